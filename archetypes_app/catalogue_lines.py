@@ -18,7 +18,7 @@ from tools_app.toolkit.enums import Category, PiTool
 from tools_app.toolkit.registry import UnknownTool
 from tools_app.toolkit.short_text import shorten
 from tools_app.toolkit.tooldef import ReadTool, ToolDef
-from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.toolset import Toolset, venues_choose
 
 LINE_CHARACTERS: Final = 48
 LINES_AT_ONCE: Final = 40
@@ -118,12 +118,13 @@ def find_tools(*, toolset: Toolset, names: Iterable[str]) -> list[ToolDef]:
     return list({tool.name: tool for tool in found}.values())
 
 
-def describe_loading(*, loading: Loading, tools: Sequence[ToolDef], what: str) -> dict[str, Any]:
+def describe_loading(*, loading: Loading, toolset: Toolset, tools: Sequence[ToolDef], what: str) -> dict[str, Any]:
     """What load_tools answers: what can be called now, what gave way, and what found no room."""
     served = {tool.name: tool for tool in tools}
+    shown = loading.loadout.cut(toolset)
     answer: dict[str, Any] = {
         "loaded": what,
-        "tools_added": [describe_call(served[name]) for name in loading.added],
+        "tools_added": [describe_call(served[name], beside=shown) for name in loading.added],
         "message": f"{len(loading.added)} tools are now available; the manifest and its ETag have changed."
         if loading.added
         else "Nothing to add: these tools are available already.",
@@ -138,13 +139,16 @@ def describe_loading(*, loading: Loading, tools: Sequence[ToolDef], what: str) -
     return answer
 
 
-def describe_call(tool: ToolDef) -> dict[str, Any]:
-    """How one tool is called: the Pi tool, its word, its venue where that chooses one, and what it needs."""
+def describe_call(tool: ToolDef, *, beside: Iterable[ToolDef]) -> dict[str, Any]:
+    """How `tool` is called `beside` what is shown with it: the Pi tool, its word, its venue where venues choose there,
+    and what it needs.
+    """
     word = "query" if isinstance(tool, ReadTool) else "action_type"
     if isinstance(tool, ReadTool) and tool.pi_tool is not PiTool.QUERY_STATE:
         word = "read"
     told: dict[str, Any] = {"tool": tool.name, "call": str(tool.pi_tool), word: tool.key}
-    if tool.pi_tool is not PiTool.QUERY_GRIMOIRE:
-        # There a venue is a filter of memories.
+    behind = {tool.name: tool, **{each.name: each for each in beside if each.pi_tool is tool.pi_tool}}
+    if tool.pi_tool is not PiTool.QUERY_GRIMOIRE and venues_choose(behind.values()):
+        # Of the grimoire a venue is a filter of memories. Elsewhere a schema without the word refuses it.
         told["venue"] = tool.venue
     return {**told, "needs": list(tool.schema.get("required", ()))}

@@ -92,7 +92,9 @@ def answer_tier_query(
         return list_category(toolset=toolset, loadout=loadout, category=asked["category"], cursor=asked["cursor"])
     if key == "describe_tool":
         tools = find_tools(toolset=toolset, names=asked["tools"])
-        return {"tools": [{**(describe or describe_call)(tool), "loaded": loadout.shows(tool.name)} for tool in tools]}
+        shown = loadout.cut(toolset)
+        told = [describe(tool) if describe else describe_call(tool, beside=shown) for tool in tools]
+        return {"tools": [{**each, "loaded": loadout.shows(tool.name)} for each, tool in zip(told, tools, strict=True)]}
     category, names = asked["category"], asked["tools"]
     if category is None and names is None:
         raise InvalidParams(
@@ -104,4 +106,5 @@ def answer_tier_query(
     if category is not None:
         found += [tool for tool in find_category(toolset=toolset, category=category) if tool not in found]
     loading = load([tool.name for tool in found])
-    return describe_loading(loading=loading, tools=found, what=category or ", ".join(tool.name for tool in found))
+    what = category or ", ".join(tool.name for tool in found)
+    return describe_loading(loading=loading, toolset=toolset, tools=found, what=what)

@@ -44,6 +44,7 @@ app.autodiscover_tasks(
         "tools_app",
         "memory_app",
         "permits_app",
+        "golem_project.alerts",
         "golem_project.heartbeat",
         "golem_project.stream",
         "golem_project.chat",

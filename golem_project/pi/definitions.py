@@ -21,7 +21,7 @@ from permits_app.actions.read_wish import MOST_WHY, WHY, WISH_ID
 from tools_app.toolkit.enums import Phase, PiTool
 from tools_app.toolkit.schema import json_schema
 from tools_app.toolkit.tooldef import ForeignReadTool, ReadTool, ToolDef
-from tools_app.toolkit.toolset import Toolset
+from tools_app.toolkit.toolset import Toolset, venues_choose
 
 MAX_TEXT = 2_000
 PERMIT_TICKS = 3
@@ -91,7 +91,7 @@ def _keyed(
     all_venues = sorted({tool.venue for tool in tools} | set(venues))
     word_schema: Schema = {"type": "string", "description": "\n".join([purpose, *lines])}
     properties: dict[str, Schema] = {word: {**word_schema, "enum": all_keys} if all_keys else word_schema}
-    if len(tools) > len({tool.key for tool in tools}):
+    if venues_choose(tools):
         text = f"Where several serve one {word}."
         properties["venue"] = {"type": "string", "enum": all_venues, "description": text}
     united = unite_parameters(tools)

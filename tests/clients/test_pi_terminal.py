@@ -102,24 +102,29 @@ def test_the_halting_key_stops_the_golem_while_its_model_thinks(
 
 
 @pytest.mark.protocols("aave_v3")
-@pytest.mark.parametrize("version", [NEW, OLD])
-def test_what_is_loaded_is_counted_on_the_screen_and_can_be_called_at_once(
-    open_terminal: OpenTerminal, door: Door, version: str
+@pytest.mark.parametrize(("version", "words"), [(NEW, ["load and supply"]), (OLD, ["load", "supply"])])
+def test_what_is_loaded_is_counted_on_the_screen_and_can_be_called_at_once_or_from_the_next_word_on(
+    open_terminal: OpenTerminal, door: Door, version: str, words: list[str]
 ) -> None:
     case = CASES["aave_supply"].case
     supply, wanted = find_write(case), door.stage.params(case)
     door.stage.prepare(case)
+    # An older pi offers a model what there was when its user last spoke.
     script = [
         call("query_state", query="load_tools", tools=["aave_supply"]),
-        call("preview_action", action_type=supply.key, venue=supply.venue, **wanted),
+        *(say("now it is there") for _ in words[1:]),
+        call("preview_action", action_type=supply.key, **wanted),
         say("that was it"),
     ]
     with open_terminal(script, version=version) as (pi, model):
         before = actions_of(pi.see(" actions"))
-        pi.say("load and supply")
+        for word in words[:-1]:
+            pi.say(word)
+            pi.see("now it is there")
+        pi.say(words[-1])
         shown = pi.see("that was it", f"{before + 1} actions")
         assert re.search(rf"supply at {supply.venue} on chain \d+", shown)
-    assert len(model.requests) == 3
+    assert len(model.requests) == len(script)
 
 
 def test_the_command_of_the_page_starts_pi_with_the_golem(door: Door, line: LossyLine, installed: Installed) -> None:

@@ -61,3 +61,9 @@ class Toolset:
 
     def __contains__(self, name: object) -> bool:
         return name in self.tools
+
+
+def venues_choose(tools: Iterable[ToolDef]) -> bool:
+    """Whether a key alone does not name one of `tools`, which share one word: several venues serve it."""
+    keys = [tool.key for tool in tools]
+    return len(keys) > len(set(keys))

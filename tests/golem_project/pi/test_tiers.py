@@ -72,6 +72,19 @@ def test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown(ti
     assert described["loaded"] is True
 
 
+def test_how_to_call_what_was_loaded_uses_only_words_of_the_schema_it_appears_in(tiered: Agent) -> None:
+    told_venue = []
+    for name in ("aave_supply", "morpho_supply", "wallet_get_gas_price"):
+        (told,) = ask(tiered, "load_tools", tools=[name])["tools_added"]
+        manifest = {tool["name"]: tool for tool in tiered.get("manifest").json()["tools"]}
+        known = manifest[told["call"]]["parameters"]["properties"]
+        assert {"action_type", "query", "read", "venue"} & set(told) <= set(known), told
+        assert set(told["needs"]) <= set(known), told
+        told_venue.append("venue" in told)
+    # The first lender is the only one to supply to; beside the second the venue chooses.
+    assert told_venue[:2] == [False, True]
+
+
 def test_manifest_etag_and_schemas_follow_what_is_loaded(tiered: Agent) -> None:
     before = tiered.get("manifest")
     ask(tiered, "load_tools", category="vault")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from archetypes_app.models import Golem, GolemMember
 from archetypes_app.roles import Power, Role, roles_with
@@ -37,6 +37,16 @@ def list_people(golem: Golem, power: Power) -> QuerySet[Any]:
     shared = Golem.co_owners.through.objects.filter(golem_id=golem.pk).values("user_id")
     member = GolemMember.objects.filter(golem_id=golem.pk, role__in=roles_with(power)).values("person_id")
     return people.filter(Q(pk=golem.owner_id) | Q(pk__in=shared) | Q(pk__in=member)).order_by("pk")
+
+
+def match_pairs(power: Power, *, golem: str, person: str) -> Q:
+    """The condition on rows that name a golem and a person in these fields: a living account that may do that."""
+    shared = Golem.co_owners.through.objects.filter(golem_id=OuterRef(f"{golem}_id"), user_id=OuterRef(f"{person}_id"))
+    member = GolemMember.objects.filter(
+        golem_id=OuterRef(f"{golem}_id"), person_id=OuterRef(f"{person}_id"), role__in=roles_with(power)
+    )
+    owns = Q(**{person: F(f"{golem}__owner")})
+    return Q(**{f"{person}__is_active": True}) & (owns | Q(Exists(shared)) | Q(Exists(member)))
 
 
 def list_deciders(golem: Golem) -> QuerySet[Any]:

@@ -1,4 +1,4 @@
-"""Write down a person's role in a golem. Appends RoleChanged."""
+"""Write down a person's role in a golem, and revoke the keys of who may no longer make any. Appends RoleChanged."""
 
 from __future__ import annotations
 
@@ -7,28 +7,38 @@ from typing import Any
 
 from django.db import transaction
 
+from archetypes_app.actions.revoke_api_key import end_key, record_end
 from archetypes_app.errors import RoleNeedsApproval
-from archetypes_app.models import Golem, GolemMember
+from archetypes_app.models import ApiKey, Golem, GolemMember
 from archetypes_app.owner_group import ensure_member_group, ensure_owner_group
 from archetypes_app.ownership import find_role
-from archetypes_app.roles import Role, holds_at_once
+from archetypes_app.roles import POWERS, Power, Role, holds_at_once
 from tools_app.core import audit_log
 from tools_app.core.whole import whole
 
 
 @whole
-def lower_role(*, golem: Golem, person: Any, to: Role | None, by: Any, now: datetime) -> None:
-    """Take away a role, or a part of it, at once. Raises RoleNeedsApproval for what its owners decide."""
+def lower_role(*, golem: Golem, person: Any, to: Role | None, by: Any, now: datetime) -> int:
+    """Take away a role, or a part of it, at once; how many keys were revoked. Raises RoleNeedsApproval for what its
+    owners decide.
+    """
     with transaction.atomic():
         locked = Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)
         if not holds_at_once(find_role(locked, person), to):
             raise RoleNeedsApproval("only taking a role away that decides nothing holds at once")
-        write_role(golem=locked, person=person, to=to, actor=f"owner:{by.pk}", reason="", now=now)
+        return write_role(golem=locked, person=person, to=to, actor=f"owner:{by.pk}", reason="", now=now)
 
 
-def write_role(*, golem: Golem, person: Any, to: Role | None, actor: str, reason: str, now: datetime) -> None:
-    """Set it, whatever it was; joins the caller's transaction, with `golem` locked. None takes every role away."""
+def write_role(*, golem: Golem, person: Any, to: Role | None, actor: str, reason: str, now: datetime) -> int:
+    """Set it, whatever it was; how many of the person's keys were revoked. None takes every role away.
+
+    Joins the caller's transaction, with `golem` locked. Who made a key saw its token, and would go on with it.
+    """
     before = find_role(golem, person)
+    keys: list[ApiKey] = []
+    if to is None or Power.OPERATE not in POWERS[to]:
+        rows = ApiKey.objects.filter(golem=golem, created_by=person).order_by("pk")
+        keys = [key for key in rows if end_key(key=key, now=now)]
     golem.co_owners.remove(person)
     GolemMember.objects.filter(golem=golem, person=person).delete()
     if to is Role.ADMINISTRATOR:
@@ -37,6 +47,8 @@ def write_role(*, golem: Golem, person: Any, to: Role | None, actor: str, reason
     elif to is not None:
         GolemMember.objects.create(golem=golem, person=person, role=to.value, since=now)
         person.groups.add(ensure_member_group())
+    for key in keys:
+        record_end(key=key, actor=actor, now=now)
     data = {
         "person": str(person.pk),
         "from": before.value if before else "none",
@@ -44,3 +56,4 @@ def write_role(*, golem: Golem, person: Any, to: Role | None, actor: str, reason
         "reason": reason,
     }
     audit_log.append(golem_id=golem.pk, event="RoleChanged", actor=actor, data=data, now=now)
+    return len(keys)

@@ -15,8 +15,8 @@ from django.db.models import QuerySet
 
 from archetypes_app.errors import InvitationOver, TooManyInvitations
 from archetypes_app.models import Golem, GolemMember, Invitation
-from archetypes_app.ownership import find_role
-from archetypes_app.roles import Role
+from archetypes_app.ownership import find_role, has_power
+from archetypes_app.roles import Power, Role
 from tools_app.core import audit_log
 from tools_app.core.taint import Secret
 from tools_app.core.whole import whole
@@ -61,10 +61,10 @@ def take_back(*, invitation: Invitation, by: Any, now: datetime) -> None:
 
 
 def find_invitation(secret: str, *, now: datetime) -> Invitation:
-    """The open invitation of a link. Raises InvitationOver."""
+    """The open invitation of a link, by somebody who may still invite. Raises InvitationOver."""
     rows = Invitation.objects.select_related("golem", "invited_by").filter(token_hash=hash_secret(secret))
     found = rows.filter(accepted_at__isnull=True, revoked_at__isnull=True, expires_at__gt=now).first()
-    if found is None or not found.invited_by.is_active:
+    if found is None or not _may_invite(found):
         raise InvitationOver("it was used, taken back or is more than a week old; ask for another one")
     return found
 
@@ -82,6 +82,12 @@ def join_golem(*, secret: str, person: Any, now: datetime) -> Golem:
             GolemMember.objects.create(golem=golem, person=person, role=Role.VIEWER.value, since=now)
         _tell(found, "PersonJoined", person, now)
     return golem
+
+
+def _may_invite(invitation: Invitation) -> bool:
+    """Whether who made it could make it today; an operator of the server can."""
+    by = invitation.invited_by
+    return bool(by.is_active and by.is_superuser) or has_power(invitation.golem, by, Power.ADMINISTER)
 
 
 def hash_secret(secret: str) -> str:

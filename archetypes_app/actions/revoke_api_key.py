@@ -22,15 +22,18 @@ def revoke_api_key(*, key: ApiKey, revoked_by: Any, now: datetime) -> None:
 def revoke_as(*, key: ApiKey, actor: str, now: datetime) -> None:
     """The same, by whoever `actor` names."""
     with transaction.atomic():
-        changed = ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=now)
-        if changed:
-            audit_log.append(
-                golem_id=key.golem_id,
-                event="ApiKeyRevoked",
-                actor=actor,
-                data={"prefix": key.prefix},
-                now=now,
-            )
+        if end_key(key=key, now=now):
+            record_end(key=key, actor=actor, now=now)
+
+
+def end_key(*, key: ApiKey, now: datetime) -> bool:
+    """The row of a key that is revoked; False where it was already. Joins the caller's transaction."""
+    return bool(ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=now))
+
+
+def record_end(*, key: ApiKey, actor: str, now: datetime) -> None:
+    """The audit entry of a key that is revoked, last in the transaction: the log's head is locked after other rows."""
+    audit_log.append(golem_id=key.golem_id, event="ApiKeyRevoked", actor=actor, data={"prefix": key.prefix}, now=now)
 
 
 @whole

@@ -99,9 +99,10 @@ def send_channel(*, channel_id: UUID, now: datetime) -> bool:
         AlertChannel.objects.filter(pk=channel.pk).update(next_try_at=None)
         return False
     try:
-        # Who lost sight of every golem in between is told nothing any more.
-        if seen:
-            send_lines(channel, [alert.text for alert in waiting])
+        # Of a golem that was lost from sight in between nothing is told any more.
+        told = [alert.text for alert in waiting if str(alert.golem_id) in seen]
+        if told:
+            send_lines(channel, told)
     except NotSent as error:
         failures = channel.failures + 1
         AlertChannel.objects.filter(pk=channel.pk).update(
@@ -150,6 +151,7 @@ def _make_alert(channel: AlertChannel, event: Mapping[str, Any], names: Mapping[
     text, is_urgent = tell_event(event["type"], event["payload"], golem=names[event["golem_id"]])
     return Alert(
         channel=channel,
+        golem_id=UUID(event["golem_id"]),
         event_id=event["event_id"],
         text=text,
         is_urgent=is_urgent,

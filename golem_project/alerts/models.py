@@ -73,6 +73,7 @@ class Alert(models.Model):
     """One line for one channel, once per event."""
 
     channel: Any = models.ForeignKey(AlertChannel, on_delete=models.CASCADE, related_name="alerts")
+    golem: Any = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="+")
     event_id = models.UUIDField()
     text = models.CharField(max_length=300)
     is_urgent = models.BooleanField(default=False)

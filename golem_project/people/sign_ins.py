@@ -48,8 +48,9 @@ def show_sign_ins(request: HttpRequest) -> HttpResponse:
     living = Session.objects.filter(expire_date__gt=clock.now())
     rows = SignIn.objects.filter(person=person, session_key__in=living.values("session_key"))
     if request.method == "POST":
+        wanted = _read_number(request.POST.get("sign_in", ""))
         others = rows.exclude(session_key=request.session.session_key)
-        chosen = others if request.POST.get("do") == "all" else others.filter(pk=request.POST.get("sign_in") or 0)
+        chosen = others if request.POST.get("do") == "all" else others.filter(pk=wanted)
         ended, _ = Session.objects.filter(session_key__in=list(chosen.values_list("session_key", flat=True))).delete()
         messages.success(request, f"{ended} sign-in{'' if ended == 1 else 's'} ended.")
         return HttpResponseRedirect(reverse("sign_ins"))
@@ -59,3 +60,8 @@ def show_sign_ins(request: HttpRequest) -> HttpResponse:
         "rows": [(row, row.session_key == request.session.session_key) for row in rows],
     }
     return TemplateResponse(request, "golem_project/people/sign_ins.html", context)
+
+
+def _read_number(text: str) -> int:
+    """The key of a row; 0, which none has, for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

@@ -32,6 +32,7 @@ from permits_app.approvals.errors import (
 from permits_app.approvals.freshness import check_safe_current, find_staleness
 from permits_app.approvals.owner_states import is_sent, keep_signature
 from permits_app.approvals.signatures import check_owner_signature
+from permits_app.approvals.votes import count_given
 from permits_app.models import ChangeComment, ChangeRequest, OwnerApproval, OwnerTransaction
 from permits_app.models.approval import LIVE_STATES, ChangeState, Verdict
 from permits_app.models.owner_transaction import OwnerTransactionState
@@ -249,7 +250,7 @@ def _close_as_stale(request: ChangeRequest, why: str, now: datetime) -> None:
 
 def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, now: datetime) -> None:
     actor = f"owner:{owner.pk}"
-    given = OwnerApproval.objects.filter(request=request, verdict=Verdict.APPROVE).count()
+    given = count_given(request)
     # The decision that settles the request is told by its new state.
     is_partial = verdict is Verdict.APPROVE and given < request.required_approvals
     states.tell(

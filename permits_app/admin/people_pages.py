@@ -101,7 +101,8 @@ class PeoplePages:
         did = request.POST.get("do", "")
         own = reverse("admin:archetypes_app_golem_people", args=[golem.pk])
         if did == "take_back":
-            invitation = list_open(golem, now=clock.now()).filter(pk=request.POST.get("invitation", "")).first()
+            wanted = request.POST.get("invitation", "")
+            invitation = next((each for each in list_open(golem, now=clock.now()) if str(each.pk) == wanted), None)
             if invitation is not None:
                 take_back(invitation=invitation, by=request.user, now=clock.now())
                 messages.success(request, "The link is useless now.")
@@ -185,8 +186,10 @@ def _change(request: HttpRequest, golem: Golem, given: dict[str, Any], own: str)
     person = get_user_model()._default_manager.get(username=given["person"])
     to = None if given["role"] == NO_ROLE else Role(given["role"])
     if holds_at_once(find_role(golem, person), to):
-        lower_role(golem=golem, person=person, to=to, by=request.user, now=clock.now())
+        ended = lower_role(golem=golem, person=person, to=to, by=request.user, now=clock.now())
         messages.success(request, f"{person} {'is ' + to.value.lower() if to else 'has no role'} from now on.")
+        if ended:
+            messages.warning(request, f"{ended} API keys that {person} made are revoked: make new ones for the agent.")
         return HttpResponseRedirect(own)
     asked = request_operation(
         golem=golem,

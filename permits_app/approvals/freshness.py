@@ -13,7 +13,9 @@ from permits_app.approvals.errors import ChangeStale
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.safe_nonces import check_not_past
 from permits_app.approvals.safe_view import SafeView, open_chain, read_safe
+from permits_app.approvals.votes import count_given
 from permits_app.models import ChangeRequest, OwnerTransaction
+from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
 from permits_app.policy import read_policy
 from permits_app.sealing import hash_plan
@@ -23,6 +25,8 @@ def find_staleness(request: ChangeRequest) -> str:
     """Why the request is out of date; empty when it is not. Reads rows; asks no node."""
     if digest.hash_request(request) != request.digest:
         return "the stored request does not match its digest"
+    if request.state == ChangeState.APPROVED and count_given(request) < request.required_approvals:
+        return "who approved it decides for this golem no longer"
     policy = read_policy(golem=request.golem, toolset=resolve_toolset(request.golem))
     if policy.hash != request.policy_hash:
         return "limits, cage, phase or tools changed since it was asked for"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Case, Count, Q, QuerySet, When
+from django.db.models import Case, Q, QuerySet, When
 from django.utils.safestring import SafeString
 
 from archetypes_app.admin.owner_scope import is_operator
@@ -16,8 +16,9 @@ from archetypes_app.roles import Power
 from permits_app.approvals.asked_words import describe_asked, foresee_refusal
 from permits_app.approvals.freshness import find_staleness
 from permits_app.approvals.second_factor import has_second_factor
+from permits_app.approvals.votes import count_all, count_given
 from permits_app.models import Announcement, ChangeComment, ChangeRequest, OwnerApproval
-from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState, Verdict
+from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState
 from permits_app.models.warden import AnnouncementState
 from permits_app.move_words import describe_move
 from permits_app.request_stages import RequestStage, Stage, find_mirrors, list_proposed, read_stage
@@ -163,7 +164,7 @@ def build_decision_page(request: ChangeRequest, user: Any, *, now: datetime) -> 
         owners=tuple(person.get_username() for person in owners),
         decisions=decisions,
         comments=tuple(request.comments.select_related("author")),
-        given=sum(each.verdict == Verdict.APPROVE for each in decisions),
+        given=count_given(request),
         stale=stale,
         may_decide=may_decide,
         may_approve=may_decide and not is_barred,
@@ -208,10 +209,7 @@ def show_stage(found: RequestStage) -> SafeString:
 
 def _lines(rows: Iterable[ChangeRequest], now: datetime) -> tuple[InboxLine, ...]:
     listed = list(rows)
-    approving = Count("decisions", filter=Q(decisions__verdict=Verdict.APPROVE))
-    counts = dict(
-        ChangeRequest.objects.filter(pk__in=[row.pk for row in listed]).annotate(n=approving).values_list("pk", "n")
-    )
+    counts = count_all(row.pk for row in listed)
     mirrors = find_mirrors({row.golem_id for row in listed})
     lines = []
     for row in listed:

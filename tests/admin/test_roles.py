@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from archetypes_app.models import ApiKey, Golem, GolemMember, Invitation, SignIn
-from archetypes_app.owner_group import ensure_member_group, ensure_owner_group
+from archetypes_app.owner_group import ensure_owner_group
 from archetypes_app.ownership import find_role, list_deciders
 from archetypes_app.roles import Role
 from permits_app.actions.decide_change import decide_change
@@ -25,6 +25,7 @@ from permits_app.approvals.errors import NotAnOwner, OwnRequest
 from permits_app.models import ChangeRequest
 from permits_app.models.approval import Verdict
 from tests import factories
+from tests.admin.members import log_in, make_member
 from tests.admin.rows import MAKERS, page
 from tests.factories.golems import PASSWORD
 from tests.permits_app.approvals.people import approve, give_device
@@ -43,20 +44,6 @@ _OWN_ACCOUNT = (
     "stream_webhookendpoint_add",
 )
 _UNTOUCHED_BY_ACTS = ("sessions.session", "archetypes_app.signin", "admin.logentry")
-
-
-def _log_in(person: Any) -> Client:
-    client = Client()
-    client.force_login(person)
-    return client
-
-
-def make_member(golem: Golem, role: Role, *, name: str) -> Any:
-    person = factories.make_owner(name=name)
-    person.groups.set([ensure_member_group()])
-    person.user_permissions.clear()
-    GolemMember.objects.create(golem=golem, person=person, role=role.value, since=clock.now())
-    return person
 
 
 @pytest.fixture
@@ -128,7 +115,7 @@ def test_every_post_of_a_viewer_is_refused_on_every_page_and_changes_nothing(gol
         GolemMember.objects.create(golem=each, person=person, role=Role.VIEWER.value, since=clock.now())
     if role is None:
         GolemMember.objects.all().delete()
-    browser = _log_in(person)
+    browser = log_in(person)
     body = {
         "reason": "mine",
         "golem": str(golem.pk),
@@ -178,7 +165,7 @@ def test_a_viewer_sees_the_pages_of_this_golem_and_of_no_other(golem: Golem) -> 
     viewer = make_member(golem, Role.VIEWER, name="vera")
     other = factories.make_golem(owner=factories.make_owner(name="ben"), name="Golem of Ben")
     permit = factories.make_permit(golem=golem)
-    browser = _log_in(viewer)
+    browser = log_in(viewer)
     shown = [
         page("archetypes_app.golem", "change", golem.pk),
         page("archetypes_app.golem", "people", golem.pk),
@@ -200,7 +187,7 @@ def test_a_viewer_sees_the_pages_of_this_golem_and_of_no_other(golem: Golem) -> 
 def test_an_operator_of_a_golem_stops_it_and_asks_and_decides_nothing(golem: Golem) -> None:
     operator = make_member(golem, Role.OPERATOR, name="olga")
     give_device(operator)
-    browser = _log_in(operator)
+    browser = log_in(operator)
     answer = browser.post(page("archetypes_app.golem", "halt", golem.pk), {"reason": "odd prices"})
     golem.refresh_from_db()
     assert (answer.status_code, golem.is_halted) == (302, True)
@@ -220,7 +207,7 @@ def test_an_operator_of_a_golem_stops_it_and_asks_and_decides_nothing(golem: Gol
 def test_an_approver_decides_with_a_second_factor_and_changes_nothing_by_itself(golem: Golem) -> None:
     approver = make_member(golem, Role.APPROVER, name="abe")
     give_device(approver)
-    browser = _log_in(approver)
+    browser = log_in(approver)
     assert browser.post(page("archetypes_app.golem", "halt", golem.pk), {"reason": "x"}).status_code == 403
     assert (
         browser.post(page("archetypes_app.apikey", "add"), {"golem": str(golem.pk), "scopes": "read"}).status_code
@@ -239,7 +226,7 @@ def test_an_approver_decides_with_a_second_factor_and_changes_nothing_by_itself(
 
 
 def test_an_invitation_is_shown_once_and_makes_one_viewer(golem: Golem) -> None:
-    owner, people = _log_in(golem.owner), page("archetypes_app.golem", "people", golem.pk)
+    owner, people = log_in(golem.owner), page("archetypes_app.golem", "people", golem.pk)
     answer = owner.post(people, {"do": "invite", "invite-label": "Vera of accounting"}, follow=True).content.decode()
     found = re.search(r"/join/#([\w-]+)", answer)
     assert found is not None
@@ -270,7 +257,7 @@ def test_an_invitation_is_shown_once_and_makes_one_viewer(golem: Golem) -> None:
 
 @pytest.mark.parametrize("ended", ["taken back", "old"])
 def test_an_invitation_that_is_over_lets_nobody_in(golem: Golem, ended: str) -> None:
-    owner, people = _log_in(golem.owner), page("archetypes_app.golem", "people", golem.pk)
+    owner, people = log_in(golem.owner), page("archetypes_app.golem", "people", golem.pk)
     found = re.search(
         r"/join/#([\w-]+)", owner.post(people, {"do": "invite", "invite-label": "V"}, follow=True).content.decode()
     )
@@ -280,13 +267,13 @@ def test_an_invitation_that_is_over_lets_nobody_in(golem: Golem, ended: str) -> 
     else:
         owner.post(people, {"do": "take_back", "invitation": str(Invitation.objects.get().pk)})
     person = factories.make_owner(name="vera")
-    assert _log_in(person).post("/join/", {"invitation": found[1]}).status_code == 410
+    assert log_in(person).post("/join/", {"invitation": found[1]}).status_code == 410
     assert find_role(golem, person) is None
 
 
 def test_a_higher_role_waits_for_the_owners_and_one_that_decides_nothing_is_taken_at_once(golem: Golem) -> None:
     viewer = make_member(golem, Role.VIEWER, name="vera")
-    owner, people = _log_in(golem.owner), page("archetypes_app.golem", "people", golem.pk)
+    owner, people = log_in(golem.owner), page("archetypes_app.golem", "people", golem.pk)
     change = {"do": "role", "role-person": "vera", "role-reason": "she knows it"}
     owner.post(people, change | {"role-role": "APPROVER"})
     request = ChangeRequest.objects.get()
@@ -304,7 +291,7 @@ def test_a_higher_role_waits_for_the_owners_and_one_that_decides_nothing_is_take
     GolemMember.objects.update(role="OPERATOR")
     owner.post(people, change | {"role-role": "NONE"})
     assert find_role(golem, viewer) is None
-    assert _log_in(viewer).get(page("archetypes_app.golem", "change", golem.pk)).status_code == 404
+    assert log_in(viewer).get(page("archetypes_app.golem", "change", golem.pk)).status_code == 404
 
 
 def test_who_lost_their_role_decides_nothing_any_more(golem: Golem) -> None:
@@ -324,6 +311,14 @@ def test_who_lost_their_role_decides_nothing_any_more(golem: Golem) -> None:
         )
 
 
+@pytest.mark.parametrize("wrong", ["", "x", "1e9", "9" * 30])
+def test_a_row_that_is_none_is_no_fault_of_the_server(golem: Golem, wrong: str) -> None:
+    owner = log_in(golem.owner)
+    assert owner.post(reverse("sign_ins"), {"sign_in": wrong}).status_code == 302
+    people = page("archetypes_app.golem", "people", golem.pk)
+    assert owner.post(people, {"do": "take_back", "invitation": wrong}).status_code == 302
+
+
 def test_sign_ins_are_listed_and_ended_from_another_browser() -> None:
     person = factories.make_owner(name="ana")
     person.set_password(PASSWORD)
@@ -338,7 +333,7 @@ def test_sign_ins_are_listed_and_ended_from_another_browser() -> None:
     shown = here.get(reverse("sign_ins")).content.decode()
     assert "Here/1" in shown and "There/2" in shown and "this one" in shown
     other = SignIn.objects.get(browser="There/2")
-    stranger = _log_in(factories.make_owner(name="eve"))
+    stranger = log_in(factories.make_owner(name="eve"))
     stranger.post(reverse("sign_ins"), {"sign_in": other.pk})
     assert Session.objects.filter(session_key=other.session_key).exists()
     here.post(reverse("sign_ins"), {"sign_in": other.pk})

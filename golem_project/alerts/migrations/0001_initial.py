@@ -90,6 +90,12 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE, related_name="alerts", to="alerts.alertchannel"
                     ),
                 ),
+                (
+                    "golem",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="archetypes_app.golem"
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(

@@ -302,3 +302,26 @@ def test_a_channel_is_made_tried_and_removed_on_its_page_by_its_person_alone(gol
     assert read_texts(receiver) == ["This is room. Alerts of your golems come here."]
     browser.post(url, act | {"do": "remove"})
     assert not AlertChannel.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_lines_that_wait_when_a_role_ends_are_told_of_that_golem_no_more(golem: Golem, receiver: Receiver) -> None:
+    viewer = factories.make_owner(name="vera")
+    kept = factories.make_golem(owner=viewer, name="Own")
+    row = GolemMember.objects.create(golem=golem, person=viewer, role="VIEWER", since=clock.now())
+    channels.create_channel(
+        person=viewer,
+        kind=ChannelKind.WEBHOOK,
+        target={"url": receiver.url},
+        now=clock.now(),
+        label="room",
+        topics=[],
+        digest_minutes=60,
+    )
+    refuse(golem, code="OF_ANA")
+    refuse(kept, code="OF_VERA")
+    assert run() == 0
+    row.delete()
+    assert run(clock.now() + timedelta(hours=2)) == 1
+    [text] = read_texts(receiver)
+    assert "OF_VERA" in text and "OF_ANA" not in text

@@ -33,6 +33,7 @@ from memory_app.actions.store_episode import store_episode
 from memory_app.errors import EmbeddingUnavailable
 from tools_app.core import clock
 from tools_app.core.errors import DatabaseUnavailable, GolemError
+from tools_app.core.one_by_one import one_by_one
 
 logger = logging.getLogger(__name__)
 
@@ -131,17 +132,15 @@ def consolidate_memory_task(**_: Any) -> int:
     """One cycle for every golem with enough new episodes, each in its own transaction. Returns how many golems."""
     now = clock.now()
     golems = list_golems_to_consolidate(now=now)
-    for golem_id in golems:
-        consolidate(golem_id=golem_id, now=now)
-    return len(golems)
+    return len(list(one_by_one(golems, lambda pk: consolidate(golem_id=pk, now=now), what="the memory of golem")))
 
 
 @shared_task(ignore_result=True)
 def scan_memory_task(**_: Any) -> int:
     """Search what was not searched yet for poison, and keep every golem under its cap. Returns what was put aside."""
     now = clock.now()
-    for golem_id in list_golems_over_cap():
-        archive_over_cap(golem_id=golem_id, now=now)
+    full = list_golems_over_cap()
+    list(one_by_one(full, lambda pk: archive_over_cap(golem_id=pk, now=now), what="the memory of golem"))
     archive_doubted_insights(now=now)
     return scan_for_poison(now=now).quarantined
 

@@ -30,6 +30,7 @@ from permits_app.row_locks import lock_action, lock_golem_and_permit
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.events import Event, EventType
+from tools_app.core.one_by_one import one_by_one
 from tools_app.core.units import format_micro_usd
 from tools_app.core.whole import whole
 from tools_app.toolkit.enums import RiskTier
@@ -178,12 +179,15 @@ def cancel_as_watchdog(*, watchdog: Golem, permit_id: UUID, reason: str, actor: 
 def expire_announced(*, now: datetime) -> int:
     """End announcements whose window is over, and close those whose permit was ended otherwise; how many ended."""
     waiting = Announcement.objects.select_related("permit").filter(state=AnnouncementState.WAITING)
-    ended = 0
-    for row in waiting.filter(expires_at__lte=now)[:200]:
-        ended += _end(row, PermitStatus.EXPIRED, AnnouncementState.EXPIRED, _ACTOR, "the window is over", now)
-    for row in waiting.exclude(permit__status=PermitStatus.ANNOUNCED)[:200]:
-        _close(row, AnnouncementState.CANCELLED, now)
-    return ended
+    ended = one_by_one(waiting.filter(expires_at__lte=now)[:200], lambda row: _end_late(row, now), what="the late")
+    done = sum(ended)
+    closed = waiting.exclude(permit__status=PermitStatus.ANNOUNCED)[:200]
+    list(one_by_one(closed, lambda row: _close(row, AnnouncementState.CANCELLED, now), what="the ended"))
+    return done
+
+
+def _end_late(row: Announcement, now: datetime) -> bool:
+    return _end(row, PermitStatus.EXPIRED, AnnouncementState.EXPIRED, _ACTOR, "the window is over", now)
 
 
 def list_due_announcements(*, now: datetime) -> list[UUID]:

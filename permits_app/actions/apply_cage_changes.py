@@ -29,8 +29,8 @@ from permits_app.policy_cage.state import CageState, PendingChange, RuleId
 from permits_app.relayer import IN_FLIGHT, RelayOrder, find_relayer_address, follow, send_order
 from permits_app.row_locks import lock_settings
 from tools_app.core import audit_log, clock
-from tools_app.core.errors import GolemError
 from tools_app.core.models import AuditEntry
+from tools_app.core.one_by_one import one_by_one
 from tools_app.core.whole import whole
 from tools_app.toolkit.enums import Phase
 
@@ -44,15 +44,15 @@ def apply_cage_changes(*, now: datetime) -> int:
     """Apply every change that is due, cage by cage; one that fails stops nobody else's. How many were applied."""
     if not find_relayer_address():
         return 0
-    done = 0
-    for mirror in CageMirror.objects.exclude(state__pending=[]).select_related("cage").order_by("pk"):
-        try:
-            done += _apply_due(mirror, now)
-        except (RelayerBusy, RelayerNotConfigured):
-            continue
-        except GolemError as error:
-            logger.warning("a due change of the cage %s waits: %s", mirror.contract, error.code)
-    return done
+    mirrors = list(CageMirror.objects.exclude(state__pending=[]).select_related("cage").order_by("pk"))
+    return sum(one_by_one(mirrors, lambda mirror: _apply_where_free(mirror, now), what="a due change of the cage"))
+
+
+def _apply_where_free(mirror: CageMirror, now: datetime) -> int:
+    try:
+        return _apply_due(mirror, now)
+    except (RelayerBusy, RelayerNotConfigured):
+        return 0
 
 
 def list_due(state: CageState, *, at: int) -> list[tuple[RuleId, PendingChange]]:

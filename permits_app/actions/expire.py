@@ -12,6 +12,7 @@ from archetypes_app.models import Golem
 from permits_app import ledger, lifecycle
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
+from tools_app.core.one_by_one import one_by_one
 from tools_app.core.prepared import Filled, Prepared, Rows
 from tools_app.core.whole import whole
 
@@ -33,7 +34,10 @@ _LAPSED_OF_ONE = Prepared("find_lapsed", _LAPSED_SQL.format(whose="AND golem_id 
 def expire_lapsed(*, golem_id: UUID | None, now: datetime, limit: int = _MOST_AT_ONCE) -> int:
     """Expire CREATED permits whose time or third heartbeat tick has come, of one golem or of all. Returns how many."""
     lapsed = (_LAPSED_OF_ALL if golem_id is None else _LAPSED_OF_ONE).fetch(now=now, golem=golem_id, limit=limit)
-    return expire_found(lapsed, now=now)
+    if golem_id is not None:
+        return expire_found(lapsed, now=now)
+    ids = [pk for (pk,) in lapsed]
+    return sum(one_by_one(ids, lambda pk: expire_permit(permit_id=pk, now=now), what="the lapsed permit"))
 
 
 def fill_lapsed(*, golem_id: UUID, now: datetime) -> Filled:

@@ -24,8 +24,8 @@ from permits_app.models import Death, HaltRecord
 from permits_app.models.death import OPEN, DeathState
 from tools_app.core import event_bus
 from tools_app.core.audit_checkpoints import sign_head
-from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
+from tools_app.core.one_by_one import one_by_one
 from tools_app.core.whole import whole
 from tools_app.toolkit.enums import Phase
 
@@ -34,18 +34,14 @@ logger = logging.getLogger(__name__)
 
 def follow_deaths(*, now: datetime) -> dict[str, int]:
     """Announce the end of golems without life left; go on with those that are due. One that fails stops no other."""
-    told = 0
     terminal = Golem.objects.filter(phase=Phase.TERMINAL.value, retired_at=None).order_by("pk")
-    for golem_id in terminal.exclude(deaths__state__in=OPEN).values_list("pk", flat=True):
-        told += announce_terminal(golem_id=golem_id, now=now) is not None
-    ended = 0
+    untold = list(terminal.exclude(deaths__state__in=OPEN).values_list("pk", flat=True))
+    told = one_by_one(untold, lambda pk: announce_terminal(golem_id=pk, now=now), what="the end of golem")
+    announced = sum(death is not None for death in told)
     due = Death.objects.filter(state__in=OPEN, due_at__lte=now).order_by("due_at")
-    for death in due.exclude(golem__home_chain_id__in=list_silent_chains(now=now)):
-        try:
-            ended += follow_death(death_id=death.pk, now=now) is DeathState.RETIRED
-        except GolemError as error:
-            logger.warning("the end of golem %s waits: %s", death.golem_id, error.code)
-    return {"announced": told, "ended": ended}
+    deaths = list(due.exclude(golem__home_chain_id__in=list_silent_chains(now=now)).values_list("pk", flat=True))
+    states = one_by_one(deaths, lambda pk: follow_death(death_id=pk, now=now), what="the end")
+    return {"announced": announced, "ended": sum(state is DeathState.RETIRED for state in states)}
 
 
 def follow_death(*, death_id: UUID, now: datetime) -> DeathState:

@@ -26,7 +26,7 @@ from permits_app.policy_cage.state import CageState
 from permits_app.signing_route import plain_route
 from tools_app import runner
 from tools_app.core.clock import Deadline
-from tools_app.core.errors import GolemError
+from tools_app.core.one_by_one import one_by_one
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.plan import Call, TxPlan
@@ -40,14 +40,10 @@ _BUDGET_MS: Final = 10_000
 
 def follow_phases(*, now: datetime) -> int:
     """Every golem behind a cage; how many cages were told. One that fails stops nobody else's."""
-    told = 0
     caged = Wallet.objects.filter(kind=WalletKind.POLICY_CAGE, golem__halted_at__isnull=True).order_by("pk")
-    for golem_id in caged.values_list("golem_id", flat=True):
-        try:
-            told += follow_phase(golem_id=golem_id, now=now) is not None
-        except GolemError as error:
-            logger.warning("the cage of golem %s does not follow its phase now: %s", golem_id, error.code)
-    return told
+    golems = list(caged.values_list("golem_id", flat=True))
+    told = one_by_one(golems, lambda pk: follow_phase(golem_id=pk, now=now), what="the phase in the cage of golem")
+    return sum(permit is not None for permit in told)
 
 
 def follow_phase(*, golem_id: UUID, now: datetime) -> ActionPermit | None:

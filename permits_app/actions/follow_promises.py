@@ -16,6 +16,7 @@ from permits_app.signed_promises import judge_fate, put_off, read_typed, record_
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.one_by_one import one_by_one
 from tools_app.toolkit.protocol import SHELF
 
 logger = logging.getLogger(__name__)
@@ -27,19 +28,26 @@ _READ_BUDGET_MS: Final = 5_000
 
 def follow_promises(*, now: datetime, limit: int = MOST_ROWS) -> dict[str, int]:
     """Look at what is due, the longest waiting first; how many were looked at and how many ended."""
-    looked = ended = 0
     due = SignedPromise.objects.filter(state=PromiseState.OPEN, next_check_at__lte=now)
-    for row in list(due.select_related("permit").order_by("next_check_at", "pk")[:limit]):
-        mine = SignedPromise.objects.filter(pk=row.pk, state=row.state, next_check_at=row.next_check_at)
-        if not mine.update(next_check_at=now + _LEASE):
-            continue
-        looked += 1
-        try:
-            ended += record_look(row, look_at(row, now=now), now=now)
-        except GolemError as error:
-            logger.info("promise %s cannot be seen now: %s", row.pk, error.code)
-            put_off(row, reason=f"{error.code}: {error.detail}", now=now)
-    return {"looked": looked, "ended": ended}
+    rows = list(due.select_related("permit").order_by("next_check_at", "pk")[:limit])
+    taken = [row for row in one_by_one(rows, lambda row: _take(row, now), what="promise") if row is not None]
+    ended = one_by_one(taken, lambda row: _follow(row, now), what="promise")
+    return {"looked": len(taken), "ended": sum(ended)}
+
+
+def _take(row: SignedPromise, now: datetime) -> SignedPromise | None:
+    """The row for this caller alone until the lease is over; None where another one has it."""
+    mine = SignedPromise.objects.filter(pk=row.pk, state=row.state, next_check_at=row.next_check_at)
+    return row if mine.update(next_check_at=now + _LEASE) else None
+
+
+def _follow(row: SignedPromise, now: datetime) -> bool:
+    try:
+        return record_look(row, look_at(row, now=now), now=now)
+    except GolemError as error:
+        logger.info("promise %s cannot be seen now: %s", row.pk, error.code)
+        put_off(row, reason=f"{error.code}: {error.detail}", now=now)
+        return False
 
 
 def look_at(row: SignedPromise, *, now: datetime) -> PromiseState:

@@ -20,6 +20,7 @@ from permits_app.pending_requests import Look, judge_look, put_off, record_look
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.one_by_one import one_by_one
 from tools_app.portfolio.reading import HeldAt
 from tools_app.toolkit.positions import ExitStep, Position, PositionRef, drive
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
@@ -36,21 +37,25 @@ _OF: Final = ("golem_id", "chain_id", "account", "protocol")
 
 def follow_requests(*, now: datetime, limit: int = MOST_ACCOUNTS) -> dict[str, int]:
     """Look at what is due; how many requests were looked at and how many changed."""
-    looked = changed = 0
     followed = PendingRequest.objects.filter(state__in=[str(state) for state in FOLLOWED], next_check_at__lte=now)
     # One account counts once, however many requests it has: a golem with many makes no other one wait.
     due = followed.values(*_OF).annotate(since=Min("next_check_at")).order_by("since")[:limit]
-    for group in list(due):
-        rows = _take(now=now, **{name: group[name] for name in _OF})
-        if not rows:
-            continue
-        looked += len(rows)
-        try:
-            changed += _look_at(rows, now)
-        except GolemError as error:
-            logger.info("requests of %s at %s cannot be seen now: %s", rows[0].account, rows[0].protocol, error.code)
-            put_off(rows, reason=f"{error.code}: {error.detail}", now=now)
-    return {"looked": looked, "changed": changed}
+    accounts = [{name: group[name] for name in _OF} for group in due]
+    counts = list(one_by_one(accounts, lambda of: _follow(of, now), what="requests of"))
+    return {"looked": sum(looked for looked, _ in counts), "changed": sum(changed for _, changed in counts)}
+
+
+def _follow(of: dict[str, Any], now: datetime) -> tuple[int, int]:
+    """How many requests of one account were looked at, and how many changed."""
+    rows = _take(now=now, **of)
+    if not rows:
+        return 0, 0
+    try:
+        return len(rows), _look_at(rows, now)
+    except GolemError as error:
+        logger.info("requests of %s at %s cannot be seen now: %s", rows[0].account, rows[0].protocol, error.code)
+        put_off(rows, reason=f"{error.code}: {error.detail}", now=now)
+        return len(rows), 0
 
 
 def _take(*, now: datetime, **of: Any) -> list[PendingRequest]:

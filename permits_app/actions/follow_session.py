@@ -20,6 +20,7 @@ from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.state import CageState, SessionState
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.one_by_one import one_by_one
 from tools_app.core.whole import whole
 
 _ACTOR = "system:cage-mirror"
@@ -28,7 +29,7 @@ _ACTOR = "system:cage-mirror"
 def follow_sessions(*, now: datetime) -> int:
     """Every golem behind a cage; returns how many keys changed."""
     caged = Wallet.objects.filter(kind=WalletKind.POLICY_CAGE).order_by("pk").values_list("golem_id", flat=True)
-    return sum(follow_session(golem_id=golem_id, now=now) for golem_id in caged)
+    return sum(one_by_one(list(caged), lambda pk: follow_session(golem_id=pk, now=now), what="the session of golem"))
 
 
 @whole

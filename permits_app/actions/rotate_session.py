@@ -26,6 +26,7 @@ from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.contract import Limit
 from permits_app.policy_cage.state import CageState, SessionState
 from tools_app.core.errors import GolemError
+from tools_app.core.one_by_one import one_by_one
 from tools_app.core.units import BPS, format_micro_usd
 
 logger = logging.getLogger(__name__)
@@ -87,14 +88,9 @@ def build_set_session(*, state: CageState, key: str, now: datetime, terms: Sessi
 
 def rotate_sessions(*, now: datetime) -> int:
     """Look at every golem behind a cage; how many requests were opened. One that fails stops nobody else's."""
-    asked = 0
     caged = Wallet.objects.filter(kind=WalletKind.POLICY_CAGE).order_by("pk").values_list("golem_id", flat=True)
-    for golem_id in caged:
-        try:
-            asked += rotate_session(golem_id=golem_id, now=now) is not None
-        except GolemError as error:
-            logger.warning("the session of golem %s is not renewed now: %s", golem_id, error.code)
-    return asked
+    asked = one_by_one(list(caged), lambda pk: rotate_session(golem_id=pk, now=now), what="the next session of golem")
+    return sum(request is not None for request in asked)
 
 
 def rotate_session(*, golem_id: UUID, now: datetime) -> ChangeRequest | None:

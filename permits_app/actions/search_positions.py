@@ -12,7 +12,7 @@ from typing import Final
 
 from tools_app import runner
 from tools_app.core.clock import Deadline
-from tools_app.core.errors import GolemError
+from tools_app.core.one_by_one import one_by_one
 from tools_app.models import PositionSearch
 from tools_app.portfolio.searching import look_further
 
@@ -26,15 +26,13 @@ _BUDGET_MS: Final = 8_000
 
 def search_positions(*, now: datetime) -> int:
     """Look where a look is due; how many positions were found."""
-    found = 0
     due = PositionSearch.objects.filter(next_look_at__lte=now).order_by("next_look_at", "pk")[:MOST_ACCOUNTS]
-    for row in list(due):
-        mine = PositionSearch.objects.filter(pk=row.pk, next_look_at=row.next_look_at)
-        if not mine.update(next_look_at=now + _LEASE):
-            continue
-        try:
-            chain = runner.open_reader(row.chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
-            found += look_further(row, chain, now=now)
-        except GolemError as error:
-            logger.info("positions of %s are not searched for now: %s", row.account, error.code)
-    return found
+    return sum(one_by_one(list(due), lambda row: _search(row, now), what="the search for positions of"))
+
+
+def _search(row: PositionSearch, now: datetime) -> int:
+    mine = PositionSearch.objects.filter(pk=row.pk, next_look_at=row.next_look_at)
+    if not mine.update(next_look_at=now + _LEASE):
+        return 0
+    chain = runner.open_reader(row.chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
+    return look_further(row, chain, now=now)

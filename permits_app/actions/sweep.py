@@ -16,6 +16,7 @@ from permits_app.blockage import list_followed_chains, list_silent_chains
 from permits_app.models import ActionPermit, IdempotencyRecord, OutboundTransaction, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import UNSETTLED, TransactionState
+from tools_app.core.one_by_one import one_by_one
 
 _START_GRACE = timedelta(seconds=3)
 _UNKNOWN_PAUSE = timedelta(seconds=10)
@@ -43,7 +44,9 @@ def end_outlived(*, now: datetime) -> int:
     late = _free(now).filter(status=PermitStatus.COMMITTING, expires_at__lte=now, halt_epoch__isnull=True)
     # That its time is over ends it before any node is asked.
     unsigned = late.filter(~Exists(_PAYLOADS)).order_by("committing_at")
-    return sum(commit_permit(permit_id=pk) is not None for pk in unsigned.values_list("pk", flat=True)[:_BATCH])
+    outlived = list(unsigned.values_list("pk", flat=True)[:_BATCH])
+    ended = one_by_one(outlived, lambda pk: commit_permit(permit_id=pk), what="the outlived permit")
+    return sum(permit is not None for permit in ended)
 
 
 def list_unfinished(*, now: datetime) -> list[UUID]:

@@ -20,6 +20,7 @@ from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
 from permits_app.row_locks import lock_action, lock_request
 from tools_app.core.compiled_query import CompiledStatement
+from tools_app.core.one_by_one import one_by_one
 from tools_app.core.whole import whole
 
 _ACTOR = "system:clock"
@@ -34,16 +35,16 @@ def time_out_changes(*, now: datetime) -> int:
     ended = 0
     # What was released may be on its way to a block; only the chain ends it.
     under_way = Q(owner_transaction__state__in=[OwnerTransactionState.RELEASED, OwnerTransactionState.SENT])
-    for request in ChangeRequest.objects.select_related("permit").filter(late).exclude(under_way)[:_BATCH]:
-        ended += _end(request, ChangeState.EXPIRED, "not decided in time; a timeout is a rejection", now)
+    timed_out = ChangeRequest.objects.select_related("permit").filter(late).exclude(under_way)[:_BATCH]
+    reason = "not decided in time; a timeout is a rejection"
+    ended += sum(one_by_one(timed_out, lambda row: _end(row, ChangeState.EXPIRED, reason, now), what="the late change"))
     lost = (
         ChangeRequest.objects.select_related("permit")
         .filter(state__in=LIVE_STATES, permit__isnull=False, claimed_at__isnull=True)
         .exclude(permit__status=PermitStatus.AWAITING_APPROVAL)
         .exclude(under_way)
     )
-    for request in lost[:_BATCH]:
-        ended += _end(request, ChangeState.CANCELLED, f"its permit is {request.permit.status.lower()}", now)
+    ended += sum(one_by_one(lost[:_BATCH], lambda row: _cancel_with_permit(row, now), what="the lost change"))
     ended += expire_announced(now=now)
     follow_plans(now=now)
     return ended
@@ -56,8 +57,7 @@ def follow_plans(*, now: datetime) -> None:
         is_local=False,
         change_request__owner_transaction__state__in=[str(state) for state in _LIVE],
     )
-    for permit in ended[:_BATCH]:
-        _follow_plan(permit, now)
+    list(one_by_one(ended[:_BATCH], lambda permit: _follow_plan(permit, now), what="the plan of permit"))
 
 
 @whole
@@ -107,6 +107,10 @@ def list_next_in_line(*, now: datetime, **of: UUID) -> list[UUID]:
         owner_transaction__state=OwnerTransactionState.SIGNING,
     )
     return list(rows.values_list("pk", flat=True))
+
+
+def _cancel_with_permit(request: ChangeRequest, now: datetime) -> bool:
+    return _end(request, ChangeState.CANCELLED, f"its permit is {request.permit.status.lower()}", now)
 
 
 @whole

@@ -32,6 +32,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
+from tools_app.core.one_by_one import one_by_one
 from tools_app.core.whole import whole
 from tools_app.toolkit.context import ChainReader
 
@@ -79,14 +80,9 @@ def _register(
 
 def sync_policy_cages(*, now: datetime) -> dict[str, int]:
     """Every mirror; one that fails keeps its problem on its row and stops nobody else's."""
-    done, failed = 0, 0
-    for mirror_id in CageMirror.objects.order_by("pk").values_list("pk", flat=True):
-        try:
-            sync_policy_cage(mirror_id=mirror_id, now=now)
-            done += 1
-        except GolemError:
-            failed += 1
-    return {"synced": done, "failed": failed}
+    mirrors = list(CageMirror.objects.order_by("pk").values_list("pk", flat=True))
+    done = list(one_by_one(mirrors, lambda pk: sync_policy_cage(mirror_id=pk, now=now), what="the mirror"))
+    return {"synced": len(done), "failed": len(mirrors) - len(done)}
 
 
 def sync_policy_cage(*, mirror_id: int, now: datetime) -> CageMirror:

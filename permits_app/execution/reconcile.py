@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TypeVar
 from uuid import UUID
 
 from django.conf import settings
@@ -29,8 +30,10 @@ from permits_app.models.nonce import NonceState
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.transaction import IN_A_BLOCK, UNSETTLED, PayloadPurpose, TransactionState
 from tools_app.chain.networks import configured_networks
+from tools_app.chain.node_errors import NODE_AWAY
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.one_by_one import one_by_one
 from tools_app.toolkit.views import FeeQuote
 
 logger = logging.getLogger(__name__)
@@ -38,6 +41,7 @@ logger = logging.getLogger(__name__)
 _NODE_BUDGET_MS = 5_000
 _BATCH = 200
 S = TransactionState
+T = TypeVar("T")
 _UNFINISHED = [str(state) for state in UNFINISHED]
 _UNSETTLED = [str(state) for state in UNSETTLED]
 
@@ -55,22 +59,23 @@ def reconcile_transactions(*, now: datetime) -> dict[str, int]:
         except GolemError as error:
             logger.warning("chain %s not reconciled now: %s", network.chain_id, error.code)
             continue
-        steps: tuple[Callable[[], Counter[str]], ...] = (
-            partial(rollback.confirm_mined, network.chain_id, now),
-            partial(rollback.find_given_up, network.chain_id, now),
-            partial(rollback.reopen, network.chain_id, now),
-            partial(rollback.send_again, network.chain_id),
-            partial(_follow_fills, network.chain_id),
-            partial(_fill_unsent, network.chain_id, now),
-            partial(_fill_holes, network.chain_id, now),
-            partial(_replace_stuck, network.chain_id, now),
-        )
-        for step in steps:
-            try:
-                done += step()
-            except GolemError as error:
-                logger.warning("chain %s not reconciled now: %s", network.chain_id, error.code)
+        steps: dict[str, Callable[[], Counter[str]]] = {
+            "confirm mined": partial(rollback.confirm_mined, network.chain_id, now),
+            "find given up": partial(rollback.find_given_up, network.chain_id, now),
+            "reopen": partial(rollback.reopen, network.chain_id, now),
+            "send again": partial(rollback.send_again, network.chain_id),
+            "follow fills": partial(_follow_fills, network.chain_id),
+            "fill unsent": partial(_fill_unsent, network.chain_id, now),
+            "fill holes": partial(_fill_holes, network.chain_id, now),
+            "replace stuck": partial(_replace_stuck, network.chain_id, now),
+        }
+        for counts in one_by_one(steps, partial(_take_step, steps), what=f"on chain {network.chain_id}"):
+            done += counts
     return {name: count for name, count in done.items() if count}
+
+
+def _take_step(steps: Mapping[str, Callable[[], Counter[str]]], name: str) -> Counter[str]:
+    return steps[name]()
 
 
 def list_reopened(*, now: datetime) -> list[UUID]:
@@ -96,16 +101,25 @@ def list_reopened(*, now: datetime) -> list[UUID]:
 
 def _follow_fills(chain_id: int) -> Counter[str]:
     """Send fills again until the nonce is used, by them or by what they replaced."""
+    rows = _rows(chain_id).filter(purpose=PayloadPurpose.FILL, is_live=True, state__in=_UNSETTLED)[:_BATCH]
+    return _each(rows, _follow_fill)
+
+
+def _follow_fill(row: OutboundTransaction) -> Counter[str]:
+    found = delivery.find_any_receipt([row, *list_siblings(row)], deadline=_deadline())
+    if found is None:
+        is_over = not send_payload(row) and _is_used_elsewhere(row)
+        return Counter(fills_not_needed=int(is_over and advance(row, S.DROPPED)))
+    mined, receipt = found
+    record_receipt(mined, receipt)
+    return Counter(fills_mined=int(mined.pk == row.pk))
+
+
+def _each(items: Iterable[T], act: Callable[[T], Counter[str]]) -> Counter[str]:
+    """What came of all of them. One that fails, as where its key is away, holds up no other account of the chain."""
     done: Counter[str] = Counter()
-    for row in _rows(chain_id).filter(purpose=PayloadPurpose.FILL, is_live=True, state__in=_UNSETTLED)[:_BATCH]:
-        found = delivery.find_any_receipt([row, *list_siblings(row)], deadline=_deadline())
-        if found is None:
-            if not send_payload(row) and _is_used_elsewhere(row):
-                done["fills_not_needed"] += advance(row, S.DROPPED)
-            continue
-        mined, receipt = found
-        record_receipt(mined, receipt)
-        done["fills_mined"] += mined.pk == row.pk
+    for counts in one_by_one(items, act, what="reconciling", raises=NODE_AWAY):
+        done += counts
     return done
 
 
@@ -119,30 +133,32 @@ def _is_used_elsewhere(row: OutboundTransaction) -> bool:
 
 def _fill_unsent(chain_id: int, now: datetime) -> Counter[str]:
     """Bytes that will never be sent, because their permit ended first: their nonce is filled."""
-    done: Counter[str] = Counter()
     rows = (
         _rows(chain_id)
         .filter(purpose=PayloadPurpose.CALL, is_live=True, state=S.SIGNED, broadcast_count=0)
         .exclude(permit__status__in=_UNFINISHED)
     )
-    for row in rows.select_related("permit").order_by("sender", "nonce")[:_BATCH]:
-        market = replacement.read_fees(chain_id=chain_id, now=now)
-        filled = replacement.fill_instead(row=row, market=market, actor="system:reconciler", now=now)
-        done["filled"] += filled is not None
-    return done
+    return _each(rows.select_related("permit").order_by("sender", "nonce")[:_BATCH], partial(_fill, now=now))
+
+
+def _fill(row: OutboundTransaction, now: datetime) -> Counter[str]:
+    market = replacement.read_fees(chain_id=row.chain_id, now=now)
+    filled = replacement.fill_instead(row=row, market=market, actor="system:reconciler", now=now)
+    return Counter(filled=int(filled is not None))
 
 
 def _fill_holes(chain_id: int, now: datetime) -> Counter[str]:
     """Nonces below one in use that nobody holds, given back or never reserved: they would hold the account up."""
-    done: Counter[str] = Counter()
-    for address, counts in _read_accounts(chain_id).items():
-        done["gaps_found"] += note_gap(
-            chain_id=chain_id, address=address, mined_nonce=counts.mined, pending_nonce=counts.pending
-        )
-        for nonce in list_holes(chain_id=chain_id, address=address, mined_nonce=counts.mined):
-            market = replacement.read_fees(chain_id=chain_id, now=now)
-            filled = replacement.fill_unused(chain_id=chain_id, address=address, nonce=nonce, market=market, now=now)
-            done["filled"] += filled is not None
+    return _each(_read_accounts(chain_id).items(), lambda account: _fill_holes_of(chain_id, *account, now))
+
+
+def _fill_holes_of(chain_id: int, address: str, counts: Counts, now: datetime) -> Counter[str]:
+    gaps = note_gap(chain_id=chain_id, address=address, mined_nonce=counts.mined, pending_nonce=counts.pending)
+    done = Counter(gaps_found=gaps)
+    for nonce in list_holes(chain_id=chain_id, address=address, mined_nonce=counts.mined):
+        market = replacement.read_fees(chain_id=chain_id, now=now)
+        filled = replacement.fill_unused(chain_id=chain_id, address=address, nonce=nonce, market=market, now=now)
+        done["filled"] += filled is not None
     return done
 
 
@@ -155,11 +171,14 @@ def _read_accounts(chain_id: int) -> dict[str, Counts]:
     plain = [address for address in addresses if address not in smart]
     told = nonce_readings.read_many(chain_id=chain_id, addresses=plain, deadline=_deadline()) if plain else []
     found = {address: counts for address, counts in zip(plain, told, strict=True) if counts is not None}
-    for address in smart:
-        found[address] = nonce_readings.read_counts(
-            chain_id=chain_id, address=address, is_of_operations=True, deadline=_deadline()
-        )
+    found.update(one_by_one(sorted(smart), partial(_read_operations, chain_id), what="the account", raises=NODE_AWAY))
     return found
+
+
+def _read_operations(chain_id: int, address: str) -> tuple[str, Counts]:
+    return address, nonce_readings.read_counts(
+        chain_id=chain_id, address=address, is_of_operations=True, deadline=_deadline()
+    )
 
 
 def _replace_stuck(chain_id: int, now: datetime) -> Counter[str]:
@@ -167,7 +186,6 @@ def _replace_stuck(chain_id: int, now: datetime) -> Counter[str]:
 
     So is what no node ever took and none will: under its nonce nothing else could be sent.
     """
-    done: Counter[str] = Counter()
     since = now - timedelta(seconds=settings.GOLEM_STUCK_AFTER_SECONDS)
     is_out = Q(state__in=[str(S.BROADCAST), str(S.UNKNOWN)], broadcast_at__lte=since)
     # A bundler that refuses an operation keeps nothing of it: the same bytes will not get in later either.
@@ -180,22 +198,25 @@ def _replace_stuck(chain_id: int, now: datetime) -> Counter[str]:
         created_at__lte=since,
     )
     rows = _rows(chain_id).filter(is_out | is_refused | never_taken, purpose=PayloadPurpose.CALL, is_live=True)
-    for row in rows.select_related("permit__golem").order_by("sender", "nonce")[:_BATCH]:
-        used = delivery.read_used_nonce(
-            chain_id=chain_id, address=row.sender, is_of_operations=bool(row.entry_point), deadline=_deadline()
-        )
-        if used != row.nonce:
-            continue
-        is_new_to_nodes = not row.entry_point and row.broadcast_at is None
-        if is_new_to_nodes and not is_refused_for_good(row):
-            continue
-        market = replacement.read_fees(chain_id=chain_id, now=now)
-        if not is_new_to_nodes and _speed_up(row, market, now):
-            done["sped_up"] += 1
-        elif replacement.fill_instead(row=row, market=market, actor="system:reconciler", now=now) is not None:
-            done["cancelled"] += 1
-            done["cancelled"] += _cancel_after(row, now)
-    return done
+    stuck = rows.select_related("permit__golem").order_by("sender", "nonce")[:_BATCH]
+    return _each(stuck, partial(_replace, now=now))
+
+
+def _replace(row: OutboundTransaction, now: datetime) -> Counter[str]:
+    used = delivery.read_used_nonce(
+        chain_id=row.chain_id, address=row.sender, is_of_operations=bool(row.entry_point), deadline=_deadline()
+    )
+    if used != row.nonce:
+        return Counter()
+    is_new_to_nodes = not row.entry_point and row.broadcast_at is None
+    if is_new_to_nodes and not is_refused_for_good(row):
+        return Counter()
+    market = replacement.read_fees(chain_id=row.chain_id, now=now)
+    if not is_new_to_nodes and _speed_up(row, market, now):
+        return Counter(sped_up=1)
+    if replacement.fill_instead(row=row, market=market, actor="system:reconciler", now=now) is None:
+        return Counter()
+    return Counter(cancelled=1 + _cancel_after(row, now))
 
 
 def _speed_up(row: OutboundTransaction, market: FeeQuote, now: datetime) -> bool:

@@ -17,7 +17,6 @@ from typing import Any, Final
 from django.db import transaction
 
 from permits_app import ledger, lifecycle
-from permits_app.errors import SameActionPending
 from permits_app.execution import chain_watch, delivery, witness
 from permits_app.execution.payloads import send_payload
 from permits_app.execution.transaction_lives import advance, list_siblings, record_receipt
@@ -26,9 +25,11 @@ from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose, TransactionState
 from permits_app.row_locks import lock_action
 from tools_app.chain.networks import get_network
+from tools_app.chain.node_errors import NODE_AWAY
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
 from tools_app.core.events import EventType
+from tools_app.core.one_by_one import one_by_one
 from tools_app.core.whole import whole
 from tools_app.toolkit.views import ReceiptView
 
@@ -72,46 +73,38 @@ def confirm_mined(chain_id: int, now: datetime) -> Counter[str]:
 
 def reopen(chain_id: int, now: datetime) -> Counter[str]:
     """Permits whose payload left the chain are UNKNOWN again, to be judged anew once the same bytes are mined."""
-    done: Counter[str] = Counter()
     rows = _rows(chain_id).filter(state__in=_OUT, is_live=True, purpose=PayloadPurpose.CALL, permit__status__in=_ENDED)
     # The lowest nonce first: of two equal actions the other waits for it, on the chain and here.
-    for row in rows.select_related("permit").order_by("sender", "nonce")[:_BATCH]:
-        try:
-            done["reopened"] += _reopen_permit(row, REOPENED, now)
-        except SameActionPending:
-            # An equal action is under way; this permit is reopened once that one has ended.
-            continue
-    return done
+    out = rows.select_related("permit").order_by("sender", "nonce")[:_BATCH]
+    # Where an equal action is under way the permit is reopened once that one has ended.
+    reopened = one_by_one(out, lambda row: _reopen_permit(row, REOPENED, now), what="reopening the permit of")
+    return Counter(reopened=sum(reopened))
 
 
 def send_again(chain_id: int) -> Counter[str]:
     """The same bytes of what left the chain, lowest nonce first; also where the permit cannot be reopened yet, for what
     it waits for may itself wait for this nonce.
     """
-    done: Counter[str] = Counter()
     rows = _rows(chain_id).filter(state=S.REORGED, is_live=True, purpose=PayloadPurpose.CALL)
-    for row in rows.order_by("sender", "nonce")[:_BATCH]:
-        done["sent_again"] += send_payload(row)
-    return done
+    lost = rows.order_by("sender", "nonce")[:_BATCH]
+    return Counter(sent_again=sum(one_by_one(lost, send_payload, what="sending again", raises=NODE_AWAY)))
 
 
 def find_given_up(chain_id: int, now: datetime) -> Counter[str]:
     """What was given up as lost and is in a block after all: recorded, and its permit judged again."""
-    done: Counter[str] = Counter()
     rows = _rows(chain_id).filter(
         state=S.DROPPED, purpose=PayloadPurpose.CALL, permit__status__in=_ENDED, updated_at__gte=now - _HORIZON
     )
-    for row in rows.select_related("permit").order_by("sender", "nonce")[:_BATCH]:
-        if any(each.state in IN_A_BLOCK for each in list_siblings(row)):
-            continue
-        found = delivery.find_any_receipt([row], deadline=_deadline())
-        if found is None:
-            continue
-        try:
-            done["found_late"] += _reopen_late(row, *found, now)
-        except SameActionPending:
-            continue
-    return done
+    dropped = rows.select_related("permit").order_by("sender", "nonce")[:_BATCH]
+    found = one_by_one(dropped, lambda row: _look_for_late(row, now), what="looking again for", raises=NODE_AWAY)
+    return Counter(found_late=sum(found))
+
+
+def _look_for_late(row: OutboundTransaction, now: datetime) -> bool:
+    if any(each.state in IN_A_BLOCK for each in list_siblings(row)):
+        return False
+    found = delivery.find_any_receipt([row], deadline=_deadline())
+    return found is not None and _reopen_late(row, *found, now)
 
 
 @whole

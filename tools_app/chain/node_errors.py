@@ -98,6 +98,10 @@ class RpcRefused(GolemError):
     title = "The node refused the request"
 
 
+NODE_AWAY: Final = (RpcUnavailable, RpcTimeout, RpcLagging, RpcRateLimited)
+"""What concerns everything on a chain, and not what was asked about."""
+
+
 class BlockUnavailable(GolemError):
     """The node does not know the block: reorganised away, pruned, or not there yet."""
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import F
 
 from archetypes_app.models import Heartbeat
 from memory_app.actions.consolidate import consolidate
+from tools_app.core.one_by_one import one_by_one
 
 ACTOR = "system:memory-consolidator"
 
@@ -19,13 +21,13 @@ def consolidate_due(*, now: datetime, limit: int = 50) -> int:
     due = Heartbeat.objects.filter(
         golem__is_memory_enabled=True, golem__heartbeat_tick__gte=F("consolidated_at_tick") + step
     ).values_list("golem_id", "consolidated_at_tick", "golem__heartbeat_tick")[:limit]
-    done = 0
-    for golem_id, last, tick in due:
-        # Whoever moves the mark does the work; the mark moves in whole steps, so that no fifty ticks are lost.
-        marked = Heartbeat.objects.filter(pk=golem_id, consolidated_at_tick=last).update(
-            consolidated_at_tick=tick - tick % step
-        )
-        if marked:
-            consolidate(golem_id=golem_id, now=now, actor=ACTOR)
-            done += 1
-    return done
+    return sum(one_by_one(list(due), lambda mark: _consolidate(*mark, step, now), what="the memory of"))
+
+
+def _consolidate(golem_id: UUID, last: int, tick: int, step: int, now: datetime) -> bool:
+    # Whoever moves the mark does the work; the mark moves in whole steps, so that no fifty ticks are lost.
+    mark = Heartbeat.objects.filter(pk=golem_id, consolidated_at_tick=last)
+    if not mark.update(consolidated_at_tick=tick - tick % step):
+        return False
+    consolidate(golem_id=golem_id, now=now, actor=ACTOR)
+    return True

@@ -24,6 +24,7 @@ from memory_app.models import Directive
 from memory_app.models.directive import Document
 from permits_app.models import NavSnapshot, OutcomeRecord
 from permits_app.models.action_record import ActionRecord, ActionState
+from tools_app.core.one_by_one import one_by_one
 from tools_app.core.units import BPS, format_micro_usd
 from tools_app.core.whole import whole
 
@@ -86,10 +87,8 @@ def monitor_golems(*, now: datetime, limit: int = 500) -> int:
     window = timedelta(seconds=settings.GOLEM_HEARTBEAT_ALERT_WINDOW_SECONDS)
     start = floor_to_window(now)
     due = Heartbeat.objects.select_related("golem__vitality_record").filter(is_on=True)
-    alerted = 0
-    for heartbeat in due.exclude(monitored_at__gte=start, monitored_at__lt=start + window)[:limit]:
-        alerted += _monitor(heartbeat, now)
-    return alerted
+    unseen = due.exclude(monitored_at__gte=start, monitored_at__lt=start + window)[:limit]
+    return sum(one_by_one(unseen, lambda heartbeat: _monitor(heartbeat, now), what="the monitor of"))
 
 
 @whole

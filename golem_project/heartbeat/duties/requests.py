@@ -13,6 +13,7 @@ from golem_project.heartbeat.claims import make_due
 from golem_project.heartbeat.duties.alerting import Alert, tell_alerts
 from permits_app.models import PendingRequest
 from permits_app.models.pending_request import RequestState
+from tools_app.core.one_by_one import one_by_one
 
 SOURCE: Final = "pending-requests"
 _TOLD: Final = (RequestState.READY, RequestState.STUCK, RequestState.LOST)
@@ -25,7 +26,7 @@ def tell_requests(*, now: datetime) -> int:
     by_golem: dict[object, list[PendingRequest]] = {}
     for row in news.select_related("golem").order_by("updated_at")[:_BATCH]:
         by_golem.setdefault(row.golem_id, []).append(row)
-    return sum(_tell(rows, now) for rows in by_golem.values())
+    return sum(one_by_one(by_golem, lambda golem_id: _tell(by_golem[golem_id], now), what="requests of golem"))
 
 
 def _tell(rows: list[PendingRequest], now: datetime) -> int:

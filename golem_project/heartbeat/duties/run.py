@@ -15,7 +15,7 @@ from golem_project.heartbeat.duties.requests import tell_requests
 from golem_project.heartbeat.duties.sleepwalker import walk_asleep
 from golem_project.heartbeat.duties.tidying import forget_quiet_ticks
 from permits_app.actions.search_positions import search_positions
-from tools_app.core.errors import GolemError
+from tools_app.core.one_by_one import one_by_one
 
 logger = logging.getLogger(__name__)
 
@@ -33,11 +33,5 @@ DUTIES: Final[Mapping[str, Callable[..., int]]] = {
 
 def run_duties(*, now: datetime) -> dict[str, int]:
     """How many golems or rows each duty touched."""
-    done = {}
-    for name, duty in DUTIES.items():
-        try:
-            done[name] = duty(now=now)
-        except GolemError as error:
-            logger.warning("a duty of the heartbeat failed: %s: %s", name, error.code)
-            done[name] = 0
-    return done
+    done = one_by_one(DUTIES, lambda name: (name, DUTIES[name](now=now)), what="the duty")
+    return {**dict.fromkeys(DUTIES, 0), **dict(done)}

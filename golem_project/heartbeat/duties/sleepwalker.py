@@ -27,6 +27,7 @@ from memory_app.decay import Importance
 from memory_app.provenance import Provenance
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
+from tools_app.core.one_by_one import one_by_one
 from tools_app.core.units import BPS
 from tools_app.core.whole import whole
 
@@ -77,13 +78,14 @@ def walk_asleep(*, now: datetime, limit: int = 50) -> int:
     due = Heartbeat.objects.select_related("golem__owner").filter(
         is_on=True, golem__archetype__name=OBSERVER, golem__halted_at__isnull=True
     )
-    published = 0
-    for heartbeat in due.exclude(observed_at__gte=start, observed_at__lt=start + window)[:limit]:
-        # Whoever moves the mark does the work.
-        seen = Heartbeat.objects.filter(pk=heartbeat.pk, observed_at=heartbeat.observed_at)
-        if seen.update(observed_at=now):
-            published += _look_around(heartbeat.golem, now)
-    return published
+    unseen = due.exclude(observed_at__gte=start, observed_at__lt=start + window)[:limit]
+    return sum(one_by_one(unseen, lambda heartbeat: _walk(heartbeat, now), what="the sleepwalker of"))
+
+
+def _walk(heartbeat: Heartbeat, now: datetime) -> int:
+    # Whoever moves the mark does the work.
+    seen = Heartbeat.objects.filter(pk=heartbeat.pk, observed_at=heartbeat.observed_at)
+    return _look_around(heartbeat.golem, now) if seen.update(observed_at=now) else 0
 
 
 def find_all(golem: Golem, *, now: datetime) -> list[Finding]:

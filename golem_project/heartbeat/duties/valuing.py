@@ -22,6 +22,7 @@ from permits_app.actions.record_nav import record_nav
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.one_by_one import one_by_one
 from tools_app.portfolio.holdings import measure_holdings
 from tools_app.portfolio.known import list_hints, note_found
 
@@ -44,7 +45,7 @@ def value_unattended(*, now: datetime) -> int:
         .exclude(is_fresh)
         .order_by("?")[:MOST_AT_ONCE]
     )
-    return sum(_value(golem, now) for golem in due)
+    return sum(one_by_one(due, lambda golem: _value(golem, now), what="the value of"))
 
 
 def _value(golem: Golem, now: datetime) -> bool:

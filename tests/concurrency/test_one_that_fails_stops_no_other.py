@@ -1,0 +1,170 @@
+"""A sweep goes on past a row it cannot do anything with: a key that is gone, an error nobody foresaw."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import override_settings
+
+from archetypes_app.models import Golem
+from golem_project.heartbeat.duties import run as duties
+from permits_app.actions import (
+    expire,
+    follow_deaths,
+    follow_phase,
+    follow_promises,
+    follow_requests,
+    follow_session,
+    rotate_session,
+    sweep_changes,
+    sync_policy_cage,
+)
+from permits_app.deaths import announce_death
+from permits_app.execution.reconcile import reconcile_transactions
+from permits_app.models import ChangeRequest, OutboundTransaction, SigningKey
+from permits_app.models.permit import PermitStatus
+from permits_app.models.wallet import WalletKind
+from permits_app.row_locks import lock_request
+from tests import factories
+from tests.evm.world import World
+from tests.live_golem import LiveGolem, make_live_golem
+from tests.permits_app.execution.chain_tricks import mining_paused
+from tools_app.core import clock
+from tools_app.core.errors import GolemError
+from tools_app.core.one_by_one import one_by_one
+
+
+class Odd(GolemError):
+    code = "ODD"
+
+
+def test_what_fails_is_told_and_the_rest_is_done(caplog: pytest.LogCaptureFixture) -> None:
+    def half(number: int) -> int:
+        if number == 3:
+            raise Odd("three is odd")
+        return 12 // number
+
+    assert list(one_by_one([0, 1, 3, 4], half, what="number")) == [12, 3]
+    told = [(record.levelname, record.getMessage()) for record in caplog.records]
+    assert told == [("ERROR", "number 0 failed unexpectedly"), ("WARNING", "number 3 waits: ODD")]
+
+
+def test_what_concerns_all_of_them_is_raised_at_once() -> None:
+    seen = []
+
+    def look(number: int) -> None:
+        seen.append(number)
+        raise Odd("the node is away")
+
+    with pytest.raises(Odd):
+        list(one_by_one([1, 2], look, what="number", raises=(Odd,)))
+    assert seen == [1]
+
+
+@pytest.fixture
+def pair(transactional_db: None, local_chain: World) -> list[LiveGolem]:
+    """Two golems of two owners, the one that a sweep comes to first, first."""
+    made = [make_live_golem(local_chain, name=name, owner_name=f"owner-{name}") for name in ("a", "b")]
+    return sorted(made, key=lambda each: each.golem.address)
+
+
+def test_an_account_whose_key_is_away_leaves_no_other_one_stuck(pair: list[LiveGolem]) -> None:
+    first, second = pair
+    permits = [each.preview()["permit_id"] for each in pair]
+    with mining_paused(first.world), override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.2):
+        for golem, permit_id in zip(pair, permits, strict=True):
+            golem.start(permit_id)
+            golem.work(permit_id)
+            assert golem.permit(permit_id).status == PermitStatus.UNKNOWN
+        SigningKey.objects.filter(address=first.golem.address).update(holder="ELSEWHERE")
+        done = reconcile_transactions(now=clock.now() + timedelta(seconds=91))
+    assert done["sped_up"] == 1
+    raised = OutboundTransaction.objects.filter(permit_id=permits[1], call_index=0)
+    assert raised.count() == 2
+    second.work(permits[1])
+    assert second.permit(permits[1]).status == PermitStatus.COMMITTED
+
+
+def make_rows(golem: Golem) -> None:
+    """One of everything that is swept, due now."""
+    long_ago = clock.now() - timedelta(days=30)
+    wallet = factories.make_wallet(golem=golem)
+    type(wallet).objects.filter(pk=wallet.pk).update(kind=WalletKind.POLICY_CAGE)
+    factories.make_cage(golem=golem)
+    factories.make_cage_mirror(golem=golem)
+    permit = factories.make_permit(golem=golem)
+    type(permit).objects.filter(pk=permit.pk).update(expires_at=long_ago)
+    request = factories.make_pending_request(permit=permit)
+    type(request).objects.filter(pk=request.pk).update(next_check_at=long_ago)
+    promise = factories.make_signed_promise(permit=permit)
+    type(promise).objects.filter(pk=promise.pk).update(next_check_at=long_ago)
+    announce_death(golem=golem, reason="over", actor="owner:1", due_at=clock.now(), now=clock.now())
+
+
+SWEEPS: list[tuple[Any, str, str]] = [
+    (follow_session, "follow_sessions", "follow_session"),
+    (follow_phase, "follow_phases", "follow_phase"),
+    (rotate_session, "rotate_sessions", "rotate_session"),
+    (sync_policy_cage, "sync_policy_cages", "sync_policy_cage"),
+    (follow_deaths, "follow_deaths", "follow_death"),
+    (expire, "expire_lapsed", "expire_permit"),
+    (follow_requests, "follow_requests", "_look_at"),
+    (follow_promises, "follow_promises", "look_at"),
+]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("module", "sweep", "step"), SWEEPS, ids=[sweep for _, sweep, _ in SWEEPS])
+def test_what_nobody_foresaw_in_one_row_keeps_no_other_from_its_turn(
+    monkeypatch: pytest.MonkeyPatch, module: Any, sweep: str, step: str
+) -> None:
+    for name in ("a", "b", "c"):
+        make_rows(factories.make_golem(owner=factories.make_owner(name=name), name=name))
+    met: list[Any] = []
+
+    def fail_first(*given: Any, **named: Any) -> int:
+        met.append((given, named))
+        if len(met) == 1:
+            raise ZeroDivisionError
+        return 0
+
+    monkeypatch.setattr(module, step, fail_first)
+    whose = {"golem_id": None} if sweep == "expire_lapsed" else {}
+    getattr(module, sweep)(now=clock.now(), **whose)
+    assert len(met) == 3
+
+
+@pytest.mark.django_db
+def test_a_late_change_that_cannot_be_ended_leaves_the_others_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    late = clock.now() - timedelta(days=1)
+    owner = factories.make_owner()
+    golems = [factories.make_golem(owner=owner, name=name) for name in ("a", "b")]
+    rows = [factories.make_change_request(golem=golem) for golem in golems]
+    ChangeRequest.objects.update(deadline_at=late)
+    broken = rows[0].golem_id
+
+    def lock(request: ChangeRequest) -> None:
+        if request.golem_id == broken:
+            raise ZeroDivisionError
+        lock_request(request)
+
+    monkeypatch.setattr(sweep_changes, "lock_request", lock)
+    assert sweep_changes.time_out_changes(now=clock.now()) == 1
+    assert set(ChangeRequest.objects.values_list("golem_id", "state")) == {
+        (broken, "OPEN"),
+        (rows[1].golem_id, "EXPIRED"),
+    }
+
+
+@pytest.mark.django_db
+def test_a_duty_of_the_heartbeat_that_fails_leaves_those_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*, now: Any) -> int:
+        raise ZeroDivisionError
+
+    def tidy(*, now: Any) -> int:
+        return 7
+
+    monkeypatch.setattr(duties, "DUTIES", {"first": fail, "second": tidy})
+    assert duties.run_duties(now=clock.now()) == {"first": 0, "second": 7}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -30,30 +31,40 @@ def lower_role(*, golem: Golem, person: Any, to: Role | None, by: Any, now: date
 
 
 def write_role(*, golem: Golem, person: Any, to: Role | None, actor: str, reason: str, now: datetime) -> int:
-    """Set it, whatever it was; how many of the person's keys were revoked. None takes every role away.
+    """One person's role, as `write_roles`."""
+    return write_roles(golem=golem, roles={person: to}, actor=actor, reason=reason, now=now)
+
+
+def write_roles(*, golem: Golem, roles: Mapping[Any, Role | None], actor: str, reason: str, now: datetime) -> int:
+    """Set them by person, whatever they were; how many keys were revoked. None takes every role away.
 
     Joins the caller's transaction, with `golem` locked. Who made a key saw its token, and would go on with it.
     """
-    before = find_role(golem, person)
-    keys: list[ApiKey] = []
-    if to is None or Power.OPERATE not in POWERS[to]:
-        rows = ApiKey.objects.filter(golem=golem, created_by=person).order_by("pk")
-        keys = [key for key in rows if end_key(key=key, now=now)]
-    golem.co_owners.remove(person)
-    GolemMember.objects.filter(golem=golem, person=person).delete()
-    if to is Role.ADMINISTRATOR:
-        golem.co_owners.add(person)
-        person.groups.add(ensure_owner_group())
-    elif to is not None:
-        GolemMember.objects.create(golem=golem, person=person, role=to.value, since=now)
-        person.groups.add(ensure_member_group())
+    before = {person: find_role(golem, person) for person in roles}
+    leaving = [person.pk for person, to in roles.items() if to is None or Power.OPERATE not in POWERS[to]]
+    rows = ApiKey.objects.filter(golem=golem, created_by__in=leaving).order_by("pk")
+    keys = [key for key in rows if end_key(key=key, now=now)]
+    for person, to in roles.items():
+        golem.co_owners.remove(person)
+        GolemMember.objects.filter(golem=golem, person=person).delete()
+        if to is Role.ADMINISTRATOR:
+            golem.co_owners.add(person)
+            person.groups.add(ensure_owner_group())
+        elif to is not None:
+            GolemMember.objects.create(golem=golem, person=person, role=to.value, since=now)
+            person.groups.add(ensure_member_group())
     for key in keys:
         record_end(key=key, actor=actor, now=now)
-    data = {
-        "person": str(person.pk),
-        "from": before.value if before else "none",
-        "to": to.value if to else "none",
-        "reason": reason,
-    }
-    audit_log.append(golem_id=golem.pk, event="RoleChanged", actor=actor, data=data, now=now)
+    for person, to in roles.items():
+        data = {
+            "person": str(person.pk),
+            "from": _spell(before[person]),
+            "to": _spell(to),
+            "reason": reason,
+        }
+        audit_log.append(golem_id=golem.pk, event="RoleChanged", actor=actor, data=data, now=now)
     return len(keys)
+
+
+def _spell(role: Role | None) -> str:
+    return role.value if role else "none"

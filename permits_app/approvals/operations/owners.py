@@ -8,7 +8,9 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
+from archetypes_app.actions.change_role import write_roles
 from archetypes_app.models import Golem
+from archetypes_app.roles import Role
 from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.rules import COOLING_LARGE_SECONDS
@@ -56,9 +58,12 @@ class ChangeOwners:
     def apply(
         self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
-        """Set them; appends OwnersChanged."""
+        """Set them; appends OwnersChanged. Who co-owns it no longer has no other role in it either."""
         people = _find_people(change["after"])
-        golem.co_owners.set(people.values())
+        leaving = [person for person in golem.co_owners.all() if person.get_username() not in people]
+        coming = [person for name, person in people.items() if name not in change["before"]]
+        roles = {**dict.fromkeys(leaving, None), **dict.fromkeys(coming, Role.ADMINISTRATOR)}
+        write_roles(golem=golem, roles=roles, actor=actor, reason=reason, now=now)
         facts = {"from": change["before"], "to": sorted(people), "reason": reason}
         audit_log.append(golem_id=golem.pk, event="OwnersChanged", actor=actor, data=facts, now=now)
         return {"co_owners": sorted(people)}

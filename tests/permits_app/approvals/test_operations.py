@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from archetypes_app.models import Golem
+from archetypes_app.actions.create_api_key import create_api_key
+from archetypes_app.models import Golem, GolemMember
 from memory_app.models import Directive
 from permits_app.actions.announce import turn_warden_on
 from permits_app.actions.change_policy import change_policy, roll_back_policy
@@ -239,6 +240,25 @@ def test_co_owners_change_after_approval_and_cooling(golem: Golem, owner: Any, o
     approve(request, other)
     assert _run(request, after=timedelta(hours=49)).state == "EXECUTED"
     assert {person.username for person in golem.co_owners.all()} == {"bo", "cy"}
+
+
+def test_a_co_owner_who_leaves_takes_their_keys_along_and_one_who_comes_has_one_role(
+    golem: Golem, owner: Any, other: Any
+) -> None:
+    cy = factories.make_owner(name="cy")
+    GolemMember.objects.create(golem=golem, person=cy, role="VIEWER", since=clock.now())
+    third = factories.make_owner(name="di")
+    golem.co_owners.add(third)
+    key = create_api_key(golem=golem, scopes=["read"], label="di's", created_by=third, now=clock.now()).key
+    request = _ask(golem, owner, "owners", co_owners=["bo", "cy"])
+    give_device(third)
+    for person in (other, third):
+        approve(request, person)
+    assert _run(request, after=timedelta(hours=49)).state == "EXECUTED"
+    assert {person.username for person in golem.co_owners.all()} == {"bo", "cy"}
+    assert not GolemMember.objects.filter(golem=golem).exists()
+    key.refresh_from_db()
+    assert key.revoked_at is not None
 
 
 def test_more_tools_for_a_live_golem_are_shown_tool_by_tool(golem: Golem, owner: Any, other: Any) -> None:

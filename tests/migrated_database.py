@@ -11,6 +11,7 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import pytest
 
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.postgres_binaries import find_binaries
+from tests.once_for_all import one_at_a_time
 from tests.services import SERVERS
 
 # Beside the migrations, what they import of the product.
@@ -60,6 +62,7 @@ class KeptDatabase:
 
     path: Path
     database: dict[str, Any]
+    making: ExitStack
 
 
 @pytest.fixture(scope="session")
@@ -69,14 +72,19 @@ def kept_database(django_db_modify_db_settings_parallel_suffix: None) -> KeptDat
         return None
     folder = CHECKOUT / "var" / "cache" / "test-databases"
     folder.mkdir(parents=True, exist_ok=True)
-    return KeptDatabase(folder / f"{_digest()}.sql", _test_database())
+    return KeptDatabase(folder / f"{_digest()}.sql", _test_database(), ExitStack())
 
 
 @pytest.fixture(scope="session")
 def django_db_keepdb(kept_database: KeptDatabase | None, request: pytest.FixtureRequest) -> bool:
     """True when the database was read in, so that `migrate` goes on from there."""
-    if kept_database is None or not kept_database.path.exists():
+    if kept_database is None:
         return bool(request.config.getvalue("reuse_db"))
+    # The first worker migrates; the others wait until it has written down what came of that.
+    kept_database.making.enter_context(one_at_a_time(kept_database.path))
+    if not kept_database.path.exists():
+        return bool(request.config.getvalue("reuse_db"))
+    kept_database.making.close()
     _run("createdb", "--template=template0", database=kept_database.database)
     kept_database.path.touch()
     _run("psql", "-qXv", "ON_ERROR_STOP=1", "-f", str(kept_database.path), database=kept_database.database)
@@ -93,4 +101,5 @@ def django_db_setup(django_db_setup: None, kept_database: KeptDatabase | None) -
         old = sorted(draft.parent.glob("*.sql"), key=lambda path: path.stat().st_mtime, reverse=True)
         for path in old[_MOST_KEPT:]:
             path.unlink(missing_ok=True)
+        kept_database.making.close()
     yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,10 +20,13 @@ from tests.clients.npm_package import copy_source, tree_or_skip
 from tests.clients.pi_agent import command_of
 from tests.golem_project.stream.conftest import web_port as web_port
 from tests.how_to import read_block
+from tests.once_for_all import one_at_a_time
 
 FOLDER = ROOT / "clients" / "pi"
 NEW, OLD = "@earendil-works/pi-coding-agent", "pi-for-node-20"
 """Names under which the tree of `clients/pi` holds the two versions of pi."""
+
+_TOLD = "told.txt"
 
 
 @dataclass
@@ -36,8 +40,19 @@ class Installed:
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """Built, packed, unpacked and told to pi by the page's own commands, word for word; away from its sources."""
-    home = tmp_path_factory.mktemp("extension")
+    """Built, packed, unpacked and told to pi by the page's own commands, word for word; away from its sources. Once for
+    all workers of a run.
+    """
+    mine = tmp_path_factory.getbasetemp()
+    home = (mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine) / "golem-pi-home"
+    with one_at_a_time(home):
+        if not (home / _TOLD).exists():
+            (home / _TOLD).write_text(_install(home))
+    return Installed(home, home / "golem-pi" / "package", (home / _TOLD).read_text())
+
+
+def _install(home: Path) -> str:
+    shutil.rmtree(home, ignore_errors=True)
     source = copy_source(FOLDER, home, has_modules=False)
     pi = home / "bin" / "pi"
     pi.parent.mkdir()
@@ -53,7 +68,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
         timeout=300,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    return Installed(home, home / "golem-pi" / "package", ran.stdout)
+    return ran.stdout
 
 
 @pytest.fixture(scope="session")

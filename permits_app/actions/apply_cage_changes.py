@@ -22,6 +22,7 @@ from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.approvals.cage_words import PHASES, name_rule, show_rule
 from permits_app.approvals.errors import OwnerCallReverts, RelayerBusy, RelayerNotConfigured
 from permits_app.approvals.safe_view import open_chain
+from permits_app.blockage import list_silent_chains
 from permits_app.models import CageMirror, RelayedTransaction
 from permits_app.models.owner_transaction import RelayPurpose
 from permits_app.policy_cage.contract import GRACE_SECONDS, Limit, RuleKind, encode_apply_change, limit_key
@@ -44,7 +45,8 @@ def apply_cage_changes(*, now: datetime) -> int:
     """Apply every change that is due, cage by cage; one that fails stops nobody else's. How many were applied."""
     if not find_relayer_address():
         return 0
-    mirrors = list(CageMirror.objects.exclude(state__pending=[]).select_related("cage").order_by("pk"))
+    heard = CageMirror.objects.exclude(chain_id__in=list_silent_chains(now=now))
+    mirrors = list(heard.exclude(state__pending=[]).select_related("cage").order_by("pk"))
     return sum(one_by_one(mirrors, lambda mirror: _apply_where_free(mirror, now), what="a due change of the cage"))
 
 

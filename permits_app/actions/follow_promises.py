@@ -10,6 +10,7 @@ import logging
 from datetime import datetime, timedelta
 from typing import Final
 
+from permits_app.blockage import list_silent_chains
 from permits_app.models import SignedPromise
 from permits_app.models.signed_promise import PromiseState
 from permits_app.signed_promises import judge_fate, put_off, read_typed, record_look
@@ -29,7 +30,8 @@ _READ_BUDGET_MS: Final = 5_000
 def follow_promises(*, now: datetime, limit: int = MOST_ROWS) -> dict[str, int]:
     """Look at what is due, the longest waiting first; how many were looked at and how many ended."""
     due = SignedPromise.objects.filter(state=PromiseState.OPEN, next_check_at__lte=now)
-    rows = list(due.select_related("permit").order_by("next_check_at", "pk")[:limit])
+    heard = due.exclude(chain_id__in=list_silent_chains(now=now))
+    rows = list(heard.select_related("permit").order_by("next_check_at", "pk")[:limit])
     taken = [row for row in one_by_one(rows, lambda row: _take(row, now), what="promise") if row is not None]
     ended = one_by_one(taken, lambda row: _follow(row, now), what="promise")
     return {"looked": len(taken), "ended": sum(ended)}

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from django.db.models import Min
 
+from permits_app.blockage import list_silent_chains
 from permits_app.models import ActionPermit, PendingRequest
 from permits_app.models.pending_request import FOLLOWED
 from permits_app.pending_requests import Look, judge_look, put_off, record_look
@@ -39,7 +40,8 @@ def follow_requests(*, now: datetime, limit: int = MOST_ACCOUNTS) -> dict[str, i
     """Look at what is due; how many requests were looked at and how many changed."""
     followed = PendingRequest.objects.filter(state__in=[str(state) for state in FOLLOWED], next_check_at__lte=now)
     # One account counts once, however many requests it has: a golem with many makes no other one wait.
-    due = followed.values(*_OF).annotate(since=Min("next_check_at")).order_by("since")[:limit]
+    heard = followed.exclude(chain_id__in=list_silent_chains(now=now))
+    due = heard.values(*_OF).annotate(since=Min("next_check_at")).order_by("since")[:limit]
     accounts = [{name: group[name] for name in _OF} for group in due]
     counts = list(one_by_one(accounts, lambda of: _follow(of, now), what="requests of"))
     return {"looked": sum(looked for looked, _ in counts), "changed": sum(changed for _, changed in counts)}

@@ -10,6 +10,7 @@ import logging
 from datetime import datetime, timedelta
 from typing import Final
 
+from permits_app.blockage import list_silent_chains
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.one_by_one import one_by_one
@@ -26,7 +27,8 @@ _BUDGET_MS: Final = 8_000
 
 def search_positions(*, now: datetime) -> int:
     """Look where a look is due; how many positions were found."""
-    due = PositionSearch.objects.filter(next_look_at__lte=now).order_by("next_look_at", "pk")[:MOST_ACCOUNTS]
+    heard = PositionSearch.objects.exclude(chain_id__in=list_silent_chains(now=now))
+    due = heard.filter(next_look_at__lte=now).order_by("next_look_at", "pk")[:MOST_ACCOUNTS]
     return sum(one_by_one(list(due), lambda row: _search(row, now), what="the search for positions of"))
 
 

@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
+from permits_app.blockage import list_silent_chains
 from permits_app.errors import CageContradicted
 from permits_app.models import CageCheckpoint, CageMirror, PolicyCage
 from permits_app.policy_cage.mirror import (
@@ -79,8 +80,9 @@ def _register(
 
 
 def sync_policy_cages(*, now: datetime) -> dict[str, int]:
-    """Every mirror; one that fails keeps its problem on its row and stops nobody else's."""
-    mirrors = list(CageMirror.objects.order_by("pk").values_list("pk", flat=True))
+    """Every mirror of a chain that answers; one that fails keeps its problem on its row and stops nobody else's."""
+    heard = CageMirror.objects.exclude(chain_id__in=list_silent_chains(now=now))
+    mirrors = list(heard.order_by("pk").values_list("pk", flat=True))
     done = list(one_by_one(mirrors, lambda pk: sync_policy_cage(mirror_id=pk, now=now), what="the mirror"))
     return {"synced": len(done), "failed": len(mirrors) - len(done)}
 

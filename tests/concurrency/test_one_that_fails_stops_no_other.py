@@ -23,7 +23,15 @@ from permits_app.actions import (
 )
 from permits_app.deaths import announce_death
 from permits_app.execution.reconcile import reconcile_transactions
-from permits_app.models import ChangeRequest, OutboundTransaction, SigningKey
+from permits_app.models import (
+    CageMirror,
+    ChainWatch,
+    ChangeRequest,
+    OutboundTransaction,
+    PendingRequest,
+    SignedPromise,
+    SigningKey,
+)
 from permits_app.models.permit import PermitStatus
 from permits_app.models.wallet import WalletKind
 from permits_app.row_locks import lock_request
@@ -134,6 +142,36 @@ def test_what_nobody_foresaw_in_one_row_keeps_no_other_from_its_turn(
     whose = {"golem_id": None} if sweep == "expire_lapsed" else {}
     getattr(module, sweep)(now=clock.now(), **whose)
     assert len(met) == 3
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("module", "sweep", "step"),
+    [each for each in SWEEPS if each[1] in ("sync_policy_cages", "follow_requests", "follow_promises")],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_a_chain_that_is_silent_is_not_asked_while_others_wait(
+    monkeypatch: pytest.MonkeyPatch, module: Any, sweep: str, step: str
+) -> None:
+    for name in ("a", "b"):
+        make_rows(factories.make_golem(owner=factories.make_owner(name=name), name=name))
+    elsewhere = Golem.objects.get(name="a")
+    CageMirror.objects.filter(cage__golem=elsewhere).update(chain_id=10)
+    PendingRequest.objects.filter(golem=elsewhere).update(chain_id=10)
+    SignedPromise.objects.filter(golem=elsewhere).update(chain_id=10)
+    now = clock.now()
+    ChainWatch.objects.create(
+        chain_id=10, looked_at=now, failing_since=now - timedelta(hours=1), error_code="RPC_TIMEOUT"
+    )
+    met: list[Any] = []
+
+    def look(*given: Any, **named: Any) -> int:
+        met.append(named.get("mirror_id", given))
+        return 0
+
+    monkeypatch.setattr(module, step, look)
+    getattr(module, sweep)(now=clock.now())
+    assert len(met) == 1
 
 
 @pytest.mark.django_db

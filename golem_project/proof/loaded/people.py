@@ -49,6 +49,8 @@ _OUT_OF_THE_WAY = {
     "per_session_micro_usd": 10**15,
 }
 _TICK_SECONDS = 30
+_OWNERS_DO_THIS = {"GOLEM_HALTED", "POLICY_CHANGED", "PERMIT_NOT_COMMITTABLE", "ACCOUNT_BLOCKED"}
+"""What halts, limits and many clients of one account lead to; any other refusal is a fault of the product."""
 _TIMEOUT_SECONDS = 60.0
 _AMOUNTS = itertools.count(1_000_000)
 
@@ -147,10 +149,11 @@ class Client:
         if response.status_code in (200, 202):
             answer: dict[str, Any] = response.json()
             return answer
-        code = response.json().get("code", "") if "json" in response.headers.get("content-type", "") else ""
+        problem = response.json() if "json" in response.headers.get("content-type", "") else {}
+        code = problem.get("code", "")
         self.codes[f"{response.status_code} {code}"] += 1
-        if response.status_code >= 500:
-            self.failures.append(f"{tool}: {response.status_code} {code}")
+        if response.status_code >= 500 or code not in _OWNERS_DO_THIS:
+            self.failures.append(f"{tool}: {response.status_code} {code} {problem.get('detail', '')}")
         return None
 
 

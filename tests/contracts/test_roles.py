@@ -1,0 +1,464 @@
+"""Several keys at once: each with its calls, its budget, allowances that refill, and whom it may pay."""
+
+from __future__ import annotations
+
+import pytest
+from eth_account.signers.local import LocalAccount
+
+from golem_project.proof.caged.engines import COINS_WEI, Sent, make_account
+from golem_project.proof.caged.safe import TAKE, TRADE, USD, CagedSafe, deploy, selector
+from permits_app.policy_cage import contract as cage_contract
+from permits_app.policy_cage.contract import (
+    AssetRule,
+    Limit,
+    Refill,
+    Rule,
+    RuleKind,
+    asset_rules,
+    limit_rule,
+    payout_key,
+    payout_rule,
+    recipient_rule,
+    role_allowance_key,
+    role_allowance_rule,
+    role_call_rule,
+    role_spender_rule,
+)
+from permits_app.policy_cage.safe_tx import NONCE, ZERO_ADDRESS
+from tests.contracts.attackers import list_hooked_token, listen, sign_a_deposit
+from tests.contracts.test_governance import inner_error
+from tests.contracts.test_outcome_rules import expect, tighten
+from tools_app.chain.abi import encode_call
+from tools_app.toolkit.views import NATIVE
+
+DAY = 86_400
+HOUR = 3_600
+TRADER, PAYER = 1, 2
+WAGE = 1_000 * USD
+
+
+def give_role(
+    caged: CagedSafe,
+    role: int,
+    key: LocalAccount,
+    *,
+    operations: int = 100,
+    budget: int = 10_000 * USD,
+    seconds: int = 10 * DAY,
+) -> None:
+    """The owners appoint the key of a role."""
+    assert appoint(caged, role, key.address, operations=operations, budget=budget, seconds=seconds).succeeded
+
+
+def appoint(
+    caged: CagedSafe, role: int, key: str, *, operations: int = 100, budget: int = 10_000 * USD, seconds: int = 10 * DAY
+) -> Sent:
+    data = cage_contract.encode_appoint(
+        role, key=key, expires_at=caged.engine.now() + seconds, operations=operations, budget_micro_usd=budget
+    )
+    return caged.owner_call(caged.cage, data)
+
+
+def trader_rules(caged: CagedSafe, role: int = TRADER) -> list[Rule]:
+    """A role that may trade at the venue: 3,000 USD of USDC and one WETH, a quarter of which comes back every hour."""
+    usdc, weth = caged.coins["USDC"], caged.coins["WETH"]
+    return [
+        role_call_rule(role, caged.venue, selector(TRADE)),
+        role_spender_rule(role, caged.venue),
+        role_allowance_rule(role, usdc.address, Refill(3_000 * USD, 750 * USD, HOUR)),
+        role_allowance_rule(role, weth.address, Refill(weth.units(1), weth.units("0.25"), HOUR)),
+    ]
+
+
+def payer_rules(caged: CagedSafe, role: int = PAYER) -> list[Rule]:
+    """A role that may pay one recipient 1,000 USD, again every day."""
+    return [
+        recipient_rule(7, caged.stranger.address),
+        payout_rule(role, 7, caged.coins["USDC"].address, Refill(WAGE, WAGE, DAY)),
+    ]
+
+
+def pay(caged: CagedSafe, amount: int, *, key: LocalAccount, recipient: int = 7, asset: str | None = None) -> Sent:
+    data = cage_contract.encode_pay_out(recipient=recipient, asset=asset or caged.coins["USDC"].address, amount=amount)
+    return caged.engine.send(key, caged.cage, data)
+
+
+@pytest.fixture
+def roles(caged: CagedSafe) -> tuple[CagedSafe, LocalAccount, LocalAccount]:
+    """A trader and a payer beside the golem's own key."""
+    trader, payer = make_account("trader"), make_account("payer")
+    for key in (trader, payer):
+        caged.engine.give_coins(key.address, COINS_WEI)
+    caged.change(*trader_rules(caged), *payer_rules(caged))
+    give_role(caged, TRADER, trader)
+    give_role(caged, PAYER, payer)
+    return caged, trader, payer
+
+
+Roles = tuple[CagedSafe, LocalAccount, LocalAccount]
+
+
+# ---- calls -----------------------------------------------------------------------------------------------------------
+
+
+def test_three_keys_act_side_by_side_each_within_its_own(roles: Roles) -> None:
+    caged, trader, payer = roles
+    expect(caged, caged.execute(*caged.trade("USDC", 300 * USD, "WETH", 10**17)), None)
+    expect(caged, caged.execute(*caged.trade("USDC", 300 * USD, "WETH", 10**17), key=trader), None)
+    expect(caged, pay(caged, WAGE, key=payer), None)
+    left = [caged.ask("sessionOf", role)[2:] for role in (0, TRADER, PAYER)]
+    assert left == [(999, 10**8 * USD - 300 * USD), (99, 9_700 * USD), (99, 9_000 * USD)]
+    assert caged.ask("session") == caged.ask("sessionOf", 0)
+
+
+def test_a_role_makes_no_call_of_the_account_that_it_was_not_given(roles: Roles) -> None:
+    caged, trader, payer = roles
+    usdc = caged.coins["USDC"].address
+    take = caged.call(caged.venue, TAKE, usdc, 1)
+    expect(caged, caged.execute(take, key=trader), ("RoleMayNotCall", (TRADER, caged.venue, selector(TAKE))))
+    trade = caged.call(caged.venue, TRADE, usdc, 1, usdc, 1)
+    expect(caged, caged.execute(trade, key=payer), ("RoleMayNotCall", (PAYER, caged.venue, selector(TRADE))))
+    right = bytes.fromhex("095ea7b3")
+    sent = caged.execute(caged.approve("USDC", 1), key=payer)
+    expect(caged, sent, ("RoleMayNotCall", (PAYER, caged.venue, right)))
+    # To take a right back is anybody's.
+    expect(caged, caged.execute(caged.approve("USDC", 0), key=payer), None)
+
+
+def test_a_role_given_a_call_that_the_account_may_not_make_may_not_make_it(roles: Roles) -> None:
+    caged, trader, _ = roles
+    gone = selector("function withdrawEverything()")
+    caged.change(role_call_rule(TRADER, caged.venue, gone))
+    give_role(caged, TRADER, trader)
+    sent = caged.execute(caged.call(caged.venue, "function withdrawEverything()"), key=trader)
+    expect(caged, sent, ("CallNotAllowed", (caged.venue, gone)))
+
+
+def test_what_is_inside_a_bundle_of_calls_is_the_roles_own_too(roles: Roles) -> None:
+    caged, trader, _ = roles
+    multicall = "function multicall(bytes[] data)"
+    caged.change(
+        cage_contract.call_rule(caged.venue, selector(multicall)),
+        role_call_rule(TRADER, caged.venue, selector(multicall)),
+    )
+    give_role(caged, TRADER, trader)
+    inner = encode_call(TAKE, caged.coins["USDC"].address, 1)
+    sent = caged.execute(caged.call(caged.venue, multicall, [inner]), key=trader)
+    expect(caged, sent, ("RoleMayNotCall", (TRADER, caged.venue, selector(TAKE))))
+
+
+def test_a_call_taken_from_a_role_is_gone_in_the_next_block(roles: Roles) -> None:
+    caged, trader, _ = roles
+    batch = caged.trade("USDC", 30 * USD, "WETH", 10**16)
+    expect(caged, caged.execute(*batch, key=trader), None)
+    assert caged.propose(role_call_rule(TRADER, caged.venue, selector(TRADE), is_allowed=False)).succeeded
+    expect(caged, caged.execute(*batch, key=trader), ("RoleMayNotCall", (TRADER, caged.venue, selector(TRADE))))
+    expect(caged, caged.execute(*batch), None)
+
+
+# ---- sessions --------------------------------------------------------------------------------------------------------
+
+
+def test_a_role_that_was_ended_acts_no_more(roles: Roles) -> None:
+    caged, trader, payer = roles
+    assert appoint(caged, PAYER, ZERO_ADDRESS, operations=0, budget=0, seconds=0).succeeded
+    expect(caged, pay(caged, 1, key=payer), ("NotSessionKey", (payer.address,)))
+    # Nor does a key whose place another took.
+    give_role(caged, TRADER, payer)
+    batch = caged.trade("USDC", 30 * USD, "WETH", 10**16)
+    expect(caged, caged.execute(*batch, key=trader), ("NotSessionKey", (trader.address,)))
+    expect(caged, caged.execute(*batch, key=payer), None)
+
+
+def test_one_key_has_one_role(roles: Roles) -> None:
+    caged, trader, payer = roles
+    for role, key in ((PAYER, trader), (TRADER, caged.session), (0, payer)):
+        assert inner_error(appoint(caged, role, key.address)) == ("KeyHasRole", (key.address,))
+    # The key of a role may be appointed to it again.
+    assert appoint(caged, TRADER, trader.address).succeeded
+
+
+def test_there_are_sixteen_roles_and_no_more(caged: CagedSafe) -> None:
+    assert inner_error(appoint(caged, 16, caged.stranger.address)) == ("RoleUnknown", (16,))
+    for rule in (
+        Rule(RuleKind.ROLE_CALL, (16 << 192).to_bytes(32, "big"), 1),
+        Rule(RuleKind.ROLE_ALLOWANCE, role_allowance_key(16, caged.venue), 1),
+        Rule(RuleKind.PAYOUT, payout_key(16, 0, caged.venue), 1),
+    ):
+        assert inner_error(caged.propose(rule)) == ("RoleUnknown", (16,))
+    # The golem's own role is bounded by the account's rules alone: to take one of its own from it would be to loosen.
+    assert inner_error(caged.propose(role_call_rule(0, caged.venue, bytes(4)))) == ("RoleUnknown", (0,))
+
+
+@pytest.mark.parametrize("refused", ["SessionExpired", "NoOperationsLeft", "SessionTooLarge", "SessionBudgetExceeded"])
+def test_a_role_has_a_length_a_number_and_a_budget_of_its_own(roles: Roles, refused: str) -> None:
+    caged, trader, _ = roles
+    batch = caged.trade("USDC", 30 * USD, "WETH", 10**16)
+    if refused == "SessionExpired":
+        give_role(caged, TRADER, trader, seconds=60)
+        caged.engine.advance(60)
+    elif refused == "NoOperationsLeft":
+        give_role(caged, TRADER, trader, operations=1)
+        expect(caged, caged.execute(*batch, key=trader), None)
+    elif refused == "SessionTooLarge":
+        assert caged.propose(limit_rule(Limit.MAX_SESSION_OPERATIONS, 99)).succeeded
+    else:
+        give_role(caged, TRADER, trader, budget=30 * USD - 1)
+    assert caged.error(caged.execute(*batch, key=trader))[0] == refused
+
+
+def test_a_roles_key_uses_nobody_elses_budget(roles: Roles) -> None:
+    caged, trader, payer = roles
+    give_role(caged, TRADER, trader, budget=100 * USD)
+    sent = caged.execute(*caged.trade("USDC", 101 * USD, "WETH", 34 * 10**15), key=trader)
+    expect(caged, sent, ("SessionBudgetExceeded", (101 * USD, 100 * USD)))
+    expect(caged, caged.execute(*caged.trade("USDC", 100 * USD, "WETH", 34 * 10**15), key=trader), None)
+    assert caged.ask("sessionOf", 0)[3] == 10**8 * USD
+    assert caged.ask("sessionOf", PAYER)[3] == 10_000 * USD
+    assert caged.ask("sessionOf", TRADER)[3] == 0
+
+
+def test_another_roles_key_neither_tops_up_gas_nor_tells_a_phase(roles: Roles) -> None:
+    caged, trader, _ = roles
+    caged.engine.give_coins(caged.safe, 10**18)
+    for data in (cage_contract.encode_top_up_gas(1), cage_contract.encode_worsen_phase(4)):
+        sent = caged.engine.send(trader, caged.cage, data)
+        expect(caged, sent, ("NotSessionKey", (trader.address,)))
+
+
+def test_a_roles_key_that_became_an_owner_stops(roles: Roles) -> None:
+    caged, _, payer = roles
+    add = "function addOwnerWithThreshold(address owner, uint256 threshold)"
+    assert caged.owner_call(caged.safe, encode_call(add, payer.address, 2)).succeeded
+    expect(caged, pay(caged, 1, key=payer), ("KeyIsOwner", (payer.address,)))
+
+
+def test_a_halt_stops_every_role(roles: Roles) -> None:
+    caged, trader, payer = roles
+    assert caged.engine.send(caged.guardian, caged.cage, cage_contract.encode_halt()).succeeded
+    expect(caged, caged.execute(caged.approve("USDC", 0), key=trader), ("CageHalted", ()))
+    expect(caged, pay(caged, 1, key=payer), ("CageHalted", ()))
+
+
+# ---- allowances that refill ------------------------------------------------------------------------------------------
+
+
+def test_an_allowance_comes_back_bit_by_bit_and_never_beyond_what_it_was(roles: Roles) -> None:
+    caged, trader, _ = roles
+    key = role_allowance_key(TRADER, caged.coins["USDC"].address)
+    kind = int(RuleKind.ROLE_ALLOWANCE)
+    price = caged.coins["WETH"].units("0.001")
+
+    def buy_for(dollars: int) -> Sent:
+        return caged.execute(*caged.trade("USDC", dollars * USD, "WETH", price * dollars // 3 + 1), key=trader)
+
+    first = buy_for(3_000)
+    expect(caged, first, None)
+    expect(caged, buy_for(1), ("AllowanceUsedUp", (kind, key, 3_001 * USD, 3_000 * USD)))
+    caged.engine.advance(first.at + HOUR - 1 - caged.engine.now())
+    expect(caged, buy_for(1), ("AllowanceUsedUp", (kind, key, 3_001 * USD, 3_000 * USD)))
+    caged.engine.advance(first.at + HOUR - caged.engine.now())
+    expect(caged, buy_for(751), ("AllowanceUsedUp", (kind, key, 3_001 * USD, 3_000 * USD)))
+    expect(caged, buy_for(750), None)
+    # A year gives no more than there was: nothing overflows, and nothing is saved up.
+    caged.engine.advance(365 * DAY)
+    give_role(caged, TRADER, trader)
+    expect(caged, buy_for(3_001), ("AllowanceUsedUp", (kind, key, 3_001 * USD, 3_000 * USD)))
+    expect(caged, buy_for(3_000), None)
+    assert caged.ask("purseOf", kind, key)[0] == 3_000 * USD
+
+
+def test_the_largest_allowance_overflows_into_nothing(roles: Roles) -> None:
+    caged, trader, _ = roles
+    usdc = caged.coins["USDC"].address
+    caged.change(role_allowance_rule(TRADER, usdc, Refill(2**112 - 1, 2**112 - 1, 1)))
+    give_role(caged, TRADER, trader)
+    batch = caged.trade("USDC", 300 * USD, "WETH", 10**17)
+    expect(caged, caged.execute(*batch, key=trader), None)
+    caged.engine.advance(HOUR)
+    expect(caged, caged.execute(*batch, key=trader), None)
+    assert caged.ask("purseOf", int(RuleKind.ROLE_ALLOWANCE), role_allowance_key(TRADER, usdc))[0] == 300 * USD
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        2**112 << 0 | 0,  # one comes back of nothing
+        Refill(5).pack() | 6 << 112 | 1 << 224,  # more comes back than there is
+        Refill(5).pack() | 5 << 112,  # it comes back at no time
+        Refill(5).pack() | 1 << 224,  # nothing comes back every second
+    ],
+)
+def test_an_allowance_that_says_two_things_is_none(caged: CagedSafe, value: int) -> None:
+    for kind, key in (
+        (RuleKind.ROLE_ALLOWANCE, role_allowance_key(1, caged.venue)),
+        (RuleKind.PAYOUT, payout_key(1, 1, caged.venue)),
+    ):
+        assert inner_error(caged.propose(Rule(kind, key, value)))[0] == "OutOfRange"
+
+
+def test_an_asset_a_role_has_no_allowance_of_does_not_leave_with_it(roles: Roles) -> None:
+    caged, trader, _ = roles
+    wbtc = caged.coins["WBTC"].address
+    sent = caged.execute(*caged.trade("WBTC", 10_000, "USDC", 6 * USD), key=trader)
+    key = role_allowance_key(TRADER, wbtc)
+    expect(caged, sent, ("AllowanceUsedUp", (int(RuleKind.ROLE_ALLOWANCE), key, 10_000, 0)))
+
+
+def test_a_right_that_a_role_leaves_behind_is_out_of_its_allowance(roles: Roles) -> None:
+    caged, trader, _ = roles
+    expect(caged, caged.execute(caged.approve("USDC", 3_000 * USD), key=trader), None)
+    key = role_allowance_key(TRADER, caged.coins["USDC"].address)
+    sent = caged.execute(caged.approve("USDC", 3_000 * USD + 1), key=trader)
+    expect(caged, sent, ("AllowanceUsedUp", (int(RuleKind.ROLE_ALLOWANCE), key, 3_000 * USD + 1, 3_000 * USD)))
+
+
+def test_two_roles_use_up_the_accounts_limits_together(roles: Roles) -> None:
+    caged, trader, payer = roles
+    usdc = caged.coins["USDC"].address
+    cap = Rule(RuleKind.OUTFLOW_PER_WINDOW, cage_contract.address_key(usdc), 1_500 * USD)
+    assert caged.propose(cap).succeeded
+    expect(caged, caged.execute(*caged.trade("USDC", 900 * USD, "WETH", 3 * 10**17), key=trader), None)
+    expect(caged, pay(caged, 601 * USD, key=payer), ("OutflowInWindowTooLarge", (usdc, 1_501 * USD, 1_500 * USD)))
+    expect(caged, pay(caged, 600 * USD, key=payer), None)
+    sent = caged.execute(caged.approve("USDC", 1))
+    expect(caged, sent, ("OutflowInWindowTooLarge", (usdc, 1_500 * USD + 1, 1_500 * USD)))
+
+
+def test_losses_of_all_roles_are_one_sum(roles: Roles) -> None:
+    caged, trader, _ = roles
+    tighten(caged, Limit.MAX_WINDOW_LOSS_BPS, 1)
+    expect(caged, caged.execute(*caged.trade("WETH", 10**17, "USDC", 295 * USD)), None)
+    sent = caged.execute(*caged.trade("WETH", 2 * 10**17, "USDC", 594 * USD), key=trader)
+    assert caged.error(sent) == ("LossInWindowTooLarge", {"observed": 11 * USD, "allowed": 9_999_500})
+
+
+# ---- payouts ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_payout_is_counted_and_is_no_loss(roles: Roles) -> None:
+    caged, _, payer = roles
+    usdc = caged.coins["USDC"].address
+    before = caged.balance("USDC")
+    expect(caged, pay(caged, WAGE, key=payer), None)
+    assert before - caged.balance("USDC") == caged.balance("USDC", caged.stranger.address) == WAGE
+    assert caged.ask("spent", usdc) == WAGE
+    assert caged.ask("spent", "0x" + "00" * 19 + "01") == 0
+    assert caged.ask("purseOf", int(RuleKind.PAYOUT), payout_key(PAYER, 7, usdc))[0] == WAGE
+    refused = (int(RuleKind.PAYOUT), payout_key(PAYER, 7, usdc), WAGE + 1, WAGE)
+    expect(caged, pay(caged, 1, key=payer), ("AllowanceUsedUp", refused))
+    caged.engine.advance(DAY)
+    expect(caged, pay(caged, WAGE, key=payer), None)
+
+
+def test_a_payout_reaches_the_registered_and_nobody_else(roles: Roles) -> None:
+    caged, trader, payer = roles
+    usdc = caged.coins["USDC"].address
+    for number in (0, 8, 255, 256, 2**160 + 7, 2**256 - 1):
+        expect(caged, pay(caged, 1, key=payer, recipient=number), ("RecipientUnknown", (number,)))
+    # A recipient of somebody else's, an asset nobody gave, and what is no asset.
+    kind, weth = int(RuleKind.PAYOUT), caged.coins["WETH"].address
+    expect(caged, pay(caged, 1, key=trader), ("AllowanceUsedUp", (kind, payout_key(TRADER, 7, usdc), 1, 0)))
+    expect(caged, pay(caged, 1, key=caged.session), ("AllowanceUsedUp", (kind, payout_key(0, 7, usdc), 1, 0)))
+    expect(caged, pay(caged, 1, key=payer, asset=weth), ("AllowanceUsedUp", (kind, payout_key(PAYER, 7, weth), 1, 0)))
+    expect(caged, pay(caged, 1, key=payer, asset=caged.venue), ("AssetNotApproved", (caged.venue,)))
+    expect(caged, pay(caged, 1, key=caged.stranger), ("NotSessionKey", (caged.stranger.address,)))
+
+
+def test_a_batch_that_pays_is_a_loss_whatever_may_be_paid_out(roles: Roles) -> None:
+    """A payout is a door of its own: nothing else happens in it, so no loss of a batch passes for one."""
+    caged, _, payer = roles
+    caged.change(payout_rule(0, 7, caged.coins["USDC"].address, Refill(10_000 * USD)))
+    expect(caged, pay(caged, 100 * USD, key=caged.session), None)
+    sent = caged.execute(*caged.take("USDC", 100 * USD))
+    expect(caged, sent, ("LossTooLarge", (100 * USD, 3 * USD)))
+    # Nor is what was paid the loss window's: a batch may lose as much as before.
+    expect(caged, caged.execute(*caged.trade("WETH", 10**17, "USDC", 291 * USD)), None)
+    assert caged.ask("spent", "0x" + "00" * 19 + "01") == 9 * USD
+
+
+def test_a_recipient_that_was_struck_off_is_paid_no_more(roles: Roles) -> None:
+    caged, _, payer = roles
+    assert caged.propose(recipient_rule(7, ZERO_ADDRESS)).succeeded
+    expect(caged, pay(caged, 1, key=payer), ("RecipientUnknown", (7,)))
+    # Another under the same number waits two days, like the first.
+    assert caged.ask("delayOf", int(RuleKind.RECIPIENT), (7).to_bytes(32, "big"), int(caged.deployer.address, 16)) == (
+        2 * DAY
+    )
+
+
+def test_a_right_to_pay_that_was_taken_is_gone_at_once(roles: Roles) -> None:
+    caged, _, payer = roles
+    usdc = caged.coins["USDC"].address
+    assert caged.propose(Rule(RuleKind.PAYOUT, payout_key(PAYER, 7, usdc), 0)).succeeded
+    kind = int(RuleKind.PAYOUT)
+    expect(caged, pay(caged, 1, key=payer), ("AllowanceUsedUp", (kind, payout_key(PAYER, 7, usdc), 1, 0)))
+
+
+@pytest.mark.parametrize(
+    ("becomes", "waits"),
+    [
+        (Refill(WAGE - 1, WAGE - 1, DAY), False),
+        (Refill(WAGE, WAGE, DAY + 1), False),
+        (Refill(WAGE, WAGE - 1, DAY), False),
+        (Refill(WAGE), False),
+        (Refill(WAGE + 1, WAGE, DAY), True),
+        (Refill(WAGE, WAGE, DAY - 1), True),
+        (Refill(WAGE - 1, WAGE - 1, DAY - 1), True),
+    ],
+)
+def test_less_of_an_allowance_holds_at_once_and_more_waits(roles: Roles, becomes: Refill, waits: bool) -> None:
+    caged, _, _ = roles
+    rule = payout_rule(PAYER, 7, caged.coins["USDC"].address, becomes)
+    assert caged.ask("delayOf", int(rule.kind), rule.key, rule.value) == (2 * DAY if waits else 0)
+    assert caged.propose(rule).succeeded
+    assert (caged.rule(rule) == rule.value) is not waits
+
+
+def test_neither_the_account_nor_the_cage_is_a_recipient(caged: CagedSafe) -> None:
+    for each in (caged.safe, caged.cage):
+        assert inner_error(caged.propose(recipient_rule(1, each))) == ("TargetForbidden", (each,))
+    too_many = Rule(RuleKind.RECIPIENT, (256).to_bytes(32, "big"), 1)
+    assert inner_error(caged.propose(too_many)) == ("OutOfRange", (256, 255))
+
+
+def test_coins_are_paid_out_where_they_are_an_asset(roles: Roles) -> None:
+    caged, _, payer = roles
+    feed = caged.coins["WETH"].feed
+    coins = asset_rules(NATIVE, AssetRule(feed, HOUR, 18, 8), per_batch=10**18, per_window=10**18)
+    caged.change(*coins, payout_rule(PAYER, 7, NATIVE, Refill(10**17, 10**17, DAY)))
+    give_role(caged, PAYER, payer)
+    caged.engine.give_coins(caged.safe, 10**18)
+    before = caged.engine.balance(caged.stranger.address)
+    expect(caged, pay(caged, 10**17, key=payer, asset=NATIVE), None)
+    assert caged.engine.balance(caged.stranger.address) - before == 10**17
+    assert caged.engine.balance(caged.safe) == 9 * 10**17
+
+
+def test_a_payout_of_what_nobody_can_price_waits(roles: Roles) -> None:
+    caged, _, payer = roles
+    caged.engine.advance(2 * HOUR)
+    data = encode_call("function setUpdatedAt(uint256 unixSeconds)", caged.engine.now() - 2 * HOUR)
+    assert caged.engine.send(caged.deployer, caged.coins["USDC"].feed, data).succeeded
+    assert caged.error(pay(caged, 1, key=payer))[0] == "PriceStale"
+
+
+def test_owners_transactions_do_not_run_inside_a_payout(roles: Roles) -> None:
+    caged, _, payer = roles
+    token = list_hooked_token(caged)
+    caged.change(payout_rule(PAYER, 7, token, Refill(10**18)))
+    give_role(caged, PAYER, payer)
+    listen(caged, token, caged.safe, sign_a_deposit(caged, 30_000))
+    [nonce] = caged.read(caged.safe, NONCE)
+    expect(caged, pay(caged, 1, key=payer, asset=token), ("AccountActed", (nonce + 1, nonce)))
+
+
+def test_a_payout_that_moves_nothing_is_none(roles: Roles) -> None:
+    """A token may say yes and do nothing, and one could take more than it was asked for."""
+    caged, _, payer = roles
+    token = deploy(caged, "FragileToken")
+    asset = asset_rules(token, AssetRule(caged.coins["USDC"].feed, HOUR, 18, 8), per_batch=10**20, per_window=10**20)
+    caged.change(*asset, payout_rule(PAYER, 7, token, Refill(10**18)))
+    give_role(caged, PAYER, payer)
+    expect(caged, pay(caged, 0, key=payer), ("PayoutNotMade", (0, 0)))
+    assert caged.error(pay(caged, 1, key=payer, asset=token))[0] in ("CallFailed", "PayoutNotMade")

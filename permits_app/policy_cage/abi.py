@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-CONSTRUCTOR: Final = (
-    "constructor(address account_, address baseAsset_, uint256[] initial)"
-)
+CONSTRUCTOR: Final = "constructor(address account_, address baseAsset_, uint256[] initial)"
 
 FUNCTIONS: Final[dict[str, str]] = {
     "GRACE_SECONDS": "function GRACE_SECONDS() view returns (uint256)",

@@ -7,6 +7,7 @@ from typing import Final
 
 from permits_app.policy_cage.conditions import is_met
 from permits_app.policy_cage.contract import (
+    APPROVE,
     MOST_ALLOWANCE_SECONDS,
     MOST_CALLS,
     PERMIT2,
@@ -26,7 +27,6 @@ from tools_app.chain.abi import AbiDecodeError, checksum, decode_values
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import NATIVE
 
-_APPROVE: Final = bytes.fromhex("095ea7b3")
 _PERMIT2_APPROVE: Final = bytes.fromhex("87517c45")
 _MULTICALL: Final = bytes.fromhex("ac9650d8")
 _MULTICALLS: Final = (_MULTICALL, bytes.fromhex("5ae401dc"), bytes.fromhex("1f0464d1"))
@@ -47,7 +47,7 @@ def list_rights(state: CageState, calls: Sequence[Call]) -> list[Right]:
         if call.to == PERMIT2 and len(call.data) == 132:
             token, spender, *_ = _words(call.data)
             right = Right(_address(token), _address(spender), is_of_permit2=True)
-        elif len(call.data) == 68 and call.data[:4] == _APPROVE and state.asset(call.to) is not None:
+        elif len(call.data) == 68 and call.data[:4] == APPROVE and state.asset(call.to) is not None:
             right = Right(call.to, _address(_words(call.data)[0]))
         else:
             continue
@@ -74,7 +74,7 @@ def _check_call(state: CageState, call: Call, observed: Observed, role: int) -> 
     selector = data[:4]
     if to == PERMIT2:
         return _check_permit2(state, role, selector, data, observed)
-    if selector == _APPROVE and state.asset(to) is not None:
+    if selector == APPROVE and state.asset(to) is not None:
         if len(data) != 68 or call.value:
             raise Refused("CallDataMalformed", selector)
         spender, amount = _words(data)
@@ -137,7 +137,7 @@ def _check_allowance(
         raise Refused("CallDataMalformed", selector)
     if amount == 0:
         return
-    _check_role(state, role, _address(spender), _APPROVE)
+    _check_role(state, role, _address(spender), APPROVE)
     most = state.rule(RuleKind.SPENDER, spender.to_bytes(32, "big"))
     if most == 0:
         raise Refused("SpenderNotAllowed", _address(spender))

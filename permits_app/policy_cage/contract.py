@@ -32,7 +32,7 @@ MOST_ALLOWANCE_SECONDS: Final = 86_400
 PERMIT2: Final = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 UINT128_MAX: Final = 2**128 - 1
 _MASK_112: Final = 2**112 - 1
-_APPROVE: Final = bytes.fromhex("095ea7b3")
+APPROVE: Final = bytes.fromhex("095ea7b3")
 
 
 class RuleKind(IntEnum):
@@ -253,7 +253,7 @@ def role_call_rule(role: int, target: str, selector: bytes, *, is_allowed: bool 
 
 def role_spender_rule(role: int, spender: str, *, is_allowed: bool = True) -> Rule:
     """Whom a role may give an allowance, up to the account's own largest one for that spender."""
-    return role_call_rule(role, spender, _APPROVE, is_allowed=is_allowed)
+    return role_call_rule(role, spender, APPROVE, is_allowed=is_allowed)
 
 
 def role_allowance_rule(role: int, asset: str, refill: Refill) -> Rule:
@@ -290,6 +290,12 @@ def build_execute_call(cage: str, calls: Sequence[Call]) -> Call:
     """The one call that replaces `calls` when the golem acts through its cage."""
     label = "; ".join(call.label for call in calls)
     return Call(to=cage, data=encode_execute(calls), value=0, label=f"through the cage: {label}")
+
+
+def build_payout_call(cage: str, *, recipient: int, asset: str, amount: int, label: str) -> Call:
+    """The one call that pays a recipient in the golem's stead."""
+    data = encode_pay_out(recipient=recipient, asset=asset, amount=amount)
+    return Call(to=cage, data=data, value=0, label=f"paid out by the cage: {label}")
 
 
 def encode_propose(rules: Sequence[Rule]) -> bytes:

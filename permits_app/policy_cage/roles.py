@@ -5,7 +5,7 @@ The same judgements in the contract's own order: `_enter`, `_use`, `_charge` and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from permits_app.policy_cage.contract import (
@@ -90,27 +90,32 @@ def find_recipient(state: CageState, number: int) -> str:
     return checksum(f"0x{state.rule(RuleKind.RECIPIENT, number.to_bytes(32, 'big')):040x}")
 
 
-def find_payout(state: CageState, calls: Sequence[Call], *, role: int = 0) -> Payout | None:
-    """The payout that calls come to: one transfer of an asset to a recipient whom the role may pay; None for others."""
+def list_payees(state: CageState, *, role: int = 0) -> dict[tuple[str, str], int]:
+    """Whom a role may pay of what: the recipient's number by (recipient, asset), the lowest where it has several."""
+    found: dict[tuple[str, str], int] = {}
+    for (kind, key), value in sorted(state.rules.items()):
+        packed = int(key, 16)
+        if kind == RuleKind.PAYOUT and value and packed >> 168 == role:
+            number, asset = packed >> 160 & 0xFF, checksum(f"0x{packed & (1 << 160) - 1:040x}")
+            recipient = find_recipient(state, number)
+            if recipient != ZERO_ADDRESS:
+                found.setdefault((recipient, asset), number)
+    return found
+
+
+def find_payout(calls: Sequence[Call], payees: Mapping[tuple[str, str], int]) -> Payout | None:
+    """The payout that calls come to: one transfer of an asset to somebody who may be paid it; None for all others."""
     if len(calls) != 1:
         return None
     [call] = calls
     if call.value and not call.data:
         asset, to, amount = NATIVE, call.to, call.value
-    elif len(call.data) == 68 and call.data[:4] == _TRANSFER and not call.value:
-        word = int.from_bytes(call.data[4:36], "big")
-        if word >> 160:
-            return None
-        asset, to, amount = call.to, checksum(f"0x{word:040x}"), int.from_bytes(call.data[36:], "big")
+    elif len(call.data) == 68 and call.data[:4] == _TRANSFER and not call.value and not any(call.data[4:16]):
+        asset, to, amount = call.to, checksum("0x" + call.data[16:36].hex()), int.from_bytes(call.data[36:], "big")
     else:
         return None
-    for (kind, key), value in sorted(state.rules.items()):
-        if kind != RuleKind.RECIPIENT or checksum(f"0x{value:040x}") != to:
-            continue
-        number = int(key, 16)
-        if state.rule(RuleKind.PAYOUT, payout_key(role, number, asset)):
-            return Payout(number, asset, amount)
-    return None
+    number = payees.get((to, asset))
+    return None if number is None else Payout(number, asset, amount)
 
 
 def predict_payout(state: CageState, payout: Payout, observed: Observed, *, sender: str) -> Refusal | None:

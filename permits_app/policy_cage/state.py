@@ -115,7 +115,9 @@ class CageState:
         """What was used of an allowance that refills and is not back by now (unix seconds)."""
         purse = self.purses.get((int(kind), "0x" + key.hex()), PurseState())
         refill = Refill.unpack(self.rule(kind, key))
-        periods = (now - purse.at) // refill.period_seconds if refill.period_seconds else 0
+        # A chain's clock may be ahead of the one asked by.
+        elapsed = max(0, now - purse.at)
+        periods = elapsed // refill.period_seconds if refill.period_seconds else 0
         return max(0, purse.used - periods * refill.back)
 
     def spent(self, what: str, *, now: int) -> int:

@@ -325,6 +325,46 @@ def test_two_roles_use_up_the_accounts_limits_together(roles: Roles) -> None:
     expect(caged, sent, ("OutflowInWindowTooLarge", (usdc, 1_500 * USD + 1, 1_500 * USD)))
 
 
+def test_two_roles_in_one_transaction_keep_to_their_own_and_sum_up_to_the_accounts(roles: Roles) -> None:
+    """Keys that are contracts, called one after the other: nothing of the first batch is left for the second."""
+    caged, _, _ = roles
+    golem, trader, payer, driver = (deploy(caged, name) for name in ("Relayer", "Relayer", "Relayer", "CageWatcher"))
+    for role, key in enumerate((golem, trader, payer)):
+        assert appoint(caged, role, key).succeeded
+    usdc = caged.coins["USDC"].address
+    cap = Rule(RuleKind.OUTFLOW_PER_WINDOW, cage_contract.address_key(usdc), 1_500 * USD)
+    assert caged.propose(cap).succeeded
+
+    def by(key: str, data: bytes) -> tuple[str, int, bytes]:
+        return key, 0, encode_call("function relay(address to, bytes data)", caged.cage, data)
+
+    def run(*calls: tuple[str, int, bytes]) -> tuple[int, str | None]:
+        """How many went through together, and why the next one did not; all of it undone where one did not."""
+        text = (
+            "function runAndLook((address to, uint256 value, bytes data)[] calls, address watcher, bytes question)"
+            " returns (uint256 done, bytes reason, bytes answer)"
+        )
+        done, reason, _ = caged.read(driver, text, list(calls), driver, b"")
+        if done == len(calls):
+            assert caged.engine.send(caged.stranger, driver, encode_call(text, list(calls), driver, b"")).succeeded
+        return int(done), cage_contract.decode_cage_error(reason).name if reason else None
+
+    def pays(dollars: int) -> bytes:
+        return cage_contract.encode_pay_out(recipient=7, asset=usdc, amount=dollars * USD)
+
+    bought = cage_contract.encode_execute(caged.trade("USDC", 900 * USD, "WETH", 3 * 10**17))
+    taken = cage_contract.encode_execute([caged.call(caged.venue, TAKE, usdc, 0)])
+    # The golem's own key is bound by no role that acted before it, and a role by no freedom of the golem's.
+    assert run(by(trader, bought), by(golem, taken)) == (2, None)
+    assert run(by(golem, taken), by(trader, taken)) == (1, "RoleMayNotCall")
+    assert run(by(golem, taken), by(payer, pays(601))) == (1, "OutflowInWindowTooLarge")
+    assert run(by(payer, pays(600)), by(golem, pays(1))) == (1, "AllowanceUsedUp")
+    assert run(by(payer, pays(600)), by(payer, pays(1))) == (1, "OutflowInWindowTooLarge")
+    assert run(by(payer, pays(600)), by(golem, taken)) == (2, None)
+    assert [caged.ask("sessionOf", role)[2] for role in (0, TRADER, PAYER)] == [98, 99, 99]
+    assert caged.ask("spent", usdc) == 1_500 * USD
+
+
 def test_losses_of_all_roles_are_one_sum(roles: Roles) -> None:
     caged, trader, _ = roles
     tighten(caged, Limit.MAX_WINDOW_LOSS_BPS, 1)

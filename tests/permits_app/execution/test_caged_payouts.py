@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from permits_app.errors import CageWouldRefuse
 from permits_app.models import AllowlistEntry, OutboundTransaction
@@ -63,7 +64,9 @@ def test_a_new_cage_lets_the_golem_pay_whom_its_owner_registered(caged: CagedGol
     assert right.most == state.rule(RuleKind.OUTFLOW_PER_WINDOW, bytes.fromhex(usdc[2:].rjust(64, "0")))
 
 
-def test_a_payment_to_a_registered_recipient_goes_through_the_cages_own_door(caged: CagedGolem, payee: str) -> None:
+def test_a_payment_to_a_registered_recipient_goes_through_the_cages_own_door(
+    caged: CagedGolem, payee: str, admin_client: Client
+) -> None:
     before = caged.balance("USDC")
     answer = preview_payment(caged, payee, 100)
     done = caged.live.commit(answer["permit_id"])
@@ -74,6 +77,8 @@ def test_a_payment_to_a_registered_recipient_goes_through_the_cages_own_door(cag
     permit = caged.live.permit(answer["permit_id"])
     assert permit.calls[0]["data"].startswith("0x" + parse_signature(FUNCTIONS["payOut"]).selector.hex())
     assert carries_its_batch(permit)
+    page = admin_client.get(f"/admin/permits_app/actionpermit/{permit.pk}/change/").content.decode()
+    assert "unknown function" not in page and payee in page
     state = CageState.from_dict(caged.sync().state)
     usdc = caged.world.tokens["USDC"].address
     assert state.used(RuleKind.PAYOUT, payout_key(0, 0, usdc), now=int(clock.now().timestamp())) == 100 * USD

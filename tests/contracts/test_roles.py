@@ -1,102 +1,28 @@
-"""Several keys at once: each with its calls, its budget, allowances that refill, and whom it may pay."""
+"""Several keys at once: each with its calls, its budget and allowances that refill."""
 
 from __future__ import annotations
 
 import pytest
-from eth_account.signers.local import LocalAccount
 
-from golem_project.proof.caged.engines import COINS_WEI, Sent, make_account
+from golem_project.proof.caged.engines import Sent
 from golem_project.proof.caged.safe import TAKE, TRADE, USD, CagedSafe, deploy, selector
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import (
-    AssetRule,
     Limit,
     Refill,
     Rule,
     RuleKind,
-    asset_rules,
     limit_rule,
     payout_key,
-    payout_rule,
-    recipient_rule,
     role_allowance_key,
     role_allowance_rule,
     role_call_rule,
-    role_spender_rule,
 )
-from permits_app.policy_cage.safe_tx import NONCE, ZERO_ADDRESS
-from tests.contracts.attackers import list_hooked_token, listen, sign_a_deposit
+from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
+from tests.contracts.role_keys import DAY, HOUR, PAYER, TRADER, WAGE, Roles, appoint, give_role, pay
 from tests.contracts.test_governance import inner_error
 from tests.contracts.test_outcome_rules import expect, tighten
 from tools_app.chain.abi import encode_call
-from tools_app.toolkit.views import NATIVE
-
-DAY = 86_400
-HOUR = 3_600
-TRADER, PAYER = 1, 2
-WAGE = 1_000 * USD
-
-
-def give_role(
-    caged: CagedSafe,
-    role: int,
-    key: LocalAccount,
-    *,
-    operations: int = 100,
-    budget: int = 10_000 * USD,
-    seconds: int = 10 * DAY,
-) -> None:
-    """The owners appoint the key of a role."""
-    assert appoint(caged, role, key.address, operations=operations, budget=budget, seconds=seconds).succeeded
-
-
-def appoint(
-    caged: CagedSafe, role: int, key: str, *, operations: int = 100, budget: int = 10_000 * USD, seconds: int = 10 * DAY
-) -> Sent:
-    data = cage_contract.encode_appoint(
-        role, key=key, expires_at=caged.engine.now() + seconds, operations=operations, budget_micro_usd=budget
-    )
-    return caged.owner_call(caged.cage, data)
-
-
-def trader_rules(caged: CagedSafe, role: int = TRADER) -> list[Rule]:
-    """A role that may trade at the venue: 3,000 USD of USDC and one WETH, a quarter of which comes back every hour."""
-    usdc, weth = caged.coins["USDC"], caged.coins["WETH"]
-    return [
-        role_call_rule(role, caged.venue, selector(TRADE)),
-        role_spender_rule(role, caged.venue),
-        role_allowance_rule(role, usdc.address, Refill(3_000 * USD, 750 * USD, HOUR)),
-        role_allowance_rule(role, weth.address, Refill(weth.units(1), weth.units("0.25"), HOUR)),
-    ]
-
-
-def payer_rules(caged: CagedSafe, role: int = PAYER) -> list[Rule]:
-    """A role that may pay one recipient 1,000 USD, again every day."""
-    return [
-        recipient_rule(7, caged.stranger.address),
-        payout_rule(role, 7, caged.coins["USDC"].address, Refill(WAGE, WAGE, DAY)),
-    ]
-
-
-def pay(caged: CagedSafe, amount: int, *, key: LocalAccount, recipient: int = 7, asset: str | None = None) -> Sent:
-    data = cage_contract.encode_pay_out(recipient=recipient, asset=asset or caged.coins["USDC"].address, amount=amount)
-    return caged.engine.send(key, caged.cage, data)
-
-
-@pytest.fixture
-def roles(caged: CagedSafe) -> tuple[CagedSafe, LocalAccount, LocalAccount]:
-    """A trader and a payer beside the golem's own key."""
-    trader, payer = make_account("trader"), make_account("payer")
-    for key in (trader, payer):
-        caged.engine.give_coins(key.address, COINS_WEI)
-    caged.change(*trader_rules(caged), *payer_rules(caged))
-    give_role(caged, TRADER, trader)
-    give_role(caged, PAYER, payer)
-    return caged, trader, payer
-
-
-Roles = tuple[CagedSafe, LocalAccount, LocalAccount]
-
 
 # ---- calls -----------------------------------------------------------------------------------------------------------
 
@@ -371,134 +297,3 @@ def test_losses_of_all_roles_are_one_sum(roles: Roles) -> None:
     expect(caged, caged.execute(*caged.trade("WETH", 10**17, "USDC", 295 * USD)), None)
     sent = caged.execute(*caged.trade("WETH", 2 * 10**17, "USDC", 594 * USD), key=trader)
     assert caged.error(sent) == ("LossInWindowTooLarge", {"observed": 11 * USD, "allowed": 9_999_500})
-
-
-# ---- payouts ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_payout_is_counted_and_is_no_loss(roles: Roles) -> None:
-    caged, _, payer = roles
-    usdc = caged.coins["USDC"].address
-    before = caged.balance("USDC")
-    expect(caged, pay(caged, WAGE, key=payer), None)
-    assert before - caged.balance("USDC") == caged.balance("USDC", caged.stranger.address) == WAGE
-    assert caged.ask("spent", usdc) == WAGE
-    assert caged.ask("spent", "0x" + "00" * 19 + "01") == 0
-    assert caged.ask("purseOf", int(RuleKind.PAYOUT), payout_key(PAYER, 7, usdc))[0] == WAGE
-    refused = (int(RuleKind.PAYOUT), payout_key(PAYER, 7, usdc), WAGE + 1, WAGE)
-    expect(caged, pay(caged, 1, key=payer), ("AllowanceUsedUp", refused))
-    caged.engine.advance(DAY)
-    expect(caged, pay(caged, WAGE, key=payer), None)
-
-
-def test_a_payout_reaches_the_registered_and_nobody_else(roles: Roles) -> None:
-    caged, trader, payer = roles
-    usdc = caged.coins["USDC"].address
-    for number in (0, 8, 255, 256, 2**160 + 7, 2**256 - 1):
-        expect(caged, pay(caged, 1, key=payer, recipient=number), ("RecipientUnknown", (number,)))
-    # A recipient of somebody else's, an asset nobody gave, and what is no asset.
-    kind, weth = int(RuleKind.PAYOUT), caged.coins["WETH"].address
-    expect(caged, pay(caged, 1, key=trader), ("AllowanceUsedUp", (kind, payout_key(TRADER, 7, usdc), 1, 0)))
-    expect(caged, pay(caged, 1, key=caged.session), ("AllowanceUsedUp", (kind, payout_key(0, 7, usdc), 1, 0)))
-    expect(caged, pay(caged, 1, key=payer, asset=weth), ("AllowanceUsedUp", (kind, payout_key(PAYER, 7, weth), 1, 0)))
-    expect(caged, pay(caged, 1, key=payer, asset=caged.venue), ("AssetNotApproved", (caged.venue,)))
-    expect(caged, pay(caged, 1, key=caged.stranger), ("NotSessionKey", (caged.stranger.address,)))
-
-
-def test_a_batch_that_pays_is_a_loss_whatever_may_be_paid_out(roles: Roles) -> None:
-    """A payout is a door of its own: nothing else happens in it, so no loss of a batch passes for one."""
-    caged, _, payer = roles
-    caged.change(payout_rule(0, 7, caged.coins["USDC"].address, Refill(10_000 * USD)))
-    expect(caged, pay(caged, 100 * USD, key=caged.session), None)
-    sent = caged.execute(*caged.take("USDC", 100 * USD))
-    expect(caged, sent, ("LossTooLarge", (100 * USD, 3 * USD)))
-    # Nor is what was paid the loss window's: a batch may lose as much as before.
-    expect(caged, caged.execute(*caged.trade("WETH", 10**17, "USDC", 291 * USD)), None)
-    assert caged.ask("spent", "0x" + "00" * 19 + "01") == 9 * USD
-
-
-def test_a_recipient_that_was_struck_off_is_paid_no_more(roles: Roles) -> None:
-    caged, _, payer = roles
-    assert caged.propose(recipient_rule(7, ZERO_ADDRESS)).succeeded
-    expect(caged, pay(caged, 1, key=payer), ("RecipientUnknown", (7,)))
-    # Another under the same number waits two days, like the first.
-    assert caged.ask("delayOf", int(RuleKind.RECIPIENT), (7).to_bytes(32, "big"), int(caged.deployer.address, 16)) == (
-        2 * DAY
-    )
-
-
-def test_a_right_to_pay_that_was_taken_is_gone_at_once(roles: Roles) -> None:
-    caged, _, payer = roles
-    usdc = caged.coins["USDC"].address
-    assert caged.propose(Rule(RuleKind.PAYOUT, payout_key(PAYER, 7, usdc), 0)).succeeded
-    kind = int(RuleKind.PAYOUT)
-    expect(caged, pay(caged, 1, key=payer), ("AllowanceUsedUp", (kind, payout_key(PAYER, 7, usdc), 1, 0)))
-
-
-@pytest.mark.parametrize(
-    ("becomes", "waits"),
-    [
-        (Refill(WAGE - 1, WAGE - 1, DAY), False),
-        (Refill(WAGE, WAGE, DAY + 1), False),
-        (Refill(WAGE, WAGE - 1, DAY), False),
-        (Refill(WAGE), False),
-        (Refill(WAGE + 1, WAGE, DAY), True),
-        (Refill(WAGE, WAGE, DAY - 1), True),
-        (Refill(WAGE - 1, WAGE - 1, DAY - 1), True),
-    ],
-)
-def test_less_of_an_allowance_holds_at_once_and_more_waits(roles: Roles, becomes: Refill, waits: bool) -> None:
-    caged, _, _ = roles
-    rule = payout_rule(PAYER, 7, caged.coins["USDC"].address, becomes)
-    assert caged.ask("delayOf", int(rule.kind), rule.key, rule.value) == (2 * DAY if waits else 0)
-    assert caged.propose(rule).succeeded
-    assert (caged.rule(rule) == rule.value) is not waits
-
-
-def test_neither_the_account_nor_the_cage_is_a_recipient(caged: CagedSafe) -> None:
-    for each in (caged.safe, caged.cage):
-        assert inner_error(caged.propose(recipient_rule(1, each))) == ("TargetForbidden", (each,))
-    too_many = Rule(RuleKind.RECIPIENT, (256).to_bytes(32, "big"), 1)
-    assert inner_error(caged.propose(too_many)) == ("OutOfRange", (256, 255))
-
-
-def test_coins_are_paid_out_where_they_are_an_asset(roles: Roles) -> None:
-    caged, _, payer = roles
-    feed = caged.coins["WETH"].feed
-    coins = asset_rules(NATIVE, AssetRule(feed, HOUR, 18, 8), per_batch=10**18, per_window=10**18)
-    caged.change(*coins, payout_rule(PAYER, 7, NATIVE, Refill(10**17, 10**17, DAY)))
-    give_role(caged, PAYER, payer)
-    caged.engine.give_coins(caged.safe, 10**18)
-    before = caged.engine.balance(caged.stranger.address)
-    expect(caged, pay(caged, 10**17, key=payer, asset=NATIVE), None)
-    assert caged.engine.balance(caged.stranger.address) - before == 10**17
-    assert caged.engine.balance(caged.safe) == 9 * 10**17
-
-
-def test_a_payout_of_what_nobody_can_price_waits(roles: Roles) -> None:
-    caged, _, payer = roles
-    caged.engine.advance(2 * HOUR)
-    data = encode_call("function setUpdatedAt(uint256 unixSeconds)", caged.engine.now() - 2 * HOUR)
-    assert caged.engine.send(caged.deployer, caged.coins["USDC"].feed, data).succeeded
-    assert caged.error(pay(caged, 1, key=payer))[0] == "PriceStale"
-
-
-def test_owners_transactions_do_not_run_inside_a_payout(roles: Roles) -> None:
-    caged, _, payer = roles
-    token = list_hooked_token(caged)
-    caged.change(payout_rule(PAYER, 7, token, Refill(10**18)))
-    give_role(caged, PAYER, payer)
-    listen(caged, token, caged.safe, sign_a_deposit(caged, 30_000))
-    [nonce] = caged.read(caged.safe, NONCE)
-    expect(caged, pay(caged, 1, key=payer, asset=token), ("AccountActed", (nonce + 1, nonce)))
-
-
-def test_a_payout_that_moves_nothing_is_none(roles: Roles) -> None:
-    """A token may say yes and do nothing, and one could take more than it was asked for."""
-    caged, _, payer = roles
-    token = deploy(caged, "FragileToken")
-    asset = asset_rules(token, AssetRule(caged.coins["USDC"].feed, HOUR, 18, 8), per_batch=10**20, per_window=10**20)
-    caged.change(*asset, payout_rule(PAYER, 7, token, Refill(10**18)))
-    give_role(caged, PAYER, payer)
-    expect(caged, pay(caged, 0, key=payer), ("PayoutNotMade", (0, 0)))
-    assert caged.error(pay(caged, 1, key=payer, asset=token))[0] in ("CallFailed", "PayoutNotMade")

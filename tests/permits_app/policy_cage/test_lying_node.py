@@ -22,7 +22,7 @@ from permits_app.policy_cage.contract import Limit, decode_cage_event, limit_rul
 from permits_app.policy_cage.mirror import is_behind
 from permits_app.safety.cage_contract import judge_contract
 from permits_app.safety.hook import Reject
-from tests.contracts.test_roles import PAYER, appoint, pay, payer_rules
+from tests.contracts.role_keys import PAYER, appoint, pay, payer_rules
 from tests.permits_app.policy_cage.test_mirror import assert_is_the_contract, caged, mirror, state_of, sync
 from tools_app.chain.reader import PinnedReader
 from tools_app.core import clock

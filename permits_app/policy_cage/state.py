@@ -107,6 +107,11 @@ class CageState:
         """The golem's own, of role 0."""
         return self.sessions.get(0, SessionState())
 
+    @property
+    def keys(self) -> dict[int, str]:
+        """Whose each role is."""
+        return {role: session.key for role, session in self.sessions.items()}
+
     def find_role(self, key: str) -> int | None:
         """The role whose key this is."""
         return next((role for role, session in sorted(self.sessions.items()) if session.key == key), None)

@@ -6,8 +6,8 @@ simulated, hashed and signed. Seed: decisions, "Permits" (a plan of several call
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -21,8 +21,10 @@ from permits_app.models import ActionPermit, CageMirror, SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from permits_app.models.wallet import WalletKind
 from permits_app.plan_store import decode_calls, encode_calls
-from permits_app.policy_cage.contract import build_execute_call, decode_cage_error
+from permits_app.policy_cage.contract import build_execute_call, build_payout_call, decode_cage_error
+from permits_app.policy_cage.roles import find_payout, list_payees
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
+from permits_app.policy_cage.state import CageState
 from permits_app.safe_batches import build_safe_call, consent_of
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import ChainNotSupported
@@ -55,7 +57,8 @@ class SigningRoute:
 
     OWNERS is a Safe whose owners sign each plan: `safe` is what it said of itself, `signatures` what they signed,
     empty while they are asked. OPERATION is a user operation of a smart account, which counts its nonces itself at the
-    EntryPoint, `through`, and pays the gas unless a `paymaster` does.
+    EntryPoint, `through`, and pays the gas unless a `paymaster` does. `payees` are whom the cage lets the golem pay, as
+    `list_payees` tells: a transfer to one of them goes through the cage's own door, where it is no loss.
     """
 
     account: str
@@ -65,6 +68,7 @@ class SigningRoute:
     safe: SafeView | None = None
     signatures: bytes = b""
     paymaster: str = ""
+    payees: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     @property
     def acts_for(self) -> str:
@@ -86,13 +90,21 @@ class SigningRoute:
     def carry(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         """The transactions of `signer` that make `calls` from `account`: themselves, or one that carries them all."""
         if self.carrier is Carrier.CAGE and calls:
-            return (build_execute_call(self.through, calls),)
+            return (self._carry_through_cage(calls),)
         if self.carrier in (Carrier.SAFE, Carrier.OWNERS) and calls:
             signatures = consent_of(self.signer) if self.carrier is Carrier.SAFE else self.signatures
             return (build_safe_call(calls, safe=self.account, signatures=signatures, multi_send=self.through),)
         if self.carrier is Carrier.OPERATION and calls:
             return (build_execute(calls, account=self.account),)
         return tuple(calls)
+
+    def _carry_through_cage(self, calls: Sequence[Call]) -> Call:
+        paid = find_payout(calls, self.payees)
+        if paid is None:
+            return build_execute_call(self.through, calls)
+        return build_payout_call(
+            self.through, recipient=paid.recipient, asset=paid.asset, amount=paid.amount, label=calls[0].label
+        )
 
     @property
     def waits_for_owners(self) -> bool:
@@ -193,8 +205,12 @@ def find_route(*, golem: Golem, chain: ChainReader | None) -> SigningRoute:
     raise SignerUnavailable(f"no signer serves wallets of kind {wallet.kind}", address=wallet.address)
 
 
+def _find_mirror(golem: Golem) -> CageMirror | None:
+    return getattr(getattr(golem, "policy_cage", None), "mirror", None)
+
+
 def _route_through_cage(golem: Golem, wallet: Wallet) -> SigningRoute:
-    mirror: CageMirror | None = getattr(getattr(golem, "policy_cage", None), "mirror", None)
+    mirror = _find_mirror(golem)
     if mirror is None or mirror.account != wallet.address:
         raise SignerUnavailable(
             f"no mirrored cage acts for the Safe {wallet.address}; register its cage first", address=wallet.address
@@ -217,7 +233,13 @@ def _route_through_cage(golem: Golem, wallet: Wallet) -> SigningRoute:
             contract=mirror.contract,
             session_key=key,
         )
-    return SigningRoute(account=wallet.address, signer=key, carrier=Carrier.CAGE, through=mirror.contract)
+    return SigningRoute(
+        account=wallet.address,
+        signer=key,
+        carrier=Carrier.CAGE,
+        through=mirror.contract,
+        payees=list_payees(CageState.from_dict(mirror.state)),
+    )
 
 
 def _route_through_safe(golem: Golem, wallet: Wallet, chain: ChainReader | None) -> SigningRoute:
@@ -249,7 +271,11 @@ def carries_its_batch(permit: ActionPermit) -> bool:
     [signed], batch = decode_calls(permit.calls), decode_calls(permit.batch)
     if permit.acts_for == permit.signer:
         return SigningRoute(permit.acts_for, permit.signer, Carrier.OPERATION).carry(batch) == (signed,)
-    routes = [SigningRoute(permit.acts_for, permit.signer, Carrier.CAGE, signed.to)]
+    mirror = _find_mirror(permit.golem)
+    payees = list_payees(CageState.from_dict(mirror.state)) if mirror is not None and mirror.state else {}
+    cage = SigningRoute(permit.acts_for, permit.signer, Carrier.CAGE, signed.to)
+    # A permit from before somebody could be paid is carried as it was.
+    routes = [cage, replace(cage, payees=payees)]
     if signed.to == permit.acts_for:
         multi_send = _find_multi_send(permit.chain_id)
         routes = [

@@ -31,6 +31,7 @@ from permits_app.actions.rotate_session import rotate_sessions
 from permits_app.actions.sweep import end_outlived, forget_answers, list_unfinished, list_unremembered, sweep_permits
 from permits_app.actions.sweep_changes import forget_denials, list_due_changes, list_next_in_line, time_out_changes
 from permits_app.actions.sync_policy_cage import sync_policy_cages
+from permits_app.actions.top_up_gas import top_up_keys
 from permits_app.actions.try_policy import run_trial
 from permits_app.execution.following import Following
 from permits_app.execution.reconcile import list_reopened, reconcile_transactions
@@ -161,9 +162,16 @@ def sync_policy_cages_task() -> dict[str, int]:
 
 @shared_task(ignore_result=True)
 def commit_sessions_task() -> dict[str, int]:
-    """Tell cages of worse phases; ask owners for the next session key where one is due."""
+    """Tell cages of worse phases, give keys coins for gas; ask owners for the next session key where one is due."""
     now = clock.now()
-    return _run_alone("sessions", lambda: {"phases": follow_phases(now=now), "asked": rotate_sessions(now=now)})
+    return _run_alone(
+        "sessions",
+        lambda: {
+            "phases": follow_phases(now=now),
+            "topped_up": top_up_keys(now=now),
+            "asked": rotate_sessions(now=now),
+        },
+    )
 
 
 @shared_task(ignore_result=True)

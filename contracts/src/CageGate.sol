@@ -199,6 +199,7 @@ contract CageGate is CageConditions {
     function _checkAllowance(address token, uint256 spender, uint256 amount, bytes4 selector) private view {
         if (spender >> 160 != 0) revert CallDataMalformed(selector);
         if (amount == 0) return;
+        _checkRole(address(uint160(spender)), APPROVE);
         uint256 most = ruleOf[Kind.SPENDER][bytes32(spender)];
         if (most == 0) revert SpenderNotAllowed(address(uint160(spender)));
         uint256 worth = amount > type(uint128).max ? type(uint256).max : _valueOf(token, amount);
@@ -207,12 +208,21 @@ contract CageGate is CageConditions {
 
     /// @dev What is not listed is no asset and no place of positions even where the owner allows all calls.
     function _checkListed(address to, bytes4 selector, uint256 value, bytes memory data) private view {
+        _checkRole(to, selector);
         bytes32 key = bytes32(uint256(uint160(to)) << 32 | uint32(selector));
         uint256 listed = ruleOf[Kind.CALL][key];
         if (listed > 1) return _checkConditions(to, selector, value, data, listed - 1);
         if (listed == 1) return;
         bool isOwnersOwn = _stateOf(to) != 0 || ruleOf[Kind.VALUER][_keyOf(to)] != 0;
         if (_limit(ALLOWS_ARBITRARY_CALLS) == 0 || isOwnersOwn) revert CallNotAllowed(to, selector);
+    }
+
+    /// @dev A role may call what it was given of what the account may. To give an allowance is a call of its spender.
+    function _checkRole(address to, bytes4 selector) private view {
+        uint256 role = acting;
+        if (role == 0) return;
+        bytes32 key = bytes32(role << 192 | uint256(uint160(to)) << 32 | uint32(selector));
+        if (ruleOf[Kind.ROLE_CALL][key] == 0) revert RoleMayNotCall(role, to, selector);
     }
 
     /// @dev One condition of every group must be met; groups are numbered as they come.

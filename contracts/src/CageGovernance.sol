@@ -16,11 +16,11 @@ contract CageGovernance is CageRules {
     constructor(address account_, address baseAsset_) CageRules(account_, baseAsset_) {}
 
     /// @dev From the constructor of the cage, and from nowhere else: the cage has no door to it.
-    function begin(Rule[] memory initial) external {
-        for (uint256 i = 0; i < initial.length; ++i) {
-            Rule memory rule = initial[i];
-            _checkRange(rule.kind, rule.key, rule.value);
-            _set(rule.kind, rule.key, rule.value);
+    function begin(uint256[] calldata initial) external {
+        for (uint256 i = 0; i < initial.length; i += 2) {
+            (Kind kind, bytes32 key) = (Kind(initial[i] >> 248), bytes32(initial[i] & (type(uint256).max >> 8)));
+            _checkRange(kind, key, initial[i + 1]);
+            _set(kind, key, initial[i + 1]);
         }
         if (_stateOf(baseAsset) != APPROVED) revert AssetNotApproved(baseAsset);
         for (uint256 i = 0; i < LIMIT_COUNT; ++i) {
@@ -80,18 +80,41 @@ contract CageGovernance is CageRules {
 
     /// @notice Appoint the golem's key, replacing the former one. The windows go on as they are.
     function setSession(address key, uint64 expiresAt, uint32 operations, uint256 budget) external onlyAccount {
+        _appoint(0, key, expiresAt, operations, budget);
+    }
+
+    /// @notice Appoint the key of one of the other roles, replacing the former one; what the role may do stays.
+    function appoint(uint256 role, address key, uint64 expiresAt, uint32 operations, uint256 budget)
+        external
+        onlyAccount
+    {
+        if (role >= MOST_ROLES_OF_CAGE) revert RoleUnknown(role);
+        _appoint(role, key, expiresAt, operations, budget);
+    }
+
+    function _appoint(uint256 role, address key, uint64 expiresAt, uint32 operations, uint256 budget) private {
         bool isOwner = isContract(account) && ISafe(account).isOwner(key);
         if (key == account || key == address(this) || isOwner) revert TargetForbidden(key);
         _checkSession(expiresAt, operations, budget);
-        appointed = Session(key, expiresAt, operations, budget);
-        emit SessionSet(key, expiresAt, operations, budget);
+        if (key != address(0)) {
+            // Of two roles a key would have the calls of one and the budget of the other.
+            uint256 other = roleOf[key];
+            if ((role != 0 && key == appointed[0].key) || (other != 0 && other != role)) revert KeyHasRole(key);
+        }
+        if (role != 0) {
+            delete roleOf[appointed[role].key];
+            if (key != address(0)) roleOf[key] = role;
+        }
+        appointed[role] = Session(key, expiresAt, operations, budget);
+        emit SessionSet(key, expiresAt, operations, budget, role);
     }
 
     /// @notice Move to a worse phase: the session key may make things stricter for itself.
     function worsenPhase(uint256 phase) external {
         if (entered) revert Reentered();
-        if (msg.sender != appointed.key) revert NotSessionKey(msg.sender);
-        if (block.timestamp >= appointed.expiresAt) revert SessionExpired(block.timestamp, appointed.expiresAt);
+        Session storage own = appointed[0];
+        if (msg.sender != own.key) revert NotSessionKey(msg.sender);
+        if (block.timestamp >= own.expiresAt) revert SessionExpired(block.timestamp, own.expiresAt);
         uint256 current = _limit(PHASE);
         if (phase <= current || phase > TERMINAL) revert OutOfRange(phase, TERMINAL);
         _drop(Kind.LIMIT, bytes32(PHASE));
@@ -127,6 +150,8 @@ contract CageGovernance is CageRules {
             return value == 0 || !isAsked ? 0 : LONG_DELAY;
         }
         if (kind == Kind.VALUER) return value == 0 && _isEmpty(current) ? 0 : LONG_DELAY;
+        if (kind == Kind.ROLE_CALL || kind == Kind.RECIPIENT) return value == 0 ? 0 : LONG_DELAY;
+        if (kind == Kind.ROLE_ALLOWANCE || kind == Kind.PAYOUT) return _delayOfAllowance(current, value);
         return value == 0 || current == 0 ? 0 : LONG_DELAY;
     }
 
@@ -240,6 +265,7 @@ contract CageGovernance is CageRules {
             if (uint256(key) & 0xff >= CONDITIONS_AT_MOST) revert OutOfRange(uint256(key) & 0xff, CONDITIONS_AT_MOST - 1);
             return;
         }
+        if (kind >= Kind.ROLE_CALL) return _checkRole(kind, uint256(key), value);
         // An address with bits above it would be another key for the same thing.
         if (uint256(key) >> 160 != 0) revert OutOfRange(uint256(key), type(uint160).max);
         if (kind == Kind.ASSET) {
@@ -253,6 +279,28 @@ contract CageGovernance is CageRules {
         } else if (value > type(uint128).max) {
             revert OutOfRange(value, type(uint128).max);
         }
+    }
+
+    /// @dev The golem's own role is bounded by the account's rules alone; it has payouts and nothing else of these.
+    function _checkRole(Kind kind, uint256 key, uint256 value) private view {
+        if (kind == Kind.RECIPIENT) {
+            if (key >= MOST_RECIPIENTS) revert OutOfRange(key, MOST_RECIPIENTS - 1);
+            if (value >> 160 != 0) revert OutOfRange(value, type(uint160).max);
+            if (value == uint160(account) || value == uint160(address(this))) {
+                revert TargetForbidden(address(uint160(value)));
+            }
+            return;
+        }
+        uint256 role = key >> (kind == Kind.ROLE_CALL ? 192 : kind == Kind.PAYOUT ? 168 : 160);
+        if (role >= MOST_ROLES_OF_CAGE || (role == 0 && kind != Kind.PAYOUT)) revert RoleUnknown(role);
+        if (kind == Kind.ROLE_CALL) {
+            if (value > 1) revert OutOfRange(value, 1);
+            return;
+        }
+        uint256 back = uint112(value >> 112);
+        if (back > uint112(value)) revert OutOfRange(back, uint112(value));
+        // What never comes back has no period, and what comes back has one.
+        if ((back == 0) != (value >> 224 == 0)) revert OutOfRange(value >> 224, 0);
     }
 
     /// @dev value: state << 208 | token decimals << 200 | feed decimals << 192 | max age << 160 | feed.
@@ -276,6 +324,13 @@ contract CageGovernance is CageRules {
         bool isAgeKept = value & ageMask <= current & ageMask;
         bool isStateKept = value & stateMask >= current & stateMask;
         return isSameFeed && isAgeKept && isStateKept ? 0 : LONG_DELAY;
+    }
+
+    /// @dev No more at once, no more of it back, and not sooner.
+    function _delayOfAllowance(uint256 current, uint256 value) private pure returns (uint256) {
+        bool isLess = uint112(value) <= uint112(current) && uint112(value >> 112) <= uint112(current >> 112);
+        bool isLater = value >> 224 >= current >> 224 || uint112(value >> 112) == 0;
+        return isLess && isLater ? 0 : LONG_DELAY;
     }
 
     function _delayOfRise(Kind kind, bytes32 key, uint256 current, uint256 value) private view returns (uint256) {

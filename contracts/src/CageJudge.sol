@@ -48,13 +48,18 @@ abstract contract CageJudge is CageRights {
         private
         returns (uint256 worth)
     {
+        uint256 role = acting;
         for (uint256 i = 0; i < assetList.length; ++i) {
             address asset = assetList[i];
             uint256 was = before.balances[i];
             uint256 is_ = after_.balances[i];
             if (is_ > was && _stateOf(asset) != APPROVED) revert AssetNotApproved(asset);
             uint256 gone = given[i] + (is_ < was ? was - is_ : 0) + _sunk(before, after_, i);
-            if (gone != 0) _countOutflow(asset, gone);
+            if (gone != 0) {
+                _countOutflow(asset, gone);
+                // Beside the account's caps, which all roles use up together.
+                if (role != 0) _use(Kind.ROLE_ALLOWANCE, bytes32(role << 160 | uint160(asset)), gone);
+            }
             worth += _valueOf(asset, given[i]);
         }
     }

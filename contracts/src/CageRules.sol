@@ -30,9 +30,14 @@ abstract contract CageRules {
     bool internal halted;
     bool internal breached;
     uint64 internal rebalancedAt;
-    Session internal appointed;
+    /// @dev Role 0 is the golem's own: what the account may do, it may. Every other may only what it was given.
+    mapping(uint256 role => Session) internal appointed;
+    mapping(address key => uint256 role) internal roleOf;
+    mapping(Kind kind => mapping(bytes32 key => Purse)) internal purses;
     /// @dev Anything that enters here is undone with the transaction.
     bool internal transient entered;
+    /// @dev Whose batch this is.
+    uint256 internal transient acting;
 
     modifier onlyAccount() {
         if (msg.sender != account) revert NotTheAccount(msg.sender);
@@ -55,6 +60,28 @@ abstract contract CageRules {
 
     function _keyOf(address item) internal pure returns (bytes32) {
         return bytes32(uint256(uint160(item)));
+    }
+
+    /// @dev What was used of an allowance that refills, and is not yet back. One that is full begins its period when
+    /// something is taken; how much comes back is bounded by what was used, however long nobody took.
+    function _usedOf(Kind kind, bytes32 key, uint256 rule) internal view returns (uint256 used, uint256 at) {
+        Purse storage purse = purses[kind][key];
+        (used, at) = (purse.used, purse.at);
+        uint256 period = rule >> 224;
+        uint256 periods = period == 0 ? 0 : (block.timestamp - at) / period;
+        uint256 back = periods * uint112(rule >> 112);
+        if (back >= used) return (0, block.timestamp);
+        return (used - back, at + periods * period);
+    }
+
+    /// @dev A rule of such an allowance: period << 224 | what comes back each period << 112 | most.
+    function _use(Kind kind, bytes32 key, uint256 amount) internal {
+        uint256 rule = ruleOf[kind][key];
+        (uint256 used, uint256 at) = _usedOf(kind, key, rule);
+        used += amount;
+        if (used > uint112(rule)) revert AllowanceUsedUp(kind, key, used, uint112(rule));
+        purses[kind][key] = Purse(uint192(used), uint64(at));
+        emit AllowanceUsed(kind, key, uint192(used), uint64(at));
     }
 
     /// @dev Asked again of a session that goes on, so that tightening what one may have is true at once.

@@ -5,7 +5,8 @@ pragma solidity 0.8.30;
 // Values in US dollars are integers of a millionth (micro-USD); shares are in basis points (bps).
 
 /// @dev What a rule is about. `key` is: a limit's number; an asset's address; the same; the same;
-/// target << 32 | selector; a spender; a position's target; 0; target << 40 | selector << 8 | place.
+/// target << 32 | selector; a spender; a position's target; 0; target << 40 | selector << 8 | place; and of roles:
+/// role << 192 | target << 32 | selector; role << 160 | asset; a recipient's number; role << 168 | number << 160 | asset.
 enum Kind {
     LIMIT,
     ASSET,
@@ -15,7 +16,11 @@ enum Kind {
     SPENDER,
     VALUER,
     GUARDIAN,
-    CONDITION
+    CONDITION,
+    ROLE_CALL,
+    ROLE_ALLOWANCE,
+    RECIPIENT,
+    PAYOUT
 }
 
 /// @dev What a batch did to the account: it only left positions, it exchanged what was not the base asset, it put more
@@ -59,6 +64,12 @@ struct Loosened {
     uint64 at;
 }
 
+/// @dev What of an allowance that refills was used and has not come back by `at`, when its present period began.
+struct Purse {
+    uint192 used;
+    uint64 at;
+}
+
 struct Session {
     address key;
     uint64 expiresAt;
@@ -87,6 +98,8 @@ uint256 constant WINDOW_SECONDS = 24 hours;
 uint256 constant MICRO_USD = 1e6;
 uint256 constant MOST_CALLS_OF_BATCH = 32;
 uint256 constant MOST_SECONDS_OF_ALLOWANCE = 24 hours;
+uint256 constant MOST_ROLES_OF_CAGE = 16;
+uint256 constant MOST_RECIPIENTS = 256;
 address constant NATIVE = 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE;
 address constant PERMIT2 = 0x000000000022D473030F116dDEE9F6B43aC78BA3;
 
@@ -125,6 +138,8 @@ uint256 constant TERMINAL = 4;
 error NotTheAccount(address caller);
 error NotSessionKey(address caller);
 error KeyIsOwner(address key);
+error KeyHasRole(address key);
+error RoleUnknown(uint256 role);
 error MayNotHalt(address caller);
 error CageHalted();
 error NotHalted();
@@ -146,6 +161,7 @@ error SpenderNotAllowed(address spender);
 error AllowanceTooLarge(uint256 observed, uint256 allowed);
 error AllowanceTooLong(uint256 observed, uint256 allowed);
 error CoinNotApproved(uint256 value);
+error RoleMayNotCall(uint256 role, address target, bytes4 selector);
 error CallFailed(uint256 index, bytes reason);
 error ConditionNotMet(address target, bytes4 selector, uint256 place);
 error AccountActed(uint256 observed, uint256 expected);
@@ -154,6 +170,9 @@ error AccountActed(uint256 observed, uint256 expected);
 error AssetNotApproved(address asset);
 error OutflowTooLarge(address asset, uint256 observed, uint256 allowed);
 error OutflowInWindowTooLarge(address asset, uint256 observed, uint256 allowed);
+error AllowanceUsedUp(Kind kind, bytes32 key, uint256 observed, uint256 allowed);
+error RecipientUnknown(uint256 recipient);
+error PayoutNotMade(uint256 observed, uint256 asked);
 error LossTooLarge(uint256 observed, uint256 allowed);
 error LossInWindowTooLarge(uint256 observed, uint256 allowed);
 error PhaseForbids(uint256 phase, BatchClass batchClass);
@@ -190,13 +209,23 @@ event ChangeProposed(
     Kind indexed kind, bytes32 indexed key, uint256 from, uint256 to, uint256 readyAt, uint64 bundle
 );
 event ChangeCancelled(Kind indexed kind, bytes32 indexed key);
-event SessionSet(address indexed key, uint64 expiresAt, uint32 operations, uint256 budget);
+event SessionSet(address indexed key, uint64 expiresAt, uint32 operations, uint256 budget, uint256 role);
 event Halted(address indexed by);
 event Resumed();
 event DrawdownBreached(int256 total, uint256 floor);
 event DrawdownAcknowledged();
 event OutflowCounted(address indexed asset, uint256 amount);
+event AllowanceUsed(Kind indexed kind, bytes32 indexed key, uint192 used, uint64 at);
 event GasToppedUp(address indexed key, uint256 amount);
+event PaidOut(
+    address indexed key,
+    address indexed recipient,
+    address indexed asset,
+    uint256 amount,
+    uint256 worth,
+    uint32 operationsLeft,
+    uint256 budgetLeft
+);
 event BatchExecuted(
     address indexed key,
     BatchClass batchClass,
@@ -243,6 +272,8 @@ interface IFeed {
 }
 
 interface IToken {
+    function transfer(address to, uint256 amount) external;
+
     function balanceOf(address account) external view returns (uint256);
 
     function allowance(address account, address spender) external view returns (uint256);

@@ -12,7 +12,7 @@ import {CageRules} from "./CageRules.sol";
 /// runs a batch of plain calls and undoes it unless every rule of the owner still holds afterwards. With a plain account
 /// in the Safe's place the rules can be read and changed, but nothing runs through the cage and nothing is enforced.
 contract PolicyCage is CageJudge, IPrices {
-    uint256 public constant VERSION = 4;
+    uint256 public constant VERSION = 5;
     uint256 public constant MOST_CALLS = MOST_CALLS_OF_BATCH;
     /// @notice How long a change that is due may still be applied.
     uint256 public constant GRACE_SECONDS = GRACE;
@@ -26,7 +26,8 @@ contract PolicyCage is CageJudge, IPrices {
     address public immutable governance;
     address public immutable gate;
 
-    constructor(address account_, address baseAsset_, Rule[] memory initial) CageRules(account_, baseAsset_) {
+    /// @param initial rules, two words each: kind << 248 | key, and the value. What creates a contract has a most size.
+    constructor(address account_, address baseAsset_, uint256[] memory initial) CageRules(account_, baseAsset_) {
         governance = address(new CageGovernance(account_, baseAsset_));
         gate = address(new CageGate(account_, baseAsset_));
         (bool isOk, bytes memory reason) = governance.delegatecall(abi.encodeCall(CageGovernance.begin, (initial)));
@@ -45,7 +46,7 @@ contract PolicyCage is CageJudge, IPrices {
 
     /// @notice Run a batch for the session key, or nothing at all.
     function execute(Call[] calldata calls) external {
-        _enter();
+        Session storage current = _enter();
         _askGate();
         _keepPrices();
         uint256 nonce = ISafe(account).nonce();
@@ -59,24 +60,57 @@ contract PolicyCage is CageJudge, IPrices {
         if (acted != nonce) revert AccountActed(acted, nonce);
         Measure memory after_ = _measure();
         Verdict memory verdict = _judge(before, after_, _sumGiven(calls, held, _readRights(calls)));
-        _settle(verdict, before.total, after_.total);
+        // What a spender may take afterwards is moved without the session, so it is paid for now.
+        (uint32 left, uint256 budget) = _charge(current, verdict.moved + verdict.given);
+        emit BatchExecuted(
+            msg.sender, verdict.batchClass, verdict.moved, verdict.loss, before.total, after_.total, left, budget
+        );
         _forgetPrices();
-        entered = false;
+        _leave();
+    }
+
+    /// @notice Pay one of the owners' recipients, within the role's right to. It is no loss; it counts as outflow and
+    /// out of the session's budget, and nothing else happens with it.
+    /// @param recipient its number among the rules.
+    function payOut(uint256 recipient, address asset, uint256 amount) external {
+        Session storage current = _enter();
+        address to = address(uint160(ruleOf[Kind.RECIPIENT][bytes32(recipient)]));
+        if (to == address(0)) revert RecipientUnknown(recipient);
+        if (_stateOf(asset) == 0) revert AssetNotApproved(asset);
+        _use(Kind.PAYOUT, bytes32(acting << 168 | recipient << 160 | uint160(asset)), amount);
+        _countOutflow(asset, amount);
+        uint256 worth = _valueOf(asset, amount);
+        uint256 nonce = ISafe(account).nonce();
+        uint256 was = _balanceOf(asset);
+        (bool isOk, bytes memory reason) = asset == NATIVE
+            ? _send(to, amount, "")
+            : _send(asset, 0, abi.encodeCall(IToken.transfer, (to, amount)));
+        if (!isOk) revert CallFailed(0, reason);
+        uint256 is_ = _balanceOf(asset);
+        uint256 gone = is_ < was ? was - is_ : 0;
+        if (gone == 0 || gone > amount) revert PayoutNotMade(gone, amount);
+        uint256 acted = ISafe(account).nonce();
+        if (acted != nonce) revert AccountActed(acted, nonce);
+        (uint32 left, uint256 budget) = _charge(current, worth);
+        emit PaidOut(msg.sender, to, asset, amount, worth, left, budget);
+        _leave();
     }
 
     /// @notice Give the session key coins for gas, from the account's own. They leave the cage, so they are capped.
     function topUpGas(uint256 amount) external {
-        _enter();
+        Session storage current = _enter();
+        // Another role's key gets coins where the owners made it a recipient.
+        if (acting != 0) revert NotSessionKey(msg.sender);
         uint256 most = _limit(MAX_GAS_TOP_UP_WEI);
         uint256 sum = windows[TOP_UPS].read() + amount;
         if (sum > most) revert GasTopUpTooLarge(sum, most);
         windows[TOP_UPS].add(amount);
         if (_stateOf(NATIVE) != 0) _countOutflow(NATIVE, amount);
-        appointed.operationsLeft -= 1;
-        (bool isOk, bytes memory reason) = ISafe(account).execTransactionFromModuleReturnData(msg.sender, amount, "", 0);
+        current.operationsLeft -= 1;
+        (bool isOk, bytes memory reason) = _send(msg.sender, amount, "");
         if (!isOk) revert CallFailed(0, reason);
         emit GasToppedUp(msg.sender, amount);
-        entered = false;
+        _leave();
     }
 
     /// @notice Change rules: each at once if it tightens, the others together after the longest of their delays.
@@ -96,6 +130,11 @@ contract PolicyCage is CageJudge, IPrices {
 
     /// @notice Appoint the golem's key, replacing the former one. The windows go on as they are.
     function setSession(address, uint64, uint32, uint256) external {
+        _forward(governance);
+    }
+
+    /// @notice Appoint the key of one of the other roles, replacing the former one.
+    function appoint(uint256, address, uint64, uint32, uint256) external {
         _forward(governance);
     }
 
@@ -154,8 +193,23 @@ contract PolicyCage is CageJudge, IPrices {
         view
         returns (address key, uint64 expiresAt, uint32 operationsLeft, uint256 budgetLeft)
     {
-        Session storage one = appointed;
+        return sessionOf(0);
+    }
+
+    /// @notice The same of any role.
+    function sessionOf(uint256 role)
+        public
+        view
+        returns (address key, uint64 expiresAt, uint32 operationsLeft, uint256 budgetLeft)
+    {
+        Session storage one = appointed[role];
         return (one.key, one.expiresAt, one.operationsLeft, one.budgetLeft);
+    }
+
+    /// @notice What of an allowance that refills was used up to `at`, and had not come back by then.
+    function purseOf(Kind kind, bytes32 key) external view returns (uint192 used, uint64 at) {
+        Purse storage purse = purses[kind][key];
+        return (purse.used, purse.at);
     }
 
     /// @notice Balances, values and positions as they are now.
@@ -223,11 +277,16 @@ contract PolicyCage is CageJudge, IPrices {
         emit DrawdownAcknowledged();
     }
 
-    function _enter() private {
+    function _enter() private returns (Session storage current) {
         if (entered) revert Reentered();
         if (halted) revert CageHalted();
-        Session storage current = appointed;
-        if (msg.sender != current.key) revert NotSessionKey(msg.sender);
+        current = appointed[0];
+        if (msg.sender != current.key) {
+            uint256 role = roleOf[msg.sender];
+            if (role == 0) revert NotSessionKey(msg.sender);
+            current = appointed[role];
+            acting = role;
+        }
         if (block.timestamp >= current.expiresAt) revert SessionExpired(block.timestamp, current.expiresAt);
         if (current.operationsLeft == 0) revert NoOperationsLeft();
         _checkSession(current.expiresAt, current.operationsLeft, current.budgetLeft);
@@ -279,19 +338,23 @@ contract PolicyCage is CageJudge, IPrices {
         if (!isOk) revert CallFailed(index, reason);
     }
 
-    function _settle(Verdict memory verdict, int256 totalBefore, int256 totalAfter) private {
+    function _send(address to, uint256 value, bytes memory data) private returns (bool, bytes memory) {
+        return ISafe(account).execTransactionFromModuleReturnData(to, value, data, 0);
+    }
+
+    /// @dev One operation, and what it used of the budget.
+    function _charge(Session storage current, uint256 used) private returns (uint32 left, uint256 budget) {
         if (halted) revert CageHalted();
-        Session storage current = appointed;
-        // What a spender may take afterwards is moved without the session, so it is paid for now.
-        uint256 used = verdict.moved + verdict.given;
-        uint256 budget = current.budgetLeft;
+        budget = current.budgetLeft;
         if (used > budget) revert SessionBudgetExceeded(used, budget);
         budget -= used;
         current.budgetLeft = budget;
-        uint32 left = current.operationsLeft - 1;
+        left = current.operationsLeft - 1;
         current.operationsLeft = left;
-        emit BatchExecuted(
-            msg.sender, verdict.batchClass, verdict.moved, verdict.loss, totalBefore, totalAfter, left, budget
-        );
+    }
+
+    function _leave() private {
+        if (acting != 0) acting = 0;
+        entered = false;
     }
 }

@@ -169,7 +169,7 @@ def _keep(seen: CageMirror, followed: Followed, facts: CageFacts, now: datetime)
             mirror.problem = f"still reading: block {mirror.block_number} of {followed.newest_block}"
         mirror.save()
         changed = _write_columns(mirror.cage, state)
-        if was.rules != state.rules or was.session.key != state.session.key or is_rolled_back:
+        if was.rules != state.rules or was.keys != state.keys or is_rolled_back:
             _announce(mirror, changed, is_rolled_back=is_rolled_back, now=now)
     return mirror
 

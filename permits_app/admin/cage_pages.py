@@ -20,6 +20,8 @@ from permits_app.admin.cage_mirrors import show_enforcement
 from permits_app.approvals.cage_forms import ACTS, RULE_FORMS, ActForm, CageForm, describe_limits
 from permits_app.approvals.cage_words import name_rule, say_session, show_rule
 from permits_app.approvals.operations.cage import find_mirror
+from permits_app.approvals.role_forms import ROLE_FORMS
+from permits_app.approvals.role_words import RoleLine, list_roles
 from permits_app.approvals.safe_view import open_chain
 from permits_app.approvals.views import page_of as page_of_request
 from permits_app.models import CageMirror
@@ -38,7 +40,9 @@ _GROUPS = (
     RuleKind.SPENDER,
     RuleKind.VALUER,
     RuleKind.GUARDIAN,
+    RuleKind.RECIPIENT,
 )
+FORMS = {**RULE_FORMS, **ROLE_FORMS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,7 @@ class CagePage:
     session: str
     limits: tuple[tuple[str, str], ...]
     rules: tuple[tuple[str, str], ...]
+    roles: tuple[RoleLine, ...]
     waiting: tuple[WaitingLine, ...]
     is_halted: bool
     is_breached: bool
@@ -85,6 +90,7 @@ def build_cage_page(mirror: CageMirror, *, now: datetime) -> CagePage:
             )
             for (kind, key), value in listed
         ),
+        roles=tuple(list_roles(state, chain_id=chain_id, now=now)),
         waiting=tuple(_list_waiting(state, chain_id, now)),
         is_halted=state.is_halted,
         is_breached=state.is_drawdown_breached,
@@ -134,8 +140,8 @@ class CagePages:
 
     def _make_form(self, act: str, mirror: CageMirror, data: Any) -> CageForm | None:
         prefix = act
-        if act in RULE_FORMS:
-            return RULE_FORMS[act](data, mirror=mirror, prefix=prefix)
+        if act in FORMS:
+            return FORMS[act](data, mirror=mirror, prefix=prefix)
         return ActForm(data, mirror=mirror, act=act, prefix=prefix) if act in ACTS else None
 
     def _show_cage(
@@ -148,7 +154,7 @@ class CagePages:
         http_status: int = 200,
     ) -> HttpResponse:
         admin: Any = self
-        forms = {act: (refused or {}).get(act) or self._make_form(act, mirror, None) for act in (*RULE_FORMS, *ACTS)}
+        forms = {act: (refused or {}).get(act) or self._make_form(act, mirror, None) for act in (*FORMS, *ACTS)}
         context = {
             **admin.admin_site.each_context(request),
             "title": f"The cage of {golem.name}",
@@ -156,7 +162,7 @@ class CagePages:
             "golem": golem,
             "page": build_cage_page(mirror, now=clock.now()),
             "refused": list(refused or ()),
-            "forms": [(act, forms[act], RULE_FORMS[act].title) for act in RULE_FORMS],
+            "forms": [(act, forms[act], FORMS[act].title) for act in FORMS],
             "acts": forms,
             "may_act": admin.has_change_permission(request, golem),
         }

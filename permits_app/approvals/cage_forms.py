@@ -130,7 +130,7 @@ class TargetForm(CageForm):
     may = forms.ChoiceField(
         label="It", choices=[("1", "may call it"), ("0", "may not call it any more")], widget=UnfoldAdminSelectWidget()
     )
-    field_order = ("target", "function", "may", "reason")
+    field_order: tuple[str, ...] = ("target", "function", "may", "reason")
 
     def clean_function(self) -> bytes:
         """Four bytes."""
@@ -282,7 +282,7 @@ class SessionForm(CageForm):
     hours = forms.IntegerField(min_value=0, max_value=8_760, initial=168, widget=UnfoldAdminTextInputWidget())
     operations = forms.IntegerField(min_value=0, initial=1_000, widget=UnfoldAdminTextInputWidget())
     budget = UsdField(help_text="US dollars its batches may move together")
-    field_order = ("key", "hours", "operations", "budget", "reason")
+    field_order: tuple[str, ...] = ("key", "hours", "operations", "budget", "reason")
 
     def build_arguments(self, *, chain: ChainReader, now: datetime) -> dict[str, Any]:
         """A session, not a rule."""

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from typing import Final
 
 from permits_app.policy_cage.conditions import Condition, Must
-from permits_app.policy_cage.contract import AssetRule, AssetState, Limit, RuleKind, key_address
+from permits_app.policy_cage.contract import APPROVE, AssetRule, AssetState, Limit, Refill, RuleKind, key_address
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
-from permits_app.policy_cage.state import CageState
+from permits_app.policy_cage.state import CageState, SessionState
 from tools_app.admin.calls import name_selector
 from tools_app.admin.display import format_bps, format_coin, format_seconds, shorten_hex
 from tools_app.admin.tokens import format_token_amount, name_address
@@ -52,12 +52,18 @@ def name_rule(kind: int, key: bytes, *, chain_id: int) -> str:
         packed = int.from_bytes(key, "big")
         target, selector = checksum(f"0x{packed >> 32:040x}"), (packed & 0xFFFFFFFF).to_bytes(4, "big")
         return f"Calls of {_name_function(selector)} at {show_address(chain_id, target)}"
+    if kind == RuleKind.ROLE_CALL:
+        return _name_role_call(int.from_bytes(key, "big"), chain_id)
+    if kind == RuleKind.RECIPIENT:
+        return f"Recipient {int.from_bytes(key, 'big')}, who may be paid"
     if kind == RuleKind.CONDITION:
         packed = int.from_bytes(key, "big")
         call = name_rule(RuleKind.CALL, (packed >> 8).to_bytes(32, "big"), chain_id=chain_id)
         return f"Condition {(packed & 0xFF) + 1} of {call[0].lower()}{call[1:]}"
-    subject = show_address(chain_id, key_address(key))
+    subject, above = show_address(chain_id, key_address(key)), int.from_bytes(key[:12], "big")
     return {
+        RuleKind.ROLE_ALLOWANCE: f"Role {above}: {subject} that it may let go",
+        RuleKind.PAYOUT: f"Role {above >> 8}: {subject} that it may pay recipient {above & 0xFF}",
         RuleKind.ASSET: f"Asset {subject}",
         RuleKind.OUTFLOW_PER_BATCH: f"{subject} that may leave in one batch",
         RuleKind.OUTFLOW_PER_WINDOW: f"{subject} that may leave within 24 h",
@@ -70,8 +76,10 @@ def show_rule(kind: int, key: bytes, value: int, *, chain_id: int) -> str:
     """The rule's value with its unit."""
     if kind == RuleKind.LIMIT:
         return _show_limit(int.from_bytes(key, "big"), value, chain_id)
-    if kind == RuleKind.CALL:
+    if kind in (RuleKind.CALL, RuleKind.ROLE_CALL):
         return _show_call(value)
+    if kind in (RuleKind.ROLE_ALLOWANCE, RuleKind.PAYOUT):
+        return _show_refill(chain_id, key_address(key), value)
     if kind == RuleKind.CONDITION:
         return show_condition(value, chain_id=chain_id)
     if kind == RuleKind.SPENDER:
@@ -114,6 +122,25 @@ def _show_call(value: int) -> str:
     return f"allowed under {value - 1} condition{'s' if value > 2 else ''}"
 
 
+def _name_role_call(packed: int, chain_id: int) -> str:
+    role, call = packed >> 192, (packed & (1 << 192) - 1).to_bytes(32, "big")
+    if call[28:] == APPROVE:
+        return f"Role {role}: allowances for {show_address(chain_id, checksum('0x' + call[8:28].hex()))}"
+    words = name_rule(RuleKind.CALL, call, chain_id=chain_id)
+    return f"Role {role}: {words[0].lower()}{words[1:]}"
+
+
+def _show_refill(chain_id: int, asset: str, value: int) -> str:
+    refill = Refill.unpack(value)
+    if not refill.most:
+        return "none"
+    most = format_token_amount(chain_id, asset, refill.most)
+    if not refill.back:
+        return f"{most}, once"
+    back = "all of it" if refill.back == refill.most else format_token_amount(chain_id, asset, refill.back)
+    return f"{most}, {back} again every {format_seconds(refill.period_seconds)}"
+
+
 def show_condition(value: int, *, chain_id: int) -> str:
     """What must be so and where: `argument 0 › 1 must be the account`; `none` for what is never met."""
     condition = Condition.unpack(value)
@@ -154,7 +181,11 @@ def _name_function(selector: bytes) -> str:
 
 def say_session(state: CageState) -> str:
     """Who is appointed, until when, and what is left to it."""
-    left = state.session
+    return say_terms(state.session)
+
+
+def say_terms(left: SessionState) -> str:
+    """The same of any role's key."""
     if left.key == ZERO_ADDRESS:
         return "nobody is appointed"
     ends = datetime.fromtimestamp(left.expires_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

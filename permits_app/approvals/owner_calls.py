@@ -35,6 +35,7 @@ _OWNER_FUNCTIONS: Final = (
     "cancelChange",
     "applyChange",
     "setSession",
+    "appoint",
     "halt",
     "resume",
     "acknowledgeDrawdown",
@@ -173,10 +174,11 @@ def _describe_arguments(function: str, known: Mapping[str, Any], chain_id: int) 
     if function in ("cancelChange", "applyChange"):
         about = name_rule(known["kind"], known["key"], chain_id=chain_id)
         return [{"name": "about", "text": about, "raw": f"{RuleKind(known['kind']).name} 0x{known['key'].hex()}"}]
-    if function == "setSession":
+    if function in ("setSession", "appoint"):
         ends = datetime.fromtimestamp(known["expiresAt"], UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         key = "nobody" if known["key"] == ZERO_ADDRESS else known["key"]
         return [
+            *([{"name": "role", "text": str(known["role"]), "raw": str(known["role"])}] if "role" in known else []),
             {"name": "session key", "text": key, "raw": known["key"]},
             {"name": "until", "text": ends, "raw": str(known["expiresAt"])},
             {"name": "operations", "text": f"{known['operations']:,}", "raw": str(known["operations"])},

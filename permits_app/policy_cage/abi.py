@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-CONSTRUCTOR: Final = (
-    "constructor(address account_, address baseAsset_, (uint8 kind, bytes32 key, uint256 value)[] initial)"
-)
+CONSTRUCTOR: Final = "constructor(address account_, address baseAsset_, uint256[] initial)"
 
 FUNCTIONS: Final[dict[str, str]] = {
     "GRACE_SECONDS": "function GRACE_SECONDS() view returns (uint256)",
@@ -21,6 +19,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "account": "function account() view returns (address)",
     "acknowledgeDrawdown": "function acknowledgeDrawdown()",
     "applyChange": "function applyChange(uint8 kind, bytes32 key)",
+    "appoint": "function appoint(uint256 role, address key, uint64 expiresAt, uint32 operations, uint256 budget)",
     "assets": "function assets() view returns (address[])",
     "balanceOf": "function balanceOf(address asset) view returns (uint256)",
     "baseAsset": "function baseAsset() view returns (address)",
@@ -40,6 +39,7 @@ FUNCTIONS: Final[dict[str, str]] = {
         "function measure() view returns ((uint256[] balances, uint256[] values, uint256[] gross, uint256[] debts, "
         "uint256[] largest, uint256[] newest, int256 total, uint256[] covers, int256[] exposures, uint256[] held))"
     ),
+    "payOut": "function payOut(uint256 recipient, address asset, uint256 amount)",
     "pending": (
         "function pending(uint8 kind, bytes32 key) view returns (uint256 value, uint256 base, uint64 readyAt, uint64 "
         "bundle)"
@@ -47,12 +47,17 @@ FUNCTIONS: Final[dict[str, str]] = {
     "positions": "function positions() view returns (address[])",
     "priceOf": "function priceOf(address asset) view returns (uint256 answer, uint256 unit)",
     "propose": "function propose((uint8 kind, bytes32 key, uint256 value)[] changes)",
+    "purseOf": "function purseOf(uint8 kind, bytes32 key) view returns (uint192 used, uint64 at)",
     "recordDrawdown": "function recordDrawdown()",
     "resume": "function resume()",
     "rules": "function rules(uint8 kind, bytes32 key) view returns (uint256 value)",
     "rulesDigest": "function rulesDigest() view returns (bytes32)",
     "session": (
         "function session() view returns (address key, uint64 expiresAt, uint32 operationsLeft, uint256 budgetLeft)"
+    ),
+    "sessionOf": (
+        "function sessionOf(uint256 role) view returns (address key, uint64 expiresAt, uint32 operationsLeft, uint256 "
+        "budgetLeft)"
     ),
     "setSession": "function setSession(address key, uint64 expiresAt, uint32 operations, uint256 budget)",
     "spent": "function spent(address what) view returns (uint256)",
@@ -61,6 +66,7 @@ FUNCTIONS: Final[dict[str, str]] = {
 }
 
 EVENTS: Final[dict[str, str]] = {
+    "AllowanceUsed": "event AllowanceUsed(uint8 indexed kind, bytes32 indexed key, uint192 used, uint64 at)",
     "BatchExecuted": (
         "event BatchExecuted(address indexed key, uint8 batchClass, uint256 moved, uint256 loss, int256 totalBefore, "
         "int256 totalAfter, uint32 operationsLeft, uint256 budgetLeft)"
@@ -75,9 +81,15 @@ EVENTS: Final[dict[str, str]] = {
     "GasToppedUp": "event GasToppedUp(address indexed key, uint256 amount)",
     "Halted": "event Halted(address indexed by)",
     "OutflowCounted": "event OutflowCounted(address indexed asset, uint256 amount)",
+    "PaidOut": (
+        "event PaidOut(address indexed key, address indexed recipient, address indexed asset, uint256 amount, uint256 "
+        "worth, uint32 operationsLeft, uint256 budgetLeft)"
+    ),
     "Resumed": "event Resumed()",
     "RuleChanged": "event RuleChanged(uint8 indexed kind, bytes32 indexed key, uint256 from, uint256 to)",
-    "SessionSet": "event SessionSet(address indexed key, uint64 expiresAt, uint32 operations, uint256 budget)",
+    "SessionSet": (
+        "event SessionSet(address indexed key, uint64 expiresAt, uint32 operations, uint256 budget, uint256 role)"
+    ),
 }
 
 ERRORS: Final[dict[str, str]] = {
@@ -85,6 +97,7 @@ ERRORS: Final[dict[str, str]] = {
     "AccountIsNoContract": "error AccountIsNoContract(address account)",
     "AllowanceTooLarge": "error AllowanceTooLarge(uint256 observed, uint256 allowed)",
     "AllowanceTooLong": "error AllowanceTooLong(uint256 observed, uint256 allowed)",
+    "AllowanceUsedUp": "error AllowanceUsedUp(uint8 kind, bytes32 key, uint256 observed, uint256 allowed)",
     "AmountTooLarge": "error AmountTooLarge(uint256 amount)",
     "AssetNotApproved": "error AssetNotApproved(address asset)",
     "BalanceUnreadable": "error BalanceUnreadable(address asset)",
@@ -102,6 +115,7 @@ ERRORS: Final[dict[str, str]] = {
     "DrawdownExceeded": "error DrawdownExceeded(int256 observed, uint256 allowed)",
     "DrawdownNotAcknowledged": "error DrawdownNotAcknowledged()",
     "GasTopUpTooLarge": "error GasTopUpTooLarge(uint256 observed, uint256 allowed)",
+    "KeyHasRole": "error KeyHasRole(address key)",
     "KeyIsOwner": "error KeyIsOwner(address key)",
     "LossInWindowTooLarge": "error LossInWindowTooLarge(uint256 observed, uint256 allowed)",
     "LossTooLarge": "error LossTooLarge(uint256 observed, uint256 allowed)",
@@ -117,12 +131,16 @@ ERRORS: Final[dict[str, str]] = {
     "OutOfRange": "error OutOfRange(uint256 observed, uint256 allowed)",
     "OutflowInWindowTooLarge": "error OutflowInWindowTooLarge(address asset, uint256 observed, uint256 allowed)",
     "OutflowTooLarge": "error OutflowTooLarge(address asset, uint256 observed, uint256 allowed)",
+    "PayoutNotMade": "error PayoutNotMade(uint256 observed, uint256 asked)",
     "PhaseForbids": "error PhaseForbids(uint256 phase, uint8 batchClass)",
     "PositionTooLarge": "error PositionTooLarge(address target, uint256 observed, uint256 allowed)",
     "PriceStale": "error PriceStale(address asset, uint256 observed, uint256 allowed)",
     "PriceUnusable": "error PriceUnusable(address asset, int256 answer, uint256 updatedAt)",
     "RebalanceTooSoon": "error RebalanceTooSoon(uint256 observed, uint256 allowed)",
+    "RecipientUnknown": "error RecipientUnknown(uint256 recipient)",
     "Reentered": "error Reentered()",
+    "RoleMayNotCall": "error RoleMayNotCall(uint256 role, address target, bytes4 selector)",
+    "RoleUnknown": "error RoleUnknown(uint256 role)",
     "RuleMoved": "error RuleMoved(uint256 observed, uint256 expected)",
     "SelectorForbidden": "error SelectorForbidden(bytes4 selector)",
     "SessionBudgetExceeded": "error SessionBudgetExceeded(uint256 observed, uint256 allowed)",
@@ -140,57 +158,59 @@ ERRORS: Final[dict[str, str]] = {
 
 PUBLISHED: Final[dict[str, tuple[str, tuple[tuple[int, int], ...]]]] = {
     "PolicyCage": (
-        "0x0175eb8418bbd70be18a3106aa4e30a73a4bc98bc12a5da6c768b46950f5acf6",
+        "0xb81552c41b552580f104727ab74c5114a49c5efe165e7dfcbc2d9cd069450520",
         (
-            (636, 32),
-            (850, 32),
-            (1092, 32),
-            (1197, 32),
-            (1373, 32),
-            (1527, 32),
-            (1637, 32),
-            (1694, 32),
-            (1831, 32),
-            (2693, 32),
-            (2759, 32),
-            (3205, 32),
-            (3744, 32),
-            (4554, 32),
-            (5131, 32),
-            (6058, 32),
-            (6355, 32),
-            (7834, 32),
-            (9066, 32),
-            (9252, 32),
-            (12502, 32),
-            (13808, 32),
-            (14034, 32),
-            (14352, 32),
-            (16181, 32),
-            (17154, 32),
+            (700, 32),
+            (914, 32),
+            (1278, 32),
+            (1368, 32),
+            (1544, 32),
+            (1698, 32),
+            (1893, 32),
+            (2112, 32),
+            (2965, 32),
+            (3031, 32),
+            (3339, 32),
+            (4495, 32),
+            (5917, 32),
+            (6553, 32),
+            (7324, 32),
+            (7657, 32),
+            (9239, 32),
+            (10368, 32),
+            (10554, 32),
+            (12044, 32),
+            (14550, 32),
+            (15856, 32),
+            (16082, 32),
+            (16400, 32),
+            (18229, 32),
+            (19398, 32),
         ),
     ),
     "CageGovernance": (
-        "0x838be78f4fce78fccd50fe43bb40fee169504986433eb2696405d775635bc1ad",
+        "0x175b8b184b2cdf8e0c896aa61b09ffdbb331e21eb650450423e4aba231de020c",
         (
-            (142, 32),
-            (557, 32),
-            (869, 32),
-            (2197, 32),
-            (2328, 32),
-            (3134, 32),
-            (8043, 32),
+            (153, 32),
+            (332, 32),
+            (489, 32),
+            (924, 32),
+            (3123, 32),
+            (3252, 32),
+            (4156, 32),
+            (9303, 32),
+            (10042, 32),
         ),
     ),
     "CageGate": (
-        "0x5450a1cda89cbd565dbc51ab7245a1b6679102bcb466e87990cc85b1803e01b7",
+        "0x2a3f90aae8d48389877fc53ead13488e5c879db821d21b34a7168118916caf72",
         (
             (90, 32),
             (162, 32),
             (383, 32),
             (2007, 32),
             (3882, 32),
-            (6767, 32),
+            (7065, 32),
         ),
     ),
 }

@@ -7,6 +7,7 @@ from typing import Final
 
 from permits_app.policy_cage.conditions import is_met
 from permits_app.policy_cage.contract import (
+    APPROVE,
     MOST_ALLOWANCE_SECONDS,
     MOST_CALLS,
     PERMIT2,
@@ -16,6 +17,7 @@ from permits_app.policy_cage.contract import (
     address_key,
     call_key,
     condition_key,
+    role_call_key,
 )
 from permits_app.policy_cage.forbidden import FORBIDDEN_SELECTORS
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
@@ -25,18 +27,17 @@ from tools_app.chain.abi import AbiDecodeError, checksum, decode_values
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import NATIVE
 
-_APPROVE: Final = bytes.fromhex("095ea7b3")
 _PERMIT2_APPROVE: Final = bytes.fromhex("87517c45")
 _MULTICALL: Final = bytes.fromhex("ac9650d8")
 _MULTICALLS: Final = (_MULTICALL, bytes.fromhex("5ae401dc"), bytes.fromhex("1f0464d1"))
 
 
-def check_calls(state: CageState, calls: Sequence[Call], observed: Observed) -> None:
-    """Raises Refused with the first call that may not be made."""
+def check_calls(state: CageState, calls: Sequence[Call], observed: Observed, role: int = 0) -> None:
+    """Raises Refused with the first call that may not be made by that role."""
     if not 0 < len(calls) <= MOST_CALLS:
         raise Refused("CallCount", len(calls), MOST_CALLS)
     for call in calls:
-        _check_call(state, call, observed)
+        _check_call(state, call, observed, role)
 
 
 def list_rights(state: CageState, calls: Sequence[Call]) -> list[Right]:
@@ -46,7 +47,7 @@ def list_rights(state: CageState, calls: Sequence[Call]) -> list[Right]:
         if call.to == PERMIT2 and len(call.data) == 132:
             token, spender, *_ = _words(call.data)
             right = Right(_address(token), _address(spender), is_of_permit2=True)
-        elif len(call.data) == 68 and call.data[:4] == _APPROVE and state.asset(call.to) is not None:
+        elif len(call.data) == 68 and call.data[:4] == APPROVE and state.asset(call.to) is not None:
             right = Right(call.to, _address(_words(call.data)[0]))
         else:
             continue
@@ -55,7 +56,7 @@ def list_rights(state: CageState, calls: Sequence[Call]) -> list[Right]:
     return list(found)
 
 
-def _check_call(state: CageState, call: Call, observed: Observed) -> None:
+def _check_call(state: CageState, call: Call, observed: Observed, role: int) -> None:
     to, data = call.to, call.data
     if to in (state.account, state.cage) or to in observed.hooks:
         raise Refused("TargetForbidden", to)
@@ -69,17 +70,17 @@ def _check_call(state: CageState, call: Call, observed: Observed) -> None:
         if data:
             raise Refused("CallDataMalformed", bytes(4))
         _check_not_owned(to, observed)
-        return _check_listed(state, to, bytes(4), call.value, b"")
+        return _check_listed(state, role, to, bytes(4), call.value, b"")
     selector = data[:4]
     if to == PERMIT2:
-        return _check_permit2(state, selector, data, observed)
-    if selector == _APPROVE and state.asset(to) is not None:
+        return _check_permit2(state, role, selector, data, observed)
+    if selector == APPROVE and state.asset(to) is not None:
         if len(data) != 68 or call.value:
             raise Refused("CallDataMalformed", selector)
         spender, amount = _words(data)
-        return _check_allowance(state, observed, to, spender, amount, selector)
+        return _check_allowance(state, role, observed, to, spender, amount, selector)
     _check_not_owned(to, observed)
-    return _check_plain(state, to, selector, call.value, data)
+    return _check_plain(state, role, to, selector, call.value, data)
 
 
 def _check_not_owned(to: str, observed: Observed) -> None:
@@ -87,17 +88,17 @@ def _check_not_owned(to: str, observed: Observed) -> None:
         raise Refused("TargetForbidden", to)
 
 
-def _check_plain(state: CageState, to: str, selector: bytes, value: int, data: bytes) -> None:
+def _check_plain(state: CageState, role: int, to: str, selector: bytes, value: int, data: bytes) -> None:
     if selector in FORBIDDEN_SELECTORS:
         raise Refused("SelectorForbidden", selector)
-    _check_listed(state, to, selector, value, data)
+    _check_listed(state, role, to, selector, value, data)
     for inner in unwrap(selector, data):
         if len(inner) < 4:
             raise Refused("CallDataMalformed", selector)
         one = inner[:4]
         if one in _MULTICALLS or one in FORBIDDEN_SELECTORS:
             raise Refused("SelectorForbidden", one)
-        _check_listed(state, to, one, value, inner)
+        _check_listed(state, role, to, one, value, inner)
 
 
 def unwrap(selector: bytes, data: bytes) -> Sequence[bytes]:
@@ -112,7 +113,7 @@ def unwrap(selector: bytes, data: bytes) -> Sequence[bytes]:
     return inner
 
 
-def _check_permit2(state: CageState, selector: bytes, data: bytes, observed: Observed) -> None:
+def _check_permit2(state: CageState, role: int, selector: bytes, data: bytes, observed: Observed) -> None:
     if selector != _PERMIT2_APPROVE:
         raise Refused("SelectorForbidden", selector)
     if len(data) != 132:
@@ -126,16 +127,17 @@ def _check_permit2(state: CageState, selector: bytes, data: bytes, observed: Obs
     latest = observed.now + MOST_ALLOWANCE_SECONDS
     if expiration > latest:
         raise Refused("AllowanceTooLong", expiration, latest)
-    _check_allowance(state, observed, address, spender, amount, selector)
+    _check_allowance(state, role, observed, address, spender, amount, selector)
 
 
 def _check_allowance(
-    state: CageState, observed: Observed, token: str, spender: int, amount: int, selector: bytes
+    state: CageState, role: int, observed: Observed, token: str, spender: int, amount: int, selector: bytes
 ) -> None:
     if spender >> 160:
         raise Refused("CallDataMalformed", selector)
     if amount == 0:
         return
+    _check_role(state, role, _address(spender), APPROVE)
     most = state.rule(RuleKind.SPENDER, spender.to_bytes(32, "big"))
     if most == 0:
         raise Refused("SpenderNotAllowed", _address(spender))
@@ -144,7 +146,14 @@ def _check_allowance(
         raise Refused("AllowanceTooLarge", worth, most)
 
 
-def _check_listed(state: CageState, to: str, selector: bytes, value: int, data: bytes) -> None:
+def _check_role(state: CageState, role: int, to: str, selector: bytes) -> None:
+    """A role may call what it was given; to give an allowance is a call of its spender."""
+    if role and not state.rule(RuleKind.ROLE_CALL, role_call_key(role, to, selector)):
+        raise Refused("RoleMayNotCall", role, to, selector)
+
+
+def _check_listed(state: CageState, role: int, to: str, selector: bytes, value: int, data: bytes) -> None:
+    _check_role(state, role, to, selector)
     listed = state.rule(RuleKind.CALL, call_key(to, selector))
     if listed:
         return _check_conditions(state, to, selector, value, data, listed - 1)

@@ -25,9 +25,14 @@ GRACE_SECONDS: Final = 7 * 86_400
 MOST_CALLS: Final = 32
 MOST_POSITIONS: Final = 8
 MOST_CONDITIONS: Final = 32
+MOST_ROLES: Final = 16
+"""Role 0 is the golem's own; the others may what they were given."""
+MOST_RECIPIENTS: Final = 256
 MOST_ALLOWANCE_SECONDS: Final = 86_400
 PERMIT2: Final = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 UINT128_MAX: Final = 2**128 - 1
+_MASK_112: Final = 2**112 - 1
+APPROVE: Final = bytes.fromhex("095ea7b3")
 
 
 class RuleKind(IntEnum):
@@ -42,6 +47,10 @@ class RuleKind(IntEnum):
     VALUER = 6
     GUARDIAN = 7
     CONDITION = 8
+    ROLE_CALL = 9
+    ROLE_ALLOWANCE = 10
+    RECIPIENT = 11
+    PAYOUT = 12
 
 
 class Limit(IntEnum):
@@ -128,6 +137,31 @@ class AssetRule:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Refill:
+    """An allowance that refills: at most `most` base units at once, of which `back` return each `period_seconds`.
+
+    What never returns has neither.
+    """
+
+    most: int
+    back: int = 0
+    period_seconds: int = 0
+
+    def pack(self) -> int:
+        """The rule's value. Raises ValueError for what does not fit."""
+        if not 0 <= self.back <= self.most < 2**112 or not 0 <= self.period_seconds < 2**32:
+            raise ValueError("what returns is at most what there is: 112 bits, and a period of 32")
+        if bool(self.back) != bool(self.period_seconds):
+            raise ValueError("what returns has a period, and nothing else has one")
+        return self.period_seconds << 224 | self.back << 112 | self.most
+
+    @classmethod
+    def unpack(cls, value: int) -> Refill:
+        """What a rule's value means."""
+        return cls(most=value & _MASK_112, back=value >> 112 & _MASK_112, period_seconds=value >> 224)
+
+
 # ---- keys and rules ----------------------------------------------------------------------------------------------
 
 
@@ -197,13 +231,54 @@ def guardian_rule(guardian: str) -> Rule:
     return Rule(RuleKind.GUARDIAN, bytes(32), int(guardian, 16))
 
 
+def role_call_key(role: int, target: str, selector: bytes) -> bytes:
+    """The key of a call that a role was given of what the account may."""
+    return (role << 192 | int.from_bytes(call_key(target, selector), "big")).to_bytes(32, "big")
+
+
+def role_allowance_key(role: int, asset: str) -> bytes:
+    """The key of what a role may let go of an asset."""
+    return (role << 160 | int(asset, 16)).to_bytes(32, "big")
+
+
+def payout_key(role: int, recipient: int, asset: str) -> bytes:
+    """The key of what a role may pay a recipient of an asset; `recipient` is its number."""
+    return (role << 168 | recipient << 160 | int(asset, 16)).to_bytes(32, "big")
+
+
+def role_call_rule(role: int, target: str, selector: bytes, *, is_allowed: bool = True) -> Rule:
+    """A call a role may make, under whatever the account's own rules ask of it."""
+    return Rule(RuleKind.ROLE_CALL, role_call_key(role, target, selector), int(is_allowed))
+
+
+def role_spender_rule(role: int, spender: str, *, is_allowed: bool = True) -> Rule:
+    """Whom a role may give an allowance, up to the account's own largest one for that spender."""
+    return role_call_rule(role, spender, APPROVE, is_allowed=is_allowed)
+
+
+def role_allowance_rule(role: int, asset: str, refill: Refill) -> Rule:
+    """What a role may let go of an asset, beside the account's own caps."""
+    return Rule(RuleKind.ROLE_ALLOWANCE, role_allowance_key(role, asset), refill.pack())
+
+
+def recipient_rule(number: int, recipient: str) -> Rule:
+    """Who is paid under this number; the zero address for nobody."""
+    return Rule(RuleKind.RECIPIENT, number.to_bytes(32, "big"), int(recipient, 16))
+
+
+def payout_rule(role: int, recipient: int, asset: str, refill: Refill) -> Rule:
+    """What a role may pay a recipient of an asset; `recipient` is its number."""
+    return Rule(RuleKind.PAYOUT, payout_key(role, recipient, asset), refill.pack())
+
+
 # ---- calls ---------------------------------------------------------------------------------------------------------
 
 
 def encode_deployment(creation_code: bytes, *, account: str, base_asset: str, rules: Sequence[Rule]) -> bytes:
     """The data of the transaction that creates a cage."""
-    listed = [rule.as_tuple() for rule in rules]
-    return creation_code + encode_constructor(CONSTRUCTOR, account, base_asset, listed)
+    listed = [(int(rule.kind) << 248 | int.from_bytes(rule.key, "big"), rule.value) for rule in rules]
+    words = [word for pair in listed for word in pair]
+    return creation_code + encode_constructor(CONSTRUCTOR, account, base_asset, words)
 
 
 def encode_execute(calls: Sequence[Call]) -> bytes:
@@ -215,6 +290,12 @@ def build_execute_call(cage: str, calls: Sequence[Call]) -> Call:
     """The one call that replaces `calls` when the golem acts through its cage."""
     label = "; ".join(call.label for call in calls)
     return Call(to=cage, data=encode_execute(calls), value=0, label=f"through the cage: {label}")
+
+
+def build_payout_call(cage: str, *, recipient: int, asset: str, amount: int, label: str) -> Call:
+    """The one call that pays a recipient in the golem's stead."""
+    data = encode_pay_out(recipient=recipient, asset=asset, amount=amount)
+    return Call(to=cage, data=data, value=0, label=f"paid out by the cage: {label}")
 
 
 def encode_propose(rules: Sequence[Rule]) -> bytes:
@@ -235,6 +316,16 @@ def encode_cancel_change(kind: RuleKind, key: bytes) -> bytes:
 def encode_set_session(*, key: str, expires_at: int, operations: int, budget_micro_usd: int) -> bytes:
     """For the owner's Safe; `expires_at` in unix seconds. The zero address ends the session."""
     return encode_call(FUNCTIONS["setSession"], key, expires_at, operations, budget_micro_usd)
+
+
+def encode_appoint(role: int, *, key: str, expires_at: int, operations: int, budget_micro_usd: int) -> bytes:
+    """For the owner's Safe: the same of any role."""
+    return encode_call(FUNCTIONS["appoint"], role, key, expires_at, operations, budget_micro_usd)
+
+
+def encode_pay_out(*, recipient: int, asset: str, amount: int) -> bytes:
+    """For the key of a role; `recipient` is its number, `amount` in base units."""
+    return encode_call(FUNCTIONS["payOut"], recipient, asset, amount)
 
 
 def encode_top_up_gas(wei: int) -> bytes:

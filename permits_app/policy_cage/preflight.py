@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from permits_app.policy_cage.call_rules import check_calls, list_rights
-from permits_app.policy_cage.contract import UINT128_MAX, BatchClass, Limit, RuleKind, address_key
+from permits_app.policy_cage.contract import (
+    UINT128_MAX,
+    BatchClass,
+    Limit,
+    RuleKind,
+    role_allowance_key,
+)
+from permits_app.policy_cage.roles import charge_budget, check_allowance, check_entry, check_outflow
 from permits_app.policy_cage.state import LOSSES, REBALANCES, CageState
 from permits_app.policy_cage.verdicts import (
     UINT256_MAX,
@@ -59,8 +66,8 @@ class _Valued:
 def predict(state: CageState, calls: Sequence[Call], observed: Observed, *, sender: str) -> Verdict | Refusal:
     """What `execute(calls)` of `sender` would do at the observed moment."""
     try:
-        _check_entry(state, observed, sender)
-        check_calls(state, calls, observed)
+        role = check_entry(state, observed, sender)
+        check_calls(state, calls, observed, role)
         before = _value(state, observed, _need(observed.before))
         rights = list_rights(state, calls)
         held = [_need_right(observed.rights_before, right) for right in rights]
@@ -74,47 +81,22 @@ def predict(state: CageState, calls: Sequence[Call], observed: Observed, *, send
         given = dict.fromkeys(state.assets, 0)
         for right, was in zip(rights, held, strict=True):
             given[right.token] += max(0, _need_right(observed.rights_after, right) - was)
-        verdict = _judge(state, observed, before, after, given)
+        verdict = _judge(state, observed, role, before, after, given)
         # What a spender may take afterwards is moved without the session, so it is paid for now.
-        used = verdict.moved + sum(value_of(observed, asset, amount) for asset, amount in given.items())
-        if used > state.session.budget_left:
-            raise Refused("SessionBudgetExceeded", used, state.session.budget_left)
+        rights_given = sum(value_of(observed, asset, amount) for asset, amount in given.items())
+        charge_budget(state, role, verdict.moved + rights_given)
     except Refused as refused:
         return refused.refusal
     return verdict
 
 
-# ---- who and what --------------------------------------------------------------------------------------------------
-
-
-def _check_entry(state: CageState, observed: Observed, sender: str) -> None:
-    session = state.session
-    if state.is_halted:
-        raise Refused("CageHalted")
-    if sender != session.key:
-        raise Refused("NotSessionKey", sender)
-    if observed.now >= session.expires_at:
-        raise Refused("SessionExpired", observed.now, session.expires_at)
-    if session.operations_left == 0:
-        raise Refused("NoOperationsLeft")
-    for has, most in (
-        (session.expires_at, observed.now + state.limit(Limit.MAX_SESSION_SECONDS)),
-        (session.operations_left, state.limit(Limit.MAX_SESSION_OPERATIONS)),
-        (session.budget_left, state.limit(Limit.MAX_SESSION_BUDGET_MICRO_USD)),
-    ):
-        if has > most:
-            raise Refused("SessionTooLarge", has, most)
-    if not observed.has_account_code:
-        raise Refused("AccountIsNoContract", state.account)
-    if observed.is_key_owner:
-        raise Refused("KeyIsOwner", session.key)
-
-
 # ---- what came of it -----------------------------------------------------------------------------------------------
 
 
-def _judge(state: CageState, observed: Observed, before: _Valued, after: _Valued, given: Mapping[str, int]) -> Verdict:
-    _judge_outflows(state, observed, before, after, given)
+def _judge(
+    state: CageState, observed: Observed, role: int, before: _Valued, after: _Valued, given: Mapping[str, int]
+) -> Verdict:
+    _judge_outflows(state, observed, role, before, after, given)
     verdict = _describe(state, observed, before, after)
     _judge_loss(state, observed, verdict, before.total)
     _judge_class(state, observed, verdict.batch_class, after.total)
@@ -124,22 +106,18 @@ def _judge(state: CageState, observed: Observed, before: _Valued, after: _Valued
 
 
 def _judge_outflows(
-    state: CageState, observed: Observed, before: _Valued, after: _Valued, given: Mapping[str, int]
+    state: CageState, observed: Observed, role: int, before: _Valued, after: _Valued, given: Mapping[str, int]
 ) -> None:
     for asset, was, now in zip(state.assets, before.measured.balances, after.measured.balances, strict=True):
         if now > was and not state.is_approved(asset):
             raise Refused("AssetNotApproved", asset)
-        index, key = state.assets.index(asset), address_key(asset)
-        amount = given[asset] + max(0, was - now) + _sunk(before, after, index)
+        amount = given[asset] + max(0, was - now) + _sunk(before, after, state.assets.index(asset))
         if not amount:
             continue
-        most = state.rule(RuleKind.OUTFLOW_PER_BATCH, key)
-        if amount > most:
-            raise Refused("OutflowTooLarge", asset, amount, most)
-        most = state.rule(RuleKind.OUTFLOW_PER_WINDOW, key)
-        spent = state.spent(asset, now=observed.now) + amount
-        if spent > most:
-            raise Refused("OutflowInWindowTooLarge", asset, spent, most)
+        check_outflow(state, asset, amount, now=observed.now)
+        if role:
+            key = role_allowance_key(role, asset)
+            check_allowance(state, RuleKind.ROLE_ALLOWANCE, key, amount, now=observed.now)
 
 
 def _sunk(before: _Valued, after: _Valued, index: int) -> int:

@@ -7,7 +7,7 @@ no clock, no database. Seed: issue of the cage, "The mirror and custody".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from eth_utils.crypto import keccak
@@ -20,6 +20,7 @@ from permits_app.policy_cage.contract import (
     BatchClass,
     CageEvent,
     Limit,
+    Refill,
     RuleKind,
     address_key,
     key_address,
@@ -57,6 +58,14 @@ class SessionState:
     budget_left: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class PurseState:
+    """What of an allowance that refills was used up to `at` (unix seconds), and had not come back by then."""
+
+    used: int = 0
+    at: int = 0
+
+
 @dataclass
 class CageState:
     """One cage after some block. Rules are keyed by (kind, 0x-hex key); windows by what they count."""
@@ -69,7 +78,8 @@ class CageState:
     pending: dict[RuleId, PendingChange] = field(default_factory=dict)
     assets: list[str] = field(default_factory=list)
     positions: list[str] = field(default_factory=list)
-    session: SessionState = field(default_factory=SessionState)
+    sessions: dict[int, SessionState] = field(default_factory=dict)
+    purses: dict[RuleId, PurseState] = field(default_factory=dict)
     windows: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     last_rebalance_at: int = 0
     is_halted: bool = False
@@ -91,6 +101,29 @@ class CageState:
     def is_approved(self, token: str) -> bool:
         asset = self.asset(token)
         return asset is not None and asset.state is AssetState.APPROVED
+
+    @property
+    def session(self) -> SessionState:
+        """The golem's own, of role 0."""
+        return self.sessions.get(0, SessionState())
+
+    @property
+    def keys(self) -> dict[int, str]:
+        """Whose each role is."""
+        return {role: session.key for role, session in self.sessions.items()}
+
+    def find_role(self, key: str) -> int | None:
+        """The role whose key this is."""
+        return next((role for role, session in sorted(self.sessions.items()) if session.key == key), None)
+
+    def used(self, kind: RuleKind, key: bytes, *, now: int) -> int:
+        """What was used of an allowance that refills and is not back by now (unix seconds)."""
+        purse = self.purses.get((int(kind), "0x" + key.hex()), PurseState())
+        refill = Refill.unpack(self.rule(kind, key))
+        # A chain's clock may be ahead of the one asked by.
+        elapsed = max(0, now - purse.at)
+        periods = elapsed // refill.period_seconds if refill.period_seconds else 0
+        return max(0, purse.used - periods * refill.back)
 
     def spent(self, what: str, *, now: int) -> int:
         """What counts in the window that ends now."""
@@ -127,7 +160,8 @@ class CageState:
         self.pending.pop((int(args["kind"]), "0x" + args["key"].hex()), None)
 
     def _on_session_set(self, args: Mapping[str, Any], _: int) -> None:
-        self.session = SessionState(args["key"], args["expiresAt"], args["operations"], args["budget"])
+        named = SessionState(args["key"], args["expiresAt"], args["operations"], args["budget"])
+        self.sessions[args["role"]] = named
 
     def _on_halted(self, _: Mapping[str, Any], __: int) -> None:
         self.is_halted = True
@@ -147,16 +181,26 @@ class CageState:
     def _on_gas_topped_up(self, args: Mapping[str, Any], block_time: int) -> None:
         self._count(TOP_UPS, args["amount"], block_time)
         left = self.session
-        self.session = SessionState(left.key, left.expires_at, left.operations_left - 1, left.budget_left)
+        self._charge(args["key"], left.operations_left - 1, left.budget_left)
+
+    def _on_allowance_used(self, args: Mapping[str, Any], _: int) -> None:
+        self.purses[(int(args["kind"]), "0x" + args["key"].hex())] = PurseState(args["used"], args["at"])
+
+    def _on_paid_out(self, args: Mapping[str, Any], _: int) -> None:
+        self._charge(args["key"], args["operationsLeft"], args["budgetLeft"])
 
     def _on_batch_executed(self, args: Mapping[str, Any], block_time: int) -> None:
-        left = self.session
-        self.session = SessionState(left.key, left.expires_at, args["operationsLeft"], args["budgetLeft"])
+        self._charge(args["key"], args["operationsLeft"], args["budgetLeft"])
         if args["loss"]:
             self._count(LOSSES, args["loss"], block_time)
         if args["batchClass"] in (BatchClass.REBALANCE, BatchClass.OPENING_AND_REBALANCE):
             self._count(REBALANCES, 1, block_time)
             self.last_rebalance_at = block_time
+
+    def _charge(self, key: str, operations_left: int, budget_left: int) -> None:
+        role = self.find_role(key)
+        if role is not None:
+            self.sessions[role] = replace(self.sessions[role], operations_left=operations_left, budget_left=budget_left)
 
     def _count(self, what: str, amount: int, block_time: int) -> None:
         slot = block_time // SLOT_SECONDS
@@ -183,12 +227,9 @@ class CageState:
             ],
             "assets": list(self.assets),
             "positions": list(self.positions),
-            "session": {
-                "key": self.session.key,
-                "expires_at": self.session.expires_at,
-                "operations_left": self.session.operations_left,
-                "budget_left_micro_usd": str(self.session.budget_left),
-            },
+            "session": _write_session(self.session),
+            "roles": {str(role): _write_session(each) for role, each in sorted(self.sessions.items()) if role},
+            "purses": [[kind, key, str(purse.used), purse.at] for (kind, key), purse in sorted(self.purses.items())],
             "windows": {
                 what: [[slot, str(amount)] for slot, amount in entries]
                 for what, entries in sorted(self.windows.items())
@@ -201,7 +242,8 @@ class CageState:
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> CageState:
         """The state that `as_dict` wrote."""
-        session = kept["session"]
+        # Of a contract before version 5 no role but the golem's own is told.
+        roles = {int(role): each for role, each in kept.get("roles", {}).items()}
         return cls(
             cage=kept["cage"],
             account=kept["account"],
@@ -215,9 +257,8 @@ class CageState:
             },
             assets=list(kept["assets"]),
             positions=list(kept["positions"]),
-            session=SessionState(
-                session["key"], session["expires_at"], session["operations_left"], int(session["budget_left_micro_usd"])
-            ),
+            sessions={role: _read_session(each) for role, each in {0: kept["session"], **roles}.items()},
+            purses={(kind, key): PurseState(int(used), at) for kind, key, used, at in kept.get("purses", ())},
             windows={
                 what: [(slot, int(amount)) for slot, amount in entries] for what, entries in kept["windows"].items()
             },
@@ -225,6 +266,20 @@ class CageState:
             is_halted=kept["is_halted"],
             is_drawdown_breached=kept["is_drawdown_breached"],
         )
+
+
+def _write_session(session: SessionState) -> dict[str, Any]:
+    return {
+        "key": session.key,
+        "expires_at": session.expires_at,
+        "operations_left": session.operations_left,
+        "budget_left_micro_usd": str(session.budget_left),
+    }
+
+
+def _read_session(kept: Mapping[str, Any]) -> SessionState:
+    budget = int(kept["budget_left_micro_usd"])
+    return SessionState(kept["key"], kept["expires_at"], kept["operations_left"], budget)
 
 
 def _keep_list(items: list[str], item: str, *, was: bool, now: bool) -> None:

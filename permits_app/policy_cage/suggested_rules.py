@@ -6,22 +6,28 @@ registry. The owner reads and signs them with the deployment. Seed: decisions, "
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.policy_cage.contract import (
+    MOST_RECIPIENTS,
+    WINDOW_SECONDS,
     AssetRule,
     Limit,
+    Refill,
     Rule,
     RuleKind,
+    address_key,
     asset_rules,
     conditional_call_rules,
     guardian_rule,
     key_address,
     limit_rule,
+    payout_rule,
+    recipient_rule,
     spender_rule,
     valuer_rule,
 )
@@ -74,6 +80,7 @@ def suggest_rules(
         if spender not in gone:
             rules.append(spender_rule(spender, most_micro_usd=limits.per_transaction_micro_usd))
     rules += [valuer_rule(subject, valuer) for subject, valuer in valuers.items() if subject not in gone]
+    rules += _payout_rules(chain.token(golem.base_asset).address, addresses[AllowlistKind.RECIPIENT], rules)
     if guardian is not None:
         rules.append(guardian_rule(guardian))
     return rules
@@ -142,6 +149,24 @@ def _asset_rules(chain: ChainReader, token: str, limits: SpendingLimits) -> list
         per_batch=base_units(limits.per_transaction_micro_usd),
         per_window=base_units(limits.per_day_micro_usd),
     )
+
+
+def _payout_rules(base_asset: str, recipients: Sequence[str], rules: Sequence[Rule]) -> list[Rule]:
+    """Whom the owner lets the golem pay, it pays in the base asset: as much a day as may leave in a day."""
+    [most] = [rule.value for rule in rules if (rule.kind, rule.key) == _day_of(base_asset)] or [0]
+    if not most:
+        return []
+    most = min(most, 2**112 - 1)
+    refill = Refill(most, most, WINDOW_SECONDS)
+    return [
+        rule
+        for number, recipient in enumerate(recipients[:MOST_RECIPIENTS])
+        for rule in (recipient_rule(number, recipient), payout_rule(0, number, base_asset, refill))
+    ]
+
+
+def _day_of(asset: str) -> tuple[RuleKind, bytes]:
+    return RuleKind.OUTFLOW_PER_WINDOW, address_key(asset)
 
 
 def call_rules(chain_id: int, contracts: set[str], *, valued: Collection[str] | None) -> list[Rule]:

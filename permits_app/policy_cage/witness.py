@@ -11,22 +11,29 @@ from datetime import datetime
 from typing import Any
 
 from permits_app.policy_cage.abi import FUNCTIONS
-from permits_app.policy_cage.contract import SLOT_SECONDS
-from permits_app.policy_cage.state import LOSSES, REBALANCES, TOP_UPS, CageState
+from permits_app.policy_cage.contract import MOST_ROLES, SLOT_SECONDS, RuleKind
+from permits_app.policy_cage.state import LOSSES, REBALANCES, TOP_UPS, CageState, PurseState, SessionState
 from tools_app.toolkit.context import ChainReader, ReadCall
 
 
 def find_contradiction(*, chain: ChainReader, state: CageState, now: datetime) -> str | None:
     """What the contract contradicts at the reader's block, None when it agrees. `now` is the wall clock's.
 
-    Every rule and its order (by the contract's chain of hashes), the lists, the session, the switches, every window and
-    what is pending of what is known to be. A proposal nobody heard of is not seen until it is applied.
+    Every rule and its order (by the contract's chain of hashes), the lists, every role's session, what is used of every
+    allowance, the switches, every window and what is pending of what is known to be. A proposal nobody heard of is not
+    seen until it is applied.
     """
-    session = state.session
+    sessions = [(role, state.sessions.get(role, SessionState())) for role in range(MOST_ROLES)]
+    refilling = [rule for rule in sorted(state.rules) if rule[0] in (RuleKind.ROLE_ALLOWANCE, RuleKind.PAYOUT)]
+    purses = [(rule, state.purses.get(rule, PurseState())) for rule in refilling]
     pending = sorted(state.pending.items())
     expected: list[tuple[str, tuple[Any, ...], tuple[Any, ...]]] = [
         ("rulesDigest", (), (bytes.fromhex(state.rules_digest[2:]),)),
-        ("session", (), (session.key, session.expires_at, session.operations_left, session.budget_left)),
+        *(
+            ("sessionOf", (role,), (each.key, each.expires_at, each.operations_left, each.budget_left))
+            for role, each in sessions
+        ),
+        *(("purseOf", (kind, bytes.fromhex(key[2:])), (purse.used, purse.at)) for (kind, key), purse in purses),
         ("isHalted", (), (state.is_halted,)),
         ("isDrawdownBreached", (), (state.is_drawdown_breached,)),
         ("lastRebalanceAt", (), (state.last_rebalance_at,)),

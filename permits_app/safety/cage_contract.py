@@ -10,6 +10,7 @@ from permits_app.models import CageMirror
 from permits_app.policy_cage.mirror import is_behind
 from permits_app.policy_cage.observing import observe_batch
 from permits_app.policy_cage.preflight import predict
+from permits_app.policy_cage.roles import find_payout, list_payees, predict_payout
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.verdicts import Refusal
 from permits_app.safety.hook import HookCall, Reject
@@ -58,7 +59,13 @@ def judge_contract(call: HookCall) -> Reject | None:
         deadline=Deadline.after_ms(PREFLIGHT_BUDGET_MS),
         setting=EngineSetting(call.golem.simulation_engine),
     )
-    answer = predict(state, call.plan.calls, observed, sender=state.session.key)
+    # As the golem's route carries them.
+    paid = find_payout(call.plan.calls, list_payees(state))
+    answer = (
+        predict(state, call.plan.calls, observed, sender=state.session.key)
+        if paid is None
+        else predict_payout(state, paid, observed, sender=state.session.key)
+    )
     return describe_refusal(answer, mirror) if isinstance(answer, Refusal) else None
 
 

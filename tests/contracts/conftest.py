@@ -9,6 +9,7 @@ import pytest
 
 from golem_project.proof.caged.engines import Engine, InProcessEngine, NodeEngine
 from golem_project.proof.caged.safe import CagedSafe, build_caged_safe
+from tests.contracts.role_keys import Roles, set_up_roles
 from tests.evm.world import World
 
 
@@ -38,3 +39,9 @@ def caged(built: CagedSafe) -> Iterator[CagedSafe]:
     snapshot = built.engine.snapshot()
     yield built
     built.engine.revert(snapshot)
+
+
+@pytest.fixture
+def roles(caged: CagedSafe) -> Roles:
+    """The Safe with two more keys, undone with it."""
+    return set_up_roles(caged)

@@ -81,24 +81,37 @@ def owners_transaction(caged: CagedSafe, to: str, data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "name", ["execute", "topUpGas", "worsenPhase", "recordDrawdown", "applyChange", "setSession", "propose"]
+    "name",
+    [
+        "execute",
+        "payOut",
+        "topUpGas",
+        "worsenPhase",
+        "recordDrawdown",
+        "applyChange",
+        "setSession",
+        "appoint",
+        "propose",
+    ],
 )
 def test_a_token_that_calls_back_enters_no_door_of_the_cage(hooked: tuple[CagedSafe, str], name: str) -> None:
     caged, token = hooked
     messages = {
         "execute": cage_contract.encode_execute([caged.approve("USDC", 1)]),
+        "payOut": cage_contract.encode_pay_out(recipient=0, asset=token, amount=1),
         "topUpGas": cage_contract.encode_top_up_gas(1),
         "worsenPhase": cage_contract.encode_worsen_phase(1),
         "recordDrawdown": encode_call(FUNCTIONS["recordDrawdown"]),
         "applyChange": cage_contract.encode_apply_change(RuleKind.LIMIT, bytes(32)),
         "setSession": cage_contract.encode_set_session(key=token, expires_at=0, operations=0, budget_micro_usd=0),
+        "appoint": cage_contract.encode_appoint(1, key=token, expires_at=0, operations=0, budget_micro_usd=0),
         "propose": cage_contract.encode_propose([limit_rule(Limit.MAX_LOSS_BPS, 0)]),
     }
     listen(caged, token, caged.cage, messages[name])
     expect(caged, caged.execute(caged.call(token, TRANSFER, caged.venue, 0)), None)
     assert caged.read(token, "function wasHeard() view returns (bool)") == (False,)
     [answer] = caged.read(token, "function answer() view returns (bytes)")
-    expected = "NotTheAccount" if name in ("setSession", "propose") else "Reentered"
+    expected = "NotTheAccount" if name in ("setSession", "appoint", "propose") else "Reentered"
     assert decode_revert(answer, tuple(ERRORS.values())).name == expected
 
 
@@ -182,7 +195,9 @@ def test_a_guardian_opens_no_door_but_halt(caged: CagedSafe) -> None:
         "applyChange": [0, bytes(32)],
         "cancelChange": [0, bytes(32)],
         "execute": [[(caged.coins["USDC"].address, 0, encode_call(APPROVE, caged.venue, 1))]],
+        "payOut": [0, caged.coins["USDC"].address, 1],
         "topUpGas": [1],
+        "appoint": [1, caged.guardian.address, 2**40, 1, 1],
         "setSession": [caged.guardian.address, 2**40, 1, 1],
         "halt": [],
         "resume": [],

@@ -8,11 +8,17 @@ from eth_utils.crypto import keccak
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world import bindings
 from golem_project.embedded.world.solidity import load_contract
+from golem_project.proof.caged.engines import InProcessEngine
+from golem_project.proof.caged.safe import USD, build_caged_safe
 from permits_app.policy_cage.abi import ERRORS, EVENTS, FUNCTIONS
+from permits_app.policy_cage.contract import Limit, encode_deployment, limit_rule
+from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from tools_app.chain.signatures import parse_signature
 
 MOST_BYTES_OF_CODE = 24_576
 MOST_BYTES_OF_CREATION = 49_152
+MOST_GAS_OF_A_SWAP = 312_000 * 11 // 10
+RULES_AT_LEAST = 110
 
 
 def test_the_bindings_are_those_of_the_compiled_contracts() -> None:
@@ -40,8 +46,20 @@ def test_each_part_of_the_cage_leaves_a_tenth_of_the_size_a_chain_takes(name: st
     assert len(code) * 10 <= MOST_BYTES_OF_CODE * 9
 
 
+def test_a_batch_that_swaps_costs_no_more_gas_than_it_may() -> None:
+    """A tenth above what it cost when there was one key and one role."""
+    caged = build_caged_safe(InProcessEngine())
+    sent = caged.execute(caged.approve("USDC", 1))
+    assert sent.succeeded
+    swapped = caged.execute(*caged.trade("USDC", 300 * USD, "WETH", 10**17))
+    assert swapped.succeeded and swapped.gas_used <= MOST_GAS_OF_A_SWAP
+
+
 def test_the_cage_with_all_its_parts_is_made_in_one_transaction() -> None:
-    assert len(load_contract("PolicyCage").bytecode) // 2 <= MOST_BYTES_OF_CREATION
+    rules = [limit_rule(Limit.MAX_LOSS_BPS, 1)] * RULES_AT_LEAST
+    code = bytes.fromhex(load_contract("PolicyCage").bytecode[2:])
+    made = encode_deployment(code, account=ZERO_ADDRESS, base_asset=ZERO_ADDRESS, rules=rules)
+    assert len(made) <= MOST_BYTES_OF_CREATION
 
 
 def _canonical(param: dict[str, object]) -> str:

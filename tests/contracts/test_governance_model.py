@@ -10,7 +10,18 @@ import pytest
 from golem_project.proof.caged.engines import InProcessEngine
 from golem_project.proof.caged.safe import TAKE, TRADE, USD, CagedSafe, build_caged_safe, selector, set_session
 from permits_app.policy_cage import contract as cage_contract
-from permits_app.policy_cage.contract import Limit, Rule, call_rule, guardian_rule, limit_rule, spender_rule
+from permits_app.policy_cage.contract import (
+    Limit,
+    Refill,
+    Rule,
+    call_rule,
+    guardian_rule,
+    limit_rule,
+    payout_rule,
+    recipient_rule,
+    role_call_rule,
+    spender_rule,
+)
 from tests.permits_app.policy_cage.test_preflight import follow
 
 HOUR, WEEK = 3_600, 7 * 86_400
@@ -77,6 +88,9 @@ class Walk:
             lambda: call_rule(caged.venue, selector(TAKE), is_allowed=self.rng.random() < 0.5),
             lambda: call_rule(caged.venue, selector(TRADE), is_allowed=self.rng.random() < 0.5),
             lambda: spender_rule(caged.venue, most_micro_usd=self.rng.randint(1, 90_000) * USD),
+            lambda: role_call_rule(1, caged.venue, selector(TAKE), is_allowed=self.rng.random() < 0.5),
+            lambda: payout_rule(2, 7, caged.venue, Refill(self.rng.randint(9, 99), 9, self.rng.randint(1, 9))),
+            lambda: recipient_rule(7, self.rng.choice((caged.stranger.address, "0x" + "00" * 20))),
             lambda: guardian_rule(self.rng.choice((caged.guardian.address, caged.stranger.address, "0x" + "00" * 20))),
         ]
         everything = [make() for make in self.kinds]

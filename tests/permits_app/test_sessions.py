@@ -14,11 +14,12 @@ from permits_app.actions.follow_phase import follow_phase, follow_phases
 from permits_app.actions.follow_session import follow_session
 from permits_app.actions.rotate_session import SessionTerms, find_rotation_reason, rotate_session, rotate_sessions
 from permits_app.actions.stage_key import stage_key
+from permits_app.actions.top_up_gas import top_up_gas, top_up_keys
 from permits_app.errors import CageWouldRefuse
 from permits_app.models import ActionPermit, ChangeRequest, OutboundTransaction, OwnerTransaction, SigningKey
 from permits_app.models.approval import ChangeState
 from permits_app.models.signing_key import KeyState
-from permits_app.policy_cage.contract import Limit
+from permits_app.policy_cage.contract import Limit, encode_propose, limit_rule
 from permits_app.policy_cage.state import CageState, SessionState
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import USD, CagedGolem
@@ -153,6 +154,38 @@ def test_a_worse_phase_reaches_the_contract_and_there_it_refuses(caged: CagedGol
     with pytest.raises(CageWouldRefuse) as refused:
         caged.live.preview()
     assert refused.value.data["error"] == "PhaseForbids"
+
+
+def test_a_session_key_low_on_coins_takes_some_from_its_safe_as_far_as_the_owners_let_it(caged: CagedGolem) -> None:
+    golem, engine = caged.live.golem, caged.safe.engine
+    most = CageState.from_dict(caged.mirror.state).limit(Limit.MAX_GAS_TOP_UP_WEI)
+    assert top_up_gas(golem_id=golem.pk, now=clock.now()) is None, "it has a whole coin"
+    engine.give_coins(caged.key.address, most // 10)
+    assert top_up_gas(golem_id=golem.pk, now=clock.now()) is None, "its Safe has none"
+    engine.give_coins(caged.safe.address, 10**18)
+    permit = top_up_gas(golem_id=golem.pk, now=clock.now())
+    assert permit is not None and permit.status == "COMMITTED"
+    assert engine.balance(caged.safe.address) == 10**18 - most // 2
+    assert engine.balance(caged.key.address) > most // 2
+    [row] = OutboundTransaction.objects.filter(permit=permit)
+    assert (row.sender, row.to) == (caged.key.address, caged.mirror.contract)
+    # Nobody does it twice before the mirror has seen it, and never beyond what a day may see.
+    engine.give_coins(caged.key.address, most // 10)
+    assert top_up_keys(now=clock.now()) == 0
+    for told in (1, 0):
+        caged.sync()
+        assert top_up_keys(now=clock.now()) == told
+        engine.give_coins(caged.key.address, most // 10)
+    assert engine.balance(caged.safe.address) == 10**18 - most // 2 * 2
+    assert AuditEntry.objects.filter(golem_id=golem.pk, event="CageGasToppedUp").count() == 2
+
+
+def test_no_coins_for_gas_are_taken_where_the_owners_give_none(caged: CagedGolem) -> None:
+    caged.safe.owner_call(caged.mirror.contract, encode_propose([limit_rule(Limit.MAX_GAS_TOP_UP_WEI, 0)]))
+    caged.sync()
+    caged.safe.engine.give_coins(caged.safe.address, 10**18)
+    caged.safe.engine.give_coins(caged.key.address, 0)
+    assert top_up_gas(golem_id=caged.live.golem.pk, now=clock.now()) is None
 
 
 def test_a_phase_that_got_better_is_not_the_session_keys_to_tell(caged: CagedGolem) -> None:

@@ -56,8 +56,11 @@ def render_bindings(contract: Contract) -> str:
     ):
         entries = merge_entries(contract, parts, kind)
         if kind == "constructor":
-            lines = _lines_of("", describe_entry(entries[0])) if entries else ['    ""\n']
-            sections.append(f"\n{title}: Final = (\n{''.join(lines)})\n")
+            text = describe_entry(entries[0]) if entries else ""
+            row = f"{title}: Final = {json.dumps(text)}\n"
+            if len(row) > LINE_LENGTH + 1:
+                row = f"{title}: Final = (\n{''.join(_lines_of('', text))})\n"
+            sections.append(f"\n{row}")
             continue
         rows = []
         for entry in sorted(entries, key=lambda item: str(item["name"])):

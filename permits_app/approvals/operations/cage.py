@@ -26,6 +26,7 @@ from permits_app.policy_cage.contract import (
     Rule,
     RuleKind,
     encode_acknowledge_drawdown,
+    encode_appoint,
     encode_cancel_change,
     encode_halt,
     encode_propose,
@@ -33,7 +34,7 @@ from permits_app.policy_cage.contract import (
     encode_set_session,
 )
 from permits_app.policy_cage.safe_tx import ENABLE_MODULE, ZERO_ADDRESS, SafeTx
-from permits_app.policy_cage.state import CageState
+from permits_app.policy_cage.state import CageState, SessionState
 from tools_app.admin.display import format_seconds
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import InvalidParams
@@ -77,10 +78,11 @@ def observe_safe(golem: Golem, *, now: datetime) -> dict[str, Any]:
 
 
 class ChangeCage:
-    """`arguments`: `act`, one of propose, cancel, session, halt, resume, acknowledge, enable, and what it needs:
+    """`arguments`: `act`, one of propose, cancel, session, role, halt, resume, acknowledge, enable, and what it needs:
 
     `rules` ({kind, key as 0x-hex, value as text}) and `policy` (changes of local limits) to propose; `kind`, `key` to
-    cancel; `key`, `expires_at` (unix seconds), `operations`, `budget_micro_usd` for a session.
+    cancel; `key`, `expires_at` (unix seconds), `operations`, `budget_micro_usd` for a session, and `role` for
+    another role's.
     """
 
     name = "cage"
@@ -105,6 +107,7 @@ class ChangeCage:
             "propose": _propose_rules,
             "cancel": _propose_cancel,
             "session": _propose_session,
+            "role": _propose_session,
             "halt": _propose_halt,
             "resume": _propose_resume,
             "acknowledge": _propose_acknowledge,
@@ -229,10 +232,11 @@ def _propose_session(golem: Golem, mirror: CageMirror, state: CageState, argumen
     key, expires = str(arguments["key"]), int(arguments["expires_at"])
     operations, budget = int(arguments["operations"]), int(arguments["budget_micro_usd"])
     ends = key == ZERO_ADDRESS
-    now = state.session
+    role = int(arguments.get("role", 0))
+    now = state.sessions.get(role, SessionState())
     lines = [
         Difference(
-            "Session key",
+            f"Key of role {role}" if role else "Session key",
             now.key if now.key != ZERO_ADDRESS else "nobody",
             "nobody" if ends else key,
             "tightens" if ends else "loosens",
@@ -241,12 +245,17 @@ def _propose_session(golem: Golem, mirror: CageMirror, state: CageState, argumen
         Difference("Operations left", f"{now.operations_left:,}", f"{operations:,}"),
         Difference("Budget left", format_micro_usd(now.budget_left), format_micro_usd(budget)),
     ]
-    data = encode_set_session(key=key, expires_at=expires, operations=operations, budget_micro_usd=budget)
+    if role:
+        data = encode_appoint(role, key=key, expires_at=expires, operations=operations, budget_micro_usd=budget)
+    else:
+        data = encode_set_session(key=key, expires_at=expires, operations=operations, budget_micro_usd=budget)
+    whose = f"the session of role {role}" if role else "the golem's session"
+    appointed = f"the key of role {role}" if role else "the golem's session key"
     return _simple(
         mirror,
         state,
         arguments,
-        "End the golem's session" if ends else "Appoint the golem's session key",
+        f"End {whose}" if ends else f"Appoint {appointed}",
         lines,
         RiskTier.STANDARD if ends else RiskTier.CRITICAL,
         data,
@@ -255,6 +264,7 @@ def _propose_session(golem: Golem, mirror: CageMirror, state: CageState, argumen
         operations=str(operations),
         budget_micro_usd=str(budget),
         value_micro_usd=budget,
+        **({"role": str(role)} if role else {}),
     )
 
 
@@ -333,9 +343,10 @@ def _describe_moment(state: CageState, mirror: CageMirror, change: Mapping[str, 
         case "cancel":
             waiting = state.pending.get((int(change["kind"]), change["key"]))
             return f"{waiting.value} at {waiting.ready_at}" if waiting else "nothing waits"
-        case "session":
+        case "session" | "role":
             # What is left of a session falls with each batch; the key and its end say which one is replaced.
-            return f"{state.session.key} until {state.session.expires_at}"
+            now = state.sessions.get(int(change.get("role", 0)), SessionState())
+            return f"{now.key} until {now.expires_at}"
         case "acknowledge":
             return f"breached {state.is_drawdown_breached}"
         case "enable":

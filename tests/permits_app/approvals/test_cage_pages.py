@@ -20,12 +20,16 @@ from permits_app.approvals.cage_forms import parse_limit
 from permits_app.models import ChangeRequest, SpendingLimits
 from permits_app.policy_cage.contract import (
     Limit,
+    Refill,
     RuleKind,
     address_key,
     call_key,
     encode_halt,
     encode_propose,
     limit_rule,
+    payout_key,
+    role_allowance_key,
+    role_call_key,
 )
 from tests import factories
 from tests.live_golem import LiveGolem
@@ -121,6 +125,43 @@ def test_each_form_becomes_exactly_its_rule_in_the_contract(caged: tuple[OwnedSa
     assert safe.sync().is_halted
 
 
+def test_roles_allowances_and_payouts_are_asked_for_and_told_on_the_page(caged: tuple[OwnedSafe, Any, Any]) -> None:
+    safe, owner, other = caged
+    router, usdc = safe.live.world.contracts["uniswap_v2_router"], safe.live.world.tokens["USDC"].address
+    key, payee = (safe.live.world.new_account().address for _ in range(2))
+    asked = [
+        ("role-call", {"role": "3", "target": router, "function": "0x38ed1739", "may": "1"}),
+        ("role-spender", {"role": "3", "spender": router, "may": "1"}),
+        ("role-allowance", {"role": "3", "token": usdc, "most": "1,000", "back": "250", "hours": "6"}),
+        ("recipient", {"number": "4", "recipient": payee}),
+        ("payout", {"role": "0", "number": "4", "token": usdc, "most": "12.5", "back": "", "hours": "0"}),
+    ]
+    for act, fields in asked:
+        request = _post(safe, owner, act, **fields)
+        assert request.risk_tier == "CRITICAL", request.shown["differences"]
+        _carry_out(safe, request, other, 1)
+    appointed = _post(safe, owner, "role", role="3", key=key, hours="24", operations="7", budget="1,000")
+    assert appointed.title == "Appoint the key of role 3"
+    _carry_out(safe, appointed, other, 1)
+    assert len(safe.sync().pending) == 5, "what an owner gives waits"
+    safe.pass_time(48 * 3_600 + 60)
+    safe.sync()
+    apply_cage_changes(now=clock.now())
+    state = safe.sync()
+    assert (state.sessions[3].key, state.sessions[3].operations_left) == (key, 7)
+    assert state.rule(RuleKind.ROLE_CALL, role_call_key(3, router, bytes.fromhex("38ed1739"))) == 1
+    assert state.rule(RuleKind.PAYOUT, payout_key(0, 4, usdc)) == Refill(12_500_000).pack()
+    kept = Refill.unpack(state.rule(RuleKind.ROLE_ALLOWANCE, role_allowance_key(3, usdc)))
+    assert kept == Refill(1_000 * USD, 250 * USD, 6 * 3_600)
+    page = _browser(owner).get(_cage(safe.live.golem)).content.decode()
+    for shown in ("Role 3", key, "Allowances for", "250 USDC again every", "1000 USDC left now", "12.5 USDC, once"):
+        assert shown in page, shown
+    taken = _post(safe, owner, "payout", role="0", number="4", token=usdc, most="0", back="", hours="0")
+    assert taken.risk_tier == "STANDARD"
+    _carry_out(safe, taken, owner, 0)
+    assert safe.sync().rule(RuleKind.PAYOUT, payout_key(0, 4, usdc)) == 0
+
+
 def test_a_form_that_cannot_be_read_asks_nobody(caged: tuple[OwnedSafe, Any, Any]) -> None:
     safe, owner, _ = caged
     client = _browser(owner)
@@ -128,6 +169,8 @@ def test_a_form_that_cannot_be_read_asks_nobody(caged: tuple[OwnedSafe, Any, Any
         ("limit", {"limit": "4", "value": "a lot"}),
         ("target", {"target": "0x12", "function": "swap()", "may": "1"}),
         ("spender", {"spender": "0x" + "11" * 20, "most": "-5"}),
+        ("role", {"role": "0", "key": "", "hours": "1", "operations": "1", "budget": "1"}),
+        ("recipient", {"number": "256", "recipient": "0x" + "11" * 20}),
     ):
         data = {f"{act}-{name}": value for name, value in {**fields, "reason": "x"}.items()}
         assert client.post(_cage(safe.live.golem, act), data).status_code == 422

@@ -10,6 +10,7 @@ from unittest import mock
 
 import pytest
 
+from golem_project.proof.caged.engines import make_account
 from golem_project.proof.caged.safe import USD, CagedSafe
 from permits_app.actions import sync_policy_cage as syncing
 from permits_app.actions.sync_policy_cage import sync_policy_cages
@@ -21,6 +22,7 @@ from permits_app.policy_cage.contract import Limit, decode_cage_event, limit_rul
 from permits_app.policy_cage.mirror import is_behind
 from permits_app.safety.cage_contract import judge_contract
 from permits_app.safety.hook import Reject
+from tests.contracts.role_keys import PAYER, appoint, pay, payer_rules
 from tests.permits_app.policy_cage.test_mirror import assert_is_the_contract, caged, mirror, state_of, sync
 from tools_app.chain.reader import PinnedReader
 from tools_app.core import clock
@@ -46,6 +48,11 @@ def node_that_tells(tell: Tell) -> Iterator[None]:
 def live_through(caged: CagedSafe) -> None:
     """Something of every kind happens to the cage."""
     caged.engine.give_coins(caged.safe, 10**18)
+    payer = make_account("payer")
+    caged.engine.give_coins(payer.address, 10**20)
+    caged.change(*payer_rules(caged))
+    assert appoint(caged, PAYER, payer.address).succeeded
+    assert pay(caged, 10 * USD, key=payer).succeeded
     session = cage_contract.encode_set_session(
         key=caged.session.address, expires_at=caged.engine.now() + 99_999, operations=70, budget_micro_usd=10**6 * USD
     )
@@ -91,6 +98,8 @@ def refuses_writes(mirror: CageMirror) -> bool:
         "OutflowCounted",
         "BatchExecuted",
         "GasToppedUp",
+        "PaidOut",
+        "AllowanceUsed",
         "DrawdownBreached",
     ],
 )

@@ -24,6 +24,7 @@ from permits_app.policy_cage.contract import Limit, limit_rule
 from permits_app.policy_cage.mirror import is_behind
 from permits_app.policy_cage.state import CageState
 from tests.concurrency.test_sixty_four_at_once import at_once
+from tests.contracts.role_keys import PAYER, appoint
 from tests.evm.world import World
 from tests.factories.golems import make_golem
 from tools_app.chain.node_errors import RpcUnavailable
@@ -95,6 +96,18 @@ def test_batches_and_changes_are_followed(mirror: CageMirror, caged: CagedSafe) 
     assert PolicyCage.objects.get(pk=mirror.cage_id).max_position_bps == 1_000
     assert OutboxEvent.objects.filter(type="policy:cage_updated").exists()
     assert AuditEntry.objects.filter(event="CageMirrored").count() == 2
+
+
+def test_the_key_of_another_role_is_followed_and_told(mirror: CageMirror, caged: CagedSafe) -> None:
+    told = AuditEntry.objects.filter(event="CageMirrored").count()
+    assert appoint(caged, PAYER, caged.stranger.address, operations=3).succeeded
+    mirror = sync(mirror)
+    session = state_of(mirror).sessions[PAYER]
+    assert (session.key, session.expires_at, session.operations_left, session.budget_left) == caged.ask(
+        "sessionOf", PAYER
+    )
+    assert AuditEntry.objects.filter(event="CageMirrored").count() == told + 1
+    assert_is_the_contract(mirror, caged)
 
 
 def test_a_second_sync_without_news_changes_nothing(mirror: CageMirror) -> None:

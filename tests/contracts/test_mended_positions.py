@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from golem_project.proof.caged.safe import APPROVE, TAKE, USD, CagedSafe, selector, set_session
+from golem_project.proof.caged.uniswap import COLLECT, DECREASE, INCREASE, MINT_V3, MOST, V3, WHOLE
 from permits_app.policy_cage.conditions import Condition, Must
 from permits_app.policy_cage.contract import (
     Limit,
@@ -13,7 +14,7 @@ from permits_app.policy_cage.contract import (
     conditional_call_rules,
     limit_rule,
 )
-from tests.contracts.attackers import COLLECT, DECREASE, INCREASE, MINT_V3, MOST, V3, WHOLE, class_of, ran, refused
+from tests.contracts.attackers import class_of, ran, refused
 
 LEAVING = 0
 

@@ -1,8 +1,8 @@
 """Proof of what a thief owns afterwards: heists among real markets, and every hole that was once there found again.
 
-The first rounds put holes of an old attack back, one at a time: all fifteen but the one that lay in the server, which took
-any contract for a cage that answered like one. Each round ends when heists have found the hole, and its code must not pass
-for the published one. The other rounds are heists against the cage as it is. The short form runs in the tests.
+The first rounds put holes of an old attack back, one at a time: all fifteen but the one that lay in the server, which
+took any contract for a cage that answered like one. Each round ends when heists have found the hole, and its code must
+not pass for the published one. The others are heists against the cage as it is. The short form runs in the tests.
 """
 
 from __future__ import annotations
@@ -73,9 +73,12 @@ class Gang:
 
 
 @contextmanager
-def run_scene() -> Iterator[Scene]:
-    """On a node of its own, which knows nothing else."""
-    with tempfile.TemporaryDirectory(prefix="golem-heist-") as folder, run_node(find_anvil(), Path(folder)) as url:
+def run_scene(*options: str) -> Iterator[Scene]:
+    """On a node of its own, which knows nothing else; `options` are the node's."""
+    with (
+        tempfile.TemporaryDirectory(prefix="golem-heist-") as folder,
+        run_node(find_anvil(), Path(folder), *options) as url,
+    ):
         rpc = JsonRpc(url)
         try:
             engine = NodeEngine(rpc)

@@ -105,3 +105,17 @@ def test_without_a_valuer_positions_are_given_to_nobody_under_conditions(caged: 
     assert refused(caged, caged.execute(*stolen)) == "ConditionNotMet"
     collected = caged.call(v3.npm, COLLECT, (1, caged.safe, MOST, MOST))
     ran(caged, caged.execute(stolen[0], collected))
+
+
+def test_positions_count_one_by_one_and_what_is_in_them_together(caged: CagedSafe) -> None:
+    usdc, weth = of(caged, "USDC", "WETH")
+    v3 = V3(caged)
+    v3.open_pool(usdc, weth, 3_000)
+    # Each is 14% of everything, and no single one may be more than 25%.
+    for _ in range(2):
+        ran(caged, caged.execute(*v3.open_position(usdc, weth, 3_000, 7_000)))
+    # 15,000 of ETH lie mostly in positions: with 16,000 more it would be more than 30% of everything.
+    assert caged.balance("WETH") < WHOLE
+    bought = caged.trade("USDC", 16_000 * USD, "WETH", WHOLE * 16 // 3)
+    assert refused(caged, caged.execute(*bought)) == "ConcentrationTooLarge"
+    ran(caged, caged.execute(*caged.trade("USDC", 14_000 * USD, "WETH", WHOLE * 14 // 3)))

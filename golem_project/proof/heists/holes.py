@@ -21,6 +21,9 @@ from golem_project.proof.heists.scene import Scene
 from golem_project.proof.heists.steps import Finding
 from tools_app.chain.abi import checksum, encode_call
 
+# A proof may run beside much else.
+PATIENCE_SECONDS = 900
+
 
 @dataclass(frozen=True, slots=True)
 class Hole:
@@ -208,7 +211,9 @@ def compile_part(sources: Mapping[str, str], name: str) -> Code:
     package = load_lock(LOCK_FILE)["solc"]
     compiler = fetch_packages([package], say=say_to_stderr)[package.name] / "soljson.js"
     file = f"{name}.sol"
-    compiled = run_compiler(compiler, dict(sources), {file}, is_via_ir=file in VIA_IR_FILES)
+    compiled = run_compiler(
+        compiler, dict(sources), {file}, is_via_ir=file in VIA_IR_FILES, timeout_seconds=PATIENCE_SECONDS
+    )
     output: dict[str, Any] = compiled[file][name]["evm"]["deployedBytecode"]
     groups = output.get("immutableReferences", {})
     places = tuple(tuple((at["start"], at["length"]) for at in groups[one]) for one in sorted(groups, key=int))

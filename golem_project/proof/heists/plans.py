@@ -112,6 +112,18 @@ class Planner:
             calls += thief.mint("WETH", dollars_of_position, self.caged.safe)
         return self._own_calls(calls)
 
+    def hold_everything(self, thief: Thief, dollars_of_position: int) -> list[Step]:
+        """Something in every place, and a deposit that the owners signed in the thief's hands; nothing by chance."""
+        listen = encode_call(LISTEN, self.caged.safe, self.scene.deposit)
+        steps = [
+            self._appoint(self.caged.session.address),
+            Step(Act.SETUP, self.caged.stranger.address, self.scene.evil, listen, 0),
+        ]
+        lent = [("WETH", 3_000), ("USDC", 5_000), ("WBTC", 12_000)]
+        calls = [call for symbol, dollars in lent for call in thief.supply(symbol, thief.units(symbol, dollars))]
+        calls += [*thief.deposit(10_000 * USD), *thief.mint("WETH", dollars_of_position, self.caged.safe)]
+        return [*steps, *self._own_calls(calls)]
+
     def _tighten(self, phase: int, caps: dict[str, int]) -> list[Step]:
         rules = [limit_rule(Limit.PHASE, phase)] if phase else []
         for symbol, most in caps.items():

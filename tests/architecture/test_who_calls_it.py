@@ -90,7 +90,6 @@ ONLY_FROM_OUTSIDE = {
     "replace_profile": "tests tell what a change of a profile would do",
     "replace_own": "tests tell what a change of a golem would do",
     "as_json_schema": "a test holds the catalogue of events against it",
-    "encode_top_up_gas": "a cage lets its session key refill its gas; the product leaves that to the owner",
 }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from golem_project.embedded.world.solidity import read_sources
-from golem_project.proof.heist import Gang, look_for, run_scene
+from golem_project.proof.heist import Gang, is_published, look_for, run_scene
 from golem_project.proof.heists.holes import HOLES, Carpenter, Hole, HoleNotThereError, change_sources
 from golem_project.proof.heists.steps import Act, Finding
 from permits_app.policy_cage.contract import decode_cage_error
@@ -54,6 +54,7 @@ def test_a_heist_depends_on_its_number_alone(gang: Gang) -> None:
 def test_a_hole_that_is_put_back_is_found_and_closed_again(gang: Gang) -> None:
     [hole] = [hole for hole in HOLES if hole.id == "L9"]
     carpenter = Carpenter(gang.scene)
+    assert all(is_published(name, code) for name, code in carpenter.deployed.items())
     note, findings = look_for(hole, gang, carpenter)
     assert findings == []
     assert Finding.OWNED in note

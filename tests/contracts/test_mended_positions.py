@@ -63,12 +63,23 @@ def test_liquidity_moved_to_another_pair_is_no_leaving(caged: CagedSafe) -> None
     assert class_of(ran(caged, caged.execute(*v3.leave(1, v3.liquidity(1))))) == LEAVING
 
 
+def give_pennies(v3: V3, count: int) -> None:
+    """The thief gives the Safe positions of a cent each."""
+    usdc, weth = of(v3.caged, "USDC", "WETH")
+    for symbol in ("USDC", "WETH"):
+        coin = v3.caged.coins[symbol]
+        v3.caged.mint(symbol, v3.thief.address, coin.units(1))
+        v3.as_thief(coin.address, APPROVE, v3.npm, 2**255)
+    for _ in range(count):
+        v3.as_thief(v3.npm, MINT_V3, v3.minting(usdc, weth, 3_000, 0.01, v3.caged.safe))
+
+
 def test_pennies_given_to_the_safe_hide_no_position(caged: CagedSafe) -> None:
     usdc, weth = of(caged, "USDC", "WETH")
     v3 = V3(caged)
     v3.open_pool(usdc, weth, 3_000)
     before = ran(caged, caged.execute(caged.approve("USDC", 1))).gas_used
-    v3.give_pennies(16)
+    give_pennies(v3, 16)
     # The owners open one of 10,000 + 10,000 USD from the Safe; it counts though sixteen came before it.
     asked = v3.minting(usdc, weth, 3_000, 10_000, caged.safe)
     for place in (0, 1):

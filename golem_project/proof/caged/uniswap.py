@@ -90,9 +90,9 @@ class V3:
         first, second, amount0, amount1 = self.order(one, other, dollars)
         return (first, second, fee, -887_220, 887_220, amount0, amount1, 0, 0, to, FOREVER)
 
-    def open_position(self, one: str, other: str, fee: int, dollars: float) -> list[Call]:
+    def open_position(self, one: str, other: str, fee: int, dollars: float, to: str = "") -> list[Call]:
         """Of the session key: approve both, mint, and take back what is left of the rights."""
-        caged, asked = self.caged, self.minting(one, other, fee, dollars, self.caged.safe)
+        caged, asked = self.caged, self.minting(one, other, fee, dollars, to or self.caged.safe)
         rights = [caged.call(asked[n], APPROVE, self.npm, asked[5 + n]) for n in (0, 1)]
         nothing = [caged.call(asked[n], APPROVE, self.npm, 0) for n in (0, 1)]
         return [*rights, caged.call(self.npm, MINT_V3, asked), *nothing]
@@ -106,16 +106,6 @@ class V3:
 
     def liquidity(self, number: int) -> int:
         return int(self.caged.read(self.npm, POSITIONS, number)[7])
-
-    def give_pennies(self, count: int) -> None:
-        """The thief gives the Safe positions of a cent each."""
-        caged = self.caged
-        usdc, weth = caged.coins["USDC"].address, caged.coins["WETH"].address
-        for symbol in ("USDC", "WETH"):
-            caged.mint(symbol, self.thief.address, caged.coins[symbol].units(1))
-            self.as_thief(caged.coins[symbol].address, APPROVE, self.npm, 2**255)
-        for _ in range(count):
-            self.as_thief(self.npm, MINT_V3, self.minting(usdc, weth, 3_000, 0.01, caged.safe))
 
     def wealth(self) -> int:
         """Dollars and WETH of the thief, in micro-USD."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from math import isqrt
 
 from golem_project.proof.caged.aave import BORROW, REPAY, SUPPLY, WITHDRAW
-from golem_project.proof.caged.safe import APPROVE, TAKE, USD
-from golem_project.proof.caged.uniswap import COLLECT, DECREASE, EXACT_IN, FOREVER, MINT_V3, MOST, WHOLE
+from golem_project.proof.caged.safe import TAKE, USD
+from golem_project.proof.caged.uniswap import COLLECT, DECREASE, EXACT_IN, FOREVER, MOST, WHOLE
 from golem_project.proof.heists.scene import DEPOSIT, HONEST_FEE, SET_ADDRESS, SHAMELESS_FEE, TAKE_OUT, Scene
 from tools_app.toolkit.plan import Call
 
@@ -92,11 +92,8 @@ class Thief:
 
     def mint(self, other: str, dollars: float, to: str) -> list[Call]:
         """A V3 position of so many dollars of each, with every right taken back."""
-        usdc, token, npm = self.caged.coins["USDC"].address, self.caged.coins[other].address, self.scene.v3.npm
-        asked = self.scene.v3.minting(usdc, token, HONEST_FEE, dollars, to)
-        rights = [self.caged.call(asked[n], APPROVE, npm, asked[5 + n]) for n in (0, 1)]
-        nothing = [self.caged.call(asked[n], APPROVE, npm, 0) for n in (0, 1)]
-        return [*rights, self.caged.call(npm, MINT_V3, asked), *nothing]
+        usdc, token = self.caged.coins["USDC"].address, self.caged.coins[other].address
+        return self.scene.v3.open_position(usdc, token, HONEST_FEE, dollars, to)
 
     # ---- moves -----------------------------------------------------------------------------------------------------
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 
 from golem_project.proof.heist import run_scene
+from golem_project.proof.heists import beside
 from golem_project.proof.heists.beside import HEAD, ROWS, Besides, render_row
 from golem_project.proof.heists.roles import ANY_SIZE
 from tests.architecture.sources import ROOT
@@ -31,3 +34,12 @@ def test_every_move_of_the_thief_has_a_row(besides: Besides) -> None:
     assert HEAD in PAGE
     assert [move.__name__ for _, move in besides.thief.moves] == list(ROWS)
     assert all(f"| {text} |" in PAGE for text in ROWS.values())
+
+
+def test_the_command_prints_what_the_page_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside, "ROWS", {"_send_coins": ROWS["_send_coins"]})
+    out = StringIO()
+    call_command("compare_fences", stdout=out)
+    head, row = out.getvalue().removesuffix("\n").rsplit("\n", 1)
+    assert head + "\n" == HEAD
+    assert row in PAGE.splitlines()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from golem_project.proof.caged.aave import BORROW, REPAY, SUPPLY, WITHDRAW, Market, deploy_market
 from golem_project.proof.caged.engines import Engine
 from golem_project.proof.caged.safe import USD, CagedSafe, build_caged_safe, deploy, selector
 from permits_app.policy_cage.contract import (
@@ -19,7 +20,6 @@ from permits_app.policy_cage.contract import (
     spender_rule,
     valuer_rule,
 )
-from tests.contracts.aave import BORROW, REPAY, SUPPLY, WITHDRAW, Market, deploy_market
 from tests.contracts.test_outcome_rules import expect
 from tools_app.chain.abi import decode_revert
 from tools_app.toolkit.plan import Call

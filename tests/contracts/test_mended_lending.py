@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from golem_project.proof.caged.aave import REPAY, WITHDRAW
 from golem_project.proof.caged.engines import Engine
 from golem_project.proof.caged.safe import USD, deploy, selector, set_session
+from golem_project.proof.caged.uniswap import WHOLE
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.conditions import Condition, Must
 from permits_app.policy_cage.contract import (
@@ -18,8 +20,7 @@ from permits_app.policy_cage.contract import (
     conditional_call_rules,
     limit_rule,
 )
-from tests.contracts.aave import REPAY, WITHDRAW
-from tests.contracts.attackers import LOSSES, RESERVES, WHOLE, Lent, ran, refused
+from tests.contracts.attackers import LOSSES, RESERVES, Lent, ran, refused
 from tools_app.chain.abi import encode_call
 
 HOUR = 3_600

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from golem_project.proof.caged.safe import APPROVE, TAKE, USD, CagedSafe, selector, set_session
+from golem_project.proof.caged.uniswap import COLLECT, DECREASE, INCREASE, MINT_V3, MOST, V3, WHOLE
 from permits_app.policy_cage.conditions import Condition, Must
 from permits_app.policy_cage.contract import (
     Limit,
@@ -13,7 +14,7 @@ from permits_app.policy_cage.contract import (
     conditional_call_rules,
     limit_rule,
 )
-from tests.contracts.attackers import COLLECT, DECREASE, INCREASE, MINT_V3, MOST, V3, WHOLE, class_of, ran, refused
+from tests.contracts.attackers import class_of, ran, refused
 
 LEAVING = 0
 
@@ -62,12 +63,23 @@ def test_liquidity_moved_to_another_pair_is_no_leaving(caged: CagedSafe) -> None
     assert class_of(ran(caged, caged.execute(*v3.leave(1, v3.liquidity(1))))) == LEAVING
 
 
+def give_pennies(v3: V3, count: int) -> None:
+    """The thief gives the Safe positions of a cent each."""
+    usdc, weth = of(v3.caged, "USDC", "WETH")
+    for symbol in ("USDC", "WETH"):
+        coin = v3.caged.coins[symbol]
+        v3.caged.mint(symbol, v3.thief.address, coin.units(1))
+        v3.as_thief(coin.address, APPROVE, v3.npm, 2**255)
+    for _ in range(count):
+        v3.as_thief(v3.npm, MINT_V3, v3.minting(usdc, weth, 3_000, 0.01, v3.caged.safe))
+
+
 def test_pennies_given_to_the_safe_hide_no_position(caged: CagedSafe) -> None:
     usdc, weth = of(caged, "USDC", "WETH")
     v3 = V3(caged)
     v3.open_pool(usdc, weth, 3_000)
     before = ran(caged, caged.execute(caged.approve("USDC", 1))).gas_used
-    v3.give_pennies(16)
+    give_pennies(v3, 16)
     # The owners open one of 10,000 + 10,000 USD from the Safe; it counts though sixteen came before it.
     asked = v3.minting(usdc, weth, 3_000, 10_000, caged.safe)
     for place in (0, 1):
@@ -104,3 +116,17 @@ def test_without_a_valuer_positions_are_given_to_nobody_under_conditions(caged: 
     assert refused(caged, caged.execute(*stolen)) == "ConditionNotMet"
     collected = caged.call(v3.npm, COLLECT, (1, caged.safe, MOST, MOST))
     ran(caged, caged.execute(stolen[0], collected))
+
+
+def test_positions_count_one_by_one_and_what_is_in_them_together(caged: CagedSafe) -> None:
+    usdc, weth = of(caged, "USDC", "WETH")
+    v3 = V3(caged)
+    v3.open_pool(usdc, weth, 3_000)
+    # Each is 14% of everything, and no single one may be more than 25%.
+    for _ in range(2):
+        ran(caged, caged.execute(*v3.open_position(usdc, weth, 3_000, 7_000)))
+    # 15,000 of ETH lie mostly in positions: with 16,000 more it would be more than 30% of everything.
+    assert caged.balance("WETH") < WHOLE
+    bought = caged.trade("USDC", 16_000 * USD, "WETH", WHOLE * 16 // 3)
+    assert refused(caged, caged.execute(*bought)) == "ConcentrationTooLarge"
+    ran(caged, caged.execute(*caged.trade("USDC", 14_000 * USD, "WETH", WHOLE * 14 // 3)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from golem_project.proof.caged.aave import Deployer
 from golem_project.proof.caged.safe import USD, CagedSafe, deploy, selector, set_session
+from golem_project.proof.caged.uniswap import WHOLE
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import (
     AssetRule,
@@ -18,8 +20,7 @@ from permits_app.policy_cage.contract import (
     limit_rule,
     valuer_rule,
 )
-from tests.contracts.aave import Deployer
-from tests.contracts.attackers import WHOLE, class_of, ran, refused
+from tests.contracts.attackers import class_of, ran, refused
 from tests.contracts.test_governance import inner_error
 from tests.contracts.test_hostile import add_asset
 from tools_app.chain.abi import encode_call

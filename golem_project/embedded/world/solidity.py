@@ -135,7 +135,14 @@ def compile_contracts(*, say: Say = say_to_stderr) -> dict[str, str]:
     return outputs
 
 
-def run_compiler(compiler: Path, sources: dict[str, str], wanted: set[str], *, is_via_ir: bool) -> dict[str, Any]:
+def run_compiler(
+    compiler: Path,
+    sources: dict[str, str],
+    wanted: set[str],
+    *,
+    is_via_ir: bool,
+    timeout_seconds: int = COMPILE_TIMEOUT_SECONDS,
+) -> dict[str, Any]:
     """What the compiler makes of `wanted`, by file and contract. Raises EmbeddedError on a compiler error."""
     parts = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object", "evm.deployedBytecode.immutableReferences"]
     request = {
@@ -152,7 +159,7 @@ def run_compiler(compiler: Path, sources: dict[str, str], wanted: set[str], *, i
         input=json.dumps(request),
         capture_output=True,
         text=True,
-        timeout=COMPILE_TIMEOUT_SECONDS,
+        timeout=timeout_seconds,
         check=False,
     )
     if result.returncode != 0:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -46,30 +45,3 @@ def bytecode() -> dict[str, str]:
     compiled = morpho.compile_contracts(morpho.WORLD.fetch())
     found |= {name: compiled[name]["bytecode"] for name in ("Morpho", "OracleMock", "IrmMock")}
     return found
-
-
-class AaveLinker:
-    """Deploys Aave V3's contracts with the libraries they call, each library once.
-
-    `create` takes creation code in hex, the types and the values of the constructor, and gives the address.
-    """
-
-    def __init__(self, create: Callable[..., str]) -> None:
-        package = load_lock(LOCK)["aave_v3"]
-        folder = fetch_packages([package])[package.name]
-        self._artifacts = {Path(name).stem: json.loads((folder / name).read_text()) for name in package.keep}
-        self._create = create
-        self._libraries: dict[str, str] = {}
-
-    def deploy(self, name: str, types: str = "()", *values: Any) -> str:
-        """The address of a new contract of the package."""
-        artifact = self._artifacts[name]
-        code = artifact["bytecode"][2:]
-        for libraries in artifact["linkReferences"].values():
-            for library, places in libraries.items():
-                if library not in self._libraries:
-                    self._libraries[library] = self.deploy(library)
-                for place in places:
-                    start = 2 * place["start"]
-                    code = code[:start] + self._libraries[library][2:].lower() + code[start + 40 :]
-        return self._create(code, types, *values)

@@ -14,10 +14,11 @@ from eth_account.signers.local import LocalAccount
 from eth_utils.address import to_checksum_address
 
 from golem_project.embedded.world.rpc import encode_arguments
+from golem_project.embedded.world.solidity import load_contract
+from golem_project.proof.caged.aave import AaveLinker
 from tests.evm.world import World
 from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.simulation.mined import check_as_mined, mine_together
-from tests.tools_app.simulation.protocol_bytecode import AaveLinker
 from tests.tools_app.simulation.router import (
     EXECUTE,
     FAR,
@@ -306,7 +307,8 @@ def test_aave_v3(acts: Acts, bytecode: dict[str, str]) -> None:
     )
     pool = _read_address(chain, provider, "getPool()")
     configurator = _read_address(chain, provider, "getPoolConfigurator()")
-    feeds = [linker.deploy("MockAggregator", "(int256)", 10**8) for _ in range(2)]
+    feed = load_contract("SimulatedFeed").bytecode
+    feeds = [acts.deploy(feed, "(string,uint8,int256)", symbol, 8, 10**8) for symbol in ("USDC", "WETH")]
     oracle = linker.deploy(
         "AaveOracle",
         "(address,address[],address[],address,address,uint256)",

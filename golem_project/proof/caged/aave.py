@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from golem_project.embedded.world.protocols import aave_v3
 from golem_project.embedded.world.rpc import encode_arguments
-from golem_project.proof.caged.safe import APPROVE, MINT, CagedSafe
-from tests.tools_app.simulation.protocol_bytecode import AaveLinker
+from golem_project.proof.caged.safe import APPROVE, MINT, CagedSafe, deploy
 from tools_app.chain.abi import encode_call
 
 RAY = 10**27
+FEED = "constructor(string text, uint8 decimals, int256 answer)"
 ZERO = "0x" + "00" * 20
 SUPPLY = "function supply(address asset, uint256 amount, address onBehalfOf, uint16 referralCode)"
 BORROW = "function borrow(address asset, uint256 amount, uint256 mode, uint16 referralCode, address onBehalfOf)"
@@ -47,6 +50,33 @@ class Market:
     reserves: dict[str, Reserve] = field(default_factory=dict)
 
 
+class AaveLinker:
+    """Deploys Aave V3's contracts with the libraries they call, each library once.
+
+    `create` takes creation code in hex, the types and the values of the constructor, and gives the address.
+    """
+
+    def __init__(self, create: Callable[..., str]) -> None:
+        fetched = aave_v3.WORLD.fetch()
+        files = fetched.packages["aave_v3"].keep
+        self._artifacts = {Path(name).stem: fetched.artifact("aave_v3", name) for name in files}
+        self._create = create
+        self._libraries: dict[str, str] = {}
+
+    def deploy(self, name: str, types: str = "()", *values: Any) -> str:
+        """The address of a new contract of the package."""
+        artifact = self._artifacts[name]
+        code = artifact["bytecode"][2:]
+        for libraries in artifact["linkReferences"].values():
+            for library, places in libraries.items():
+                if library not in self._libraries:
+                    self._libraries[library] = self.deploy(library)
+                for place in places:
+                    start = 2 * place["start"]
+                    code = code[:start] + self._libraries[library][2:].lower() + code[start + 40 :]
+        return self._create(code, types, *values)
+
+
 class Deployer(AaveLinker):
     """Acts as whoever deployed the caged Safe."""
 
@@ -64,10 +94,13 @@ class Deployer(AaveLinker):
         assert self._caged.engine.send(self._caged.deployer, to, encode_call(signature, *args)).succeeded, signature
 
 
-def deploy_market(caged: CagedSafe, extra_tokens: dict[str, tuple[str, int]]) -> Market:
+def deploy_market(
+    caged: CagedSafe, extra_tokens: dict[str, tuple[str, int]], *, has_feeds_of_cage: bool = False
+) -> Market:
     """Aave V3.0 with the coins of the Safe and `extra_tokens` (symbol -> address, decimals) as reserves.
 
-    Everything may be borrowed against everything up to 90%; the deployer has put in what there is to borrow.
+    Everything may be borrowed against everything up to 90%; the deployer has put in what there is to borrow. Its prices
+    stay as they are, or are those of the cage's feeds.
     """
     aave, me = Deployer(caged), caged.deployer.address
     tokens = {coin.symbol: (coin.address, coin.decimals, coin.price) for coin in caged.coins.values()}
@@ -81,7 +114,11 @@ def deploy_market(caged: CagedSafe, extra_tokens: dict[str, tuple[str, int]]) ->
     aave.act(provider, "function setPoolConfiguratorImpl(address impl)", aave.deploy("PoolConfigurator"))
     [pool] = caged.read(provider, "function getPool() view returns (address)")
     [configurator] = caged.read(provider, "function getPoolConfigurator() view returns (address)")
-    feeds = [aave.deploy("MockAggregator", "(int256)", price) for _, _, price in tokens.values()]
+    feeds = (
+        [coin.feed for coin in caged.coins.values()]
+        if has_feeds_of_cage
+        else [deploy(caged, "SimulatedFeed", FEED, symbol, 8, price) for symbol, (_, _, price) in tokens.items()]
+    )
     listed = [address for address, _, _ in tokens.values()]
     oracle = aave.deploy(
         "AaveOracle",

@@ -1,0 +1,77 @@
+"""What happens in a heist, step by step, and what a finding can be about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from tools_app.toolkit.plan import Call
+
+
+class Finding(StrEnum):
+    """What went wrong, as the owners would say it."""
+
+    LOST = "the owners own less than the rules let a batch lose"
+    LEFT = "more of an asset left wallet and positions than its cap"
+    SIGNED = "what the owners signed was used up by a batch"
+    LIQUIDATED = "a loan was liquidated though no price had moved"
+    HALF = "half of a proposal was applied"
+    RISKED = "another asset was gained in a phase for leaving"
+    GROWN = "the wallet paid for larger positions in a phase that opens none"
+    STUCK = "an asset that broke could not be taken off the list"
+    STALE = "the old feed of what is not held stopped an exit"
+    EXIT = "an honest exit was refused"
+    DUST = "dust kept an asset on the list"
+    GUARDIAN = "a guardian that was dismissed halted again"
+    OWNED = "a contract of the Safe was changed by a batch"
+    KEY = "a key that is no session key ran a batch"
+    HALTED = "a batch ran while the cage was halted"
+    ANSWER = "the simulation answered what the heist cannot stand on"
+
+
+class Act(StrEnum):
+    """What a step is, for those who judge it."""
+
+    BATCH = "batch"
+    OTHER = "other"
+    SETUP = "setup"
+    PRICE = "price"
+    LIQUIDATION = "liquidation"
+    MUST_SUCCEED = "must succeed"
+    MUST_FAIL = "must fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One transaction, so many seconds after the last; with none it is in the same block. `calls` are those of a batch.
+
+    `finding` is what it means when one that must succeed or fail does not. `price` is a feed's new answer by symbol.
+    """
+
+    act: Act
+    sender: str
+    to: str
+    data: bytes
+    seconds: int = 1
+    calls: tuple[Call, ...] = ()
+    finding: Finding | None = None
+    price: tuple[str, int] | None = None
+    value: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Heist:
+    """A run. `phase` is the golem's; `caps` are base units that may leave at once, by symbol; feeds of a heist that
+    `is_lied_to` are not the truth. `tokens` are the V3 positions that can come to be.
+    """
+
+    number: int
+    steps: tuple[Step, ...]
+    phase: int = 0
+    caps: dict[str, int] = field(default_factory=dict)
+    is_lied_to: bool = False
+    tokens: range = range(0)
+
+    @property
+    def batches(self) -> int:
+        return sum(step.act is Act.BATCH for step in self.steps)

@@ -54,8 +54,8 @@ class UploadForm(forms.Form):
     definition = forms.FileField(help_text=f"TOML, at most {MOST_BYTES} bytes")
     module = forms.FileField(
         required=False,
-        help_text="A WebAssembly component, which may take some seconds to compile; none for a tool that asks over HTTP, "
-        "puts reads together or runs a program",
+        help_text="A WebAssembly component; a large one takes some seconds to compile. None for a tool that asks over "
+        "HTTP, puts reads together or runs a program",
     )
 
 

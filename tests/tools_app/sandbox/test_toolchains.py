@@ -71,7 +71,7 @@ def run_line(line: str, folder: Path, without: str) -> None:
         env={**os.environ, **environment, **said},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
@@ -118,6 +118,7 @@ def test_a_module_in_javascript_is_built_checked_brought_and_called(make_agent: 
     assert answer.json()["data"]["answer"] == {"untrusted": True, "value": {"words": 3}}, json.dumps(answer.json())
 
 
+@pytest.mark.timeout(400)
 def test_a_module_in_python_is_brought_where_the_operator_allows_it_and_compiled_once(
     make_agent: MakeAgent, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,6 +59,7 @@ _SLOW_PLACES = (
     "tests/memory_app/test_labelled.py",
     "tests/permits_app/policy_cage/test_preflight.py",
     "tests/tools_app/sandbox/test_hostile_modules.py",
+    "tests/tools_app/sandbox/test_toolchains.py",
 )
 
 

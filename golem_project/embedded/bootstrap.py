@@ -34,6 +34,13 @@ BROWSER_PACKAGES = ("chromium", "fonts-liberation")
 # Fences around golems' commands, and a server for the tests of commands elsewhere: each program with its package.
 FENCE_PACKAGES = {"bwrap": "bubblewrap"}
 TEST_PACKAGES = {"sshd": "openssh-server"}
+# What the pages' modules in C and Rust are compiled with, in tests.
+COMPILER_PACKAGES = {
+    "clang": "clang",
+    "wasm-ld": "lld",
+    "/usr/bin/rustc": "rustc",
+    "/usr/lib/rustlib/wasm32-unknown-unknown": "libstd-rust-dev-wasm32",
+}
 
 
 class SetupError(Exception):
@@ -202,12 +209,22 @@ def provide_browser() -> None:
 
 def provide_fences(*, for_tests: bool) -> None:
     """Install what fences commands in, where that is allowed; without it golems run no command on this machine."""
-    wanted = {**FENCE_PACKAGES, **(TEST_PACKAGES if for_tests else {})}
+    provide_packages(FENCE_PACKAGES, "golems run no commands on this machine")
+    if for_tests:
+        provide_packages(TEST_PACKAGES, "tests of SSH are not run")
+        provide_packages(COMPILER_PACKAGES, "tests of modules in C and Rust are not run")
+
+
+def provide_packages(wanted: dict[str, str], without: str) -> None:
+    """Install Debian's packages by the program or path each brings, where that is allowed, or say what goes without."""
     places = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin"
-    missing = [package for program, package in wanted.items() if shutil.which(program, path=places) is None]
+    missing = [
+        package
+        for brings, package in wanted.items()
+        if not (Path(brings).exists() if brings.startswith("/") else shutil.which(brings, path=places))
+    ]
     if not missing:
         return
-    without = "golems run no commands on this machine" if "bubblewrap" in missing else "tests of SSH are not run"
     by_hand = f"apt-get install {' '.join(missing)}"
     apt = shutil.which("apt-get")
     if os.geteuid() != 0 or apt is None:

@@ -24,6 +24,7 @@ from golem_project.pi.strict_fields import (
     StrictInteger,
     StrictText,
     TimeText,
+    WrittenInteger,
 )
 from memory_app.actions.query_grimoire import MOST_HITS
 from memory_app.decay import Importance
@@ -133,7 +134,7 @@ class EmergencyHaltInput(StrictInput):
 
 class PermitListQuery(StrictInput):
     status = ListedChoice(choices=PermitStatus.choices, required=False)
-    limit = serializers.IntegerField(min_value=1, max_value=100, default=20)
+    limit = WrittenInteger(min_value=1, max_value=100, default=20)
     cursor = PermitId(required=False, help_text="`next_cursor` of the page before")
 
 

@@ -13,8 +13,10 @@ from typing import Any, Final
 from golem_project.pi.parameter_union import Schema
 from tools_app.toolkit.short_text import shorten
 
-MOST_DESCRIPTION: Final = ((12, 40), (20, 16))
+MOST_DESCRIPTION: Final = ((10, 40), (20, 16))
 """Up to so many properties each keeps so many characters of its description; beyond, only amounts keep theirs."""
+_LEAST_CUT: Final = 20
+"""A description cut to fewer characters says nothing: it is left out."""
 LISTS: Final = "@venue"
 """In a description that lists what can be asked for, which is shown whole."""
 SHORT: Final[Mapping[str, str]] = {
@@ -59,7 +61,8 @@ of the tool that has it."""
 AMOUNT: Final = "base units"
 """What is said of an amount however many properties there are."""
 _AMOUNT_SAID: Final = "token's base units"
-_OPTIONS: Final = re.compile(r"(?<=\S) \[[a-z0-9_ ]+\]")
+_OPTIONS: Final = re.compile(r"(?<=\S) \[(?!may take)[a-z0-9_ ]+\]")
+_MAY_TAKE: Final = "[may take]"
 _KEPT: Final = ("type", "enum", "const", "required", "additionalProperties")
 
 
@@ -80,7 +83,9 @@ def show_parameters(parameters: Mapping[str, Any]) -> Schema:
 def _without_options(schema: Mapping[str, Any]) -> Schema:
     """A list of what can be asked for without what each may take: among so many, describe_tool tells that."""
     text = schema.get("description", "")
-    return {**schema, "description": _OPTIONS.sub(" […]", text)} if LISTS in text else dict(schema)
+    return (
+        {**schema, "description": _OPTIONS.sub("", text).replace(_MAY_TAKE, "[…]")} if LISTS in text else dict(schema)
+    )
 
 
 def _show(schema: Mapping[str, Any], *, most: int | None) -> Schema:
@@ -110,7 +115,8 @@ def _shorten(text: str, most: int) -> str:
     if text.startswith("For "):
         # What several tools mean by one name does not fit one line; what all of them share may.
         return next((short for full, short in SHORT.items() if short and full in text), "")
-    return shorten(text, most)
+    short = shorten(text, most)
+    return "" if most < _LEAST_CUT and short.endswith("…") else short
 
 
 def _show_variants(variants: list[Mapping[str, Any]]) -> Schema:

@@ -83,6 +83,16 @@ class StrictInteger(serializers.IntegerField):
         return int(data)
 
 
+class WrittenInteger(serializers.IntegerField):
+    """A whole number in a query, where everything is text: ASCII digits and no other script's."""
+
+    def to_internal_value(self, data: Any) -> int:
+        """Refuses spaces, fractions and exponents too."""
+        if not isinstance(data, str) or not re.fullmatch("-?[0-9]{1,18}", data):
+            self.fail("invalid")
+        return int(data)
+
+
 class ListedChoice(serializers.ChoiceField):
     """One of a few words, which a refusal lists."""
 

@@ -5,7 +5,9 @@ Without a model name nothing is asked of any model: golems are managed by rules,
 
 from __future__ import annotations
 
-from golem_project.settings.environment import read_flag, read_integer, read_optional_secret, read_text
+from django.core.exceptions import ImproperlyConfigured
+
+from golem_project.settings.environment import VAR_DIR, read_flag, read_integer, read_optional_secret, read_text
 
 # "openai" speaks to every OpenAI-compatible endpoint, local ones too; "anthropic" to Anthropic's.
 GOLEM_MODEL_PROVIDER = read_text("GOLEM_MODEL_PROVIDER", "openai")
@@ -36,6 +38,13 @@ GOLEM_THINKING_TOOLS = 12  # adapters a model is shown in one tick
 
 # A tool an owner wrote as TOML asks public https addresses; 1 lets it reach this machine and its private network.
 GOLEM_WRITTEN_TOOLS_ALLOW_PRIVATE_ADDRESSES = read_flag("GOLEM_WRITTEN_TOOLS_ALLOW_PRIVATE_ADDRESSES", False)
+
+# The largest module an owner may bring, 1 to 32 MiB. One made with Python has 18, and keeps 40 MB of each process that
+# runs it.
+GOLEM_MODULE_MEBIBYTES = read_integer("GOLEM_MODULE_MEBIBYTES", 8)
+if not 1 <= GOLEM_MODULE_MEBIBYTES <= 32:
+    raise ImproperlyConfigured("GOLEM_MODULE_MEBIBYTES is 1 to 32")
+GOLEM_MODULE_CODE_DIR = VAR_DIR / "modules"  # what their compiler made of the large ones
 
 # A conversation of an owner with a golem, one message and its answer. Shorter than a task's `visibility_timeout`.
 GOLEM_CHAT_SECONDS = 100

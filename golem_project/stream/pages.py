@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -14,10 +15,18 @@ from rest_framework.views import APIView
 from golem_project.pi import serializers as wire
 from golem_project.stream.callers import Caller, CallerAuthentication, IsCaller
 from golem_project.stream.errors import StreamUnavailable
-from golem_project.stream.parameters import DEFAULT_PER_PAGE, MOST_PER_PAGE, read_question
+from golem_project.stream.parameters import (
+    CURSOR_PATTERN,
+    DEFAULT_PER_PAGE,
+    GOLEMS_PATTERN,
+    MOST_PER_PAGE,
+    TYPES_PATTERN,
+    read_question,
+)
 from tools_app.core import event_log
 from tools_app.core.event_log import EventFilter, LogHead
 
+_CURSOR = {"type": "string", "pattern": CURSOR_PATTERN}
 _PROBLEM = OpenApiResponse(wire.ProblemOutput, description="A refusal: application/problem+json")
 
 
@@ -53,17 +62,25 @@ class EventPageView(APIView):
         operation_id="events",
         summary="Events as pages, or as a stream (Accept: text/event-stream, resumed by Last-Event-ID)",
         parameters=[
-            OpenApiParameter("golem", str, description="Ids of golems, separated by commas; default: all you may see"),
-            OpenApiParameter("types", str, description="Wire names or families (`tool:*`), separated by commas"),
-            OpenApiParameter("since", str, description="RFC 3339 time to start from"),
-            OpenApiParameter("cursor", str, description="Start after this place; wins over `since`"),
-            OpenApiParameter("last_event_id", str, description="The same, by the name an EventSource uses"),
+            OpenApiParameter(
+                "golem",
+                {"type": "string", "pattern": GOLEMS_PATTERN},
+                description="Ids of golems, separated by commas; default: all you may see",
+            ),
+            OpenApiParameter(
+                "types",
+                {"type": "string", "pattern": TYPES_PATTERN},
+                description="Wire names or families (`tool:*`), separated by commas",
+            ),
+            OpenApiParameter("since", OpenApiTypes.DATETIME, description="RFC 3339 time to start from"),
+            OpenApiParameter("cursor", _CURSOR, description="Start after this place; wins over `since`"),
+            OpenApiParameter("last_event_id", _CURSOR, description="The same, by the name an EventSource uses"),
             OpenApiParameter(
                 "limit",
                 {"type": "integer", "minimum": 1, "maximum": MOST_PER_PAGE},
                 description=f"1 to {MOST_PER_PAGE}, default {DEFAULT_PER_PAGE}",
             ),
-            OpenApiParameter("Last-Event-ID", str, OpenApiParameter.HEADER),
+            OpenApiParameter("Last-Event-ID", _CURSOR, OpenApiParameter.HEADER),
         ],
         responses={
             (200, "application/json"): EventPageOutput,

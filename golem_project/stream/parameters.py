@@ -19,6 +19,17 @@ _FAMILIES = frozenset(f"{kind.partition(':')[0]}:*" for kind in EventType)
 _KNOWN_TYPES = frozenset(str(kind) for kind in EventType) | _FAMILIES
 
 
+def _list_of(word: str) -> str:
+    """The pattern of words separated by commas."""
+    return f"^{word}(,{word})*,?$"
+
+
+# As the API's document says them; what is refused below breaks one of these, or is nobody's to see.
+GOLEMS_PATTERN = _list_of("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+TYPES_PATTERN = _list_of(f"({'|'.join(sorted(name.replace('*', '[*]') for name in _KNOWN_TYPES))})")
+CURSOR_PATTERN = "^[0-9a-f]{8}-[0-9]{1,18}$"
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """The parsed query: a filter, and either a cursor or a time to start from."""

@@ -15,17 +15,22 @@ from permits_app.actions.bring_definition import bring_definition
 from tools_app.core.errors import InvalidParams
 from tools_app.models import ToolDefinition
 from tools_app.sandbox.definition import MOST_BYTES
-from tools_app.sandbox.limits import MOST_MODULE_BYTES
+from tools_app.sandbox.module_size import check_size
 from tools_app.sandbox.stored_definition import write_toml
 
 _MODULES = (".wasm", ".wat")
 
 
 def read_tool_files(path: Path) -> tuple[str, bytes | None]:
-    """The definition in a file and the module beside it, if there is one. Raises InvalidParams, OSError."""
+    """The definition in a file and the module beside it, if there is one.
+
+    Raises InvalidParams, ModuleRefused for one that is too large, OSError.
+    """
     modules = [found for ending in _MODULES if (found := path.with_suffix(ending)).exists()]
-    if path.stat().st_size > MOST_BYTES or any(found.stat().st_size > MOST_MODULE_BYTES for found in modules):
-        raise InvalidParams(f"{path.name}: a definition has at most {MOST_BYTES} bytes, a module {MOST_MODULE_BYTES}")
+    if path.stat().st_size > MOST_BYTES:
+        raise InvalidParams(f"{path.name}: a definition has at most {MOST_BYTES} bytes")
+    for found in modules:
+        check_size(found.stat().st_size)
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:

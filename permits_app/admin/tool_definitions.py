@@ -12,7 +12,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -39,7 +39,8 @@ from tools_app.core.outside_json import OutsideTextRefused, read_json
 from tools_app.models import ToolDefinition, WasmRun
 from tools_app.sandbox.definition import MOST_BYTES
 from tools_app.sandbox.foreign_tool import make_dry_tool
-from tools_app.sandbox.limits import MOST_MODULE_BYTES, limits_of
+from tools_app.sandbox.limits import limits_of
+from tools_app.sandbox.module_size import check_size
 from tools_app.sandbox.stored_definition import check_stored, write_toml
 from tools_app.sandbox.written_call import MOST_ANSWER_BYTES
 from tools_app.toolkit.tooldef import ForeignCommandTool
@@ -53,8 +54,8 @@ class UploadForm(forms.Form):
     definition = forms.FileField(help_text=f"TOML, at most {MOST_BYTES} bytes")
     module = forms.FileField(
         required=False,
-        help_text=f"A WebAssembly component, at most {MOST_MODULE_BYTES} bytes; none for a tool that asks over HTTP, "
-        "puts reads together or runs a program",
+        help_text="A WebAssembly component; a large one takes some seconds to compile. None for a tool that asks over "
+        "HTTP, puts reads together or runs a program",
     )
 
 
@@ -156,6 +157,10 @@ class ToolDefinitionAdmin(_OwnDefinitions):
             return "this is the approved version"
         return _list_changes(compare_definitions(before, obj))
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Without the modules' bytes, of which no page shows any."""
+        return super().get_queryset(request).defer("module__content")
+
     def has_upload_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         """Whoever may bring a tool; approving and trying are for the same people, on rows of theirs."""
         return bool(request.user.has_perm("tools_app.add_tooldefinition"))
@@ -169,8 +174,9 @@ class ToolDefinitionAdmin(_OwnDefinitions):
             files = form.cleaned_data
             try:
                 module = files["module"]
-                if files["definition"].size > MOST_BYTES or (module and module.size > MOST_MODULE_BYTES):
-                    raise InvalidParams("a file is larger than it may be")
+                if files["definition"].size > MOST_BYTES:
+                    raise InvalidParams("the definition is larger than it may be")
+                check_size(module.size if module else 0)
                 definition = bring_definition(
                     owner=request.user,
                     definition_text=files["definition"].read().decode("utf-8"),

@@ -21,11 +21,13 @@ def list_tracked() -> tuple[str, ...]:
 
 @cache
 def list_sources() -> tuple[str, ...]:
-    """The product's own modules: no tests, no migrations."""
+    """The product's own modules: no tests, no migrations, and no example of what an owner brings."""
     return tuple(
         path
         for path in list_tracked()
-        if path.endswith(".py") and path.split("/")[0] in PACKAGES and "/migrations/" not in path
+        if path.endswith(".py")
+        and path.split("/")[0] in PACKAGES
+        and not any(part in path for part in ("/migrations/", "/sandbox/template/"))
     )
 
 

@@ -12,7 +12,8 @@ from django.core.management import CommandError, call_command
 from tests.architecture.sources import ROOT
 from tests.live_golem import LiveGolem
 from tools_app.sandbox.interface import HostFunction
-from tools_app.sandbox.limits import MOST_MODULE_BYTES, limits_of
+from tools_app.sandbox.limits import limits_of
+from tools_app.sandbox.module_size import most_module_bytes
 from tools_app.toolkit.enums import TickBudget
 
 PAGE = (ROOT / "docs" / "how-to" / "write-a-module.md").read_text()
@@ -47,7 +48,7 @@ def test_the_limits_on_the_page_are_those_that_hold() -> None:
         )
         assert row in PAGE
         assert limits.host_calls == 200 and limits.answer_bytes == 256 * 1024 and limits.host_bytes == 64 * 1024
-    assert MOST_MODULE_BYTES == 2**21 and "at most 2 MiB" in PAGE
+    assert most_module_bytes() == 2**23 and "at most 8 MiB" in PAGE
 
 
 def test_the_interface_names_each_function_of_the_host() -> None:

@@ -1,8 +1,8 @@
 """The process that compiles: takes a module on its input, gives machine code on its output, and ends.
 
 It limits itself before it reads the first byte, so a module made to blow up a compiler ends this process and no other.
-Output: one line of JSON ({"ok": true} or {"ok": false, "reason": ...}), then the code. Run with -m; imports the sandbox
-and nothing of Django.
+Its one argument is the module's size in bytes. Output: one line of JSON ({"ok": true} or {"ok": false, "reason": ...}),
+then the code. Run with -m; imports the sandbox and nothing of Django.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import json
 import resource
 import sys
 
-from tools_app.sandbox.limits import COMPILE_CPU_SECONDS, COMPILE_MEMORY_BYTES, MOST_MODULE_BYTES
+from tools_app.sandbox.limits import COMPILE_MEMORY_BYTES, compile_limits_of
 
 
 def main() -> None:
     """One module."""
+    size = int(sys.argv[1])
     for which, most in (
-        (resource.RLIMIT_CPU, COMPILE_CPU_SECONDS),
+        (resource.RLIMIT_CPU, compile_limits_of(size).processor_seconds),
         (resource.RLIMIT_AS, COMPILE_MEMORY_BYTES),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 0),
@@ -34,7 +35,7 @@ def main() -> None:
 
     engine = make_engine()
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
-    module = sys.stdin.buffer.read(MOST_MODULE_BYTES + 1)
+    module = sys.stdin.buffer.read(size)
     try:
         component = Component(engine, module)
         read_imports(engine, component)

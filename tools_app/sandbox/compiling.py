@@ -1,6 +1,7 @@
 """A module's bytes become a component this process may run: compiled by another process, kept by their hash.
 
-Machine code is taken from nobody but the process started here, and from no file: what is deserialized runs as it is.
+Machine code is taken from nobody but the process started here, or as kept under this installation's seal by one of its
+processes: what is deserialized runs as it is.
 """
 
 from __future__ import annotations
@@ -27,20 +28,24 @@ from tools_app.sandbox.engine import engine_here
 from tools_app.sandbox.errors import ModuleRefused
 from tools_app.sandbox.inspection import read_imports
 from tools_app.sandbox.interface import HostFunction
-from tools_app.sandbox.limits import COMPILE_WALL_SECONDS, MOST_COMPILED_BYTES, MOST_MODULE_BYTES
+from tools_app.sandbox.kept_code import KEPT_FROM_BYTES, compiling_alone, find_code, keep_code
+from tools_app.sandbox.limits import MEBIBYTE, compile_limits_of
+from tools_app.sandbox.module_size import check_size
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _MOST_KEPT: Final = 32
+_MOST_KEPT_BYTES: Final = 256 * MEBIBYTE
 _MOST_WORDS: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A component of this process's engine, the hash of the bytes it came from, and what it imports."""
+    """A component of this process's engine, the hash of the bytes it came from, what it imports, its code's bytes."""
 
     component: Component
     sha256: str
     imports: frozenset[HostFunction]
+    code_bytes: int
     pid: int
 
 
@@ -54,13 +59,20 @@ def hash_module(module: bytes) -> str:
 
 
 def find_compiled(sha256: str) -> Compiled | None:
-    """What this process compiled of the bytes with this hash, if it still has it."""
+    """What was compiled of the bytes with this hash, if this process or this installation still has it."""
     with _lock:
         known = _kept.get(sha256)
-        if known is None or known.pid != os.getpid():
-            return None
-        _kept.move_to_end(sha256)
-        return known
+        if known is not None and known.pid == os.getpid():
+            _kept.move_to_end(sha256)
+            return known
+    code = find_code(sha256)
+    if code is None:
+        return None
+    try:
+        return _take(sha256, code)
+    except ModuleRefused:
+        # Kept by an engine that is not this one any more: it is compiled again.
+        return None
 
 
 def compile_module(module: bytes) -> Compiled:
@@ -69,29 +81,41 @@ def compile_module(module: bytes) -> Compiled:
     It has a time of its own and not a tool's: a call that waited too long for it is an overrun, and the next one finds
     what was compiled.
     """
-    if len(module) > MOST_MODULE_BYTES:
-        raise ModuleRefused(f"a module has at most {MOST_MODULE_BYTES} bytes", bytes=len(module))
+    check_size(len(module))
     sha256 = hash_module(module)
     known = find_compiled(sha256)
     if known is not None:
         return known
-    code = _compile_outside(module)
+    if len(module) < KEPT_FROM_BYTES:
+        return _take(sha256, _compile_outside(module))
+    with compiling_alone():
+        # Whoever held the lock before may have compiled this very module.
+        known = find_compiled(sha256)
+        if known is None:
+            code = _compile_outside(module)
+            known = _take(sha256, code)
+            keep_code(sha256, code)
+    return known
+
+
+def _take(sha256: str, code: bytes) -> Compiled:
     engine = engine_here().engine
     try:
         component = Component.deserialize(engine, code)
     except WasmtimeError as error:
         raise ModuleRefused("its machine code does not fit this server") from error
-    compiled = Compiled(component, sha256, read_imports(engine, component), os.getpid())
+    compiled = Compiled(component, sha256, read_imports(engine, component), len(code), os.getpid())
     with _lock:
         _kept[sha256] = compiled
-        while len(_kept) > _MOST_KEPT:
+        while len(_kept) > _MOST_KEPT or sum(each.code_bytes for each in _kept.values()) > _MOST_KEPT_BYTES:
             _kept.popitem(last=False)
     return compiled
 
 
 def _compile_outside(module: bytes) -> bytes:
-    child = subprocess.Popen(
-        [sys.executable, "-m", "tools_app.sandbox.compile_child"],
+    limits = compile_limits_of(len(module))
+    child = subprocess.Popen(  # noqa: S603  (our own program, with a number)
+        [sys.executable, "-m", "tools_app.sandbox.compile_child", str(len(module))],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -100,9 +124,9 @@ def _compile_outside(module: bytes) -> bytes:
         start_new_session=True,
     )
     try:
-        told = _exchange(child, module, Deadline.after_ms(COMPILE_WALL_SECONDS * 1000))
+        told = _exchange(child, module, Deadline.after_ms(limits.seconds * 1000), limits.code_bytes)
     except TimeoutError:
-        raise ModuleRefused(f"it takes longer than {COMPILE_WALL_SECONDS:.0f} seconds to compile") from None
+        raise ModuleRefused(f"it takes longer than {limits.seconds} seconds to compile") from None
     finally:
         with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
@@ -114,7 +138,7 @@ def _compile_outside(module: bytes) -> bytes:
     return _read_answer(told)
 
 
-def _exchange(child: subprocess.Popen[bytes], module: bytes, deadline: Deadline) -> bytes:
+def _exchange(child: subprocess.Popen[bytes], module: bytes, deadline: Deadline, most_bytes: int) -> bytes:
     """Everything the child says, while it is fed. Raises TimeoutError, ModuleRefused for too much."""
     assert child.stdin is not None and child.stdout is not None
     os.set_blocking(child.stdin.fileno(), False)
@@ -134,8 +158,8 @@ def _exchange(child: subprocess.Popen[bytes], module: bytes, deadline: Deadline)
                     selector.unregister(child.stdout)
                     return bytes(told)
                 told += part
-                if len(told) > MOST_COMPILED_BYTES + _MOST_WORDS:
-                    raise ModuleRefused("its machine code is too large", most_bytes=MOST_COMPILED_BYTES)
+                if len(told) > most_bytes + _MOST_WORDS:
+                    raise ModuleRefused("its machine code is too large", most_bytes=most_bytes)
     return bytes(told)
 
 

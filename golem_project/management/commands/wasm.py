@@ -1,4 +1,5 @@
-"""`manage.py wasm check MODULE [DEFINITION]` and `wasm run MODULE DEFINITION`: what an author asks before an upload.
+"""`manage.py wasm wrap CORE`, `wasm check MODULE [DEFINITION]` and `wasm run MODULE DEFINITION`: what an author asks
+before an upload.
 
 Nothing is stored. `run` needs no database unless `--golem` names whose chain and memory the module reads.
 """
@@ -27,6 +28,7 @@ from tools_app.sandbox.definition import Definition, read_definition
 from tools_app.sandbox.interface import WIT_PATH
 from tools_app.sandbox.limits import limits_of
 from tools_app.sandbox.running import run_module
+from tools_app.sandbox.wrapping import wrap_module
 from tools_app.toolkit.context import ReadContext, ServiceMissing
 from tools_app.toolkit.declared_params import build_declared_model
 from tools_app.toolkit.enums import Phase
@@ -39,11 +41,14 @@ _MOST_BYTES = 64 * 1024
 class Command(BaseCommand):
     """Commands about one module."""
 
-    help = "Check or run a module: `wasm check MODULE [DEFINITION]`, `wasm run MODULE DEFINITION`, `wasm wit`."
+    help = "Make, check or run a module: `wasm wit`, `wasm wrap CORE`, `wasm check MODULE [DEFINITION]`, `wasm run`."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         commands = parser.add_subparsers(dest="what", required=True)
         commands.add_parser("wit", help="print the interface modules are written against")
+        wrap = commands.add_parser("wrap", help="make a component of what a compiler of C, Rust or Go wrote")
+        wrap.add_argument("core", type=Path, help="the plain module, which gets the interface around it")
+        wrap.add_argument("-o", "--output", type=Path, required=True, help="where the component is written")
         check = commands.add_parser("check", help="compile and inspect a module, and its definition")
         check.add_argument("module", type=Path, help="a component, .wasm or as text")
         check.add_argument("definition", type=Path, nargs="?", help="its definition in TOML")
@@ -57,6 +62,8 @@ class Command(BaseCommand):
         try:
             if options["what"] == "wit":
                 self.stdout.write(WIT_PATH.read_text(encoding="utf-8"))
+            elif options["what"] == "wrap":
+                options["output"].write_bytes(wrap_module(options["core"].read_bytes()))
             elif options["what"] == "check":
                 self._check(options["module"], options["definition"])
             else:

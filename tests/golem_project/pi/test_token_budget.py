@@ -24,7 +24,7 @@ from golem_project.pi.pi_tool import PiToolDef
 from golem_project.pi.shown_schema import SHORT
 from golem_project.pi.token_count import TOKENIZERS, count_definitions, count_json
 from tests.golem_project.pi.conftest import MakeAgent
-from tools_app.toolkit.enums import Category
+from tools_app.toolkit.enums import Category, PiTool
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
@@ -61,18 +61,47 @@ def test_no_profile_s_core_costs_more_than_its_share(each: object) -> None:
     assert weigh(loadout.cut(toolset), dialect=Dialect.OPENAI, tokenizer=TOKENIZERS[0]) <= 1_700
 
 
-def pick_heaviest(pool: Sequence[ToolDef], *, dialect: Dialect, count: int) -> list[ToolDef]:
-    """The tools that add most, one after the other."""
-    chosen: list[ToolDef] = []
-    for _ in range(count):
-        rest = [tool for tool in pool if tool not in chosen]
-        chosen.append(
-            max(
-                rest,
-                key=lambda tool: weigh(Toolset.of([*chosen, tool], "heavy"), dialect=dialect, tokenizer=TOKENIZERS[0]),
+class Heaviest:
+    """Looks for the twelve tools that cost most: one after the other, then each against every other until none gains.
+
+    What a tool costs depends on which stand beside it behind the same of the eight, so those are weighed apart.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[frozenset[str], int] = {}
+
+    def weigh(self, tools: Sequence[ToolDef]) -> int:
+        return sum(self._weigh_one(pi_tool, tools) for pi_tool in {tool.pi_tool for tool in REGISTRY})
+
+    def _weigh_one(self, pi_tool: PiTool, tools: Sequence[ToolDef]) -> int:
+        behind = [tool for tool in tools if tool.pi_tool is pi_tool]
+        names = frozenset({pi_tool.value, *(tool.name for tool in behind)})
+        if names not in self._known:
+            every = define_tools(toolset=Toolset.of(behind, "some"), permit_ttl_seconds=60, has_writes=True)
+            one = [tool for tool in every if tool.name is pi_tool]
+            self._known[names] = count_definitions(one, dialect=Dialect.OPENAI, tokenizer=TOKENIZERS[0])
+        return self._known[names]
+
+    def find(self, count: int) -> list[ToolDef]:
+        chosen: list[ToolDef] = []
+        for _ in range(count):
+            chosen = max(self._with_one_more(chosen), key=self.weigh)
+        while True:
+            better = max(
+                (
+                    each
+                    for left in chosen
+                    for each in self._with_one_more([tool for tool in chosen if tool is not left])
+                ),
+                key=self.weigh,
             )
-        )
-    return chosen
+            if self.weigh(better) <= self.weigh(chosen):
+                return chosen
+            chosen = better
+
+    @staticmethod
+    def _with_one_more(chosen: Sequence[ToolDef]) -> list[list[ToolDef]]:
+        return [[*chosen, tool] for tool in REGISTRY if tool not in chosen]
 
 
 def test_any_twelve_tools_cost_at_most_2500_tokens() -> None:
@@ -80,7 +109,7 @@ def test_any_twelve_tools_cost_at_most_2500_tokens() -> None:
         REGISTRY,
         key=lambda tool: -weigh(Toolset.of([tool], "one"), dialect=Dialect.OPENAI, tokenizer=TOKENIZERS[0]),
     )
-    candidates = [alone[:12], pick_heaviest(alone[:40], dialect=Dialect.OPENAI, count=12)]
+    candidates = [alone[:12], Heaviest().find(12)]
     # And twelve of one kind at a time: reads behind one word, writes behind another.
     for pi_tool in {tool.pi_tool for tool in REGISTRY}:
         candidates.append([tool for tool in alone if tool.pi_tool is pi_tool][:12])

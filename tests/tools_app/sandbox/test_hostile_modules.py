@@ -21,7 +21,8 @@ from tools_app.core.errors import GolemError
 from tools_app.sandbox.compiling import compile_module
 from tools_app.sandbox.errors import ModuleRefused
 from tools_app.sandbox.interface import HostFunction
-from tools_app.sandbox.limits import MOST_MODULE_BYTES, CallLimits, limits_of
+from tools_app.sandbox.limits import CallLimits, limits_of
+from tools_app.sandbox.module_size import most_module_bytes
 from tools_app.sandbox.running import Ran, run_module
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import Phase, TickBudget
@@ -309,7 +310,7 @@ def test_what_is_no_module_of_ours_is_refused_before_it_runs(name: str) -> None:
 
 
 def test_a_module_as_large_as_it_may_be_is_read_and_one_byte_more_is_not() -> None:
-    padding = b" " * (MOST_MODULE_BYTES - len(GOOD))
+    padding = b" " * (most_module_bytes() - len(GOOD))
     compile_module(GOOD + padding)
     with pytest.raises(ModuleRefused, match="at most"):
         compile_module(GOOD + padding + b" ")
@@ -319,7 +320,7 @@ def test_a_module_that_blows_up_its_compiler_ends_the_compiler_and_nothing_else(
     """Half a megabyte of branches on branches would keep a compiler busy for minutes; the child runs into its limit."""
     branch = "(if (result i32) (local.get 0) (then (i32.const 1)) (else (i32.const 2)))(i32.add)"
     bomb = write_component("(unreachable)", extra=f"(func (param i32) (result i32) (local.get 0){branch * 9_000})")
-    assert len(bomb) < MOST_MODULE_BYTES
+    assert len(bomb) < most_module_bytes()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.monotonic()
     with pytest.raises(ModuleRefused, match="more time or memory|longer than"):

@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.safestring import SafeString
 
-from archetypes_app.models import ApiKey, Golem
+from archetypes_app.models import ApiKey, Golem, Heartbeat
 from archetypes_app.phases import is_allowed
 from archetypes_app.profiles import writes_per_hour_cap
 from archetypes_app.toolset import resolve_toolset
@@ -117,6 +117,7 @@ class GolemPage:
     golem: Golem
     chain: str
     is_simulated_chain: bool
+    has_heartbeat: bool
     state: SafeString
     contract_notice: str
     phase_allows: str
@@ -149,6 +150,7 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
         golem=golem,
         chain=format_chain(golem.home_chain_id),
         is_simulated_chain=golem.home_chain_id == 31337,
+        has_heartbeat=Heartbeat.objects.filter(golem=golem).exists(),
         state=state.show(),
         contract_notice=say_contract(state),
         phase_allows=_phase_allows(Phase(golem.phase)),

@@ -18,6 +18,7 @@ from archetypes_app.phases import is_allowed
 from archetypes_app.profiles import writes_per_hour_cap
 from archetypes_app.toolset import resolve_toolset
 from permits_app import ledger
+from permits_app.address_book import UNKNOWN, read_book
 from permits_app.admin.death_pages import describe_death
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
 from permits_app.admin.golem_state import read_state, say_contract
@@ -35,9 +36,9 @@ from tools_app.admin.display import (
     format_usd,
     show_age,
     show_badge,
+    shorten_hex,
     show_hex,
 )
-from tools_app.admin.tokens import name_address
 from tools_app.toolkit.enums import ActionClass, CapabilityTier, Phase
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ForeignTool
@@ -338,8 +339,10 @@ def _group(by_category: dict[str, list[ToolLine]]) -> tuple[ToolGroup, ...]:
 
 def _list_allowlist(golem: Golem) -> tuple[tuple[str, tuple[str, ...]], ...]:
     entries = AllowlistEntry.objects.filter(golem=golem).order_by("kind", "label")
+    book = read_book(golem.owner_id)
     by_kind: dict[str, list[str]] = {}
     for entry in entries:
-        name = entry.label or name_address(entry.chain_id, entry.address) or f"{entry.address[:8]}…"
+        found = entry.label or book.find(entry.chain_id, entry.address)
+        name = found or f"{UNKNOWN} {shorten_hex(entry.address)}"
         by_kind.setdefault(entry.get_kind_display(), []).append(name)
     return tuple((kind, tuple(dict.fromkeys(names))) for kind, names in by_kind.items())

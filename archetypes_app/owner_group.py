@@ -75,6 +75,7 @@ _OWN_THINGS = (
     ("archetypes_app", "archetype"),
     ("archetypes_app", "toolprofile"),
     ("archetypes_app", "codingworkspace"),
+    ("permits_app", "knownaddress"),
     ("permits_app", "wallet"),
     ("tools_app", "tooldefinition"),
 )

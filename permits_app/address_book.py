@@ -12,7 +12,7 @@ from typing import Final
 
 from archetypes_app.models import Golem
 from permits_app.look_alikes import find_look_alike
-from permits_app.models import KnownAddress
+from permits_app.models import CageMirror, KnownAddress, SigningKey
 from tools_app.admin.display import shorten_hex
 from tools_app.admin.tokens import list_named, name_address
 
@@ -26,6 +26,8 @@ class AddressBook:
     """Names by chain (`ANY_CHAIN` for every one) and address in lower case, of one owner."""
 
     names: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
+    """Accounts, keys and contracts of the owner's golems, in lower case."""
 
     def find(self, chain_id: int, address: str) -> str:
         """Its name; empty where nobody named it."""
@@ -48,8 +50,16 @@ class AddressBook:
 
 
 def read_book(owner_id: int) -> AddressBook:
-    """The book of an owner: what they named, before the accounts of their golems."""
+    """The book of an owner: what they named, before the keys, contracts and accounts of their golems."""
+    names: dict[tuple[int, str], str] = {}
+    for address, golem in SigningKey.objects.filter(golem__owner_id=owner_id).values_list("address", "golem__name"):
+        names[ANY_CHAIN, address.lower()] = f"key of {golem}"
+    mirrors = CageMirror.objects.filter(cage__golem__owner_id=owner_id)
+    for contract, account, golem in mirrors.values_list("contract", "account", "cage__golem__name"):
+        names |= {(ANY_CHAIN, contract.lower()): f"cage of {golem}", (ANY_CHAIN, account.lower()): f"Safe of {golem}"}
     golems = Golem.objects.filter(owner_id=owner_id).exclude(address="").values_list("address", "name")
-    names = {(ANY_CHAIN, address.lower()): f"account of {name}" for address, name in golems}
+    names |= {(ANY_CHAIN, address.lower()): f"account of {name}" for address, name in golems}
+    own = frozenset(address for _, address in names)
     rows = KnownAddress.objects.filter(owner_id=owner_id).values_list("chain_id", "address", "name")
-    return AddressBook(names | {(chain_id or ANY_CHAIN, address.lower()): name for chain_id, address, name in rows})
+    given = {(chain_id or ANY_CHAIN, address.lower()): name for chain_id, address, name in rows}
+    return AddressBook(names | given, own)

@@ -74,8 +74,7 @@ def foretell_halt(golem: Golem, *, now: datetime) -> Forecast:
             )
         ),
         allowances=tuple(
-            f"{row['token']} to {book.in_text(row['chain_id'], row['spender'])}"
-            for row in list_allowances(golem)
+            f"{row['token']} to {book.in_text(row['chain_id'], row['spender'])}" for row in list_allowances(golem)
         ),
         queues=PendingRequest.objects.filter(golem=golem, state__in=FOLLOWED).count(),
         is_live=golem.is_live,

@@ -96,6 +96,18 @@ class KnownAddressAdmin(OwnerScopedAdmin):
         form.owner_id = request.user.pk
         return form
 
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody else's: a name is the word of the person who gave it."""
+        return super().has_change_permission(request, obj) and self._is_of(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Likewise."""
+        return super().has_delete_permission(request, obj) and self._is_of(request, obj)
+
+    @staticmethod
+    def _is_of(request: HttpRequest, obj: Any) -> bool:
+        return not isinstance(obj, KnownAddress) or obj.owner_id == request.user.pk
+
     def save_model(self, request: HttpRequest, obj: KnownAddress, form: Any, change: bool) -> None:
         """Save, and say so when it looks like another one."""
         twin = read_book(obj.owner_id).find_twin(obj.chain_id or 0, obj.address)

@@ -34,9 +34,9 @@ from tools_app.admin.display import (
     format_age,
     format_chain,
     format_usd,
+    shorten_hex,
     show_age,
     show_badge,
-    shorten_hex,
     show_hex,
 )
 from tools_app.toolkit.enums import ActionClass, CapabilityTier, Phase

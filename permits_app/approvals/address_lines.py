@@ -1,4 +1,4 @@
-"""Every address of a request by name, with what makes it suspect; stored with what owners are shown, and hashed with it.
+"""Every address of a request by name, and what makes it suspect; stored and hashed with what owners are shown.
 
 An address is told of when it stands in what is shown, whatever kind of change it is.
 """
@@ -34,7 +34,8 @@ def describe_addresses(shown: Mapping[str, Any], *, golem: Golem, chain_id: int)
         twin = book.find_twin(chain_id, address)
         if twin is not None:
             warnings.append(f"It LOOKS LIKE {twin[1]} {checksum(twin[0])} and is another address")
-        if address.lower() != own and not name_address(chain_id, address) and not _is_used(golem, chain_id, address):
+        is_familiar = address.lower() in book.own or bool(name_address(chain_id, address))
+        if not is_familiar and not _is_used(golem, chain_id, address):
             warnings.append(f"First use: {FIRST_USE}")
         lines.append({"address": address, "name": name, "warnings": warnings})
     return sorted(lines, key=lambda line: (not line["warnings"], line["name"] != UNKNOWN))[:MOST_TOLD]
@@ -68,7 +69,5 @@ def _is_used(golem: Golem, chain_id: int, address: str) -> bool:
         | Q(bounds__recipients__contains=[address])
         | Q(bounds__allowances__contains=[{"spender": address}])
     )
-    done = ActionPermit.objects.filter(
-        golem__owner_id=golem.owner_id, chain_id=chain_id, status=PermitStatus.COMMITTED
-    )
+    done = ActionPermit.objects.filter(golem__owner_id=golem.owner_id, chain_id=chain_id, status=PermitStatus.COMMITTED)
     return done.filter(found).exists()

@@ -8,29 +8,61 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('permits_app', '0037_deaths'),
+        ("permits_app", "0037_deaths"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='KnownAddress',
+            name="KnownAddress",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('chain_id', models.PositiveBigIntegerField(blank=True, help_text='Empty: the same account on every chain', null=True, verbose_name='chain')),
-                ('address', models.CharField(max_length=42, validators=[django.core.validators.RegexValidator('^0x[0-9a-fA-F]{40}$', 'An address is 0x and 40 hex digits')])),
-                ('name', models.CharField(help_text='How pages call it', max_length=48)),
-                ('note', models.CharField(blank=True, help_text='Who it is, and how you know', max_length=300)),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='address_book', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                (
+                    "chain_id",
+                    models.PositiveBigIntegerField(
+                        blank=True, help_text="Empty: the same account on every chain", null=True, verbose_name="chain"
+                    ),
+                ),
+                (
+                    "address",
+                    models.CharField(
+                        max_length=42,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^0x[0-9a-fA-F]{40}$", "An address is 0x and 40 hex digits"
+                            )
+                        ],
+                    ),
+                ),
+                ("name", models.CharField(help_text="How pages call it", max_length=48)),
+                ("note", models.CharField(blank=True, help_text="Who it is, and how you know", max_length=300)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="address_book",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'named address',
-                'verbose_name_plural': 'address book',
-                'constraints': [models.UniqueConstraint(fields=('owner', 'chain_id', 'address'), name='known_address_once', nulls_distinct=False), models.UniqueConstraint(models.F('owner'), models.F('chain_id'), django.db.models.functions.text.Lower('name'), name='known_address_one_per_name', nulls_distinct=False)],
+                "verbose_name": "named address",
+                "verbose_name_plural": "address book",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("owner", "chain_id", "address"), name="known_address_once", nulls_distinct=False
+                    ),
+                    models.UniqueConstraint(
+                        models.F("owner"),
+                        models.F("chain_id"),
+                        django.db.models.functions.text.Lower("name"),
+                        name="known_address_one_per_name",
+                        nulls_distinct=False,
+                    ),
+                ],
             },
         ),
     ]

@@ -53,11 +53,11 @@ class Journey:
         self.page.goto(self.visit.base_url + path, wait_until="load")
         return self.text()
 
-    def press(self, name: str, *, role: Any = "button") -> str:
-        """Press what leads to another page; what that says."""
+    def press(self, name: str, *, role: Any = "button", whole: bool = False) -> str:
+        """Press what leads to another page; what that says, with its messages where `whole`."""
         with self.page.expect_navigation(wait_until="load"):
             self.page.get_by_role(role, name=name, exact=True).first.click()
-        return self.text()
+        return self.page.inner_text("body") if whole else self.text()
 
     def follow(self, name: str) -> str:
         """Press a link."""

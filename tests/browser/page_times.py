@@ -6,6 +6,7 @@ From the start of the navigation to the end of its load event, on the machine th
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,9 +35,9 @@ def read_times() -> list[PageTime]:
 def main() -> None:
     times = read_times()
     for look in times[:SHOWN]:
-        print(f"{look.milliseconds:6} ms  {look.height:6} px high  {look.name} ({look.size})")
+        sys.stdout.write(f"{look.milliseconds:6} ms  {look.height:6} px high  {look.name} ({look.size})\n")
     slow = sum(look.milliseconds > PROMISED_MS for look in times)
-    print(f"{len(times)} pages, {slow} above {PROMISED_MS} ms")
+    sys.stdout.write(f"{len(times)} pages, {slow} above {PROMISED_MS} ms\n")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser
 
 from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_owner_group
-from permits_app.models import ChangeRequest
+from permits_app.models import CageMirror, ChangeRequest
 from tests import factories
 from tests.browser.conftest import PHONE, WIDE, Visit
 from tests.browser.journeys import Journey
@@ -30,7 +30,7 @@ from tests.live_golem import SWAP, LiveGolem
 from tests.permits_app.approvals.conftest import critical_swap as critical_swap
 from tests.permits_app.approvals.conftest import eager as eager
 from tests.permits_app.approvals.people import give_device, next_code
-from tests.permits_app.approvals.safes import OwnedSafe, make_relayer
+from tests.permits_app.approvals.safes import make_relayer
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -87,6 +87,8 @@ def test_the_first_day_ends_with_a_second_golem_that_is_funded_rehearsed_and_liv
     assert "Seven safety hooks" in journey.look("01-first-minute-permit")
     journey.go(f"/admin/cockpit/{demo.golem.pk}/")
     journey.look("01-first-minute-cockpit")
+    journey.follow("Help")
+    assert "What waits for you" in journey.look("01-first-minute-help")
 
     page = journey.page
     journey.go("/admin/archetypes_app/golem/add/")
@@ -188,18 +190,43 @@ def test_of_two_wishes_of_an_agent_one_is_approved_and_one_rejected(
     assert (good.state, bad.state) == ("EXECUTED", "REJECTED")
 
 
+def sign_and_approve(journey: Journey, owner: Any) -> None:
+    """With the wallet of the window, and a code where one is asked for."""
+    page = journey.page
+    page.get_by_role("button", name="Sign with your wallet").click()
+    page.wait_for_function("!document.querySelector('[data-wallet] button').disabled")
+    code = page.get_by_label("Code of your authenticator")
+    if code.count():
+        code.fill(next_code(owner))
+    journey.press("Approve")
+
+
 @SIZES
-def test_a_cage_is_tightened_and_halted_by_the_owners_own_wallet(
+def test_a_policy_becomes_a_contract_that_its_owner_tightens_from_the_browser_alone(
     set_out: Callable[..., Journey], shared_golem: LiveGolem, eager: None, settings: Any, size: str
 ) -> None:
-    owner = make_person(shared_golem)
-    safe = OwnedSafe(shared_golem)
+    owner, golem = make_person(shared_golem), shared_golem.golem
     make_relayer(shared_golem, settings)
-    journey = set_out(size, owner.username, wallet=TestWallet(safe.owners[0]))
+    wallet = TestWallet(shared_golem.world.new_account())
+    journey = set_out(size, owner.username, wallet=wallet)
     page = journey.page
-    journey.go(own(shared_golem.golem))
-    journey.follow("Contract")
-    assert safe.mirror.contract in journey.look("08-cage-contract")
+    journey.go(own(golem))
+    journey.follow("Put it into a contract")
+    journey.look("08-cage-steps")
+    page.get_by_label("Owner of the Safe").fill(wallet.account.address)
+    assert "stands on the local chain" in journey.press("Make a Safe", whole=True)
+    page.get_by_label("High-water mark").fill("26,000")
+    journey.press("Deploy it")
+    mirror = CageMirror.objects.get(cage__golem=golem)
+    assert mirror.contract in journey.look("08-cage-contract") and not mirror.is_enforced
+    page.get_by_text("Let the cage act for the Safe", exact=True).first.click()
+    page.locator("[name=enable-reason]").fill("from now on")
+    with page.expect_navigation():
+        page.locator("form", has=page.locator("[name=enable-reason]")).get_by_role("button").click()
+    sign_and_approve(journey, owner)
+    journey.go(own(golem, "cage"))
+    mirror.refresh_from_db()
+    assert mirror.is_enforced
     page.get_by_text("A limit", exact=True).click()
     page.locator("[name=limit-limit]").select_option(label="Drawdown at most")
     page.locator("[name=limit-value]").fill("9.5")
@@ -208,12 +235,13 @@ def test_a_cage_is_tightened_and_halted_by_the_owners_own_wallet(
     with page.expect_navigation():
         page.locator("form", has=page.locator("[name=limit-value]")).get_by_role("button").click()
     journey.look("08-cage-request")
-    page.get_by_role("button", name="Sign with your wallet").click()
-    page.wait_for_function("!document.querySelector('[data-wallet] button').disabled")
-    journey.press("Approve")
+    sign_and_approve(journey, owner)
     page.reload()
     journey.look("08-cage-done")
-    assert "9.50%" in journey.go(own(shared_golem.golem, "cage"))
+    assert "9.50%" in journey.go(own(golem, "cage"))
+    journey.go(f"/admin/cage/{golem.pk}/")
+    journey.press("Make its session key")
+    assert "has no rights yet" in journey.look("08-cage-session-key")
 
 
 @SIZES

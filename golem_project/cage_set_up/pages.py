@@ -41,7 +41,7 @@ from permits_app.forms import UsdField
 from permits_app.models import NavSnapshot, SigningKey
 from permits_app.models.signing_key import KeyState
 from tools_app import runner
-from tools_app.admin.display import format_chain
+from tools_app.admin.display import format_chain, shorten_hex
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
@@ -141,7 +141,7 @@ def _show(request: HttpRequest, golem: Golem, given: dict[str, forms.Form], is_r
 
 def _make_safe(request: HttpRequest, golem: Golem, form: SafeForm) -> HttpResponse:
     safe = make_safe(settings.GOLEM_RPC_URLS[CHAIN_ID][0], [form.cleaned_data["owner"]], 1)
-    messages.success(request, f"The Safe {safe} stands on the local chain, with funds to try it.")
+    messages.success(request, f"The Safe {shorten_hex(safe)} stands on the local chain, with funds to try it.")
     return HttpResponseRedirect(f"{page_of(golem)}?safe={safe}")
 
 
@@ -149,7 +149,7 @@ def _deploy(request: HttpRequest, golem: Golem, form: DeployForm) -> HttpRespons
     options = {**form.as_options(), "send_locally": settings.GOLEM_RPC_URLS[CHAIN_ID][0]}
     contract, block, left_out = deploy_locally(golem, _open(golem), options)
     follow(golem, contract, block)
-    messages.success(request, f"The contract {contract} stands. Its owners let it act for the Safe below.")
+    messages.success(request, f"The contract {shorten_hex(contract)} stands. Its owners let it act for the Safe below.")
     if left_out:
         messages.warning(request, tell_left_out(left_out))
     return HttpResponseRedirect(reverse("admin:archetypes_app_golem_cage", args=[golem.pk]))
@@ -173,7 +173,9 @@ def _follow(request: HttpRequest, golem: Golem, form: FollowForm) -> HttpRespons
 def _stage(request: HttpRequest, golem: Golem, form: forms.Form) -> HttpResponse:
     reason = "a session key asked for in the browser"
     key = stage_key(golem=golem, reason=reason, actor=name_actor(request.user), now=clock.now())
-    messages.success(request, f"The key {key.address} has no rights yet. It pays gas from its own coins: send it some.")
+    messages.success(
+        request, f"The key {shorten_hex(key.address)} has no rights yet. It pays gas from its own coins: send it some."
+    )
     return HttpResponseRedirect(page_of(golem))
 
 

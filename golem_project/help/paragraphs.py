@@ -20,6 +20,7 @@ PARAGRAPHS: Final[Mapping[str, tuple[str, str]]] = {
     "chat": ("how-to/talk-to-a-golem", ""),
     "cockpit": ("how-to/let-a-golem-live", "what-waits-for-you"),
     "faucet": ("how-to/let-a-golem-live", "a-golem-of-your-own"),
+    "find": ("concepts", "permit"),
     "fleet": ("how-to/let-a-golem-live", "what-stops-it"),
     "machinery": ("concepts", "golem"),
     "sign_ins": ("how-to/invite-people", "be-told"),

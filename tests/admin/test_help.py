@@ -16,8 +16,6 @@ from golem_project.help.paragraphs import PARAGRAPHS, find_paragraph
 from golem_project.urls import urlpatterns
 from tests import factories
 
-_OUTSIDE_THE_ADMIN = ("api/", "join/", "healthz", "readyz", "about", "llms", "support.json", "skills/", "errors/")
-
 
 def list_names(patterns: Any, prefix: str = "") -> Iterator[str]:
     for pattern in patterns:
@@ -29,7 +27,8 @@ def list_names(patterns: Any, prefix: str = "") -> Iterator[str]:
 
 def list_pages() -> list[str]:
     """The names of every address of the admin and of our own pages beside it."""
-    own = [each for each in urlpatterns if str(each.pattern).startswith("admin/") and str(each.pattern) != "admin/"]
+    beside: list[Any] = list(urlpatterns)
+    own = [each for each in beside if str(each.pattern).startswith("admin/") and str(each.pattern) != "admin/"]
     return sorted({*list_names(admin.site.get_urls(), "admin:"), *list_names(own)})
 
 

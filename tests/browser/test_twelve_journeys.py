@@ -87,6 +87,11 @@ def test_the_first_day_ends_with_a_second_golem_that_is_funded_rehearsed_and_liv
     assert "Seven safety hooks" in journey.look("01-first-minute-permit")
     journey.go(f"/admin/cockpit/{demo.golem.pk}/")
     journey.look("01-first-minute-cockpit")
+    journey.follow("Find")
+    journey.page.get_by_label("Find").fill("swap")
+    assert "Swap 500 USDC for WETH" in journey.press("Find")
+    journey.look("01-first-minute-find")
+    journey.go(f"/admin/cockpit/{demo.golem.pk}/")
     journey.follow("Help")
     assert "What waits for you" in journey.look("01-first-minute-help")
 
@@ -96,14 +101,12 @@ def test_the_first_day_ends_with_a_second_golem_that_is_funded_rehearsed_and_liv
     page.get_by_label("Name").fill("Beta")
     page.get_by_role("radio", name=re.compile("^Keep liquidity")).check()
     journey.press("Next: wallet")
-    journey.look("02-second-golem-wallet")
     journey.press("Next: limits")
     journey.look("02-second-golem-limits")
     journey.press("Next: funds")
     golem = Golem.objects.get(name="Beta")
     assert golem.address in journey.look("03-fund-address")
     assert "15,000" in journey.press("Take test money")
-    journey.look("03-fund-received")
     journey.press("Next: token")
     journey.press("Create the golem's token")
     journey.look("02-second-golem-token")
@@ -138,7 +141,6 @@ def test_the_first_day_ends_with_a_second_golem_that_is_funded_rehearsed_and_liv
     journey.look("05-live-golem")
     assert golem.permits.filter(status="COMMITTED").exists()
     journey.go("/admin/")
-    journey.look("05-live-overview")
 
 
 def ask(live: LiveGolem, base_url: str, **changes: Any) -> ChangeRequest:
@@ -172,7 +174,6 @@ def test_of_two_wishes_of_an_agent_one_is_approved_and_one_rejected(
     good = ask(shared_golem, journey.visit.base_url)
     bad = ask(shared_golem, journey.visit.base_url, amount="900000000")
     assert "Swap 500 USDC" in journey.go("/admin/")
-    journey.look("06-approve-overview")
     journey.go("/admin/permits_app/changerequest/inbox/")
     journey.look("06-approve-inbox")
     journey.page.get_by_role("link", name=re.compile("Swap 500 USDC")).first.click()
@@ -184,7 +185,8 @@ def test_of_two_wishes_of_an_agent_one_is_approved_and_one_rejected(
     journey.go(f"/admin/permits_app/changerequest/{bad.pk}/change/")
     journey.page.get_by_label("Reason").fill("too much for this week")
     assert "too much for this week" in journey.press("Reject")
-    journey.look("07-reject-done")
+    told = journey.look("07-reject-done")
+    assert "owner:" not in told and owner.username in told
     good.refresh_from_db()
     bad.refresh_from_db()
     assert (good.state, bad.state) == ("EXECUTED", "REJECTED")
@@ -231,7 +233,6 @@ def test_a_policy_becomes_a_contract_that_its_owner_tightens_from_the_browser_al
     page.locator("[name=limit-limit]").select_option(label="Drawdown at most")
     page.locator("[name=limit-value]").fill("9.5")
     page.locator("[name=limit-reason]").fill("calmer")
-    journey.look("08-cage-limit")
     with page.expect_navigation():
         page.locator("form", has=page.locator("[name=limit-value]")).get_by_role("button").click()
     journey.look("08-cage-request")
@@ -258,11 +259,9 @@ def test_a_golem_is_halted_resumed_into_rehearsal_and_retired(
     assert "Cancels" in journey.look("09-halt-asked")
     page.get_by_label("Reason").fill("something smells")
     journey.press("Stop now")
-    journey.look("09-halt-fleet")
     journey.go(own(house.golem))
     assert "Halted" in journey.look("09-halt-golem")
     journey.follow("Resume")
-    journey.look("09-resume-asked")
     page.get_by_label("Why").fill("it was nothing")
     journey.press("Ask to resume")
     journey.look("09-resume-request")
@@ -279,7 +278,6 @@ def test_a_golem_is_halted_resumed_into_rehearsal_and_retired(
     assert "retired" in journey.press("Retire it")
     journey.look("12-retire-done")
     assert "Alpha" not in journey.go("/admin/archetypes_app/golem/")
-    journey.look("12-retire-golems")
 
 
 @SIZES
@@ -297,7 +295,6 @@ def test_a_draft_is_tried_on_the_past_and_a_limit_loosened_by_its_approval(
     journey.look("10-loosen-trial")
     page.get_by_label("Why").fill("it was refused a good swap")
     journey.press("Take it over")
-    journey.look("10-loosen-asked")
     request = ChangeRequest.objects.get()
     journey.go(f"/admin/permits_app/changerequest/{request.pk}/change/")
     approve_it(journey, lived.owner)

@@ -37,6 +37,7 @@ from golem_project.embedded.world.rpc import RpcError
 from permits_app.actions.stage_key import stage_key
 from permits_app.approvals.cage_forms import AddressField
 from permits_app.approvals.operations.cage import find_mirror
+from permits_app.approvals.setup import is_in_setup
 from permits_app.forms import UsdField
 from permits_app.models import NavSnapshot, SigningKey
 from permits_app.models.signing_key import KeyState
@@ -86,10 +87,14 @@ def set_up_cage(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     if golem is None or not has_power(golem, request.user, Power.ADMINISTER):
         raise Http404("no golem of yours")
     acts: dict[str, tuple[Callable[..., forms.Form], Callable[[HttpRequest, Golem, Any], HttpResponse]]] = {
-        "follow": (FollowForm, _follow),
-        "key": (forms.Form, _stage),
-        "deploy" if _is_local(golem) else "plan": (DeployForm, _deploy if _is_local(golem) else _plan),
+        "key": (forms.Form, _stage)
     }
+    # What a contract says becomes what is enforced. One that stands is changed by its owners' requests; following any
+    # other is for a golem that nothing can act as yet, since its rules may be looser than those the owners agreed on.
+    if find_mirror(golem) is None:
+        acts["deploy" if _is_local(golem) else "plan"] = (DeployForm, _deploy if _is_local(golem) else _plan)
+        if is_in_setup(golem):
+            acts["follow"] = (FollowForm, _follow)
     if _is_local(golem):
         acts["safe"] = (SafeForm, _make_safe)
     bound: dict[str, forms.Form] = {}

@@ -13,7 +13,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.forms import list_chains
-from permits_app.address_book import read_book
+from permits_app.address_book import ANY_CHAIN, read_book
 from permits_app.forms import clean_checksum
 from permits_app.models import KnownAddress
 from tools_app.admin.display import format_chain, show_hex
@@ -110,7 +110,12 @@ class KnownAddressAdmin(OwnerScopedAdmin):
 
     def save_model(self, request: HttpRequest, obj: KnownAddress, form: Any, change: bool) -> None:
         """Save, and say so when it looks like another one."""
-        twin = read_book(obj.owner_id).find_twin(obj.chain_id or 0, obj.address)
+        book, chains = (
+            read_book(obj.owner_id),
+            [obj.chain_id] if obj.chain_id else [chain for chain, _ in list_chains()],
+        )
+        twins = (book.find_twin(chain, obj.address) for chain in (*chains, ANY_CHAIN))
+        twin = next((found for found in twins if found is not None), None)
         super().save_model(request, obj, form, change)
         if twin is not None:
             messages.warning(request, f"{obj.address} LOOKS LIKE {twin[1]} {twin[0]} and is another address.")

@@ -23,9 +23,10 @@ FIRST_USE: Final = "no golem of yours has dealt with it before"
 
 
 def describe_addresses(shown: Mapping[str, Any], *, golem: Golem, chain_id: int) -> list[dict[str, Any]]:
-    """`address`, `name` and `warnings` of each address in `shown`, those with warnings first; at most MOST_TOLD."""
+    """`address`, `name` and `warnings` of each address in `shown`: all that are warned of, then at most MOST_TOLD."""
     book, own = read_book(golem.owner_id), golem.address.lower()
-    lines = []
+    lines: list[dict[str, Any]] = []
+    asked = 0
     for address in dict.fromkeys(_list_addresses(shown)):
         if address == ZERO_ADDRESS:
             continue
@@ -35,10 +36,16 @@ def describe_addresses(shown: Mapping[str, Any], *, golem: Golem, chain_id: int)
         if twin is not None:
             warnings.append(f"It LOOKS LIKE {twin[1]} {checksum(twin[0])} and is another address")
         is_familiar = address.lower() in book.own or bool(name_address(chain_id, address))
-        if not is_familiar and not _is_used(golem, chain_id, address):
-            warnings.append(f"First use: {FIRST_USE}")
+        if not is_familiar:
+            asked += 1
+            if asked > MOST_TOLD:
+                warnings.append("Among too many addresses to look up whether it was used before")
+            elif not _is_used(golem, chain_id, address):
+                warnings.append(f"First use: {FIRST_USE}")
         lines.append({"address": address, "name": name, "warnings": warnings})
-    return sorted(lines, key=lambda line: (not line["warnings"], line["name"] != UNKNOWN))[:MOST_TOLD]
+    warned = [line for line in lines if line["warnings"]]
+    plain = sorted((line for line in lines if not line["warnings"]), key=lambda line: bool(line["name"] != UNKNOWN))
+    return [*warned, *plain[:MOST_TOLD]]
 
 
 def sum_up_warnings(shown: Mapping[str, Any]) -> str:

@@ -6,15 +6,22 @@ Pictures and times stay under `var/screenshots/journeys`; `python -m tests.brows
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from playwright.sync_api import Page
+import pytest
+from playwright.sync_api import Browser, Page
 
+from archetypes_app.models import Golem
+from archetypes_app.owner_group import ensure_owner_group
 from tests.browser.axe import find_serious
-from tests.browser.conftest import Visit
+from tests.browser.conftest import PHONE, WIDE, Visit
 from tests.browser.page_times import TIMES, PageTime
+from tests.browser.served import Server
 from tests.factories.golems import PASSWORD
+from tests.live_golem import LiveGolem
+from tests.permits_app.approvals.people import give_device, next_code
 
 _TIMING = """() => {
   const [entry] = performance.getEntriesByType("navigation");
@@ -80,3 +87,52 @@ class Journey:
             self.problems.append(f"{name}: wider than its window by {self.visit.overflow()} px")
         self.problems += [f"{name}: {each['id']} {each['nodes']}" for each in find_serious(self.page)]
         return self.text()
+
+
+SIZES = pytest.mark.parametrize("size", ["wide", "phone"])
+
+
+@pytest.fixture
+def set_out(browser: Browser) -> Iterator[Callable[..., Journey]]:
+    """`set_out(size, username)`: a journey that is logged in. At the end nothing was found on any page."""
+    server = Server()
+    server.start()
+    contexts, journeys = [], []
+
+    def begin(size: str, username: str = "", *, wallet: Any = None) -> Journey:
+        context = browser.new_context(viewport=WIDE if size == "wide" else PHONE)  # type: ignore[arg-type]
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(8_000)
+        if wallet is not None:
+            wallet.enter(page)
+        journeys.append(Journey(Visit(page, server.url), size))
+        if username:
+            journeys[-1].enter(username)
+        return journeys[-1]
+
+    yield begin
+    for context in contexts:
+        context.close()
+    server.stop()
+    assert [problem for journey in journeys for problem in journey.problems] == []
+
+
+def own(golem: Golem, page: str = "change") -> str:
+    return f"/admin/archetypes_app/golem/{golem.pk}/{page}/"
+
+
+def approve_it(journey: Journey, person: Any) -> str:
+    """The request that is open, with a code."""
+    journey.page.get_by_label("Code of your authenticator").fill(next_code(person))
+    return journey.press("Approve")
+
+
+def make_person(live: LiveGolem) -> Any:
+    """The golem's owner, who can log in and has a second factor."""
+    owner = live.owner
+    owner.set_password(PASSWORD)
+    owner.save()
+    owner.groups.add(ensure_owner_group())
+    give_device(owner)
+    return owner

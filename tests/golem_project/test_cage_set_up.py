@@ -38,8 +38,26 @@ def test_only_who_administers_the_golem_takes_the_way(live_golem: LiveGolem, pag
     assert SigningKey.objects.filter(golem=live_golem.golem, state="STAGED").count() == 1
 
 
+def test_a_golem_that_can_act_follows_no_contract_whose_rules_its_owners_never_saw(
+    live_golem: LiveGolem, page: str
+) -> None:
+    client, given = browse(live_golem.owner), {"contract": live_golem.world.contracts["weth9"], "block": "1"}
+    assert client.post(page, {"do": "follow", **given}).status_code == 404
+    assert "Follow one that is deployed" not in client.get(page).content.decode()
+
+
+def test_a_contract_that_stands_is_replaced_by_nobody_here(live_golem: LiveGolem, page: str) -> None:
+    factories.make_cage_mirror(golem=live_golem.golem)
+    given = {"account": live_golem.golem.address, "mark": "1", "guardian": ""}
+    client = browse(live_golem.owner)
+    for did in ("deploy", "plan", "follow"):
+        assert client.post(page, {"do": did, **given}).status_code == 404
+    assert CageMirror.objects.count() == 1
+
+
 def test_what_is_no_cage_is_not_followed(live_golem: LiveGolem, page: str) -> None:
     client = browse(live_golem.owner)
+    page = reverse("cage_set_up", args=[factories.make_golem(owner=live_golem.owner, name="New").pk])
     wrong = live_golem.world.contracts["weth9"]
     told = client.post(page, {"do": "follow", "contract": wrong, "block": "1"}, follow=True).content.decode()
     assert "Nothing was done" in told and not CageMirror.objects.exists()

@@ -33,6 +33,7 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("permits_app", "actionrecord"): ("view",),
     ("permits_app", "allowlistentry"): ("view", "add", "change", "delete"),
     ("permits_app", "capabilitygrant"): ("view",),
+    ("permits_app", "knownaddress"): ("view", "add", "change", "delete"),
     ("permits_app", "changerequest"): ("view", "change"),
     ("permits_app", "haltrecord"): ("view",),
     ("permits_app", "haltsetting"): ("view", "add", "change"),
@@ -74,6 +75,7 @@ _OWN_THINGS = (
     ("archetypes_app", "archetype"),
     ("archetypes_app", "toolprofile"),
     ("archetypes_app", "codingworkspace"),
+    ("permits_app", "knownaddress"),
     ("permits_app", "wallet"),
     ("tools_app", "tooldefinition"),
 )

@@ -242,7 +242,12 @@ def _list_steps(golems: QuerySet[Golem], permits: QuerySet[ActionPermit]) -> tup
     page = reverse("admin:archetypes_app_golem_change", args=[first.pk]) if first else ""
     add = reverse("admin:archetypes_app_golem_add")
     here = page or add
-    is_funded = NavSnapshot.objects.filter(golem__in=golems, value_micro_usd__gt=0).exists()
+    beats = Heartbeat.objects.filter(golem__in=golems)
+    # What was committed was paid for, whether or not a heartbeat measured it since.
+    is_funded = (
+        NavSnapshot.objects.filter(golem__in=golems, value_micro_usd__gt=0).exists()
+        or permits.filter(status=PermitStatus.COMMITTED).exists()
+    )
     return (
         SetUpStep("Make a golem", add, first is not None),
         SetUpStep("Give it a wallet", here, first is not None and bool(first.address)),
@@ -251,11 +256,18 @@ def _list_steps(golems: QuerySet[Golem], permits: QuerySet[ActionPermit]) -> tup
         SetUpStep("Preview a first action", here, permits.exists()),
         SetUpStep(
             "Turn its heartbeat on; it rehearses",
-            reverse("admin:archetypes_app_heartbeat_changelist"),
-            Heartbeat.objects.filter(golem__in=golems, is_on=True).exists(),
+            _find_heartbeat(first, beats) if first is not None else add,
+            beats.filter(is_on=True).exists(),
         ),
         SetUpStep("Go live", f"{page.removesuffix('change/')}live/" if page else add, False),
     )
+
+
+def _find_heartbeat(golem: Golem, beats: QuerySet[Heartbeat]) -> str:
+    """The page where the heartbeat of `golem` is set, or begun."""
+    if beats.filter(golem=golem).exists():
+        return reverse("admin:archetypes_app_heartbeat_change", args=[golem.pk])
+    return f"{reverse('admin:archetypes_app_heartbeat_add')}?golem={golem.pk}"
 
 
 def _list_golems(

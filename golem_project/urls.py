@@ -8,7 +8,10 @@ from django.views.generic import RedirectView
 
 from golem_project import status
 from golem_project.alerts.views import show_channels
+from golem_project.cage_set_up.pages import set_up_cage
 from golem_project.faucet import give_test_money
+from golem_project.finding import show_found
+from golem_project.help.views import show_document
 from golem_project.machinery import show_machinery
 from golem_project.people.joining import join
 from golem_project.people.sign_ins import show_sign_ins
@@ -23,6 +26,9 @@ urlpatterns = [
     path("admin/alerts/", admin.site.admin_view(show_channels), name="alerts"),
     path("admin/sign-ins/", admin.site.admin_view(show_sign_ins), name="sign_ins"),
     path("join/", join, name="join"),
+    path("admin/cage/<uuid:golem_id>/", admin.site.admin_view(set_up_cage), name="cage_set_up"),
+    path("admin/find/", admin.site.admin_view(show_found), name="find"),
+    path("admin/help/<path:name>/", admin.site.admin_view(show_document), name="help"),
     path("admin/machinery/", admin.site.admin_view(show_machinery), name="machinery"),
     path("admin/", admin.site.urls),
     path("api/v1/events", EventPageView.as_view(), name="events"),

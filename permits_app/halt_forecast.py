@@ -8,6 +8,7 @@ from datetime import datetime
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from permits_app.actions.halt import list_allowances
+from permits_app.address_book import read_book
 from permits_app.halt_choices import does_unwind
 from permits_app.models import ActionPermit, ChangeRequest, OutboundTransaction, PendingRequest
 from permits_app.models.approval import LIVE_STATES
@@ -17,7 +18,6 @@ from permits_app.models.transaction import UNSETTLED
 from permits_app.move_words import describe_move
 from permits_app.request_stages import RequestStage, Stage, read_permit_stage, read_stage
 from tools_app.admin.display import format_usd
-from tools_app.admin.tokens import name_address
 
 _CANCELLED = (PermitStatus.CREATED, PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED)
 
@@ -57,6 +57,7 @@ def foretell_halt(golem: Golem, *, now: datetime) -> Forecast:
         else:
             plain.append(f"{move}: {say_stage(stage) if stage is not None else 'open'}")
     waiting = [f"{row.title}: {say_stage(read_stage(row, now=now))}" for row in asked.values() if row.permit_id is None]
+    book = read_book(golem.owner_id)
     return Forecast(
         permits=tuple(plain),
         doomed=tuple(doomed),
@@ -73,8 +74,7 @@ def foretell_halt(golem: Golem, *, now: datetime) -> Forecast:
             )
         ),
         allowances=tuple(
-            f"{row['token']} to {name_address(row['chain_id'], row['spender']) or 'an unknown address'}"
-            for row in list_allowances(golem)
+            f"{row['token']} to {book.in_text(row['chain_id'], row['spender'])}" for row in list_allowances(golem)
         ),
         queues=PendingRequest.objects.filter(golem=golem, state__in=FOLLOWED).count(),
         is_live=golem.is_live,

@@ -40,6 +40,7 @@ from permits_app.models import ChangeRequest, SpendingLimits
 from permits_app.models.approval import ChangeState
 from permits_app.profit_days import Worth, read_worth, read_worths
 from tools_app.admin.display import format_age, format_chain, format_seconds, format_usd, show_badge
+from tools_app.admin.tokens import name_addresses
 from tools_app.core import event_log
 from tools_app.core.models import OutboxEvent
 from tools_app.models import SpeculationRecord
@@ -255,7 +256,7 @@ def _describe_pulse(golem: Golem, heartbeat: Heartbeat | None, *, now: datetime)
         )
     late = (now - heartbeat.next_tick_at).total_seconds()
     return Pulse(
-        mode=show_badge("live", "good") if golem.is_live else show_badge("dry run", "info"),
+        mode=show_badge("live", "good") if golem.is_live else show_badge("rehearses", "info"),
         next_tick=format_age(heartbeat.next_tick_at, now=now) if late < 0 else f"due since {format_seconds(late)}",
         next_tick_at=heartbeat.next_tick_at,
         heartbeat_tick=golem.heartbeat_tick,
@@ -286,7 +287,7 @@ def _list_decisions(golem: Golem, *, now: datetime) -> tuple[Decision, ...]:
             heartbeat_tick=row["heartbeat_tick"],
             age=format_age(datetime.fromisoformat(row["decided_at"]), now=now),
             tier=InferenceTier(row["tier"]).label,
-            reason=row["reason"] or "quiet: nothing asked for thinking",
+            reason=name_addresses(row["reason"], golem.home_chain_id) or "quiet: nothing asked for thinking",
             is_live=row["is_live"],
             actions=tuple(
                 (

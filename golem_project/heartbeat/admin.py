@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.forms import CharField, Form, ModelForm, ValidationError
+from django.forms import CharField, Form
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -20,8 +20,8 @@ from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import AlertBatch, Artifact, DecisionCycleRecord, Heartbeat, HeartbeatTick
 from golem_project.heartbeat.duties.sleepwalker import check_artifact
-from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat, steer_golem, tick_soon
+from golem_project.heartbeat.rule_form import RULE_FIELDS, HeartbeatForm
 from golem_project.heartbeat.told_decision import tell_decision
 from permits_app.decisions import describe_decision
 from permits_app.models.action_record import ActionRecord
@@ -29,7 +29,7 @@ from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.admin.display import show_age, show_badge, show_unchecked
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
-from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.errors import GolemError
 from tools_app.core.units import format_micro_usd
 
 _TONES = {
@@ -41,25 +41,6 @@ _TONES = {
     "REVERTED": "bad",
 }
 _BAD = {"FAILED": "bad", "ABANDONED": "bad"}
-
-
-class HeartbeatForm(ModelForm[Heartbeat]):
-    """What an owner sets."""
-
-    class Meta:
-        model = Heartbeat
-        fields = ("golem", "is_on", "planner", "base_interval_seconds", "liquidity_rule")
-
-    def clean_liquidity_rule(self) -> Any:
-        """The rule, or what is wrong with it, field by field."""
-        rule = self.cleaned_data["liquidity_rule"] or {}
-        if not isinstance(rule, dict):
-            raise ValidationError('an object such as {"token_a": "WETH", "token_b": "USDC"}')
-        try:
-            parse_liquidity_rule(rule)
-        except InvalidParams as error:
-            raise ValidationError([f"{name}: {why}" for name, why in error.data["fields"].items()]) from error
-        return rule
 
 
 class SteerForm(Form):
@@ -81,17 +62,10 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
     list_filter = (GolemFilter, "is_on", "planner")
     list_select_related = ("golem",)
     search_fields = ("golem__name",)
-    fields = (
-        "golem",
-        "is_on",
-        "mode",
-        "planner",
-        "base_interval_seconds",
-        "liquidity_rule",
-        "regime",
-        "next_tick_at",
-        "tick_number",
-        "missed_ticks",
+    fieldsets = (
+        (None, {"fields": ("golem", "is_on", "mode", "planner", "base_interval_seconds")}),
+        ("The position its rules keep", {"fields": RULE_FIELDS}),
+        ("Its ticks", {"fields": ("regime", "next_tick_at", "tick_number", "missed_ticks")}),
     )
     actions_detail: ClassVar[tuple[str, ...]] = ("steer", "tick_now")
     readonly_fields = ("mode", "regime", "next_tick_at", "tick_number", "missed_ticks")
@@ -165,10 +139,10 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
 
     @display(description="Mode")
     def mode(self, obj: Heartbeat) -> SafeString:
-        """Off, dry run or live."""
+        """Off, rehearses or live."""
         if not obj.is_on:
             return show_badge("off")
-        return show_badge("live", "good") if obj.golem.is_live else show_badge("dry run", "info")
+        return show_badge("live", "good") if obj.golem.is_live else show_badge("rehearses", "info")
 
     @display(description="Tick")
     def tick_number(self, obj: Heartbeat) -> int:

@@ -8,15 +8,17 @@ from archetypes_app.models import DecisionCycleRecord
 from permits_app.decisions import describe_decision
 from permits_app.move_words import describe_move
 from tools_app.admin.display import format_millionths
+from tools_app.admin.tokens import name_addresses
 
 
 def tell_decision(row: DecisionCycleRecord) -> list[str]:
     """Sentences: when, how hard it thought and why, the market, vitality, and each action with its end."""
     told = describe_decision(row)
     how = "It acted with its money." if row.is_live else "It rehearsed: nothing was signed."
+    why = name_addresses(row.gating_reason, row.golem.home_chain_id)
     lines = [
         f"Tick {row.heartbeat_tick} at {row.decided_at:%Y-%m-%d %H:%M:%S} UTC. {how}",
-        f"It thought at tier {row.tier}: {row.gating_reason or 'quiet, nothing asked for thinking'}.",
+        f"It thought at tier {row.tier}: {why or 'quiet, nothing asked for thinking'}.",
         f"The market looked {str(row.regime).lower() or 'unknown'}.",
     ]
     if row.vitality is not None:

@@ -91,6 +91,7 @@ MACHINERY: list[dict[str, Any]] = [
             _link("Spends", "payments", "permits_app.spendentry"),
             _link("Standing allowances", "lock_open", "permits_app.standingallowance"),
             _link("Transactions", "receipt_long", "permits_app.outboundtransaction"),
+            _link("Address book", "contacts", "permits_app.knownaddress"),
             _link("Nonces", "tag", "permits_app.noncereservation"),
         ],
     },

@@ -21,6 +21,7 @@ from archetypes_app.ownership import has_power, list_deciders
 from archetypes_app.roles import Power
 from archetypes_app.toolset import resolve_toolset
 from permits_app.approvals import digest, states
+from permits_app.approvals.address_lines import describe_addresses
 from permits_app.approvals.errors import NotAnOwner, ReasonNeeded, SafeNonceTaken, TooManyChanges
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ObservingOperation, Proposal, SafeTxDraft
@@ -210,6 +211,7 @@ def _open(
     request.barred_owner_id = quorum.barred_owner_id
     request.is_single_owner = quorum.is_single_owner
     request.needs_second_factor = quorum.needs_second_factor
+    _name_addresses(request)
     request.digest = digest.hash_request(request)
     try:
         with transaction.atomic():
@@ -269,6 +271,14 @@ def _describe(golem: Golem, proposal: Proposal) -> dict[str, Any]:
         shown["calls"] = [describe_owner_call(fields, label=proposal.title)]
         shown[SAFE_TX] = describe_fields(fields)
     return shown
+
+
+def _name_addresses(request: ChangeRequest) -> None:
+    """Who each address is, and what is suspect about it, as part of what the owners are shown."""
+    chain_id = request.permit.chain_id if request.permit is not None else request.golem.home_chain_id
+    lines = describe_addresses(request.shown, golem=request.golem, chain_id=chain_id)
+    if lines:
+        request.shown = {**request.shown, "addresses": lines}
 
 
 def _title_of(permit: ActionPermit) -> str:

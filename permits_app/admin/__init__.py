@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from permits_app.admin import (
+    address_book,
     cage_mirrors,
     chains,
     changes,
@@ -21,6 +22,7 @@ from permits_app.admin import (
 )
 
 __all__ = [
+    "address_book",
     "cage_mirrors",
     "chains",
     "changes",

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from permits_app.address_book import read_book
 from permits_app.approvals.cage_forms import describe_limits
 from permits_app.approvals.cage_words import name_rule, say_session, show_rule
 from permits_app.models import CageMirror
@@ -19,7 +20,6 @@ from permits_app.policy_cage.mirror import is_behind, list_allowed
 from permits_app.policy_cage.state import CageState, PendingChange
 from tools_app.admin.display import format_chain, show_age, show_badge, show_hex
 from tools_app.admin.read_only import ReadOnlyAdminMixin
-from tools_app.admin.tokens import name_address
 from tools_app.core import clock
 
 
@@ -109,12 +109,12 @@ class CageMirrorAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     @display(description="Assets")
     def assets(self, obj: CageMirror) -> SafeString:
         """Each with its feed and state."""
-        state = CageState.from_dict(obj.state)
+        state, book = CageState.from_dict(obj.state), read_book(obj.cage.golem.owner_id)
         rows = []
         for key, value in list_allowed(state, RuleKind.ASSET):
             asset = AssetRule.unpack(value)
             address = next(each for each in state.assets if each[2:].lower() == key[-40:])
-            name = name_address(obj.chain_id, address) or address
+            name = book.in_text(obj.chain_id, address)
             rows.append((name, f"{asset.state.name.lower()}, feed {asset.feed}, at most {asset.max_age_seconds} s old"))
         return _list_rows(rows)
 

@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
 from permits_app.actions.request_change import request_operation
+from permits_app.address_book import AddressBook, read_book
 from permits_app.admin.cage_mirrors import show_enforcement
 from permits_app.approvals.cage_forms import ACTS, RULE_FORMS, ActForm, CageForm, describe_limits
 from permits_app.approvals.cage_words import name_rule, say_session, show_rule
@@ -32,16 +33,16 @@ from tools_app.admin.display import format_age, format_chain
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 
-_GROUPS = (
-    RuleKind.ASSET,
-    RuleKind.OUTFLOW_PER_BATCH,
-    RuleKind.OUTFLOW_PER_WINDOW,
-    RuleKind.CALL,
-    RuleKind.SPENDER,
-    RuleKind.VALUER,
-    RuleKind.GUARDIAN,
-    RuleKind.RECIPIENT,
-)
+_GROUPS = {
+    RuleKind.ASSET: "Assets",
+    RuleKind.OUTFLOW_PER_BATCH: "What may leave in one batch",
+    RuleKind.OUTFLOW_PER_WINDOW: "What may leave within 24 h",
+    RuleKind.CALL: "Functions it may call",
+    RuleKind.SPENDER: "Spenders",
+    RuleKind.VALUER: "Valuers",
+    RuleKind.GUARDIAN: "Guardian",
+    RuleKind.RECIPIENT: "Recipients of payouts",
+}
 FORMS = {**RULE_FORMS, **ROLE_FORMS}
 
 
@@ -66,7 +67,8 @@ class CagePage:
     chain: str
     session: str
     limits: tuple[tuple[str, str], ...]
-    rules: tuple[tuple[str, str], ...]
+    rules: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    """By kind, each with its name and what it allows."""
     roles: tuple[RoleLine, ...]
     waiting: tuple[WaitingLine, ...]
     is_halted: bool
@@ -74,24 +76,19 @@ class CagePage:
 
 
 def build_cage_page(mirror: CageMirror, *, now: datetime) -> CagePage:
-    """The contract as the mirror knows it, in words."""
+    """The contract as the mirror knows it, in words, with addresses as its golem's owner calls them."""
     state, chain_id = CageState.from_dict(mirror.state), mirror.chain_id
+    book = read_book(mirror.cage.golem.owner_id)
     listed = sorted((rule, value) for rule, value in state.rules.items() if rule[0] in _GROUPS and value)
     return CagePage(
         mirror=mirror,
         enforcement=show_enforcement(mirror),
         chain=format_chain(chain_id),
-        session=say_session(state),
+        session=book.in_text(chain_id, say_session(state)),
         limits=tuple(describe_limits(state, chain_id=chain_id)),
-        rules=tuple(
-            (
-                name_rule(kind, bytes.fromhex(key[2:]), chain_id=chain_id),
-                show_rule(kind, bytes.fromhex(key[2:]), value, chain_id=chain_id),
-            )
-            for (kind, key), value in listed
-        ),
+        rules=_group_rules(listed, chain_id, book),
         roles=tuple(list_roles(state, chain_id=chain_id, now=now)),
-        waiting=tuple(_list_waiting(state, chain_id, now)),
+        waiting=tuple(_list_waiting(state, chain_id, book, now)),
         is_halted=state.is_halted,
         is_breached=state.is_drawdown_breached,
     )
@@ -177,15 +174,27 @@ class CagePages:
         return golem, mirror
 
 
-def _list_waiting(state: CageState, chain_id: int, now: datetime) -> list[WaitingLine]:
+def _group_rules(
+    listed: list[tuple[tuple[int, str], int]], chain_id: int, book: AddressBook
+) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for (kind, key), value in listed:
+        raw = bytes.fromhex(key[2:])
+        name, allows = name_rule(kind, raw, chain_id=chain_id), show_rule(kind, raw, value, chain_id=chain_id)
+        line = book.in_text(chain_id, name), book.in_text(chain_id, allows)
+        found.setdefault(_GROUPS[RuleKind(kind)], []).append(line)
+    return tuple((name, tuple(lines)) for name, lines in found.items())
+
+
+def _list_waiting(state: CageState, chain_id: int, book: AddressBook, now: datetime) -> list[WaitingLine]:
     lines = []
     for (kind, key), change in sorted(state.pending.items(), key=lambda each: each[1].ready_at):
         raw, ready = bytes.fromhex(key[2:]), datetime.fromtimestamp(change.ready_at, UTC)
         is_late = now.timestamp() > change.ready_at + GRACE_SECONDS
         lines.append(
             WaitingLine(
-                words=name_rule(kind, raw, chain_id=chain_id),
-                becomes=show_rule(kind, raw, change.value, chain_id=chain_id),
+                words=book.in_text(chain_id, name_rule(kind, raw, chain_id=chain_id)),
+                becomes=book.in_text(chain_id, show_rule(kind, raw, change.value, chain_id=chain_id)),
                 ready="too late to be applied"
                 if is_late
                 else f"{ready:%Y-%m-%d %H:%M:%S} UTC, {format_age(ready, now=now)}",

@@ -13,11 +13,12 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.safestring import SafeString
 
-from archetypes_app.models import ApiKey, Golem
+from archetypes_app.models import ApiKey, Golem, Heartbeat
 from archetypes_app.phases import is_allowed
 from archetypes_app.profiles import writes_per_hour_cap
 from archetypes_app.toolset import resolve_toolset
 from permits_app import ledger
+from permits_app.address_book import UNKNOWN, read_book
 from permits_app.admin.death_pages import describe_death
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
 from permits_app.admin.golem_state import read_state, say_contract
@@ -33,11 +34,11 @@ from tools_app.admin.display import (
     format_age,
     format_chain,
     format_usd,
+    shorten_hex,
     show_age,
     show_badge,
     show_hex,
 )
-from tools_app.admin.tokens import name_address
 from tools_app.toolkit.enums import ActionClass, CapabilityTier, Phase
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ForeignTool
@@ -117,6 +118,7 @@ class GolemPage:
     golem: Golem
     chain: str
     is_simulated_chain: bool
+    has_heartbeat: bool
     state: SafeString
     contract_notice: str
     phase_allows: str
@@ -149,6 +151,7 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
         golem=golem,
         chain=format_chain(golem.home_chain_id),
         is_simulated_chain=golem.home_chain_id == 31337,
+        has_heartbeat=Heartbeat.objects.filter(golem=golem).exists(),
         state=state.show(),
         contract_notice=say_contract(state),
         phase_allows=_phase_allows(Phase(golem.phase)),
@@ -336,8 +339,10 @@ def _group(by_category: dict[str, list[ToolLine]]) -> tuple[ToolGroup, ...]:
 
 def _list_allowlist(golem: Golem) -> tuple[tuple[str, tuple[str, ...]], ...]:
     entries = AllowlistEntry.objects.filter(golem=golem).order_by("kind", "label")
+    book = read_book(golem.owner_id)
     by_kind: dict[str, list[str]] = {}
     for entry in entries:
-        name = entry.label or name_address(entry.chain_id, entry.address) or f"{entry.address[:8]}…"
+        found = entry.label or book.find(entry.chain_id, entry.address)
+        name = found or f"{UNKNOWN} {shorten_hex(entry.address)}"
         by_kind.setdefault(entry.get_kind_display(), []).append(name)
     return tuple((kind, tuple(dict.fromkeys(names))) for kind, names in by_kind.items())

@@ -16,12 +16,12 @@ from unfold.decorators import display
 from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from permits_app.address_book import AddressBook, read_book
 from permits_app.admin.exit_lines import describe_exit
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting
 from permits_app.move_words import describe_move
 from tools_app.admin.display import format_usd, shorten_hex, show_age, show_badge, show_unchecked
 from tools_app.admin.read_only import ReadOnlyAdminMixin
-from tools_app.admin.tokens import name_address
 from tools_app.core import clock
 
 _MOST_ITEMS = 20
@@ -58,7 +58,7 @@ class HaltRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     @display(description="Steps")
     def step_list(self, obj: HaltRecord) -> SafeString:
         """In order, with milliseconds from the start, and what each one did."""
-        return show_steps(obj.steps)
+        return show_steps(obj.steps, book=read_book(obj.golem.owner_id))
 
 
 @admin.register(HaltSetting)
@@ -85,7 +85,7 @@ class HaltSettingAdmin(AuditedEditMixin, OwnerScopedAdmin):
         return show_badge(words, "warn")
 
 
-def show_steps(steps: Sequence[Mapping[str, Any]]) -> SafeString:
+def show_steps(steps: Sequence[Mapping[str, Any]], *, book: AddressBook) -> SafeString:
     """The steps of a halt or a drill in words, each with its time; what was stored is folded below."""
     now = clock.now()
     permits = _name_permits(steps)
@@ -93,7 +93,7 @@ def show_steps(steps: Sequence[Mapping[str, Any]]) -> SafeString:
         (
             str(step.get("step", ""))[:1].upper() + str(step.get("step", ""))[1:],
             _when(step),
-            _show_facts(step, permits, now),
+            _show_facts(step, permits, book, now),
         )
         for step in steps
     ]
@@ -122,7 +122,7 @@ def _name_permits(steps: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
-def _show_facts(step: Mapping[str, Any], permits: Mapping[str, str], now: datetime) -> SafeString:
+def _show_facts(step: Mapping[str, Any], permits: Mapping[str, str], book: AddressBook, now: datetime) -> SafeString:
     lines: list[str] = []
     if step.get("failed"):
         lines.append(f"failed and is tried again: {step.get('detail') or step['failed']}")
@@ -130,7 +130,7 @@ def _show_facts(step: Mapping[str, Any], permits: Mapping[str, str], now: dateti
         lines.append("it was halted before")
     for name, value in step.items():
         if isinstance(value, list):
-            told = [_say_item(name, item, permits, now) for item in value[:_MOST_ITEMS]]
+            told = [_say_item(name, item, permits, book, now) for item in value[:_MOST_ITEMS]]
             lines += told or ["none"]
             if len(value) > _MOST_ITEMS:
                 lines.append(f"and {len(value) - _MOST_ITEMS} more")
@@ -140,13 +140,13 @@ def _show_facts(step: Mapping[str, Any], permits: Mapping[str, str], now: dateti
     return format_html("<ul>{}</ul>", items) if lines else SafeString()
 
 
-def _say_item(name: str, item: Any, permits: Mapping[str, str], now: datetime) -> str:
+def _say_item(name: str, item: Any, permits: Mapping[str, str], book: AddressBook, now: datetime) -> str:
     if name == "permit_ids":
         return permits.get(str(item), f"permit {str(item)[:8]}…")
     if not isinstance(item, Mapping):
         return shorten_hex(str(item))
     if "spender" in item:
-        spender = name_address(int(item.get("chain_id", 0)), str(item["spender"])) or shorten_hex(str(item["spender"]))
+        spender = book.in_text(int(item.get("chain_id", 0)), str(item["spender"]))
         return f"{item.get('token', 'a token')} to {spender}"
     if "units" in item:
         return str(item["units"])

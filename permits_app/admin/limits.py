@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import OuterRef, Q, Subquery
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from unfold.decorators import display
@@ -14,10 +15,11 @@ from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import Golem
 from permits_app import ledger
+from permits_app.address_book import UNKNOWN
 from permits_app.admin.cage_mirrors import show_enforcement
 from permits_app.admin.loosening import LooseningMixin
 from permits_app.approvals.write_policy import keep_version
-from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
+from permits_app.models import AllowlistEntry, KnownAddress, PolicyCage, SpendingLimits
 from permits_app.opened_forms import OPENED, OpenedCageForm, OpenedEntryForm, OpenedLimitsForm
 from tools_app.admin.display import format_bps, format_chain, format_usd, show_hex
 from tools_app.admin.tokens import name_address
@@ -188,10 +190,17 @@ class AllowlistEntryAdmin(PolicyRowAdmin):
     search_help_text = "A whole address, or words of a label"
     ordering = ("golem", "kind", "label")
 
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """With the name in the book of each golem's owner."""
+        named = KnownAddress.objects.filter(owner=OuterRef("golem__owner"), address=OuterRef("address"))
+        named = named.filter(Q(chain_id=OuterRef("chain_id")) | Q(chain_id__isnull=True)).order_by("chain_id")
+        return super().get_queryset(request).annotate(name_in_book=Subquery(named.values("name")[:1]))
+
     @display(description="Name", ordering="label")
     def name(self, obj: AllowlistEntry) -> str:
-        """Its label, or what the chain's registry calls it."""
-        return obj.label or name_address(obj.chain_id, obj.address) or "unnamed"
+        """Its label, what its golem's owner calls the address, or what the chain's registry does."""
+        own: str = getattr(obj, "name_in_book", None) or ""
+        return obj.label or own or name_address(obj.chain_id, obj.address) or UNKNOWN
 
     @display(description="Address")
     def address_short(self, obj: AllowlistEntry) -> SafeString:

@@ -52,7 +52,7 @@ class KnownContractAdmin(ReadOnlyAdminMixin, PlainAdmin):
     @display(description="Contract")
     def name(self, obj: KnownContract) -> str:
         """What the chain's registry calls it."""
-        return name_address(obj.chain_id, obj.address) or "unnamed"
+        return name_address(obj.chain_id, obj.address) or "unknown"
 
     @display(description="Address", ordering="address")
     def address_short(self, obj: KnownContract) -> SafeString:

@@ -23,6 +23,7 @@ from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
+from permits_app.address_book import read_book
 from permits_app.admin.exit_lines import ExitLine, foretell_exits
 from permits_app.admin.golem_state import GolemState, read_states
 from permits_app.admin.halts import show_steps
@@ -125,7 +126,8 @@ def _list_lines(golems: Sequence[Golem], chosen: set[Any], *, now: datetime) -> 
 
 def _rehearse(request: HttpRequest, golem: Golem, reason: str, now: datetime) -> None:
     report = halt_golem(golem=golem, reason=reason, actor=name_actor(request.user), now=now, is_drill=True)
-    messages.info(request, format_html("A drill for {}: nothing was changed. {}", golem, show_steps(report["steps"])))
+    steps = show_steps(report["steps"], book=read_book(golem.owner_id))
+    messages.info(request, format_html("A drill for {}: nothing was changed. {}", golem, steps))
 
 
 def _halt(request: HttpRequest, golem: Golem, reason: str, *, on_chain: bool, now: datetime) -> None:

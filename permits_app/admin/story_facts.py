@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
+from permits_app.address_book import AddressBook, read_book
 from permits_app.models import ActionPermit
 from permits_app.position_words import say_moved
 from tools_app.admin.display import (
@@ -21,7 +22,7 @@ from tools_app.admin.display import (
     show_age,
     show_hex,
 )
-from tools_app.admin.tokens import format_token_amount, name_address
+from tools_app.admin.tokens import format_token_amount
 from tools_app.core.units import format_units
 
 
@@ -49,7 +50,7 @@ def describe_request(permit: ActionPermit) -> tuple[Fact, ...]:
 
 def _parameter(permit: ActionPermit, name: str, value: Any) -> str | SafeString:
     if isinstance(value, str) and value.startswith("0x") and len(value) == 42:
-        return show_hex(value, name=name_address(permit.chain_id, value))
+        return show_hex(value, name=_book_of(permit).say(permit.chain_id, value))
     if name.endswith("_bps") and isinstance(value, int):
         return format_bps(value)
     if name == "amount" or name.startswith("amount"):
@@ -90,7 +91,7 @@ def describe_plan(permit: ActionPermit) -> tuple[Fact, ...]:
         facts.append(Fact("Deadline on chain", when.strftime("%Y-%m-%d %H:%M:%S UTC")))
     for address in bounds.get("recipients", []):
         is_own = address in (permit.account, permit.signer)
-        name = "the golem itself" if is_own else name_address(permit.chain_id, address)
+        name = "the golem itself" if is_own else _book_of(permit).say(permit.chain_id, address)
         facts.append(Fact("Recipient", show_hex(address, name=name)))
     for position in say_moved(permit.expected_outcome.get("positions", [])):
         facts.append(Fact(position["label"], show_value(position["changes"])))
@@ -103,6 +104,10 @@ def describe_plan(permit: ActionPermit) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
+def _book_of(permit: ActionPermit) -> AddressBook:
+    return read_book(permit.golem.owner_id)
+
+
 def describe_allowances(permit: ActionPermit) -> tuple[Fact, ...]:
     """Who may take how much, and what stays allowed."""
     facts = []
@@ -110,7 +115,7 @@ def describe_allowances(permit: ActionPermit) -> tuple[Fact, ...]:
         token = allowance["token"]
         granted = format_units(int(allowance["granted"]), int(token["decimals"]), token["symbol"])
         left = format_units(int(allowance["left"]), int(token["decimals"]), token["symbol"])
-        spender = name_address(permit.chain_id, allowance["spender"]) or allowance["spender"]
+        spender = _book_of(permit).in_text(permit.chain_id, allowance["spender"])
         hint = "used up inside this plan" if allowance["left"] == "0" else f"{left} stays allowed until revoked"
         facts.append(Fact(f"{spender} may take", granted, hint))
     return tuple(facts)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from permits_app.address_book import read_book
 from permits_app.admin.pool_names import NamedPool, name_pools
 from permits_app.models import ActionPermit
 from permits_app.plan_store import decode_calls, list_sent_calls
@@ -18,6 +19,7 @@ from tools_app.admin.call_signatures import NAMED_SIGNATURES
 from tools_app.admin.calls import DecodedArgument, decode_call, format_deadline
 from tools_app.admin.display import format_gas
 from tools_app.admin.tokens import format_token_amount, name_address, name_addresses
+from tools_app.chain.abi import checksum
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.recursion import deep_calls
@@ -125,10 +127,11 @@ def rebuild_request(permit: ActionPermit) -> tuple[SimulationRequest, BlockRef]:
 
 
 def name_own(permit: ActionPermit) -> dict[str, str]:
-    """The golem's addresses in words. Where it acts through an account, its key is only who signs."""
+    """Addresses its owner has a name for, and the golem's own. Where it acts through an account, its key only signs."""
+    book = {checksum(address): name for (_, address), name in read_book(permit.golem.owner_id).names.items()}
     if not permit.acts_for:
-        return {permit.signer: "the golem"}
-    return {permit.signer: "the golem's key", permit.acts_for: "the golem's account"}
+        return {**book, permit.signer: "the golem"}
+    return {**book, permit.signer: "the golem's key", permit.acts_for: "the golem's account"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Case, Q, QuerySet, When
 from django.utils.safestring import SafeString
 
+from archetypes_app.admin.audited import spell_actors
 from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.ownership import has_power, list_deciders, list_golems_with
 from archetypes_app.roles import Power
@@ -110,7 +111,7 @@ class DecisionPage:
     why_not: str
     may_cancel: bool
     needs_device: bool
-    audit: tuple[AuditEntry, ...]
+    audit: tuple[tuple[AuditEntry, str], ...]
     refresh: bool
 
 
@@ -171,13 +172,20 @@ def build_decision_page(request: ChangeRequest, user: Any, *, now: datetime) -> 
         why_not=_why_not(mine=mine, is_barred=is_barred, has_decided=has_decided),
         may_cancel=mine and request.state in LIVE_STATES,
         needs_device=request.needs_second_factor and not has_second_factor(user),
-        audit=tuple(
-            AuditEntry.objects.filter(golem_id=request.golem_id)
-            .filter(Q(data__request_id=str(request.pk)) | Q(data__permit_id=str(request.permit_id or request.pk)))
-            .order_by("seq")[:50]
-        ),
+        audit=_list_audit(request),
         refresh=request.state == ChangeState.APPROVED and not request.cooling_seconds,
     )
+
+
+def _list_audit(request: ChangeRequest) -> tuple[tuple[AuditEntry, str], ...]:
+    """What the audit log tells of it, oldest first, and by whom."""
+    rows = list(
+        AuditEntry.objects.filter(golem_id=request.golem_id)
+        .filter(Q(data__request_id=str(request.pk)) | Q(data__permit_id=str(request.permit_id or request.pk)))
+        .order_by("seq")[:50]
+    )
+    people = spell_actors(row.actor for row in rows)
+    return tuple((row, people[row.actor]) for row in rows)
 
 
 def name_asker(request: ChangeRequest) -> str:

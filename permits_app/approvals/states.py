@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
+from permits_app.approvals.address_lines import sum_up_warnings
 from permits_app.models import ChangeRequest, OwnerTransaction
 from permits_app.models.approval import ChangeState
 from permits_app.models.owner_transaction import OwnerTransactionState
@@ -106,5 +107,11 @@ def tell(
         data={**about, "title": request.title, "plan_hash": request.plan_hash, **(facts or {})},
     )
     if event is not None:
-        payload = {**about, "summary": request.title, "approvals_needed": request.required_approvals}
+        payload = {**about, "summary": _sum_up(request, event), "approvals_needed": request.required_approvals}
         event_bus.emit(golem_id=request.golem_id, event=Event(event, payload), now=now)
+
+
+def _sum_up(request: ChangeRequest, event: EventType) -> str:
+    """Its title; where it asks for a decision, with what is suspect about its addresses."""
+    told = sum_up_warnings(request.shown) if event is EventType.APPROVAL_REQUESTED else ""
+    return f"{request.title}; {told}" if told else request.title

@@ -12,6 +12,7 @@ from permits_app.models.denied_call import DeniedCall
 from permits_app.models.grant import CapabilityGrant
 from permits_app.models.halt import HaltRecord, HaltSetting
 from permits_app.models.idempotency import IdempotencyRecord
+from permits_app.models.known_address import KnownAddress
 from permits_app.models.known_contract import KnownContract
 from permits_app.models.net_asset_value import HighWaterMark, NavSnapshot
 from permits_app.models.nonce import NonceCursor, NonceReservation
@@ -50,6 +51,7 @@ __all__ = [
     "HaltRecord",
     "HaltSetting",
     "IdempotencyRecord",
+    "KnownAddress",
     "KnownContract",
     "NavSnapshot",
     "NonceCursor",

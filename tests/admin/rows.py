@@ -24,7 +24,7 @@ from archetypes_app.models import (
 )
 from archetypes_app.models.tick import TickStatus
 from golem_project.a2a.models import OpenedRead
-from permits_app.models import ActionRecord, HaltSetting, HighWaterMark, IdempotencyRecord
+from permits_app.models import ActionRecord, HaltSetting, HighWaterMark, IdempotencyRecord, KnownAddress
 from tests import factories
 from tests.architecture.sources import ROOT
 from tools_app.admin.tokens import list_tokens
@@ -176,6 +176,9 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     ),
     "permits_app.outcomerecord": lambda golem: factories.make_outcome(permit=factories.make_permit(golem=golem)),
     "permits_app.cagemirror": lambda golem: factories.make_cage_mirror(golem=golem),
+    "permits_app.knownaddress": lambda golem: KnownAddress.objects.create(
+        owner=golem.owner, address=f"0x{golem.pk.hex}abcdabcd", name="Treasury"
+    ),
     "permits_app.venuetrust": lambda golem: factories.make_venue_trust(permit=factories.make_permit(golem=golem)),
     "permits_app.signingkey": lambda golem: factories.make_signing_key(golem=golem),
     "permits_app.wallet": lambda golem: factories.make_wallet(golem=golem),

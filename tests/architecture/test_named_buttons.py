@@ -9,7 +9,15 @@ import pytest
 
 from tests.architecture.sources import ROOT
 
-GUIDES = ("approve-a-change", "invite-people", "let-a-golem-live", "choose-who-signs")
+GUIDES = (
+    "approve-a-change",
+    "bring-a-tool",
+    "choose-who-signs",
+    "invite-people",
+    "let-a-golem-live",
+    "talk-to-a-golem",
+    "write-a-module",
+)
 _QUOTED = re.compile(r'"([A-Z][a-z]+(?: [a-z]+){0,5})"|\*\*([A-Z][a-z]+(?: [a-z]+){0,5})\*\*')
 
 

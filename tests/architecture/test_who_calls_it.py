@@ -41,6 +41,7 @@ CALLED_BY_NAME = {
             "RequestIdFilter",
             "describe_environment",
             "fill_dashboard",
+            "link_help",
             "leave_colors",
             "form_out_of_date",
         ),

@@ -2,58 +2,25 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 import pytest
-import uvicorn
-from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
 from playwright.sync_api import Browser, Page, expect
 
 from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_owner_group
-from golem_project.asgi import application
 from tests import factories
 from tests.browser.conftest import DESKTOP, PHONE, Visit
+from tests.browser.served import Server
 from tests.factories.golems import PASSWORD
-from tests.golem_project.stream.conftest import free_port
 from tools_app.core import clock, event_bus, event_log
 from tools_app.core.events import Event, EventType
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 CALL = "00000000-0000-4000-8000-00000000000a"
-
-
-class Server:
-    """uvicorn on a port that stays the same while it is stopped and started again."""
-
-    def __init__(self) -> None:
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-
-    def start(self) -> None:
-        config = uvicorn.Config(
-            ASGIStaticFilesHandler(cast("Any", application)),
-            host="127.0.0.1",
-            port=self.port,
-            log_level="warning",
-            lifespan="off",
-            timeout_graceful_shutdown=1,
-            ws="none",
-        )
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, daemon=True)
-        self._thread.start()
-        while not self._server.started:
-            self._thread.join(0.01)
-
-    def stop(self) -> None:
-        self._server.should_exit = True
-        self._thread.join(10)
-        assert not self._thread.is_alive()
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from golem_project.cage_set_up.deployment import build_valuer
 from golem_project.embedded.world.accounts import CHAIN_ID, derive_account
 from golem_project.embedded.world.rpc import RpcError
-from golem_project.management.commands.deploy_policy_cage import build_valuer
 from golem_project.proof.holding_steps import STEPS
 from golem_project.proof.holding_walk import HoldingsWalk
 from permits_app.policy_cage.abi import FUNCTIONS

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import pytest
 
+from golem_project.cage_set_up.deployment import build_valuer
 from golem_project.embedded.world.accounts import CHAIN_ID, derive_account
-from golem_project.management.commands.deploy_policy_cage import build_valuer
 from golem_project.proof.caged.safe import FEED_DECIMALS
 from golem_project.proof.holding_steps import SAID, STEPS, WALKS
 from golem_project.proof.holding_walk import HoldingsWalk

@@ -11,10 +11,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from golem_project.cage_set_up.deployment import BUDGET_MS, create
 from golem_project.embedded.world.accounts import CHAIN_ID
 from golem_project.embedded.world.rpc import JsonRpc, checksum
 from golem_project.embedded.world.solidity import load_contract
-from golem_project.management.commands.deploy_policy_cage import BUDGET_MS, create, find_golem
+from golem_project.management.commands.deploy_policy_cage import find_golem
 from permits_app.policy_cage.safe_tx import ENABLE_MODULE, NONCE, SafeTx, build_typed_data
 from tools_app import runner
 from tools_app.chain.abi import encode_call

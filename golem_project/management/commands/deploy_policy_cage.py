@@ -7,7 +7,6 @@ else it writes the transactions for the owner's own wallet, and `--register` fol
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,37 +15,23 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 
 from archetypes_app.models import Golem
-from golem_project.embedded.world.accounts import CHAIN_ID, derive_actors
-from golem_project.embedded.world.ledger import GAS_LIMIT
-from golem_project.embedded.world.rpc import JsonRpc, checksum
-from golem_project.embedded.world.solidity import load_contract
-from permits_app.actions.sync_policy_cage import register_cage
+from golem_project.cage_set_up.deployment import (
+    ASK_TO_ENABLE,
+    BUDGET_MS,
+    deploy_locally,
+    follow,
+    plan_owner_transactions,
+    tell_left_out,
+)
+from golem_project.embedded.world.accounts import CHAIN_ID
 from permits_app.models import CageMirror
 from permits_app.policy_cage.abi import PUBLISHED
-from permits_app.policy_cage.contract import MOST_POSITIONS, encode_deployment
-from permits_app.policy_cage.published import mask_immutables
 from permits_app.policy_cage.safe_tx import ENABLE_MODULE, NONCE, SafeTx, build_typed_data
-from permits_app.policy_cage.suggested_rules import list_subjects, suggest_rules
 from tools_app import runner
-from tools_app.chain.abi import encode_call, encode_constructor
+from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.units import usd_to_micro
-from tools_app.toolkit.context import ChainReader, ReadCall
-from tools_app.toolkit.positions import drive
-from tools_app.toolkit.protocol import SHELF, Valuer
-
-BUDGET_MS = 30_000
-_SUBJECT = "function subject() view returns (address)"
-DEPLOYMENT_GAS = 16_000_000
-ASK_TO_ENABLE = (
-    'on {page} press "Let the cage act for the Safe": its owners sign there, with their wallet or with `manage.py'
-    " sign_request`, and the relayer sends it"
-)
-"""The one step of a deployment that needs the owners' keys."""
-MOST_BYTES_OF_CREATION = 49_152
-"""EIP-3860: creation code with the constructor's arguments."""
 
 
 class Command(BaseCommand):
@@ -129,174 +114,7 @@ def find_golem(text: str) -> Golem:
     return found[0]
 
 
-def follow(golem: Golem, contract: str, deployed_block: int) -> CageMirror:
-    """Register the contract and read it."""
-    return register_cage(
-        golem_id=golem.pk,
-        chain_id=golem.home_chain_id,
-        contract=checksum(contract),
-        deployed_block=deployed_block,
-        now=clock.now(),
-    )
-
-
 def describe(mirror: CageMirror) -> str:
     """One line for the person at the terminal."""
     word = "enforced on chain" if mirror.is_enforced else "NOT enforced on chain: the account does not act through it"
     return f"{mirror.contract} follows block {mirror.block_number}: {word}"
-
-
-def build_deployment(
-    golem: Golem, chain: ChainReader, options: dict[str, Any], *, valuers: Mapping[str, str], left_out: Sequence[str]
-) -> bytes:
-    """The data of the transaction that creates the cage; `valuers` by subject. Raises what a feed raises."""
-    rules = suggest_rules(
-        golem=golem,
-        chain=chain,
-        high_water_mark_micro_usd=usd_to_micro(options["high_water_mark_usd"]),
-        guardian=options["guardian"],
-        valuers=valuers,
-        left_out=left_out,
-    )
-    code = bytes.fromhex(load_contract("PolicyCage").bytecode[2:])
-    base_asset = chain.token(golem.base_asset).address
-    return encode_deployment(code, account=checksum(options["account"]), base_asset=base_asset, rules=rules)
-
-
-def choose_left_out(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> list[str]:
-    """The protocols that this golem's cage begins without: no chain takes all rules in one creation, and a cage counts
-    positions at so many places alone.
-
-    Markets are kept longest, since everything is left through them; of the others the one with the most rules goes
-    first. Raises CommandError where even none of them fits, and what a feed raises.
-    """
-    # Any address will do to measure with.
-    stand_ins = {subject: subject for subject in find_valuers(golem, chain, (), left_out=())[1]}
-    left: list[str] = []
-
-    def measure(*more: str) -> int:
-        return len(build_deployment(golem, chain, options, valuers=stand_ins, left_out=[*left, *more]))
-
-    def count(*more: str) -> int:
-        return len(stand_ins.keys() & set(list_subjects(golem, chain.chain_id, left_out=[*left, *more])))
-
-    size = measure()
-    while size > MOST_BYTES_OF_CREATION or count() > MOST_POSITIONS:
-        kept = [each for each in SHELF.on(chain.chain_id) if each.name not in left]
-        places = count()
-        if places > MOST_POSITIONS:
-            kept = [each for each in kept if count(each.name) < places]
-        smaller = [(each.markets is not None, measure(each.name), each.name) for each in kept]
-        helping = [each for each in smaller if each[1] < size]
-        if not helping:
-            raise CommandError(f"the rules of this golem are {size} bytes to create, and no chain takes so many")
-        _, size, name = min(helping)
-        left.append(name)
-    return left
-
-
-def find_valuers(
-    golem: Golem, chain: ChainReader, given: Sequence[str], *, left_out: Sequence[str]
-) -> tuple[dict[str, str], dict[str, Valuer]]:
-    """Valuers that were `given`, and how those are made that are missing, both by the subject they value.
-
-    Raises CommandError for one of other code or made of something else, PositionsUnreadable.
-    """
-    known = dict(SHELF.valuers_on(chain.chain_id))
-    there: dict[str, str] = {}
-    for address in map(checksum, given):
-        [told] = chain.call_many([ReadCall(address, _SUBJECT)])
-        subject = str(told.values[0]) if told.ok else ""
-        valuer = known.get(subject)
-        if valuer is None:
-            raise CommandError(f"{address} is no valuer of anything that is known on chain {chain.chain_id}")
-        check_valuer(chain, address, valuer)
-        there[subject] = address
-    wanted = list_subjects(golem, chain.chain_id, left_out=left_out)
-    missing = (each for each in wanted if each in known and each not in there)
-    return there, {subject: known[subject] for subject in missing if chain.code(subject)}
-
-
-def tell_left_out(left_out: Sequence[str]) -> str:
-    """What owners do about the protocols that did not fit; empty where all did."""
-    if not left_out:
-        return ""
-    return (
-        f"left out, because no chain takes all rules at once: {', '.join(left_out)}; propose their calls, spenders and"
-        f" valuers on the cage's page once it stands, which counts positions at {MOST_POSITIONS} places at most"
-    )
-
-
-def check_valuer(chain: ChainReader, address: str, valuer: Valuer) -> None:
-    """Raises CommandError for other code than ours, and for a valuer that was made of other values."""
-    contract = load_contract(valuer.code)
-    code = mask_immutables(chain.code(address), contract.immutables)
-    if code != bytes.fromhex(contract.deployed_bytecode[2:]):
-        raise CommandError(f"the code at {address} is not that of {valuer.code}")
-    told = [chain.call(address, view)[0] for view in valuer.views]
-    if told != list(drive(valuer.arguments(chain.chain_id), chain.call_many)):
-        raise CommandError(f"the {valuer.code} at {address} was made of other values; deploy one that fits")
-
-
-def build_valuer(chain: ChainReader, valuer: Valuer) -> bytes:
-    """The data that creates a valuer. Raises PositionsUnreadable."""
-    values = drive(valuer.arguments(chain.chain_id), chain.call_many)
-    return bytes.fromhex(load_contract(valuer.code).bytecode[2:]) + encode_constructor(valuer.constructor, *values)
-
-
-def plan_owner_transactions(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> dict[str, Any]:
-    """What the owner's wallet sends and signs; the address of the cage is known once the first is mined."""
-    account = checksum(options["account"])
-    left_out = choose_left_out(golem, chain, options)
-    valuers, missing = find_valuers(golem, chain, options["valuer"], left_out=left_out)
-    plan: dict[str, Any] = {"chain_id": chain.chain_id, "account": account}
-    if missing:
-        plan["deploy_valuers_first"] = [
-            {"contract": valuer.code, "values": subject, "data": "0x" + build_valuer(chain, valuer).hex()}
-            for subject, valuer in missing.items()
-        ]
-        plan["then"] = "run this again with --valuer ADDRESS for each of them"
-        return plan
-    data = build_deployment(golem, chain, options, valuers=valuers, left_out=left_out)
-    if left_out:
-        plan["left_out"] = tell_left_out(left_out)
-    plan["deploy"] = {"data": "0x" + data.hex(), "gas": str(DEPLOYMENT_GAS)}
-    plan["then"] = "manage.py deploy_policy_cage GOLEM --register CONTRACT --deployed-block NUMBER"
-    plan["at_last"] = ASK_TO_ENABLE.format(page=reverse("admin:archetypes_app_golem_cage", args=[golem.pk]))
-    return plan
-
-
-def deploy_locally(golem: Golem, chain: ChainReader, options: dict[str, Any]) -> tuple[str, int, list[str]]:
-    """Deploy on the local chain, paid by the world's deployer; the contract, the block it is in, what did not fit."""
-    rpc = JsonRpc(options["send_locally"])
-    try:
-        if int(rpc.call("eth_chainId"), 16) != CHAIN_ID:
-            raise CommandError(f"{options['send_locally']} is not the local chain")
-        left_out = choose_left_out(golem, chain, options)
-        valuers, missing = find_valuers(golem, chain, options["valuer"], left_out=left_out)
-        for subject, valuer in missing.items():
-            valuers[subject], _ = create(rpc, build_valuer(chain, valuer))
-        contract, block = create(rpc, build_deployment(golem, chain, options, valuers=valuers, left_out=left_out))
-        return contract, block, left_out
-    finally:
-        rpc.close()
-
-
-def create(rpc: JsonRpc, data: bytes) -> tuple[str, int]:
-    """Send one creation and wait; returns its address and block. Raises CommandError when it reverts."""
-    deployer = derive_actors().deployer
-    fields: dict[str, Any] = {
-        "type": 2,
-        "chainId": CHAIN_ID,
-        "nonce": int(rpc.call("eth_getTransactionCount", deployer.address, "pending"), 16),
-        "value": 0,
-        "data": data,
-        "gas": max(GAS_LIMIT, DEPLOYMENT_GAS),
-        "maxFeePerGas": 2 * int(rpc.call("eth_gasPrice"), 16),
-        "maxPriorityFeePerGas": 0,
-    }
-    sent = rpc.send_raw(bytes(deployer.sign_transaction(fields).raw_transaction))
-    receipt = rpc.wait_for_receipt(sent)
-    if receipt["status"] != "0x1":
-        raise CommandError(f"the deployment reverted: {sent}")
-    return checksum(receipt["contractAddress"]), int(receipt["blockNumber"], 16)

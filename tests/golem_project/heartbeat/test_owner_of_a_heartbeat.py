@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +11,7 @@ from django.urls import reverse
 
 from archetypes_app.models import AlertBatch, Golem, Heartbeat
 from golem_project.heartbeat.errors import HeartbeatOff, SteersPending
+from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.owner_actions import steer_golem, tick_soon
 from tests.factories.golems import PASSWORD, make_golem, make_owner
 from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on
@@ -37,13 +37,23 @@ def browser(owner: Any, client: Client) -> Client:
     return client
 
 
+TYPED = {
+    "token_a": "WETH",
+    "token_b": "USDC",
+    "fee_tier": "500",
+    "half_width_bps": "3",
+    "target_micro_usd": "800",
+    "harvest_micro_usd": "0.50",
+}
+
+
 def _form(golem: Golem, **changes: Any) -> dict[str, Any]:
     form = {
         "golem": str(golem.pk),
         "is_on": "on",
         "planner": "RULE",
         "base_interval_seconds": "30",
-        "liquidity_rule": json.dumps(RULE),
+        **TYPED,
     }
     return {name: value for name, value in {**form, **changes}.items() if value is not None}
 
@@ -52,11 +62,11 @@ def test_an_owner_turns_a_heartbeat_on_and_off(browser: Client, golem: Golem) ->
     added = browser.post(reverse("admin:archetypes_app_heartbeat_add"), _form(golem))
     assert added.status_code == 302, added.context["errors"]
     heartbeat = Heartbeat.objects.get(golem=golem)
-    assert heartbeat.is_on and heartbeat.liquidity_rule == RULE
+    assert heartbeat.is_on and heartbeat.liquidity_rule == LiquidityRule(**dict[str, Any](RULE)).as_json()
     assert 0 <= (heartbeat.next_tick_at - clock.now()).total_seconds() + 1 <= 31
     assert not golem.is_live, "a heartbeat that is turned on rehearses until its owner says otherwise"
     page = reverse("admin:archetypes_app_heartbeat_change", args=[golem.pk])
-    assert "dry run" in browser.get(page).content.decode().lower()
+    assert "rehearses" in browser.get(page).content.decode().lower()
     assert browser.post(page, _form(golem, is_on=None)).status_code == 302
     heartbeat.refresh_from_db()
     assert not heartbeat.is_on
@@ -65,22 +75,32 @@ def test_an_owner_turns_a_heartbeat_on_and_off(browser: Client, golem: Golem) ->
 
 
 @pytest.mark.parametrize(
-    ("rule", "wrong"),
+    ("typed", "wrong"),
     [
-        ({"token_a": "WETH"}, "token_b"),
-        ({**RULE, "fee_tier": 7}, "fee_tier"),
-        ({**RULE, "half_width_bps": 1}, "half_width_bps"),
-        ({**RULE, "target_micro_usd": 1.5}, "target_micro_usd"),
-        ({**RULE, "colour": "red"}, "colour"),
-        ([1], "an object"),
+        ({"token_b": ""}, "token_b"),
+        ({"fee_tier": "7"}, "fee_tier"),
+        ({"half_width_bps": "0.01"}, "half_width_bps"),
+        ({"target_micro_usd": "a lot"}, "target_micro_usd"),
+        ({"slippage_bps": "90"}, "slippage_bps"),
     ],
 )
-def test_a_rule_that_is_not_complete_is_refused_with_its_field(
-    browser: Client, golem: Golem, rule: Any, wrong: str
+def test_a_rule_that_is_not_complete_is_refused_at_its_field(
+    browser: Client, golem: Golem, typed: dict[str, str], wrong: str
 ) -> None:
-    answer = browser.post(reverse("admin:archetypes_app_heartbeat_add"), _form(golem, liquidity_rule=json.dumps(rule)))
-    assert answer.status_code == 200 and wrong in answer.content.decode()
+    answer = browser.post(reverse("admin:archetypes_app_heartbeat_add"), _form(golem, **typed))
+    assert answer.status_code == 200 and list(answer.context["adminform"].form.errors) == [wrong]
     assert not Heartbeat.objects.exists()
+
+
+def test_without_tokens_there_is_no_rule_and_what_is_left_empty_is_the_default(browser: Client, golem: Golem) -> None:
+    page = reverse("admin:archetypes_app_heartbeat_change", args=[golem.pk])
+    browser.post(reverse("admin:archetypes_app_heartbeat_add"), _form(golem, token_a="", token_b=""))
+    assert Heartbeat.objects.get(golem=golem).liquidity_rule == {}
+    browser.post(page, _form(golem, target_micro_usd="", slippage_bps=""))
+    kept = LiquidityRule(**Heartbeat.objects.get(golem=golem).liquidity_rule)
+    assert (kept.target_micro_usd, kept.slippage_bps, kept.half_width_bps) == (500_000_000, 50, 300)
+    shown = browser.get(page).context["adminform"].form
+    assert (shown["target_micro_usd"].value(), shown["half_width_bps"].value()) == ("500.00", "3")
 
 
 def test_another_owner_sees_nothing_of_it(client: Client, golem: Golem) -> None:

@@ -12,8 +12,9 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from golem_project.cage_set_up.deployment import check_valuer, choose_left_out
+from golem_project.cage_set_up.errors import CageNotDeployable
 from golem_project.embedded.world.solidity import load_contract
-from golem_project.management.commands.deploy_policy_cage import check_valuer, choose_left_out
 from golem_project.proof.caged.engines import make_account
 from golem_project.proof.caged.safe import DEFAULT_LIMITS, CagedSafe
 from permits_app.actions.sync_policy_cage import sync_policy_cage
@@ -272,10 +273,10 @@ def test_a_valuer_of_other_code_or_of_other_values_is_not_taken(live_golem: Live
     right = world.deploy(world.actors.deployer, "V3PositionValuer", "(address)", manager)
     check_valuer(open_reader(), right, valuer)
     wrong = world.deploy(world.actors.deployer, "V3PositionValuer", "(address)", world.contracts["weth9"])
-    with pytest.raises(CommandError, match="made of other values"):
+    with pytest.raises(CageNotDeployable, match="made of other values"):
         check_valuer(open_reader(), wrong, valuer)
     other = world.deploy(world.actors.deployer, "HostileValuer", "()")
-    with pytest.raises(CommandError, match="is not that of V3PositionValuer"):
+    with pytest.raises(CageNotDeployable, match="is not that of V3PositionValuer"):
         check_valuer(open_reader(), other, valuer)
 
 

@@ -1,0 +1,75 @@
+"""The liquidity rule as a form: tokens by symbol, dollars and percent for people, the stored integers inside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Final
+
+from django import forms
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from archetypes_app.models import Heartbeat
+from golem_project.heartbeat.liquidity_rule import FEE_TIERS, LiquidityRule, parse_liquidity_rule
+from permits_app.forms import PercentField, UsdField
+from tools_app.core.errors import InvalidParams
+
+RULE_FIELDS: Final = tuple(field.name for field in fields(LiquidityRule))
+_FEES = [(fee, f"{fee / 10_000:g}%") for fee in FEE_TIERS]
+
+
+def _name_token(label: str, help_text: str = "") -> forms.CharField:
+    return forms.CharField(
+        label=label, required=False, max_length=64, help_text=help_text, widget=UnfoldAdminTextInputWidget()
+    )
+
+
+class HeartbeatForm(forms.ModelForm[Heartbeat]):
+    """What an owner sets. Without both tokens there is no rule, and the rules only watch."""
+
+    token_a = _name_token("One token", "Symbol or address, for example WETH. Without tokens it only watches")
+    token_b = _name_token("Other token", "For example USDC")
+    fee_tier = forms.TypedChoiceField(
+        label="Fee of the pool", choices=_FEES, coerce=int, required=False, widget=UnfoldAdminSelectWidget()
+    )
+    target_micro_usd = UsdField(label="Worth of the position", required=False)
+    half_width_bps = PercentField(
+        label="Width to each side", required=False, help_text="Percent of the price, 0.5 to 50; narrower earns more"
+    )
+    harvest_micro_usd = UsdField(
+        label="Collect fees from", required=False, help_text="US dollars, and never before they are worth their gas"
+    )
+    most_deviation_bps = PercentField(
+        label="Away from the feeds, at most",
+        required=False,
+        help_text="Percent; nothing is opened in a pool whose price is further off",
+    )
+    slippage_bps = PercentField(label="Slippage, at most", required=False, help_text="Percent of each of its swaps")
+
+    class Meta:
+        model = Heartbeat
+        fields = ("golem", "is_on", "planner", "base_interval_seconds")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        stored = self.instance.liquidity_rule if isinstance(self.instance.liquidity_rule, Mapping) else {}
+        known = LiquidityRule(**{"token_a": "", "token_b": "", **stored}).as_json()
+        for name, value in known.items():
+            self.fields[name].initial = value
+
+    def clean(self) -> dict[str, Any]:
+        """The rule as it will be stored, or what is wrong with it at its field."""
+        cleaned = super().clean() or {}
+        given = {name: cleaned.get(name) for name in RULE_FIELDS}
+        rule = {name: value for name, value in given.items() if value not in (None, "")}
+        if not any(name in rule for name in ("token_a", "token_b")):
+            rule = {}
+        try:
+            kept = parse_liquidity_rule(rule)
+        except InvalidParams as error:
+            for name, why in error.data["fields"].items():
+                if name not in self.errors:
+                    self.add_error(name, why)
+        else:
+            self.instance.liquidity_rule = kept.as_json() if kept is not None else {}
+        return cleaned

@@ -1,0 +1,122 @@
+"""A guide of `docs/` as HTML: headings and paragraphs that begin in bold have addresses, links lead to other guides.
+
+Written by markdown-it without raw HTML, so that a document can bring text and nothing that runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import PurePosixPath
+from typing import Final
+
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from golem_project.settings.environment import BASE_DIR
+
+DOCS: Final = BASE_DIR / "docs"
+_NAME: Final = re.compile(r"[a-z0-9-]+(?:/[a-z0-9-]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One guide: its title, its HTML, and the anchors in it."""
+
+    name: str
+    title: str
+    html: SafeString
+    anchors: frozenset[str]
+
+
+@cache
+def read_document(name: str) -> Document | None:
+    """The guide `how-to/approve-a-change` or `concepts`; None when there is none of that name."""
+    path = DOCS / f"{name}.md"
+    if not _NAME.fullmatch(name) or not path.is_file():
+        return None
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(path.read_text(encoding="utf-8"))
+    anchors = _give_anchors(tokens)
+    for token in tokens:
+        for child in token.children or ():
+            _lead(child, name)
+    title = next((token.content for before, token in _pairs(tokens) if before.tag == "h1"), name)
+    # The parser escapes every text and takes no HTML: what it returns is markup of its own.
+    html = mark_safe(parser.renderer.render(tokens, parser.options, {}))  # noqa: S308
+    return Document(name, title, html, frozenset(anchors))
+
+
+def make_anchor(words: str) -> str:
+    """`A change of the contract` -> `a-change-of-the-contract`."""
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
+
+
+def _pairs(tokens: Sequence[Token]) -> list[tuple[Token, Token]]:
+    return list(zip(tokens, tokens[1:], strict=False))
+
+
+def _give_anchors(tokens: Sequence[Token]) -> list[str]:
+    """Write `id` onto headings, and onto paragraphs and points that begin in bold; the ids."""
+    given: list[str] = []
+    for opening, inline in _pairs(tokens):
+        if opening.type == "heading_open":
+            words = inline.content
+        elif opening.type == "paragraph_open" and inline.children and _begins_bold(inline.children):
+            words = _read_bold(inline.children)
+        else:
+            continue
+        anchor = make_anchor(words)
+        if anchor and anchor not in given:
+            given.append(anchor)
+            opening.attrSet("id", anchor)
+            opening.hidden = False
+    return given
+
+
+def _begins_bold(children: Sequence[Token]) -> bool:
+    first = next((child for child in children if child.type != "text" or child.content), None)
+    return first is not None and first.type == "strong_open"
+
+
+def _read_bold(children: Sequence[Token]) -> str:
+    words = []
+    for child in children:
+        if child.type == "strong_close":
+            break
+        words.append(child.content)
+    return " ".join(words)
+
+
+def _lead(token: Token, name: str) -> None:
+    """Links to guides lead to their pages; pictures and files of the repository keep their words alone."""
+    if token.type == "image":
+        token.type, token.tag, token.children = "text", "", []
+        return
+    href = str(token.attrGet("href") or "")
+    if token.type != "link_open" or "://" in href:
+        return
+    file, _, anchor = href.partition("#")
+    target = _join(PurePosixPath(name).parent, file) if file else name
+    if target is not None and (DOCS / f"{target}.md").is_file():
+        page = reverse("help", args=[target])
+        token.attrSet("href", f"{page}#{anchor}" if anchor else page)
+    else:
+        token.attrs.pop("href", None)
+
+
+def _join(folder: PurePosixPath, file: str) -> str | None:
+    parts: list[str] = []
+    for part in (*folder.parts, *PurePosixPath(file).parts):
+        if part == ".." and not parts:
+            return None
+        if part == "..":
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    path = "/".join(parts)
+    return path.removesuffix(".md") if path.endswith(".md") and _NAME.fullmatch(path[:-3]) else None

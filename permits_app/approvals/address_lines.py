@@ -1,0 +1,80 @@
+"""Every address of a request by name, and what makes it suspect; stored and hashed with what owners are shown.
+
+An address is told of when it stands in what is shown, whatever kind of change it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from django.db.models import Q
+
+from archetypes_app.models import Golem
+from permits_app.address_book import ADDRESS_IN_TEXT, UNKNOWN, read_book
+from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
+from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
+from tools_app.admin.tokens import name_address
+from tools_app.chain.abi import checksum
+
+MOST_TOLD: Final = 40
+FIRST_USE: Final = "no golem of yours has dealt with it before"
+
+
+def describe_addresses(shown: Mapping[str, Any], *, golem: Golem, chain_id: int) -> list[dict[str, Any]]:
+    """`address`, `name` and `warnings` of each address in `shown`: all that are warned of, then at most MOST_TOLD."""
+    book, own = read_book(golem.owner_id), golem.address.lower()
+    lines: list[dict[str, Any]] = []
+    asked = 0
+    for address in dict.fromkeys(_list_addresses(shown)):
+        if address == ZERO_ADDRESS:
+            continue
+        name = "the golem itself" if address.lower() == own else book.say(chain_id, address)
+        warnings = []
+        twin = book.find_twin(chain_id, address)
+        if twin is not None:
+            warnings.append(f"It LOOKS LIKE {twin[1]} {checksum(twin[0])} and is another address")
+        is_familiar = address.lower() in book.own or bool(name_address(chain_id, address))
+        if not is_familiar:
+            asked += 1
+            if asked > MOST_TOLD:
+                warnings.append("Among too many addresses to look up whether it was used before")
+            elif not _is_used(golem, chain_id, address):
+                warnings.append(f"First use: {FIRST_USE}")
+        lines.append({"address": address, "name": name, "warnings": warnings})
+    warned = [line for line in lines if line["warnings"]]
+    plain = sorted((line for line in lines if not line["warnings"]), key=lambda line: bool(line["name"] != UNKNOWN))
+    return [*warned, *plain[:MOST_TOLD]]
+
+
+def sum_up_warnings(shown: Mapping[str, Any]) -> str:
+    """The warnings of a request in a few words for a line of an alert; empty where there are none."""
+    lines = [line for line in shown.get("addresses", []) if line["warnings"]]
+    twins = sum(any("LOOKS LIKE" in warning for warning in line["warnings"]) for line in lines)
+    if twins:
+        return f"WARNING: {twins} address{'es' if twins > 1 else ''} made to look like a known one"
+    return f"with {len(lines)} address{'es' if len(lines) > 1 else ''} never used before" if lines else ""
+
+
+def _list_addresses(value: Any) -> Iterator[str]:
+    """In the order of the statement; raw bytes of calls hold no address by themselves."""
+    if isinstance(value, Mapping):
+        for each in value.values():
+            yield from _list_addresses(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _list_addresses(each)
+    elif isinstance(value, str):
+        yield from map(checksum, ADDRESS_IN_TEXT.findall(value))
+
+
+def _is_used(golem: Golem, chain_id: int, address: str) -> bool:
+    """Whether a committed permit of this owner's golems called, approved or paid it."""
+    found = (
+        Q(bounds__contracts__contains=[address])
+        | Q(bounds__recipients__contains=[address])
+        | Q(bounds__allowances__contains=[{"spender": address}])
+    )
+    done = ActionPermit.objects.filter(golem__owner_id=golem.owner_id, chain_id=chain_id, status=PermitStatus.COMMITTED)
+    return done.filter(found).exists()

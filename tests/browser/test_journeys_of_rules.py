@@ -1,0 +1,123 @@
+"""Three more of the twelve journeys, by themselves: cage; back-test and loosen; learn from memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from permits_app.models import CageMirror, ChangeRequest
+from tests import factories
+from tests.browser.journeys import SIZES, Journey, approve_it, make_person, own
+from tests.browser.journeys import set_out as set_out
+from tests.browser.test_policy import lived as lived
+from tests.browser.test_safe_signature import TestWallet
+from tests.live_golem import LiveGolem
+from tests.permits_app.approvals.conftest import eager as eager
+from tests.permits_app.approvals.people import give_device, next_code
+from tests.permits_app.approvals.safes import make_relayer
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def sign_and_approve(journey: Journey, owner: Any) -> None:
+    """With the wallet of the window, and a code where one is asked for."""
+    page = journey.page
+    page.get_by_role("button", name="Sign with your wallet").click()
+    page.wait_for_function("!document.querySelector('[data-wallet] button').disabled")
+    code = page.get_by_label("Code of your authenticator")
+    if code.count():
+        code.fill(next_code(owner))
+    journey.press("Approve")
+
+
+@SIZES
+def test_a_policy_becomes_a_contract_that_its_owner_tightens_from_the_browser_alone(
+    set_out: Callable[..., Journey], shared_golem: LiveGolem, eager: None, settings: Any, size: str
+) -> None:
+    owner, golem = make_person(shared_golem), shared_golem.golem
+    make_relayer(shared_golem, settings)
+    wallet = TestWallet(shared_golem.world.new_account())
+    journey = set_out(size, owner.username, wallet=wallet)
+    page = journey.page
+    journey.go(own(golem))
+    journey.follow("Put it into a contract")
+    journey.look("08-cage-steps")
+    page.get_by_label("Owner of the Safe").fill(wallet.account.address)
+    assert "stands on the local chain" in journey.press("Make a Safe", whole=True)
+    page.get_by_label("High-water mark").fill("26,000")
+    journey.press("Deploy it")
+    mirror = CageMirror.objects.get(cage__golem=golem)
+    assert mirror.contract in journey.look("08-cage-contract") and not mirror.is_enforced
+    page.get_by_text("Let the cage act for the Safe", exact=True).first.click()
+    page.locator("[name=enable-reason]").fill("from now on")
+    with page.expect_navigation():
+        page.locator("form", has=page.locator("[name=enable-reason]")).get_by_role("button").click()
+    sign_and_approve(journey, owner)
+    journey.go(own(golem, "cage"))
+    mirror.refresh_from_db()
+    assert mirror.is_enforced
+    page.get_by_text("A limit", exact=True).click()
+    page.locator("[name=limit-limit]").select_option(label="Drawdown at most")
+    page.locator("[name=limit-value]").fill("9.5")
+    page.locator("[name=limit-reason]").fill("calmer")
+    with page.expect_navigation():
+        page.locator("form", has=page.locator("[name=limit-value]")).get_by_role("button").click()
+    journey.look("08-cage-request")
+    sign_and_approve(journey, owner)
+    page.reload()
+    journey.look("08-cage-done")
+    assert "9.50%" in journey.go(own(golem, "cage"))
+    journey.go(f"/admin/cage/{golem.pk}/")
+    journey.press("Make its session key")
+    assert "has no rights yet" in journey.look("08-cage-session-key")
+
+
+@SIZES
+def test_a_draft_is_tried_on_the_past_and_a_limit_loosened_by_its_approval(
+    set_out: Callable[..., Journey], lived: LiveGolem, eager: None, size: str
+) -> None:
+    give_device(lived.owner)
+    journey = set_out(size, lived.owner.username)
+    page = journey.page
+    journey.go(own(lived.golem))
+    journey.follow("Policy")
+    journey.look("10-loosen-policy")
+    page.get_by_label("Per transaction").fill("700")
+    assert "newly allowed" in journey.press("Try it on past decisions")
+    journey.look("10-loosen-trial")
+    page.get_by_label("Why").fill("it was refused a good swap")
+    journey.press("Take it over")
+    request = ChangeRequest.objects.get()
+    journey.go(f"/admin/permits_app/changerequest/{request.pk}/change/")
+    approve_it(journey, lived.owner)
+    journey.look("10-loosen-waits")
+    request.refresh_from_db()
+    assert request.state == "APPROVED"
+
+
+@SIZES
+def test_what_a_golem_remembers_is_asked_read_and_kept(
+    set_out: Callable[..., Journey], demo: LiveGolem, size: str
+) -> None:
+    insight, dream = factories.make_insight(golem=demo.golem), factories.make_dream(golem=demo.golem)
+    journey = set_out(size, "owner-a")
+    page = journey.page
+    journey.go("/admin/")
+    journey.go("/admin/memory_app/episode/")
+    journey.look("11-memory-episodes")
+    journey.go("/admin/memory_app/episode/memory/")
+    page.get_by_label("Question").fill("swap of USDC for WETH")
+    assert "by words" in journey.press("Ask")
+    journey.look("11-memory-asked")
+    page.locator(".gx-ranked a").first.click()
+    page.wait_for_url("**/change/")
+    assert "Predicted and seen" in journey.look("11-memory-episode")
+    journey.follow("Pin")
+    page.get_by_label("Reason").fill("worth keeping")
+    journey.press("Pin")
+    journey.go(f"/admin/memory_app/insight/{insight.pk}/change/")
+    assert "Gas is cheap at night" in journey.look("11-memory-insight")
+    journey.go(f"/admin/memory_app/dreamjournal/{dream.pk}/change/")
+    journey.look("11-memory-dream")

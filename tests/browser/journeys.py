@@ -115,7 +115,8 @@ def set_out(browser: Browser) -> Iterator[Callable[..., Journey]]:
     for context in contexts:
         context.close()
     server.stop()
-    assert [problem for journey in journeys for problem in journey.problems] == []
+    found = [problem for journey in journeys for problem in journey.problems]
+    assert found == [], "\n".join(found)
 
 
 def own(golem: Golem, page: str = "change") -> str:

@@ -46,7 +46,8 @@ HOLES: tuple[Hole, ...] = (
         "H1",
         "what owners signed may be sent in the middle of a batch",
         "PolicyCage.sol",
-        ((_NONCE, _NONCE.replace("!=", "<")),),
+        # In a batch; a payout asks the same.
+        ((f"{_NONCE}\n        {_MEASURE}", f"{_NONCE.replace('!=', '<')}\n        {_MEASURE}"),),
         frozenset({Finding.LOST}),
     ),
     Hole(

@@ -92,7 +92,7 @@ def test_what_a_golem_did_is_on_its_page(people: People) -> None:
     for number, vitality in enumerate((900_000, 800_000, 650_000), start=1):
         tick(golem, number, vitality=vitality, minutes_ago=10 - number)
     text = people.a.get(cockpit(golem)).content.decode()
-    assert "price moved at tick 3" in text and "dry run" in text
+    assert "price moved at tick 3" in text and "rehearsed" in text
     assert "65% now" in text and 'role="img" aria-label="Vitality: 65% now' in text
     assert re.search(r"in (4\d|50) s", text)
     assert "Spent and reserved in 24 h" in text and "Writes in the last hour" in text

@@ -109,8 +109,8 @@ def _ask(is_so: Callable[[], bool]) -> bool:
         return False
 
 
-def crash_database() -> None:
-    """End one of the server's own processes: it ends all others, and recovers from its log."""
+def crash_database() -> list[int]:
+    """End one of the server's own processes: it ends all others, and recovers from its log. Which there were."""
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as asking:
         rows = asking.execute(
             "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
@@ -120,6 +120,15 @@ def crash_database() -> None:
         with pytest.raises(psycopg.OperationalError):
             asking.execute("SELECT pg_sleep(60)")
     connection.close()
+    return [pid for (pid,) in rows]
+
+
+def is_recovered(ended: list[int]) -> bool:
+    """Whether the server answers again and none of the processes of before is left: one may end a moment later."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE pid = ANY(%s)", [ended])
+        found = cursor.fetchone()
+    return found is not None and found[0] == 0
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
@@ -141,8 +150,8 @@ def test_workers_beats_and_the_database_are_killed_and_no_action_is_sent_twice(
         if number == 1:
             processes.beats[0].kill()
         if number == 3:
-            crash_database()
-            wait_for("the database is back", lambda: ticks.count() > 0)
+            ended = crash_database()
+            wait_for("the database is back", lambda ended=ended: is_recovered(ended))  # type: ignore[misc]
         if number == 4:
             processes.kill_worker()
             processes.worker = processes.start_worker()

@@ -12,6 +12,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from django.db.backends.postgresql import base
+from psycopg import OperationalError
 from psycopg_pool import ConnectionPool
 
 from tools_app.core import clock
@@ -34,11 +35,20 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def check_connection(connection: Any) -> None:
-    """Raises OperationalError for a connection that cannot be used."""
+    """Raises OperationalError for a connection that cannot be used; then its pool parts with all that cannot.
+
+    A server that ended took every connection along. The library tries them one by one, and waits longer each time.
+    """
     now_ms = clock.monotonic_ms()
     if now_ms - _asked_ms.get(connection, -BELIEVED_MS) < BELIEVED_MS and not _has_word(connection):
         return
-    ConnectionPool.check_connection(connection)
+    try:
+        ConnectionPool.check_connection(connection)
+    except OperationalError:
+        pool = getattr(connection, "_pool", None)
+        if pool is not None:
+            pool.check()
+        raise
     _asked_ms[connection] = now_ms
 
 

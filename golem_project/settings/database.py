@@ -23,6 +23,8 @@ DATABASES["default"]["OPTIONS"].update(
             "min_size": 1,
             "max_size": read_integer("GOLEM_DATABASE_POOL_SIZE", 12),
             "timeout": read_integer("GOLEM_DATABASE_POOL_TIMEOUT_SECONDS", 5),
+            # Beyond it the next who asks begins anew; tries that go on wait ever longer, up to minutes after an outage.
+            "reconnect_timeout": 2,
         },
     }
 )

@@ -80,3 +80,28 @@ def test_a_connection_that_is_closed_here_is_refused(pool: ConnectionPool[Any]) 
         given.close()
         with pytest.raises(psycopg.OperationalError):
             check_connection(given)
+
+
+def test_after_a_crash_of_the_server_the_first_who_asks_is_given_one_that_works(db: None) -> None:
+    options = connection.get_connection_params()
+    kept: dict[str, Any] = {
+        name: options[name] for name in ("dbname", "user", "host", "port", "password") if name in options
+    }
+    kept["autocommit"] = True
+    with ConnectionPool(kwargs=kept, min_size=8, max_size=8, check=check_connection) as pool:
+        pool.wait()
+        # As long as a server that ends all its processes at once, and no process of any other test.
+        held = [pool.getconn() for _ in range(8)]
+        pids = [each.info.backend_pid for each in held]
+        for each in held:
+            pool.putconn(each)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT bool_and(pg_terminate_backend(pid, 10000)) FROM unnest(%s::int[]) AS pid", [pids])
+        # The library waits ever longer from one dead connection to the next, and gives up after a few of them.
+        with pool.connection(timeout=5) as given:
+            assert given.info.backend_pid not in pids
+
+
+def test_the_product_s_pool_begins_anew_soon_instead_of_waiting_ever_longer(db: None) -> None:
+    used: Any = connections[DEFAULT_DB_ALIAS]
+    assert used.pool.reconnect_timeout <= 2

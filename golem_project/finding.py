@@ -23,6 +23,7 @@ from archetypes_app.roles import Power
 from permits_app.address_book import read_book
 from permits_app.admin.golem_page import describe_action
 from permits_app.models import ActionPermit, AllowlistEntry, ChangeRequest, KnownAddress, OutboundTransaction
+from permits_app.plan_store import match_dealings
 from tools_app.admin.display import format_chain, shorten_hex
 from tools_app.chain.abi import checksum
 
@@ -104,12 +105,8 @@ def _find_address(person: Any, golems: QuerySet[Golem], address: str) -> tuple[F
         )
         for entry in entries
     ]
-    touched = (
-        Q(bounds__contracts__contains=[address])
-        | Q(bounds__recipients__contains=[address])
-        | Q(bounds__allowances__contains=[{"spender": address}])
-    )
-    return (*found, *_tell_permits(ActionPermit.objects.filter(golem__in=mine).filter(touched)))
+    dealt = ActionPermit.objects.filter(match_dealings(address), golem__in=mine)
+    return (*found, *_tell_permits(dealt))
 
 
 def _find_words(person: Any, golems: QuerySet[Golem], words: str) -> tuple[Found, ...]:

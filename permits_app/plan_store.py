@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Final
 
+from django.db.models import Q
+
 from permits_app.models import ActionPermit, DeniedCall
 from permits_app.safe_batches import put_signatures
 from tools_app.chain.signatures import parse_signature
@@ -79,6 +81,15 @@ def encode_bounds(plan: TxPlan) -> dict[str, Any]:
         **({"items": [{**asdict(each), "token_id": str(each.token_id)} for each in plan.items]} if plan.items else {}),
         **({"promise": plan.promise.as_json()} if plan.promise is not None else {}),
     }
+
+
+def match_dealings(address: str) -> Q:
+    """The condition on permits whose calls reach, approve or pay `address` (EIP-55), by the bounds they keep."""
+    return (
+        Q(bounds__contracts__contains=[address])
+        | Q(bounds__recipients__contains=[address])
+        | Q(bounds__allowances__contains=[{"spender": address}])
+    )
 
 
 def encode_effect_bound(effect: LocalEffect | None) -> dict[str, Any]:

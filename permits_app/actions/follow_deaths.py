@@ -7,7 +7,6 @@ paid as the owner chose. A golem that still has something only its owner gets ou
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -28,8 +27,6 @@ from tools_app.core.events import Event, EventType
 from tools_app.core.one_by_one import one_by_one
 from tools_app.core.whole import whole
 from tools_app.toolkit.enums import Phase
-
-logger = logging.getLogger(__name__)
 
 
 def follow_deaths(*, now: datetime) -> dict[str, int]:

@@ -10,9 +10,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from permits_app.execution.session_acts import SessionAct, find_own_session, is_under_way, send_act
-from permits_app.models import ActionPermit, Wallet
-from permits_app.models.wallet import WalletKind
+from permits_app.execution.session_acts import SessionAct, find_own_session, is_under_way, list_caged, send_act
+from permits_app.models import ActionPermit
 from permits_app.policy_cage.contract import Limit, encode_worsen_phase
 from tools_app.core.one_by_one import one_by_one
 from tools_app.toolkit.enums import Phase
@@ -23,9 +22,9 @@ _ACTOR: Final = "system:phase"
 
 def follow_phases(*, now: datetime) -> int:
     """Every golem behind a cage; how many cages were told. One that fails stops nobody else's."""
-    caged = Wallet.objects.filter(kind=WalletKind.POLICY_CAGE, golem__halted_at__isnull=True).order_by("pk")
-    golems = list(caged.values_list("golem_id", flat=True))
-    told = one_by_one(golems, lambda pk: follow_phase(golem_id=pk, now=now), what="the phase in the cage of golem")
+    told = one_by_one(
+        list_caged(), lambda pk: follow_phase(golem_id=pk, now=now), what="the phase in the cage of golem"
+    )
     return sum(permit is not None for permit in told)
 
 

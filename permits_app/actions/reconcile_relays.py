@@ -8,7 +8,6 @@ relay_owner_transaction appends, and ChangeExecuted where a chain executed what 
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from datetime import datetime
 
@@ -22,9 +21,7 @@ from permits_app.models import OwnerTransaction, RelayedTransaction
 from permits_app.models.owner_transaction import OwnerTransactionState, RelayPurpose, RelayState
 from permits_app.relayer import IN_FLIGHT, find_lost, follow
 from tools_app.chain.networks import configured_networks
-from tools_app.core.errors import GolemError
-
-logger = logging.getLogger(__name__)
+from tools_app.core.one_by_one import one_by_one
 
 S = OwnerTransactionState
 _ACTOR = "system:reconciler"
@@ -35,25 +32,26 @@ _CLOSED = [str(S.FAILED), str(S.DEAD)]
 def reconcile_relays(*, now: datetime) -> dict[str, int]:
     """One round over every configured chain; counts of what was done. What cannot be done now is done next time."""
     done: Counter[str] = Counter()
-    for network in configured_networks():
-        try:
-            done["relays_lost"] += _note_lost(network.chain_id, now)
-            done["relays_back"] += _follow_applied(network.chain_id)
-        except GolemError as error:
-            logger.warning("relays on chain %s not looked at now: %s", network.chain_id, error.code)
-    for asked in _list_lost():
-        try:
-            if relay_owner_transaction(asked=asked, now=now):
-                record_late_execution(asked=asked, now=now)
-                done["relays_back"] += 1
-        except GolemError as error:
-            logger.warning("what was sent under nonce %s of a Safe is not back: %s", asked.safe_nonce, error.code)
-    for (chain_id, address), failed in _group_failed().items():
-        try:
-            done["late_executions"] += _settle_failed(chain_id, address, failed, now)
-        except GolemError as error:
-            logger.warning("what failed in the Safe %s is not looked at now: %s", address, error.code)
+    chains = [network.chain_id for network in configured_networks()]
+    for counts in one_by_one(chains, lambda chain_id: _look(chain_id, now), what="relays on chain"):
+        done.update(counts)
+    done["relays_back"] += sum(one_by_one(_list_lost(), lambda asked: _send_back(asked, now), what="the lost relay of"))
+    failed = _group_failed()
+    settled = one_by_one(failed, lambda safe: _settle_failed(*safe, failed[safe], now), what="what failed in the Safe")
+    done["late_executions"] += sum(settled)
     return dict(done)
+
+
+def _look(chain_id: int, now: datetime) -> Counter[str]:
+    lost = _note_lost(chain_id, now)
+    return Counter(relays_lost=lost, relays_back=_follow_applied(chain_id))
+
+
+def _send_back(asked: OwnerTransaction, now: datetime) -> bool:
+    if not relay_owner_transaction(asked=asked, now=now):
+        return False
+    record_late_execution(asked=asked, now=now)
+    return True
 
 
 def _note_lost(chain_id: int, now: datetime) -> int:

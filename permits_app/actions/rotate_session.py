@@ -7,7 +7,6 @@ Seed: facts 8 (session keys); issue of the cage, "The mirror and custody".
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -28,8 +27,6 @@ from permits_app.policy_cage.state import CageState, SessionState
 from tools_app.core.errors import GolemError
 from tools_app.core.one_by_one import one_by_one
 from tools_app.core.units import BPS, format_micro_usd
-
-logger = logging.getLogger(__name__)
 
 _ACTOR = "system:session-keys"
 

@@ -6,7 +6,6 @@ what fails is tried again when that time is over.
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -16,8 +15,6 @@ from tools_app.core.clock import Deadline
 from tools_app.core.one_by_one import one_by_one
 from tools_app.models import PositionSearch
 from tools_app.portfolio.searching import look_further
-
-logger = logging.getLogger(__name__)
 
 MOST_ACCOUNTS: Final = 10
 """So many accounts one run looks at; those that waited longest come first."""

@@ -10,9 +10,15 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from permits_app.execution.session_acts import OwnSession, SessionAct, find_own_session, is_under_way, send_act
-from permits_app.models import ActionPermit, Wallet
-from permits_app.models.wallet import WalletKind
+from permits_app.execution.session_acts import (
+    OwnSession,
+    SessionAct,
+    find_own_session,
+    is_under_way,
+    list_caged,
+    send_act,
+)
+from permits_app.models import ActionPermit
 from permits_app.policy_cage.contract import Limit, RuleKind, address_key, encode_top_up_gas
 from permits_app.policy_cage.state import TOP_UPS
 from tools_app.core.one_by_one import one_by_one
@@ -28,9 +34,9 @@ _AT_ONCE: Final = 2
 
 def top_up_keys(*, now: datetime) -> int:
     """Every golem behind a cage; how many keys took coins. One that fails stops nobody else's."""
-    caged = Wallet.objects.filter(kind=WalletKind.POLICY_CAGE, golem__halted_at__isnull=True).order_by("pk")
-    golems = list(caged.values_list("golem_id", flat=True))
-    done = one_by_one(golems, lambda pk: top_up_gas(golem_id=pk, now=now), what="coins for the session key of golem")
+    done = one_by_one(
+        list_caged(), lambda pk: top_up_gas(golem_id=pk, now=now), what="coins for the session key of golem"
+    )
     return sum(permit is not None for permit in done)
 
 

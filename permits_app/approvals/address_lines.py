@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from django.db.models import Q
-
 from archetypes_app.models import Golem
 from permits_app.address_book import ADDRESS_IN_TEXT, UNKNOWN, read_book
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
+from permits_app.plan_store import match_dealings
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from tools_app.admin.tokens import name_address
 from tools_app.chain.abi import checksum
@@ -71,10 +70,5 @@ def _list_addresses(value: Any) -> Iterator[str]:
 
 def _is_used(golem: Golem, chain_id: int, address: str) -> bool:
     """Whether a committed permit of this owner's golems called, approved or paid it."""
-    found = (
-        Q(bounds__contracts__contains=[address])
-        | Q(bounds__recipients__contains=[address])
-        | Q(bounds__allowances__contains=[{"spender": address}])
-    )
     done = ActionPermit.objects.filter(golem__owner_id=golem.owner_id, chain_id=chain_id, status=PermitStatus.COMMITTED)
-    return done.filter(found).exists()
+    return done.filter(match_dealings(address)).exists()

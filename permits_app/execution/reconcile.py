@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
@@ -29,7 +29,7 @@ from permits_app.models import ActionPermit, NonceReservation, OutboundTransacti
 from permits_app.models.nonce import NonceState
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.transaction import IN_A_BLOCK, UNSETTLED, PayloadPurpose, TransactionState
-from tools_app.chain.networks import configured_networks
+from tools_app.chain.networks import Network, configured_networks
 from tools_app.chain.node_errors import NODE_AWAY
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
@@ -48,34 +48,30 @@ _UNSETTLED = [str(state) for state in UNSETTLED]
 
 def reconcile_transactions(*, now: datetime) -> dict[str, int]:
     """One round over every configured chain; counts of what was done. A node that is away is asked again next time."""
-    done: Counter[str] = Counter()
     silent = list_silent_chains(now=now)
-    for network in configured_networks():
-        if network.chain_id in silent:
-            # Each of its questions would hold the thread for as long as it may take.
-            continue
-        try:
-            done["rolled_back"] += chain_watch.look(network, now=now)
-        except GolemError as error:
-            logger.warning("chain %s not reconciled now: %s", network.chain_id, error.code)
-            continue
-        steps: dict[str, Callable[[], Counter[str]]] = {
-            "confirm mined": partial(rollback.confirm_mined, network.chain_id, now),
-            "find given up": partial(rollback.find_given_up, network.chain_id, now),
-            "reopen": partial(rollback.reopen, network.chain_id, now),
-            "send again": partial(rollback.send_again, network.chain_id),
-            "follow fills": partial(_follow_fills, network.chain_id),
-            "fill unsent": partial(_fill_unsent, network.chain_id, now),
-            "fill holes": partial(_fill_holes, network.chain_id, now),
-            "replace stuck": partial(_replace_stuck, network.chain_id, now),
-        }
-        for counts in one_by_one(steps, partial(_take_step, steps), what=f"on chain {network.chain_id}"):
-            done += counts
+    # Each of a silent chain's questions would hold the thread for as long as it may take.
+    heard = [network for network in configured_networks() if network.chain_id not in silent]
+    done: Counter[str] = Counter()
+    for counts in one_by_one(heard, partial(_reconcile_chain, now=now), what="the round over"):
+        done += counts
     return {name: count for name, count in done.items() if count}
 
 
-def _take_step(steps: Mapping[str, Callable[[], Counter[str]]], name: str) -> Counter[str]:
-    return steps[name]()
+def _reconcile_chain(network: Network, now: datetime) -> Counter[str]:
+    done = Counter(rolled_back=chain_watch.look(network, now=now))
+    steps: dict[str, Callable[[], Counter[str]]] = {
+        "confirm mined": partial(rollback.confirm_mined, network.chain_id, now),
+        "find given up": partial(rollback.find_given_up, network.chain_id, now),
+        "reopen": partial(rollback.reopen, network.chain_id, now),
+        "send again": partial(rollback.send_again, network.chain_id),
+        "follow fills": partial(_follow_fills, network.chain_id),
+        "fill unsent": partial(_fill_unsent, network.chain_id, now),
+        "fill holes": partial(_fill_holes, network.chain_id, now),
+        "replace stuck": partial(_replace_stuck, network.chain_id, now),
+    }
+    for counts in one_by_one(steps, lambda name: steps[name](), what=f"on chain {network.chain_id}"):
+        done += counts
+    return done
 
 
 def list_reopened(*, now: datetime) -> list[UUID]:

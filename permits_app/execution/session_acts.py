@@ -13,8 +13,9 @@ from django.db.models import Q
 from archetypes_app.models import Golem
 from permits_app.errors import SimulationFailed
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
-from permits_app.models import ActionPermit, CageMirror, SigningKey
+from permits_app.models import ActionPermit, CageMirror, SigningKey, Wallet
 from permits_app.models.permit import UNFINISHED, PermitStatus
+from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.contract import decode_cage_error
 from permits_app.policy_cage.mirror import is_behind
 from permits_app.policy_cage.state import CageState
@@ -51,6 +52,12 @@ class SessionAct:
     params: Mapping[str, Any]
     event: str
     facts: Mapping[str, Any]
+
+
+def list_caged() -> list[UUID]:
+    """Golems behind a cage that may act, the first made first."""
+    caged = Wallet.objects.filter(kind=WalletKind.POLICY_CAGE, golem__halted_at__isnull=True).order_by("pk")
+    return list(caged.values_list("golem_id", flat=True))
 
 
 def find_own_session(*, golem_id: UUID, now: datetime) -> OwnSession | None:

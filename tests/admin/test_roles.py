@@ -15,7 +15,6 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from archetypes_app.models import ApiKey, Golem, GolemMember, Invitation, SignIn
-from archetypes_app.owner_group import ensure_owner_group
 from archetypes_app.ownership import find_role, list_deciders
 from archetypes_app.roles import Role
 from permits_app.actions.decide_change import decide_change
@@ -25,6 +24,7 @@ from permits_app.approvals.errors import NotAnOwner, OwnRequest
 from permits_app.models import ChangeRequest
 from permits_app.models.approval import Verdict
 from tests import factories
+from tests.admin.members import golem as golem
 from tests.admin.members import log_in, make_member
 from tests.admin.rows import MAKERS, page
 from tests.factories.golems import PASSWORD
@@ -44,18 +44,6 @@ _OWN_ACCOUNT = (
     "stream_webhookendpoint_add",
 )
 _UNTOUCHED_BY_ACTS = ("sessions.session", "archetypes_app.signin", "admin.logentry")
-
-
-@pytest.fixture
-def golem() -> Golem:
-    owner = factories.make_owner(name="ana")
-    owner.groups.add(ensure_owner_group())
-    give_device(owner)
-    golem = factories.make_golem(owner=owner, name="Golem of Ana")
-    factories.make_limits(golem=golem)
-    factories.make_cage(golem=golem)
-    factories.make_api_key(golem=golem)
-    return golem
 
 
 def list_pages() -> Iterator[tuple[str, str]]:

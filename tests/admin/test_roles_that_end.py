@@ -16,6 +16,7 @@ from permits_app.actions.request_change import request_operation
 from permits_app.approvals.views import page_of
 from permits_app.models import ChangeRequest
 from tests import factories
+from tests.admin.members import golem as golem
 from tests.admin.members import log_in, make_member
 from tests.admin.rows import page
 from tests.permits_app.approvals.people import approve, give_device
@@ -23,18 +24,6 @@ from tools_app.core import clock
 from tools_app.core.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def golem() -> Golem:
-    owner = factories.make_owner(name="ana")
-    owner.groups.add(ensure_owner_group())
-    give_device(owner)
-    golem = factories.make_golem(owner=owner, name="Golem of Ana")
-    factories.make_limits(golem=golem)
-    factories.make_cage(golem=golem)
-    factories.make_api_key(golem=golem)
-    return golem
 
 
 def ask_for_an_approver(golem: Golem, name: str) -> ChangeRequest:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
@@ -16,8 +15,6 @@ from golem_project.heartbeat.duties.sleepwalker import walk_asleep
 from golem_project.heartbeat.duties.tidying import forget_quiet_ticks
 from permits_app.actions.search_positions import search_positions
 from tools_app.core.one_by_one import one_by_one
-
-logger = logging.getLogger(__name__)
 
 DUTIES: Final[Mapping[str, Callable[..., int]]] = {
     "consolidated": consolidate_due,

@@ -21,6 +21,11 @@ from tools_app.admin.plain_text import PlainTextField
 from tools_app.admin.tokens import list_named
 
 
+def _list_chains_of(chain_id: int | None) -> list[int]:
+    """The chains a name is for."""
+    return [chain_id] if chain_id else [int(chain) for chain, _ in list_chains()]
+
+
 class KnownAddressForm(forms.ModelForm[KnownAddress]):
     """A name for an address; what is registered under that name elsewhere keeps it."""
 
@@ -61,11 +66,10 @@ class KnownAddressForm(forms.ModelForm[KnownAddress]):
         name, address, chain_id = cleaned.get("name"), cleaned.get("address"), cleaned.get("chain_id")
         if not name or not address:
             return cleaned
-        chains = [chain_id] if chain_id else [chain for chain, _ in list_chains()]
-        for chain in chains:
-            for known, registered in list_named(int(chain)):
+        for chain in _list_chains_of(chain_id):
+            for known, registered in list_named(chain):
                 if registered.lower() == name.lower() and known.lower() != address.lower():
-                    told = f"{registered} is registered at {known} on {format_chain(int(chain))}"
+                    told = f"{registered} is registered at {known} on {format_chain(chain)}"
                     self.add_error("name", f"{told}. Choose another name.")
                     return cleaned
         others = KnownAddress.objects.filter(owner_id=self.instance.owner_id, chain_id=chain_id)
@@ -110,11 +114,8 @@ class KnownAddressAdmin(OwnerScopedAdmin):
 
     def save_model(self, request: HttpRequest, obj: KnownAddress, form: Any, change: bool) -> None:
         """Save, and say so when it looks like another one."""
-        book, chains = (
-            read_book(obj.owner_id),
-            [obj.chain_id] if obj.chain_id else [chain for chain, _ in list_chains()],
-        )
-        twins = (book.find_twin(chain, obj.address) for chain in (*chains, ANY_CHAIN))
+        book = read_book(obj.owner_id)
+        twins = (book.find_twin(chain, obj.address) for chain in (*_list_chains_of(obj.chain_id), ANY_CHAIN))
         twin = next((found for found in twins if found is not None), None)
         super().save_model(request, obj, form, change)
         if twin is not None:

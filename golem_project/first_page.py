@@ -19,18 +19,18 @@ from archetypes_app.admin.records import read_time
 from archetypes_app.models import ApiKey, Golem, Heartbeat
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
-from permits_app import ledger
 from permits_app.admin.golem_page import Meter, PermitLine, describe_permits, meter_day
 from permits_app.admin.golem_state import GolemState, read_states
 from permits_app.admin.portfolio_card import PositionSum, read_kept, sign_usd, sum_up_positions
 from permits_app.admin.refusals import RefusalLine, count_refusals, list_refusals
 from permits_app.admin.request_lines import name_request, say_held
 from permits_app.approvals.inbox import Inbox, build_inbox
-from permits_app.blockage import list_blocked_accounts, list_stuck_chains
+from permits_app.limits import ledger
 from permits_app.models import ActionPermit, DeniedCall, NavSnapshot, PendingRequest, SpendingLimits
 from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import PermitStatus
-from permits_app.profit_days import Worth, read_worths
+from permits_app.performance.profit_days import Worth, read_worths
+from permits_app.permits.blockage import list_blocked_accounts, list_stuck_chains
 from tools_app.admin.display import format_chain, format_usd, show_age, show_badge
 from tools_app.core.models import AuditEntry
 

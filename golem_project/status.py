@@ -23,8 +23,8 @@ from django.views.decorators.http import require_safe
 
 from golem_project.pi.exception_handler import known_errors
 from golem_project.settings.environment import BASE_DIR
-from permits_app.blockage import list_blocked_accounts, list_stuck_chains
-from permits_app.selectors import list_stopped_chains
+from permits_app.permits.blockage import list_blocked_accounts, list_stuck_chains
+from permits_app.permits.selectors import list_stopped_chains
 from tools_app import runner
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import configured_networks

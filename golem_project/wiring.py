@@ -23,15 +23,15 @@ from golem_project.heartbeat.thinking.model_client import read_client
 from golem_project.pi.definitions import define_tools
 from golem_project.stream import sealed
 from memory_app.actions.search_memory import search_memory
-from permits_app import delegation_router
 from permits_app.actions.read_for_tool import read_for_tool
-from permits_app.credentials import list_credentials
+from permits_app.custody.credentials import list_credentials
+from permits_app.custody.signers import choose
+from permits_app.custody.signers.bundler import BundlerClient
+from permits_app.custody.signers.keystore import Keystore
+from permits_app.custody.signers.privy import PrivyClient
+from permits_app.custody.smart_accounts import can_batch
 from permits_app.execution import broadcast
-from permits_app.execution.signers import choose
-from permits_app.execution.signers.bundler import BundlerClient
-from permits_app.execution.signers.keystore import Keystore
-from permits_app.execution.signers.privy import PrivyClient
-from permits_app.smart_accounts import can_batch
+from permits_app.reviewers import delegation_router
 from tools_app import runner
 from tools_app.chain.chains import ChainSettings, configure_chains, open_reader
 from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls

@@ -21,20 +21,20 @@ from django.db.models import F
 from eth_utils import is_checksum_address
 
 from archetypes_app.models import Golem
-from permits_app.approvals.errors import (
+from permits_app.approval_errors import (
     OwnerCallReverts,
     RelayerBudgetUsed,
     RelayerBusy,
     RelayerNotConfigured,
     RelayerRefuses,
 )
-from permits_app.approvals.safe_view import open_chain
+from permits_app.custody.safe_view import open_chain
+from permits_app.custody.signers.base import SignedTransaction, Signer, UnsignedTransaction
+from permits_app.custody.signers.choose import open_keystore
+from permits_app.custody.signers.local import LocalSigner
 from permits_app.errors import SimulationRecognised
 from permits_app.execution import broadcast, delivery, witness
 from permits_app.execution.replacement import Fees, raise_fees
-from permits_app.execution.signers.base import SignedTransaction, Signer, UnsignedTransaction
-from permits_app.execution.signers.choose import open_keystore
-from permits_app.execution.signers.local import LocalSigner
 from permits_app.models import CageMirror, OwnerTransaction, RelayedTransaction, SigningKey, Wallet
 from permits_app.models.owner_transaction import RelayPurpose, RelayState
 from permits_app.models.wallet import WalletKind

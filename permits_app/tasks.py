@@ -12,7 +12,6 @@ from uuid import UUID
 from celery import current_app, shared_task
 from django.db import OperationalError
 
-from permits_app import remembering
 from permits_app.actions.announce import execute_announced, list_due_announcements
 from permits_app.actions.apply_cage_changes import apply_cage_changes
 from permits_app.actions.commit_in_turn import commit_in_turn
@@ -21,7 +20,6 @@ from permits_app.actions.follow_deaths import follow_deaths
 from permits_app.actions.follow_phase import follow_phases
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.follow_requests import follow_requests
-from permits_app.actions.follow_session import follow_sessions
 from permits_app.actions.halt import carry_out_halt, list_unfinished_halts
 from permits_app.actions.preview import preview_action
 from permits_app.actions.reconcile_relays import reconcile_relays
@@ -33,10 +31,12 @@ from permits_app.actions.sweep_changes import forget_denials, list_due_changes, 
 from permits_app.actions.sync_policy_cage import sync_policy_cages
 from permits_app.actions.top_up_gas import top_up_keys
 from permits_app.actions.try_policy import run_trial
+from permits_app.custody.session_keys import follow_sessions
 from permits_app.execution.following import Following
 from permits_app.execution.reconcile import list_reopened, reconcile_transactions
-from permits_app.lifecycle import FINAL
 from permits_app.models.permit import PermitStatus
+from permits_app.permits import remembering
+from permits_app.permits.lifecycle import FINAL
 from tools_app.chain.networks import configured_networks
 from tools_app.core import clock
 from tools_app.core.blocked_flows import audited

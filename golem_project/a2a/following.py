@@ -10,8 +10,8 @@ from uuid import UUID
 from golem_project.a2a.models import OPEN_STATES, Task, TaskState
 from golem_project.a2a.task_states import move_task
 from permits_app.models.permit import PermitStatus as P
+from permits_app.permits.selectors import get_permit
 from permits_app.safety.hooks.result_filter import filter_result
-from permits_app.selectors import get_permit
 from tools_app.toolkit.enums import PiTool
 
 STATE_OF: Mapping[str, TaskState] = {

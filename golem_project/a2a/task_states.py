@@ -12,7 +12,7 @@ from django.db.models import F
 
 from golem_project.a2a.models import OPEN_STATES, Task, TaskState
 from golem_project.a2a.notifications import note_change
-from permits_app.registered_agents import list_registered
+from permits_app.permits.registered_agents import list_registered
 from tools_app.core import event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.storable_text import make_plain

@@ -22,7 +22,7 @@ from golem_project.a2a.errors import AgentUnknown
 from golem_project.pi.errors import BodyTooLarge
 from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request
 from golem_project.pi.parsers import MAX_BODY_BYTES, parse_object
-from permits_app.registered_agents import list_registered
+from permits_app.permits.registered_agents import list_registered
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
 

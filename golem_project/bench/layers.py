@@ -24,9 +24,9 @@ from golem_project.bench.agents import HttpAgent, make_golems
 from golem_project.bench.everything import Everything, run_everything
 from golem_project.bench.figures import Figure, measure, percentile
 from permits_app.actions.commit import commit_permit, start_commit
-from permits_app.actions.hand_to_worker import hand_to_worker
 from permits_app.actions.preview import preview_action
-from permits_app.selectors import get_permit
+from permits_app.doors.hand_to_worker import hand_to_worker
+from permits_app.permits.selectors import get_permit
 from permits_app.tasks import preview_action_task
 from tools_app.chain.http_pool import HttpPool
 from tools_app.core import clock

@@ -14,18 +14,19 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
 from golem_project.bench.figures import Figure, measure, percentile, time_calls
 from golem_project.demo.seed import seed_demo
-from permits_app import ledger
 from permits_app.actions import commit as commit_module
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.commit import commit_permit, start_commit
-from permits_app.actions.halt import halt_golem, resume_golem
+from permits_app.actions.halt import halt_golem
 from permits_app.actions.preview import make_hook_call, preview_action
+from permits_app.halts.resume import resume_golem
+from permits_app.limits import ledger
+from permits_app.limits.policy import load_golem, read_policy
 from permits_app.models import ActionPermit, OutboundTransaction, SpendingLimits
 from permits_app.models.permit import PermitStatus
-from permits_app.policy import load_golem, read_policy
+from permits_app.permits.sealing import hash_plan
 from permits_app.safety import hook_chain
 from permits_app.safety.hook import HookCall, HookStage
-from permits_app.sealing import hash_plan
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.audit_checkpoints import verify_stored_chain
 from tools_app.core.audit_log import GENESIS_HASH, hash_entry

@@ -20,7 +20,7 @@ from golem_project.demo.seed import CHAIN_ID, seed_demo
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.preview import preview_action
 from permits_app.models import ActionPermit, SpendingLimits
-from permits_app.plan_store import decode_plan
+from permits_app.permits.plan_store import decode_plan
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.clock import Deadline

@@ -35,7 +35,7 @@ from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world.node import CHAIN_ID
 from golem_project.embedded.world.rpc import RpcError
 from permits_app.actions.stage_key import stage_key
-from permits_app.approvals.cage_forms import AddressField
+from permits_app.approval_pages.cage_forms import AddressField
 from permits_app.approvals.operations.cage import find_mirror
 from permits_app.approvals.setup import is_in_setup
 from permits_app.forms import UsdField

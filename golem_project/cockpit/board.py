@@ -20,7 +20,6 @@ from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
 from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, list_running
 from golem_project.cockpit.plots import LinePlot
 from golem_project.heartbeat.tripwire import describe_dangers
-from permits_app import ledger
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
 from permits_app.admin.golem_page import Meter, build_meters, meter_day
 from permits_app.admin.golem_state import read_state, read_states, say_contract
@@ -35,10 +34,11 @@ from permits_app.admin.portfolio_card import (
     sum_up_positions,
 )
 from permits_app.admin.request_lines import RequestLine, list_request_lines
-from permits_app.decisions import list_decisions
+from permits_app.limits import ledger
 from permits_app.models import ChangeRequest, SpendingLimits
 from permits_app.models.approval import ChangeState
-from permits_app.profit_days import Worth, read_worth, read_worths
+from permits_app.performance.profit_days import Worth, read_worth, read_worths
+from permits_app.permits.decisions import list_decisions
 from tools_app.admin.display import format_age, format_chain, format_seconds, format_usd, show_badge
 from tools_app.admin.tokens import name_addresses
 from tools_app.core import event_log

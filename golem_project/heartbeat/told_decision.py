@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from archetypes_app.models import DecisionCycleRecord
-from permits_app.decisions import describe_decision
-from permits_app.move_words import describe_move
+from permits_app.permits.decisions import describe_decision
+from permits_app.words.move_words import describe_move
 from tools_app.admin.display import format_millionths
 from tools_app.admin.tokens import name_addresses
 

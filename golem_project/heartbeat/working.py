@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from uuid import UUID
 
-from permits_app.actions.hand_to_worker import hand_to_worker as hand_over
+from permits_app.doors.hand_to_worker import hand_to_worker as hand_over
 from tools_app.core.errors import GolemError
 
 logger = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ _PREFILTER = "only narrows what is read from the index; the FILTER of each sum d
 _SAME_LENGTH = "both arrays are aggregated from the same rows; `strict` guards against a mistake in the statement alone"
 
 EQUIVALENT: dict[str, dict[str, str]] = {
-    "permits_app.ledger": {
+    "permits_app.limits.ledger": {
         "_LOCKED_LIMITS: 0 -> 1": "an example to write the statement with, which is the same for every golem",
         'USAGE_SQL: SQL "d)s AND (counted_at > %(day_start)s OR state = \'RESE": > -> >=': _PREFILTER,
         "USAGE_SQL: SQL 'OR (%(tick)s::bigint > 0 AND heartbeat_tick = %(tick)': > -> >=": _PREFILTER,

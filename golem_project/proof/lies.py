@@ -29,11 +29,12 @@ from golem_project.proof.lying_node import Ask, Lie, LyingNode, Request, serve_l
 from golem_project.proof.registry import Progress, proof
 from golem_project.proof.told_lies import ABOUT_A_METHOD, ASKED_BY, OF_THE_CHAIN
 from golem_project.proof.walks import require
-from permits_app.actions.allow_addresses import allow_addresses, suggest_allowlist
+from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.commit import commit_permit, start_commit
 from permits_app.actions.create_wallet import create_wallet
 from permits_app.actions.preview import preview_action
 from permits_app.execution.follower import Follower
+from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ActionPermit, OutboundTransaction, PolicyCage, SpendEntry, SpendingLimits
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.spending import SpendState

@@ -18,14 +18,14 @@ from django.db import transaction
 from archetypes_app.models import Archetype, Golem
 from golem_project.proof.registry import Progress, proof
 from golem_project.proof.walks import WALKS, WALKS_PER_ROUND, require, walk_rounds
-from permits_app import ledger
 from permits_app.actions.cancel import block_permit, cancel_permit
 from permits_app.actions.commit import start_commit
 from permits_app.actions.expire import expire_lapsed
+from permits_app.limits import ledger
+from permits_app.limits.valuation import PlanValue
 from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
-from permits_app.valuation import PlanValue
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
 from tools_app.core.errors import GolemError

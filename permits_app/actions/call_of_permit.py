@@ -7,15 +7,15 @@ from datetime import datetime
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
+from permits_app.custody.signing_route import Carrier, find_route
 from permits_app.errors import PolicyChanged
+from permits_app.limits.policy import Policy, read_policy
+from permits_app.limits.valuation import PlanValue, value_plan
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.plan_store import decode_plan
-from permits_app.policy import Policy, read_policy
+from permits_app.permits.plan_store import decode_plan
 from permits_app.safety.gas_budget import read_promised
 from permits_app.safety.hook import HookCall, HookStage
-from permits_app.signing_route import Carrier, find_route
-from permits_app.valuation import PlanValue, value_plan
 from tools_app import runner
 from tools_app.chain.running_code import RunningCode
 from tools_app.core.clock import Deadline

@@ -12,12 +12,13 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
-from permits_app import ledger, lifecycle
 from permits_app.actions.expire import expire_permit
 from permits_app.errors import PermitNotCancellable
+from permits_app.limits import ledger
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.selectors import get_permit, load_permit
+from permits_app.permits import lifecycle
+from permits_app.permits.selectors import get_permit, load_permit
 from tools_app.core import audit_log
 from tools_app.core.whole import whole
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from archetypes_app.models import Golem
-from permits_app import ledger
-from permits_app.approvals.errors import ChangeClosed
+from permits_app.approval_errors import ChangeClosed
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.owner_states import find_owner_transaction, release_owner_transaction
+from permits_app.limits import ledger
 from permits_app.models import ChangeRequest
 from permits_app.models.approval import ChangeState
 

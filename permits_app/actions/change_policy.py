@@ -14,16 +14,16 @@ from django.db import transaction
 
 from archetypes_app.models import Golem
 from permits_app.actions.request_change import request_operation
-from permits_app.approvals.errors import ChangeUnchanged
+from permits_app.approval_errors import ChangeUnchanged
 from permits_app.approvals.operations.cage import find_mirror, write_rule
 from permits_app.approvals.policy_state import PolicyDifference, apply_differences, diff_policy, read_policy_state
 from permits_app.approvals.setup import is_in_setup
 from permits_app.approvals.write_policy import write_policy
 from permits_app.models import ChangeRequest, PolicyVersion
 from permits_app.models.approval import LIVE_STATES
+from permits_app.permits.row_locks import lock_settings
 from permits_app.policy_cage.contract import Limit, limit_rule
 from permits_app.policy_cage.mirror import COLUMNS, MIRRORED
-from permits_app.row_locks import lock_settings
 from tools_app.core.whole import whole
 
 _FLAGS = ("True", "False")

@@ -23,12 +23,10 @@ from django.db import transaction
 from archetypes_app.errors import GolemHalted
 from archetypes_app.models import Golem
 from archetypes_app.toolset import has_tool, resolve_toolset, view_golem
-from permits_app import capabilities, ledger, lifecycle
 from permits_app.actions.call_of_permit import find_local_write, make_permit_call
 from permits_app.actions.expire import expire_permit
 from permits_app.approvals.announced import check_announced, tell_wait
 from permits_app.approvals.owner_states import follow_plan, release_plan
-from permits_app.blockage import check_clear
 from permits_app.errors import (
     CommitNotSigned,
     LeaseLost,
@@ -44,16 +42,19 @@ from permits_app.execution.following import name_sending
 from permits_app.execution.lease import Lease, ask_for_lease
 from permits_app.execution.nonces import abandon_nonces
 from permits_app.execution.settlement import finish
+from permits_app.limits import ledger
+from permits_app.limits.policy import check_policy_stands, load_golem, read_policy
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.policy import check_policy_stands, load_golem, read_policy
-from permits_app.row_locks import lock_action, lock_settings, lock_start
+from permits_app.permits import capabilities, lifecycle
+from permits_app.permits.blockage import check_clear
+from permits_app.permits.row_locks import lock_action, lock_settings, lock_start
+from permits_app.permits.sealing import hash_plan, hash_simulation
+from permits_app.permits.selectors import read_permit, view_permit
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_gas_fits
 from permits_app.safety.hook import HookCall
 from permits_app.safety.tiers import check_tier_holds
-from permits_app.sealing import hash_plan, hash_simulation
-from permits_app.selectors import read_permit, view_permit
 from tools_app import runner
 from tools_app.chain.node_errors import RpcRefused
 from tools_app.core import clock, wakeups

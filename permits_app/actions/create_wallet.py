@@ -7,8 +7,8 @@ from datetime import datetime
 from django.db import transaction
 
 from archetypes_app.models import Golem
+from permits_app.custody.signers.choose import open_keystore
 from permits_app.errors import WalletExists
-from permits_app.execution.signers.choose import open_keystore
 from permits_app.models import SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from tools_app.core import audit_log

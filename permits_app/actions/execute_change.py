@@ -24,22 +24,22 @@ from permits_app.actions.commit import commit_permit, start_commit
 from permits_app.actions.relay_owner_transaction import count_missing, relay_owner_transaction
 from permits_app.actions.release_permit import FreshJudgement, end_waiting_permit, open_again, resimulate
 from permits_app.actions.sync_policy_cage import sync_policy_cage
+from permits_app.approval_errors import ChangeStale, SignaturesIncomplete
 from permits_app.approvals import states
 from permits_app.approvals.announced import is_warden_on
-from permits_app.approvals.errors import ChangeStale, SignaturesIncomplete
 from permits_app.approvals.freshness import check_safe_current, find_staleness
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.cage import find_mirror
 from permits_app.approvals.owner_states import find_owner_transaction, is_plan, release_owner_transaction
 from permits_app.approvals.plan_by_owners import join_owner_signatures
 from permits_app.approvals.safe_nonces import check_turn
-from permits_app.approvals.safe_view import SafeView
+from permits_app.custody.safe_view import SafeView
 from permits_app.errors import PermitNotCommittable
 from permits_app.models import ActionPermit, ChangeExecution, ChangeRequest, OwnerTransaction
 from permits_app.models.approval import ChangeState
 from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
-from permits_app.row_locks import lock_action, lock_request, lock_settings
+from permits_app.permits.row_locks import lock_action, lock_request, lock_settings
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.whole import whole

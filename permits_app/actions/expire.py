@@ -9,9 +9,10 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
-from permits_app import ledger, lifecycle
+from permits_app.limits import ledger
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
+from permits_app.permits import lifecycle
 from tools_app.core.one_by_one import one_by_one
 from tools_app.core.prepared import Filled, Prepared, Rows
 from tools_app.core.whole import whole

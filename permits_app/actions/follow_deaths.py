@@ -17,10 +17,10 @@ from archetypes_app.models import Golem
 from memory_app.actions.export_grimoire import export_grimoire
 from permits_app.actions.halt import halt_golem, list_what_is_left, reopen_halt
 from permits_app.actions.retire_golem import retire_golem
-from permits_app.blockage import list_silent_chains
-from permits_app.deaths import DEATH_ACTOR, announce_terminal, begin_death, keep_what_is_left
+from permits_app.halts.deaths import DEATH_ACTOR, announce_terminal, begin_death, keep_what_is_left
 from permits_app.models import Death, HaltRecord
 from permits_app.models.death import OPEN, DeathState
+from permits_app.permits.blockage import list_silent_chains
 from tools_app.core import event_bus
 from tools_app.core.audit_checkpoints import sign_head
 from tools_app.core.events import Event, EventType

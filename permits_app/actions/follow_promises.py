@@ -10,10 +10,10 @@ import logging
 from datetime import datetime, timedelta
 from typing import Final
 
-from permits_app.blockage import list_silent_chains
+from permits_app.limits.signed_promises import judge_fate, put_off, read_typed, record_look
 from permits_app.models import SignedPromise
 from permits_app.models.signed_promise import PromiseState
-from permits_app.signed_promises import judge_fate, put_off, read_typed, record_look
+from permits_app.permits.blockage import list_silent_chains
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from django.db.models import Min
 
-from permits_app.blockage import list_silent_chains
 from permits_app.models import ActionPermit, PendingRequest
 from permits_app.models.pending_request import FOLLOWED
-from permits_app.pending_requests import Look, judge_look, put_off, record_look
+from permits_app.permits.blockage import list_silent_chains
+from permits_app.permits.pending_requests import Look, judge_look, put_off, record_look
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError

@@ -20,18 +20,20 @@ from django.db import transaction
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from archetypes_app.toolset import resolve_toolset, view_golem
-from permits_app import ledger, lifecycle
-from permits_app.actions.follow_session import drop_session, follow_session
 from permits_app.actions.query import list_standing
-from permits_app.blockage import list_silent_chains
-from permits_app.deaths import DEATH_ACTOR, end_open_death, is_ending, lock_open_death
+from permits_app.custody.session_keys import drop_session
 from permits_app.execution import cancellation, revocation
 from permits_app.execution.promise_cancelling import cancel_promises, describe_open_promises
 from permits_app.execution.unwinding import NOTHING_LEFT, list_open_positions, unwind_positions
-from permits_app.halt_choices import does_unwind
+from permits_app.halts.choices import does_unwind
+from permits_app.halts.deaths import DEATH_ACTOR, is_ending
+from permits_app.halts.resume import lock_keys
+from permits_app.limits import ledger
 from permits_app.models import ActionPermit, HaltRecord, SigningKey
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.signing_key import KeyState
+from permits_app.permits import lifecycle
+from permits_app.permits.blockage import list_silent_chains
 from tools_app import runner
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.clock import Deadline
@@ -219,39 +221,6 @@ def list_unfinished_halts() -> list[tuple[UUID, int]]:
     return [(record.golem_id, record.epoch) for record in rows if record.epoch == record.golem.halt_epoch]
 
 
-@whole
-def resume_golem(
-    *,
-    golem: Golem,
-    reason: str,
-    actor: str,
-    now: datetime,
-    restore_keys: bool = True,
-    stays_live: bool = False,
-) -> None:
-    """Let a halted golem act again, as its owner, with a reason. Does nothing when it is not halted.
-
-    Its heartbeat rehearses from then on, unless `stays_live`: what was just taken back is not opened again unseen.
-
-    Living keys get back what the halt took, unless `restore_keys` is off; a session key that its cage still names is
-    active again.
-    """
-    with transaction.atomic():
-        locked = Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)
-        if not locked.is_halted:
-            return
-        lock_open_death(golem.pk)
-        is_live = locked.is_live and stays_live
-        Golem.objects.filter(pk=golem.pk).update(halted_at=None, halt_reason="", is_live=is_live)
-        record = HaltRecord.objects.filter(golem=golem, epoch=locked.halt_epoch).first()
-        restored = _restore_key_scopes(record) if record is not None and restore_keys else []
-        follow_session(golem_id=golem.pk, now=now)
-        end_open_death(golem_id=golem.pk, reason=f"its owner let it act again: {reason}", actor=actor, now=now)
-        facts = {"reason": reason, "keys_restored": restored, "is_live": is_live}
-        audit_log.append(golem_id=golem.pk, event="HaltResumed", actor=actor, data=facts, now=now)
-        event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_RESUMED, {"reason": reason}), now=now)
-
-
 def list_allowances(golem: Golem) -> list[dict[str, Any]]:
     """Allowances that ended permits left standing, and those that permits under way have approved or may yet."""
     found: dict[tuple[int, str, str], dict[str, Any]] = {}
@@ -390,7 +359,7 @@ def _drop_key_scopes(record: HaltRecord) -> list[str]:
         record = HaltRecord.objects.select_for_update(no_key=True).get(pk=record.pk)
         dropped: dict[str, list[str]] = dict(record.dropped_scopes)
         prefixes = []
-        for key in _lock_keys(golem_id=record.golem_id):
+        for key in lock_keys(golem_id=record.golem_id):
             lost = [scope for scope in key.scopes if scope in _DROPPED]
             if not lost:
                 continue
@@ -400,21 +369,6 @@ def _drop_key_scopes(record: HaltRecord) -> list[str]:
             prefixes.append(key.prefix)
         HaltRecord.objects.filter(pk=record.pk).update(dropped_scopes=dropped)
     return prefixes
-
-
-def _lock_keys(**which: Any) -> list[ApiKey]:
-    """Keys that are not revoked, in one order, locked until the transaction ends."""
-    rows = ApiKey.objects.select_for_update(no_key=True, of=("self",)).filter(**which, revoked_at__isnull=True)
-    return list(rows.order_by("pk"))
-
-
-def _restore_key_scopes(record: HaltRecord) -> list[str]:
-    restored = []
-    for key in _lock_keys(pk__in=list(record.dropped_scopes)):
-        key.scopes = [*key.scopes, *(s for s in record.dropped_scopes[str(key.pk)] if s not in key.scopes)]
-        key.save(update_fields=["scopes"])
-        restored.append(key.prefix)
-    return restored
 
 
 def _describe_in_flight(golem: Golem) -> list[dict[str, Any]]:

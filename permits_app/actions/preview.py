@@ -23,23 +23,27 @@ from archetypes_app.errors import GolemHalted
 from archetypes_app.models import Golem
 from archetypes_app.toolset import add_rescue_tools, resolve_toolset, view_golem
 from memory_app.augment import augment
-from permits_app import delegation_router, ledger
 from permits_app.actions.expire import expire_found, fill_lapsed
 from permits_app.actions.read_wish import read_params, read_why
 from permits_app.actions.request_change import find_waiting_permit, request_permit_approval
 from permits_app.actions.take_up_wish import take_up_wish
 from permits_app.actions.waiting import cover_wait, find_wait, life_of, list_missing, needs_owners
 from permits_app.approvals.plan_by_owners import draft_plan
-from permits_app.equality import hash_meant
+from permits_app.custody.signing_route import find_route
 from permits_app.errors import RateLimited, ReviewVetoed, SameActionPending, SpendingLimitExceeded
-from permits_app.market_defaults import MarketDefaults, SeenRegime, choose_defaults, fill_regime, read_regime
+from permits_app.limits import ledger
+from permits_app.limits.policy import Policy, load_for_decision, read_policy
+from permits_app.limits.valuation import PlanValue, value_gas, value_plan
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
-from permits_app.parameter_sources import word_sources
-from permits_app.plan_store import encode_batch, encode_bounds, encode_effect_bound
-from permits_app.policy import Policy, load_for_decision, read_policy
-from permits_app.prediction import describe_expected
-from permits_app.risk import needs_guardian
+from permits_app.permits.equality import hash_meant
+from permits_app.permits.market_defaults import MarketDefaults, SeenRegime, choose_defaults, fill_regime, read_regime
+from permits_app.permits.parameter_sources import word_sources
+from permits_app.permits.plan_store import encode_batch, encode_bounds, encode_effect_bound
+from permits_app.permits.risk import needs_guardian
+from permits_app.permits.sealing import hash_plan, hash_simulation
+from permits_app.permits.selectors import view_permit
+from permits_app.reviewers import delegation_router
 from permits_app.safety import hook_chain
 from permits_app.safety.chain_facts import expect_chain_facts
 from permits_app.safety.gas_budget import GasBudget
@@ -47,11 +51,8 @@ from permits_app.safety.hook import HookCall, HookStage
 from permits_app.safety.hook_chain import HookReport
 from permits_app.safety.hooks.spending_limiter import counts_per_day
 from permits_app.safety.judging import judge_call, keep_denial
+from permits_app.safety.prediction import describe_expected
 from permits_app.safety.tiers import classify_call
-from permits_app.sealing import hash_plan, hash_simulation
-from permits_app.selectors import view_permit
-from permits_app.signing_route import find_route
-from permits_app.valuation import PlanValue, value_gas, value_plan
 from tools_app import runner
 from tools_app.adapters import resolve_action
 from tools_app.core import audit_log, clock, event_bus

@@ -19,16 +19,16 @@ from archetypes_app.phases import is_allowed
 from archetypes_app.profiles import writes_per_hour_cap
 from archetypes_app.tier_queries import TIER_KEYS
 from archetypes_app.toolset import resolve_toolset, view_golem
-from permits_app import ledger
 from permits_app.actions.announce import is_watchdog, list_announced_elsewhere
-from permits_app.decisions import list_decisions
+from permits_app.limits import ledger
+from permits_app.limits.rate_rules import most_writes_per_hour
+from permits_app.limits.signed_promises import list_open, tell
 from permits_app.models import ActionPermit, PendingRequest, SignedPromise, SpendingLimits, StandingAllowance
 from permits_app.models.pending_request import FOLLOWED
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.signed_promise import PromiseState
+from permits_app.permits.decisions import list_decisions
 from permits_app.safety.hooks.result_filter import filter_result
-from permits_app.safety.rate_rules import most_writes_per_hour
-from permits_app.signed_promises import list_open, tell
 from tools_app import speculation
 from tools_app.adapters import UnknownAction, normalize_key, resolve_action
 from tools_app.core.errors import InvalidParams

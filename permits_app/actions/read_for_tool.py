@@ -11,7 +11,7 @@ from uuid import UUID
 
 from archetypes_app.toolset import resolve_toolset
 from permits_app.actions.query import query_state
-from permits_app.policy import load_golem
+from permits_app.limits.policy import load_golem
 from tools_app.adapters import UnknownAction, normalize_key
 from tools_app.core import clock
 from tools_app.toolkit.enums import PiTool

@@ -11,8 +11,8 @@ from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import PayloadPurpose
-from permits_app.nav_parts import NavState, OwnMoves, Parts, split_change
-from permits_app.told_holdings import tell_holdings
+from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, split_change
+from permits_app.permits.told_holdings import tell_holdings
 from tools_app.portfolio.holdings import Holdings
 from tools_app.toolkit.views import NATIVE, BlockRef
 

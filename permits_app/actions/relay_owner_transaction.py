@@ -12,12 +12,12 @@ from datetime import datetime
 
 from django.conf import settings
 
-from permits_app.approvals.errors import ChangeStale, OwnerCallReverts, SignaturesIncomplete
+from permits_app.approval_errors import ChangeStale, OwnerCallReverts, SignaturesIncomplete
 from permits_app.approvals.owner_calls import encode_relay
 from permits_app.approvals.owner_states import move_alone
 from permits_app.approvals.safe_nonces import check_turn
-from permits_app.approvals.safe_view import SafeView, find_execution, is_success, open_chain, read_safe
 from permits_app.approvals.signatures import pick_signatures
+from permits_app.custody.safe_view import SafeView, find_execution, is_success, open_chain, read_safe
 from permits_app.models import OwnerTransaction, RelayedTransaction
 from permits_app.models.owner_transaction import OwnerTransactionState, RelayPurpose, RelayState
 from permits_app.policy_cage.safe_tx import join_signatures

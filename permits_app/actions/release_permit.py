@@ -12,16 +12,17 @@ from typing import Any
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import has_tool, resolve_toolset
-from permits_app import ledger, lifecycle
 from permits_app.actions.call_of_permit import make_permit_call
 from permits_app.errors import PermitNotCommittable, PlanTampered, PolicyChanged
+from permits_app.limits import ledger
+from permits_app.limits.policy import read_policy
 from permits_app.models import ActionPermit, ChangeRequest
 from permits_app.models.permit import PermitStatus
-from permits_app.policy import read_policy
+from permits_app.permits import lifecycle
+from permits_app.permits.sealing import hash_plan, hash_simulation
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_gas_fits
 from permits_app.safety.tiers import check_tier_holds
-from permits_app.sealing import hash_plan, hash_simulation
 from tools_app.simulation.engine import SimulationResult
 
 

@@ -11,7 +11,7 @@ from permits_app.actions.announce import cancel_as_watchdog
 from permits_app.actions.cancel import cancel_permit
 from permits_app.errors import PermitNotFound
 from permits_app.models import ActionPermit
-from permits_app.selectors import view_permit
+from permits_app.permits.selectors import view_permit
 
 
 def request_cancel(*, golem: Golem, permit_id: UUID, reason: str, actor: str, now: datetime) -> dict[str, Any]:

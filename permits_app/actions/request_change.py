@@ -20,18 +20,18 @@ from archetypes_app.models import Golem
 from archetypes_app.ownership import has_power, list_deciders
 from archetypes_app.roles import Power
 from archetypes_app.toolset import resolve_toolset
+from permits_app.approval_errors import NotAnOwner, ReasonNeeded, SafeNonceTaken, TooManyChanges
 from permits_app.approvals import digest, states
 from permits_app.approvals.address_lines import describe_addresses
-from permits_app.approvals.errors import NotAnOwner, ReasonNeeded, SafeNonceTaken, TooManyChanges
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ObservingOperation, Proposal, SafeTxDraft
 from permits_app.approvals.owner_calls import describe_fields, describe_owner_call
 from permits_app.approvals.rules import Quorum, find_quorum
 from permits_app.approvals.statement import describe_permit
+from permits_app.limits.policy import read_policy
 from permits_app.models import ActionPermit, ChangeRequest, OwnerTransaction
 from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState
 from permits_app.models.permit import PermitStatus
-from permits_app.policy import read_policy
 from tools_app.admin.display import format_chain
 from tools_app.core.events import EventType
 from tools_app.core.storable_text import make_plain

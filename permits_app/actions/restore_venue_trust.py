@@ -8,7 +8,7 @@ from django.db import transaction
 
 from permits_app.errors import NothingToAcknowledge
 from permits_app.models import VenueTrust
-from permits_app.venue_trust import restore
+from permits_app.permits.venue_trust import restore
 from tools_app.core import audit_log
 from tools_app.core.whole import whole
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from archetypes_app.actions.revoke_api_key import revoke_as
 from archetypes_app.models import ApiKey, Golem, Heartbeat
 from permits_app.actions.halt import halt_golem
-from permits_app.deaths import DEATH_ACTOR, end_open_death, is_ending
+from permits_app.halts.deaths import DEATH_ACTOR, end_open_death, is_ending
 from tools_app.core import audit_log
 from tools_app.core.whole import whole
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from permits_app.blockage import list_silent_chains
+from permits_app.permits.blockage import list_silent_chains
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.one_by_one import one_by_one

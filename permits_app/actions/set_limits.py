@@ -9,8 +9,9 @@ from typing import Any
 from django.db import transaction
 
 from archetypes_app.models import Golem
-from permits_app import ledger
-from permits_app.actions.allow_addresses import AllowlistChoice, allow_addresses
+from permits_app.actions.allow_addresses import allow_addresses
+from permits_app.limits import ledger
+from permits_app.limits.suggested_allowlist import AllowlistChoice
 from permits_app.models import SpendingLimits
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType

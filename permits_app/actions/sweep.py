@@ -12,10 +12,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from permits_app.actions.commit import commit_permit
 from permits_app.actions.expire import expire_lapsed
-from permits_app.blockage import list_followed_chains, list_silent_chains
 from permits_app.models import ActionPermit, IdempotencyRecord, OutboundTransaction, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import UNSETTLED, TransactionState
+from permits_app.permits.blockage import list_followed_chains, list_silent_chains
 from tools_app.core.one_by_one import one_by_one
 
 _START_GRACE = timedelta(seconds=3)

@@ -13,12 +13,12 @@ from permits_app.actions.announce import expire_announced
 from permits_app.actions.release_permit import end_waiting_permit
 from permits_app.approvals import states
 from permits_app.approvals.owner_states import follow_plan
-from permits_app.lifecycle import FINAL
 from permits_app.models import ActionPermit, ChangeRequest, DeniedCall, OwnerTransaction
 from permits_app.models.approval import LIVE_STATES, ChangeState
 from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
-from permits_app.row_locks import lock_action, lock_request
+from permits_app.permits.lifecycle import FINAL
+from permits_app.permits.row_locks import lock_action, lock_request
 from tools_app.core.compiled_query import CompiledStatement
 from tools_app.core.one_by_one import one_by_one
 from tools_app.core.whole import whole

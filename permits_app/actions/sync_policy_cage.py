@@ -15,9 +15,9 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
-from permits_app.blockage import list_silent_chains
 from permits_app.errors import CageContradicted
 from permits_app.models import CageCheckpoint, CageMirror, PolicyCage
+from permits_app.permits.blockage import list_silent_chains
 from permits_app.policy_cage.mirror import (
     CageFacts,
     Followed,

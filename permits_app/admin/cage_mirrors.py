@@ -11,13 +11,13 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
-from permits_app.address_book import read_book
-from permits_app.approvals.cage_forms import describe_limits
+from permits_app.approval_pages.cage_forms import describe_limits
 from permits_app.approvals.cage_words import name_rule, say_session, show_rule
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import AssetRule, RuleKind
 from permits_app.policy_cage.mirror import is_behind, list_allowed
 from permits_app.policy_cage.state import CageState, PendingChange
+from permits_app.words.address_book import read_book
 from tools_app.admin.display import format_chain, show_age, show_badge, show_hex
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock

@@ -16,18 +16,18 @@ from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
 from permits_app.actions.request_change import request_operation
-from permits_app.address_book import AddressBook, read_book
 from permits_app.admin.cage_mirrors import show_enforcement
-from permits_app.approvals.cage_forms import ACTS, RULE_FORMS, ActForm, CageForm, describe_limits
+from permits_app.approval_pages.cage_forms import ACTS, RULE_FORMS, ActForm, CageForm, describe_limits
+from permits_app.approval_pages.role_forms import ROLE_FORMS
+from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.approvals.cage_words import name_rule, say_session, show_rule
 from permits_app.approvals.operations.cage import find_mirror
-from permits_app.approvals.role_forms import ROLE_FORMS
 from permits_app.approvals.role_words import RoleLine, list_roles
-from permits_app.approvals.safe_view import open_chain
-from permits_app.approvals.views import page_of as page_of_request
+from permits_app.custody.safe_view import open_chain
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import GRACE_SECONDS, RuleKind
 from permits_app.policy_cage.state import CageState
+from permits_app.words.address_book import AddressBook, read_book
 from tools_app.admin.confirm import report_refusal
 from tools_app.admin.display import format_age, format_chain
 from tools_app.core import clock

@@ -16,7 +16,7 @@ from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
 from archetypes_app.models import Golem
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
-from permits_app.approvals.urls import list_urls
+from permits_app.approval_pages.urls import list_urls
 from permits_app.models import ChangeRequest
 from tools_app.admin.display import format_usd, show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin

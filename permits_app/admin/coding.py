@@ -14,8 +14,8 @@ from archetypes_app.coding_form import CodingWorkspaceForm
 from archetypes_app.models import CodingWorkspace, Golem
 from archetypes_app.roles import Power
 from permits_app.actions.request_change import request_operation
+from permits_app.approval_pages.views import page_of
 from permits_app.approvals.operations.workspace import list_differences, read_workspace
-from permits_app.approvals.views import page_of
 from tools_app.admin.confirm import report_refusal
 from tools_app.core import clock
 from tools_app.core.errors import GolemError

@@ -12,7 +12,7 @@ from django.urls import path
 
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
-from permits_app.deaths import announce_death, find_open_death, stop_death
+from permits_app.halts.deaths import announce_death, find_open_death, stop_death
 from permits_app.models import Death
 from permits_app.models.death import DeathState
 from tools_app.admin.display import format_age

@@ -17,19 +17,19 @@ from archetypes_app.models import ApiKey, Golem, Heartbeat
 from archetypes_app.phases import is_allowed
 from archetypes_app.profiles import writes_per_hour_cap
 from archetypes_app.toolset import resolve_toolset
-from permits_app import ledger
-from permits_app.address_book import UNKNOWN, read_book
 from permits_app.admin.death_pages import describe_death
+from permits_app.admin.effective_limits import list_effective_limits
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
 from permits_app.admin.golem_state import read_state, say_contract
 from permits_app.admin.portfolio_card import PortfolioCard, read_portfolio_card
 from permits_app.admin.promise_lines import PromiseLine, list_promise_lines
 from permits_app.admin.request_lines import RequestLine, list_request_lines
-from permits_app.effective_limits import list_effective_limits
+from permits_app.limits import ledger
+from permits_app.limits.rate_rules import most_writes_per_hour
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
 from permits_app.models.permit import PermitStatus
-from permits_app.move_words import describe_move
-from permits_app.safety.rate_rules import most_writes_per_hour
+from permits_app.words.address_book import UNKNOWN, read_book
+from permits_app.words.move_words import describe_move
 from tools_app.admin.display import (
     format_age,
     format_chain,

@@ -10,9 +10,9 @@ from uuid import UUID
 from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
-from permits_app.deaths import list_ending
+from permits_app.halts.deaths import list_ending
 from permits_app.models import CageMirror
-from permits_app.request_stages import find_mirrors
+from permits_app.permits.request_stages import find_mirrors
 from tools_app.admin.display import show_badge
 
 

@@ -14,13 +14,13 @@ from archetypes_app.admin.audited import AuditedEditMixin, lock_rows, name_actor
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import Golem
-from permits_app import ledger
-from permits_app.address_book import UNKNOWN
 from permits_app.admin.cage_mirrors import show_enforcement
 from permits_app.admin.loosening import LooseningMixin
 from permits_app.approvals.write_policy import keep_version
+from permits_app.limits import ledger
 from permits_app.models import AllowlistEntry, KnownAddress, PolicyCage, SpendingLimits
 from permits_app.opened_forms import OPENED, OpenedCageForm, OpenedEntryForm, OpenedLimitsForm
+from permits_app.words.address_book import UNKNOWN
 from tools_app.admin.display import format_bps, format_chain, format_usd, show_hex
 from tools_app.admin.tokens import name_address
 from tools_app.core import clock, event_bus

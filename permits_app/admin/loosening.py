@@ -12,9 +12,9 @@ from django.urls import reverse
 
 from archetypes_app.models import Golem
 from permits_app.actions.change_policy import change_policy, compare_policy, list_mirrored
+from permits_app.approval_pages.views import page_of
 from permits_app.approvals.policy_state import CAGE_COLUMNS, LIMIT_COLUMNS, PolicyDifference, longest_wait, name_entry
 from permits_app.approvals.setup import is_in_setup
-from permits_app.approvals.views import page_of
 from permits_app.models import AllowlistEntry, PolicyCage
 from tools_app.admin.confirm import report_refusal
 from tools_app.admin.display import format_seconds

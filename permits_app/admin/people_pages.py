@@ -23,9 +23,9 @@ from archetypes_app.models import Golem
 from archetypes_app.ownership import find_role, list_people
 from archetypes_app.roles import ROLE_WORDS, Power, Role, holds_at_once
 from permits_app.actions.request_change import request_operation
-from permits_app.approvals.forms import WhyForm
+from permits_app.approval_pages.forms import WhyForm
+from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.approvals.operations.role import NO_ROLE
-from permits_app.approvals.views import page_of as page_of_request
 from tools_app.admin.confirm import report_refusal
 from tools_app.admin.plain_text import PlainTextField
 from tools_app.core import clock

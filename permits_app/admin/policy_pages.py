@@ -15,9 +15,9 @@ from archetypes_app.admin.audited import name_actor, spell_actors
 from archetypes_app.models import Golem
 from permits_app.actions.change_policy import PolicyOutcome, change_policy, roll_back_policy
 from permits_app.actions.try_policy import AT_ONCE, is_long, is_stuck, open_trial, run_trial
-from permits_app.approvals.draft_forms import DraftForms, PastForm, PeriodForm, TakeOverForm
+from permits_app.approval_pages.draft_forms import DraftForms, PastForm, PeriodForm, TakeOverForm
+from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.approvals.policy_state import diff_policy, read_policy_state
-from permits_app.approvals.views import page_of as page_of_request
 from permits_app.backtest.past_decisions import count_decisions
 from permits_app.backtest.replay import ALLOWED
 from permits_app.models import PolicyTrial, PolicyVersion

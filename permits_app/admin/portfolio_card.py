@@ -16,10 +16,10 @@ from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
 from permits_app.models import NavSnapshot
-from permits_app.profit_days import DAY, read_worth
-from permits_app.profit_days import Worth as DayWorth
+from permits_app.performance.profit_days import DAY, read_worth
+from permits_app.performance.profit_days import Worth as DayWorth
+from permits_app.permits.told_holdings import tell_holdings
 from permits_app.safety.figures import format_ratio
-from permits_app.told_holdings import tell_holdings
 from tools_app import runner
 from tools_app.admin.display import format_age, format_chain, format_usd, group_digits, shorten_amount, show_amount
 from tools_app.core.clock import Deadline

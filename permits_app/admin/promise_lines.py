@@ -10,8 +10,8 @@ from typing import Any
 from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
+from permits_app.limits.signed_promises import list_open
 from permits_app.models import SignedPromise
-from permits_app.signed_promises import list_open
 from tools_app.admin.display import NOTHING, format_age, group_digits, shorten_amount, show_age
 from tools_app.admin.tokens import format_token_amount
 from tools_app.toolkit.protocol import SHELF

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
 from permits_app.models import DeniedCall
-from permits_app.move_words import describe_move
+from permits_app.words.move_words import describe_move
 from tools_app.admin.display import format_usd, show_age
 from tools_app.admin.tokens import name_addresses
 

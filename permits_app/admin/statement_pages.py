@@ -13,8 +13,8 @@ from django.urls import path
 
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
-from permits_app.csv_exports import EXPORTS
-from permits_app.monthly_statement import MonthlyStatement, build_statement, find_month, list_months
+from permits_app.performance.csv_exports import EXPORTS
+from permits_app.performance.monthly_statement import MonthlyStatement, build_statement, find_month, list_months
 from tools_app.admin.display import format_coin, format_usd
 from tools_app.core import clock
 from tools_app.core.csv_text import write_rows

@@ -23,13 +23,13 @@ from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
-from permits_app.address_book import read_book
 from permits_app.admin.exit_lines import ExitLine, foretell_exits
 from permits_app.admin.golem_state import GolemState, read_states
+from permits_app.admin.halt_forecast import Forecast, foretell_halt
 from permits_app.admin.halts import show_steps
-from permits_app.approvals.views import page_of as page_of_request
+from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.forms import HaltForm
-from permits_app.halt_forecast import Forecast, foretell_halt
+from permits_app.words.address_book import read_book
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 

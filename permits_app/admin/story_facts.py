@@ -9,9 +9,9 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
-from permits_app.address_book import AddressBook, read_book
 from permits_app.models import ActionPermit
-from permits_app.position_words import say_moved
+from permits_app.safety.position_words import say_moved
+from permits_app.words.address_book import AddressBook, read_book
 from tools_app.admin.display import (
     format_age,
     format_bps,

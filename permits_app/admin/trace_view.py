@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from permits_app.address_book import read_book
 from permits_app.admin.pool_names import NamedPool, name_pools
 from permits_app.models import ActionPermit
-from permits_app.plan_store import decode_calls, list_sent_calls
+from permits_app.permits.plan_store import decode_calls, list_sent_calls
 from permits_app.safety.rehearsal import foretell_nothing
+from permits_app.words.address_book import read_book
 from tools_app.admin.call_signatures import NAMED_SIGNATURES
 from tools_app.admin.calls import DecodedArgument, decode_call, format_deadline
 from tools_app.admin.display import format_gas

@@ -21,12 +21,12 @@ from archetypes_app.roles import Power
 from permits_app.actions.create_wallet import back_up_wallet
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.rotate_session import ask_for_session
-from permits_app.approvals.forms import WhyForm
-from permits_app.approvals.views import page_of as page_of_request
+from permits_app.approval_pages.forms import WhyForm
+from permits_app.approval_pages.views import page_of as page_of_request
+from permits_app.custody.signer_addresses import list_addresses, write_csv
 from permits_app.forms import PasswordForm
 from permits_app.models import SigningKey, Wallet
 from permits_app.models.wallet import WalletKind
-from permits_app.signer_addresses import list_addresses, write_csv
 from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.admin.display import show_age, show_badge, show_hex
 from tools_app.admin.read_only import ReadOnlyAdminMixin

@@ -28,7 +28,6 @@ from archetypes_app.models.api_key import Scope
 from archetypes_app.profiles import list_new_golem_profiles
 from archetypes_app.roles import Power
 from archetypes_app.toolset import resolve_toolset
-from permits_app.actions.allow_addresses import AllowlistChoice, suggest_allowlist
 from permits_app.actions.create_golem import create_golem
 from permits_app.actions.create_wallet import create_wallet, import_wallet
 from permits_app.actions.give_configured_wallet import (
@@ -41,6 +40,7 @@ from permits_app.admin.portfolio_card import read_portfolio_card
 from permits_app.approvals.setup import is_in_setup
 from permits_app.errors import SignerUnavailable, WalletExists
 from permits_app.forms import WalletForm, WalletSource, WizardLimitsForm
+from permits_app.limits.suggested_allowlist import AllowlistChoice, suggest_allowlist
 from permits_app.models import SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
 from tools_app.admin.display import format_chain, shorten_hex

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from archetypes_app.models import Golem
-from permits_app.address_book import ADDRESS_IN_TEXT, UNKNOWN, read_book
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.plan_store import match_dealings
+from permits_app.permits.plan_store import match_dealings
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
+from permits_app.words.address_book import ADDRESS_IN_TEXT, UNKNOWN, read_book
 from tools_app.admin.tokens import name_address
 from tools_app.chain.abi import checksum
 

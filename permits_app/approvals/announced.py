@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from archetypes_app.models import Golem
-from permits_app.approvals.errors import ActionAnnounced
+from permits_app.approval_errors import ActionAnnounced
 from permits_app.approvals.rules import WARDEN_DELAY_SECONDS
 from permits_app.models import ActionPermit, Announcement, ChangeRequest, Warden
 from permits_app.models.approval import ChangeState

@@ -13,9 +13,9 @@ from uuid import UUID
 from permits_app.approvals.owner_calls import compute_safe_tx_hash, describe_fields, describe_owner_call
 from permits_app.approvals.plan_by_owners import makes_the_plan
 from permits_app.approvals.statement import describe_calls, summarize_bounds
+from permits_app.custody.signing_route import carries_its_batch
 from permits_app.models import ActionPermit, ChangeRequest
-from permits_app.sealing import hash_plan
-from permits_app.signing_route import carries_its_batch
+from permits_app.permits.sealing import hash_plan
 from tools_app.core.hashing import hash_canonical
 
 EXPORT_VERSION: Final = 1

@@ -8,17 +8,17 @@ from __future__ import annotations
 from datetime import datetime
 
 from archetypes_app.toolset import resolve_toolset
+from permits_app.approval_errors import ChangeStale
 from permits_app.approvals import digest
-from permits_app.approvals.errors import ChangeStale
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.safe_nonces import check_not_past
-from permits_app.approvals.safe_view import SafeView, open_chain, read_safe
 from permits_app.approvals.votes import count_given
+from permits_app.custody.safe_view import SafeView, open_chain, read_safe
+from permits_app.limits.policy import read_policy
 from permits_app.models import ChangeRequest, OwnerTransaction
 from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
-from permits_app.policy import read_policy
-from permits_app.sealing import hash_plan
+from permits_app.permits.sealing import hash_plan
 
 
 def find_staleness(request: ChangeRequest) -> str:

@@ -21,8 +21,8 @@ from permits_app.approvals.votes import count_all, count_given
 from permits_app.models import Announcement, ChangeComment, ChangeRequest, OwnerApproval
 from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState
 from permits_app.models.warden import AnnouncementState
-from permits_app.move_words import describe_move
-from permits_app.request_stages import RequestStage, Stage, find_mirrors, list_proposed, read_stage
+from permits_app.permits.request_stages import RequestStage, Stage, find_mirrors, list_proposed, read_stage
+from permits_app.words.move_words import describe_move
 from tools_app.admin.display import format_age, format_seconds, format_usd, show_age, show_badge
 from tools_app.core.models import AuditEntry
 from tools_app.toolkit.enums import RiskTier

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from permits_app.approvals.cage_words import name_rule, show_address, show_rule
 from permits_app.approvals.statement import describe_calls
-from permits_app.plan_store import encode_batch
+from permits_app.permits.plan_store import encode_batch
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import RuleKind
+from permits_app.policy_cage.safe_batches import unpack_calls
 from permits_app.policy_cage.safe_tx import (
     DISABLE_MODULE,
     ENABLE_MODULE,
@@ -23,7 +24,6 @@ from permits_app.policy_cage.safe_tx import (
     encode_exec_transaction,
     hash_safe_tx,
 )
-from permits_app.safe_batches import unpack_calls
 from tools_app.admin.display import format_chain, format_coin
 from tools_app.admin.tokens import name_address
 from tools_app.chain.abi import AbiDecodeError, decode_input

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from django.db import transaction
 
+from permits_app.approval_errors import ChangeClosed, SignatureWrong
 from permits_app.approvals import states
-from permits_app.approvals.errors import ChangeClosed, SignatureWrong
 from permits_app.models import ActionPermit, ChangeRequest, OwnerSignature, OwnerTransaction
 from permits_app.models.approval import ChangeState
 from permits_app.models.owner_transaction import HOLDS_NONCE, OwnerTransactionState

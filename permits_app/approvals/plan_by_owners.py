@@ -11,13 +11,13 @@ from typing import Any
 
 from permits_app.approvals.operations.base import SafeTxDraft
 from permits_app.approvals.safe_nonces import find_free_nonce
-from permits_app.approvals.safe_view import SafeView
 from permits_app.approvals.signatures import pick_signatures
+from permits_app.custody.safe_view import SafeView
+from permits_app.custody.signing_route import SigningRoute
 from permits_app.models import ActionPermit, OwnerTransaction
-from permits_app.plan_store import decode_calls
+from permits_app.permits.plan_store import decode_calls
+from permits_app.policy_cage.safe_batches import pack_calls
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION, join_signatures
-from permits_app.safe_batches import pack_calls
-from permits_app.signing_route import SigningRoute
 from tools_app.chain.abi import AbiDecodeError, decode_input
 
 

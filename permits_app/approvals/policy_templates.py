@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, Literal
 
-from permits_app.actions.allow_addresses import suggest_allowlist
 from permits_app.approvals.policy_state import LIMIT_COLUMNS, name_entry
+from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import SpendingLimits
 from permits_app.models.spending import AllowlistMode
 

@@ -6,8 +6,8 @@ one gave up is free for the next that is asked for, or is used up by an empty tr
 
 from __future__ import annotations
 
-from permits_app.approvals.errors import ChangeStale, SafeTurnAwaited
-from permits_app.approvals.safe_view import SafeView
+from permits_app.approval_errors import ChangeStale, SafeTurnAwaited
+from permits_app.custody.safe_view import SafeView
 from permits_app.models import OwnerTransaction
 from permits_app.models.owner_transaction import HOLDS_NONCE, OwnerTransactionState
 

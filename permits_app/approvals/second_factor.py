@@ -13,7 +13,7 @@ import segno
 from django.db import transaction
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from permits_app.approvals.errors import SecondFactorMissing, SecondFactorWrong
+from permits_app.approval_errors import SecondFactorMissing, SecondFactorWrong
 from tools_app.core.whole import whole
 
 _NAME = "approvals"

@@ -11,10 +11,10 @@ from typing import Final
 from coincurve import PublicKey
 from eth_utils.crypto import keccak
 
-from permits_app.approvals.errors import SignatureMissing, SignatureWrong
-from permits_app.approvals.safe_view import SafeView
+from permits_app.approval_errors import SignatureMissing, SignatureWrong
+from permits_app.custody.safe_view import SafeView
 from permits_app.models import OwnerTransaction
-from permits_app.safe_batches import consent_of
+from permits_app.policy_cage.safe_batches import consent_of
 from tools_app.chain.abi import checksum
 
 _LENGTH: Final = 65

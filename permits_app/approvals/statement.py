@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from permits_app.models import ActionPermit
-from permits_app.position_words import say_moved
+from permits_app.safety.position_words import say_moved
 from tools_app.admin.calls import DecodedCall, decode_call
 from tools_app.admin.display import format_chain, format_coin
 from tools_app.admin.tokens import name_address

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from archetypes_app.models import Golem
-from permits_app.approvals.errors import ChangeUnchanged
+from permits_app.approval_errors import ChangeUnchanged
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ObservingOperation
 from permits_app.approvals.operations.cage import find_mirror, write_rule

@@ -12,9 +12,9 @@ from typing import Any
 from django.db import transaction
 
 from archetypes_app.models import Golem
-from permits_app import ledger
-from permits_app.approvals.errors import CageIsMirrored
+from permits_app.approval_errors import CageIsMirrored
 from permits_app.approvals.policy_state import hash_policy_state, read_policy_state, split_entry
+from permits_app.limits import ledger
 from permits_app.models import AllowlistEntry, PolicyCage, PolicyVersion
 from permits_app.policy_cage.mirror import MIRRORED
 from tools_app.core import audit_log, event_bus

@@ -16,11 +16,14 @@ from archetypes_app.profiles import cap_writes_per_hour
 from archetypes_app.toolset import view_golem
 from permits_app.approvals.policy_state import CAGE_COLUMNS, LIMIT_COLUMNS, PolicyState, split_entry
 from permits_app.backtest.past_decisions import PastDecision
+from permits_app.limits.usage import Usage
+from permits_app.limits.valuation import PlanValue
 from permits_app.models import PolicyCage, SpendingLimits
+from permits_app.rejection import Reject
 from permits_app.safety import hook_chain
 from permits_app.safety.assets import RAISING
 from permits_app.safety.drawdown import Fall
-from permits_app.safety.hook import HookCall, HookStage, Reject
+from permits_app.safety.hook import HookCall, HookStage
 from permits_app.safety.hook_chain import LoadedRules
 from permits_app.safety.hooks.policy_cage import (
     CageRows,
@@ -32,8 +35,6 @@ from permits_app.safety.hooks.policy_cage import (
 from permits_app.safety.hooks.rate_limiter import RateFacts
 from permits_app.safety.hooks.spending_limiter import SpendFacts
 from permits_app.safety.judged_facts import JudgedFacts
-from permits_app.usage import Usage
-from permits_app.valuation import PlanValue
 from tools_app.admin.tokens import list_tokens
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.toolkit.registry import REGISTRY

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, DeniedCall
 from permits_app.models.spending import SpendState
-from permits_app.plan_store import decode_plan
+from permits_app.permits.plan_store import decode_plan
 from permits_app.safety.judged_facts import JudgedFacts, decode_facts
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import TxPlan

@@ -12,10 +12,10 @@ from typing import Final
 from uuid import UUID
 
 from permits_app.backtest.past_decisions import PastDecision
+from permits_app.limits.usage import Usage
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.spending_limiter import counts_per_day
 from permits_app.safety.judged_facts import JudgedFacts
-from permits_app.usage import Usage
 
 DAY: Final = timedelta(hours=24)
 HOUR: Final = timedelta(hours=1)

@@ -18,25 +18,25 @@ from django.conf import settings
 from django.db import transaction
 
 from archetypes_app.errors import GolemHalted
-from permits_app.capabilities import MintedCapability, check_minted
+from permits_app.custody.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
+from permits_app.custody.signers.choose import open_signer
 from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
 from permits_app.execution import delivery
 from permits_app.execution.halt_calls import is_halts_own
 from permits_app.execution.lease import Lease
 from permits_app.execution.nonce_readings import take_nonces
 from permits_app.execution.payloads import make_payload, send_payload
-from permits_app.execution.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
-from permits_app.execution.signers.choose import open_signer
 from permits_app.execution.transaction_lives import record_receipts
-from permits_app.halt_choices import is_still_wanted
+from permits_app.halts.choices import is_still_wanted
+from permits_app.limits.policy import check_policy_stands
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import PayloadPurpose, TransactionState
-from permits_app.plan_store import list_sent_calls
-from permits_app.policy import check_policy_stands
-from permits_app.row_locks import lock_golem_and_permit, lock_halt_and_lease
-from permits_app.sealing import hash_plan
+from permits_app.permits.capabilities import MintedCapability, check_minted
+from permits_app.permits.plan_store import list_sent_calls
+from permits_app.permits.row_locks import lock_golem_and_permit, lock_halt_and_lease
+from permits_app.permits.sealing import hash_plan
 from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from archetypes_app.models import Golem
+from permits_app.custody.signing_route import carries_its_batch
 from permits_app.execution.halt_sales import does_sell
 from permits_app.models import ActionPermit
-from permits_app.signing_route import carries_its_batch
 from tools_app.chain.abi import AbiDecodeError, decode_input
 from tools_app.toolkit.protocol import SHELF, LeavingCall
 

@@ -17,20 +17,20 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from archetypes_app.models import Golem
-from permits_app import capabilities
+from permits_app.custody.signing_route import SigningRoute, find_own_route
 from permits_app.errors import SameActionPending
 from permits_app.execution import delivery, executor
 from permits_app.execution.lease import take_lease
 from permits_app.execution.settlement import finish
+from permits_app.limits.valuation import PlanValue, value_gas
 from permits_app.models import ActionPermit, SpendEntry
 from permits_app.models.permit import PermitStatus
-from permits_app.plan_store import encode_batch, encode_bounds
+from permits_app.permits import capabilities
+from permits_app.permits.plan_store import encode_batch, encode_bounds
+from permits_app.permits.sealing import hash_action, hash_plan, hash_simulation
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hooks.simulator import build_request
 from permits_app.safety.rehearsal import Rehearsed, rehearse
-from permits_app.sealing import hash_action, hash_plan, hash_simulation
-from permits_app.signing_route import SigningRoute, find_own_route
-from permits_app.valuation import PlanValue, value_gas
 from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from permits_app.custody.signers.choose import open_zerodev
 from permits_app.execution import broadcast, witness
-from permits_app.execution.signers.choose import open_zerodev
 from permits_app.models import OutboundTransaction
 from tools_app import runner
 from tools_app.chain.networks import get_network

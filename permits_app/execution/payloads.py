@@ -12,8 +12,8 @@ from hashlib import sha256
 
 from django.db import transaction
 
+from permits_app.custody.signers.base import SignedTransaction, UnsignedTransaction
 from permits_app.execution import delivery
-from permits_app.execution.signers.base import SignedTransaction, UnsignedTransaction
 from permits_app.execution.transaction_lives import advance, is_in_a_block
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.transaction import PayloadPurpose, TransactionState

@@ -14,10 +14,10 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
 from permits_app.execution.unwinding import check_halt_plan
+from permits_app.limits.signed_promises import judge_fate, list_open, read_typed
 from permits_app.models import ActionPermit, SignedPromise
 from permits_app.models.permit import PermitStatus
 from permits_app.models.signed_promise import PromiseState
-from permits_app.signed_promises import judge_fate, list_open, read_typed
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError

@@ -12,20 +12,20 @@ from datetime import datetime
 from django.db import transaction
 
 from archetypes_app.errors import GolemHalted
-from permits_app import lifecycle
-from permits_app.capabilities import MintedCapability, check_minted
+from permits_app.custody.signers.choose import open_signer
+from permits_app.custody.signers.local import LocalSigner
+from permits_app.custody.signers.privy import PrivySigner
 from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
 from permits_app.execution.lease import Lease
-from permits_app.execution.signers.choose import open_signer
-from permits_app.execution.signers.local import LocalSigner
-from permits_app.execution.signers.privy import PrivySigner
+from permits_app.limits.signed_promises import make_promise, tell
 from permits_app.models import ActionPermit, SignedPromise
 from permits_app.models.permit import PermitStatus
 from permits_app.models.signed_promise import PromiseState
-from permits_app.plan_store import decode_plan
-from permits_app.row_locks import lock_golem_and_permit
-from permits_app.sealing import hash_plan
-from permits_app.signed_promises import make_promise, tell
+from permits_app.permits import lifecycle
+from permits_app.permits.capabilities import MintedCapability, check_minted
+from permits_app.permits.plan_store import decode_plan
+from permits_app.permits.row_locks import lock_golem_and_permit
+from permits_app.permits.sealing import hash_plan
 from tools_app.core import event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.whole import whole

@@ -19,7 +19,6 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from permits_app.blockage import list_silent_chains
 from permits_app.execution import chain_watch, delivery, nonce_readings, replacement, rollback
 from permits_app.execution.nonce_readings import Counts
 from permits_app.execution.nonces import list_holes, note_gap
@@ -29,6 +28,7 @@ from permits_app.models import ActionPermit, NonceReservation, OutboundTransacti
 from permits_app.models.nonce import NonceState
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.transaction import IN_A_BLOCK, UNSETTLED, PayloadPurpose, TransactionState
+from permits_app.permits.blockage import list_silent_chains
 from tools_app.chain.networks import Network, configured_networks
 from tools_app.chain.node_errors import NODE_AWAY
 from tools_app.core.clock import Deadline

@@ -15,14 +15,14 @@ from django.db import transaction
 from django.db.models import Q
 
 from archetypes_app.models import Golem
+from permits_app.custody.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
+from permits_app.custody.signers.choose import open_signer
 from permits_app.execution import delivery
 from permits_app.execution.payloads import make_payload, send_payload, store_payload
-from permits_app.execution.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
-from permits_app.execution.signers.choose import open_signer
 from permits_app.models import NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
 from permits_app.models.transaction import UNSETTLED, PayloadPurpose
-from permits_app.plan_store import list_sent_calls
+from permits_app.permits.plan_store import list_sent_calls
 from tools_app import runner
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline

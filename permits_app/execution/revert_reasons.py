@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from permits_app.models import ActionPermit
-from permits_app.plan_store import list_sent_calls
+from permits_app.permits.plan_store import list_sent_calls
 from tools_app.chain.abi import clean_text
 from tools_app.chain.chains import get_pool
 from tools_app.chain.node_errors import CallReverted

@@ -16,14 +16,15 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from permits_app import ledger, lifecycle
 from permits_app.execution import chain_watch, delivery, witness
 from permits_app.execution.payloads import send_payload
 from permits_app.execution.transaction_lives import advance, list_siblings, record_receipt
+from permits_app.limits import ledger
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, StandingAllowance
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose, TransactionState
-from permits_app.row_locks import lock_action
+from permits_app.permits import lifecycle
+from permits_app.permits.row_locks import lock_action
 from tools_app.chain.networks import get_network
 from tools_app.chain.node_errors import NODE_AWAY
 from tools_app.core import audit_log

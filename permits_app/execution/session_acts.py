@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from archetypes_app.models import Golem
+from permits_app.custody.signing_route import plain_route
 from permits_app.errors import SimulationFailed
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
 from permits_app.models import ActionPermit, CageMirror, SigningKey, Wallet
@@ -19,7 +20,6 @@ from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.contract import decode_cage_error
 from permits_app.policy_cage.mirror import is_behind
 from permits_app.policy_cage.state import CageState
-from permits_app.signing_route import plain_route
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import SimulationResult

@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 
 from django.db import InterfaceError, OperationalError, transaction
 
-from permits_app import ledger, lifecycle, pending_requests
 from permits_app.execution import allowances, delivery, outcome
 from permits_app.execution.allowances import LeftOver
 from permits_app.execution.doubts import find_doubt, is_over
@@ -26,12 +25,14 @@ from permits_app.execution.profit import Profit, measure_profit
 from permits_app.execution.revert_reasons import read_revert_reason
 from permits_app.execution.spent import value_spent
 from permits_app.execution.transaction_lives import advance, doubt_receipt
+from permits_app.limits import ledger
 from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose, TransactionState
-from permits_app.plan_store import decode_plan
-from permits_app.row_locks import lock_action
-from permits_app.venue_trust import note_outcome
+from permits_app.permits import lifecycle, pending_requests
+from permits_app.permits.plan_store import decode_plan
+from permits_app.permits.row_locks import lock_action
+from permits_app.permits.venue_trust import note_outcome
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError

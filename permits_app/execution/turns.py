@@ -19,9 +19,9 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Q
 
-from permits_app.blockage import IS_SILENT, list_silent_chains, silence_at
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.permit import UNFINISHED
+from permits_app.permits.blockage import IS_SILENT, list_silent_chains, silence_at
 from tools_app.core.prepared import Prepared
 
 _MOST_LOOKED_AT: Final = 20

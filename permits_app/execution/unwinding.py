@@ -17,7 +17,7 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.execution.halt_permits import TOOL_NAME, HaltPlan, execute_halt_plan
 from permits_app.execution.halt_sales import does_sell, plan_sale
-from permits_app.halt_choices import UNWIND_ACTION
+from permits_app.halts.choices import UNWIND_ACTION
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.hooks.simulator import judge_allowances, judge_flows, judge_reverts, judge_surprises

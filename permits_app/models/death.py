@@ -20,7 +20,7 @@ OPEN = (DeathState.ANNOUNCED, DeathState.UNDER_WAY)
 
 
 class Death(models.Model):
-    """At most one is open for a golem. Its state changes only through `permits_app.deaths`, under the golem's row lock.
+    """At most one is open for a golem. Its state changes through `permits_app.halts.deaths` alone, the golem locked.
 
     `halt_epoch` is the halt that takes everything out; `left` is what that halt could not take out, and the owner can.
     """

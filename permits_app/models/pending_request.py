@@ -25,7 +25,7 @@ FOLLOWED = (RequestState.REQUESTED, RequestState.READY, RequestState.CLAIMING, R
 
 
 class PendingRequest(TimeStamped):
-    """One request of one golem, named by its position. Its state changes only through `permits_app.pending_requests`.
+    """One request of one golem, named by its position. Only `permits_app.permits.pending_requests` moves it.
 
     `ref` is the position's name (`queue/request/1/77`). `next_check_at` is also the follower's lease: who looks moves
     it ahead first. `told_state` is the state that the heartbeat and the owner were told last.

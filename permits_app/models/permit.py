@@ -36,7 +36,7 @@ def list_states(states: Iterable[PermitStatus]) -> str:
 
 
 class ActionPermit(TimeStamped):
-    """A short-lived permission to send exactly these calls. Status changes only through `permits_app.lifecycle`.
+    """A short-lived permission to send exactly these calls. Only `permits_app.permits.lifecycle` moves it.
 
     Amounts inside the JSON columns are decimal strings in base units; `value_micro_usd` is the value limit.
     """

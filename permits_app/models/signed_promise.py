@@ -19,7 +19,7 @@ class PromiseState(models.TextChoices):
 
 
 class SignedPromise(TimeStamped):
-    """One signature over typed data. Its state changes only through `permits_app.signed_promises`.
+    """One signature over typed data. Its state changes only through `permits_app.limits.signed_promises`.
 
     What it gives stays reserved by its permit's spend entry, and counts as under way, while it is OPEN. An end that a
     look saw (`seen_state`) holds once a later look sees it too. `next_check_at` is the follower's lease as well.

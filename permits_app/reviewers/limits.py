@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from permits_app import ledger
+from permits_app.limits import ledger
+from permits_app.limits.spend_rules import judge_spend
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.spending_limiter import counts_per_day
-from permits_app.safety.spend_rules import judge_spend
 from tools_app.core.units import value_in_micro_usd
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from permits_app.rejection import Reject
 from permits_app.safety.figures import format_bps
-from permits_app.safety.hook import Reject
 from tools_app.core.units import BPS
 from tools_app.toolkit.enums import ActionClass, RiskLayer
 

@@ -6,7 +6,8 @@ from collections import defaultdict
 from typing import Final
 
 from permits_app.errors import SimulationFailed
-from permits_app.safety.hook import HookCall, Reject
+from permits_app.rejection import Reject
+from permits_app.safety.hook import HookCall
 from permits_app.safety.position_rules import DUST, list_claim_tokens, list_moved, price_on
 from permits_app.safety.tiers import returns_to_golem
 from tools_app.chain.feeds import PriceStale, PriceUnavailable

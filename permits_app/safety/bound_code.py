@@ -13,7 +13,8 @@ from collections import OrderedDict
 from typing import Final
 
 from permits_app.errors import CodeChanged
-from permits_app.safety.hook import HookCall, Reject
+from permits_app.rejection import Reject
+from permits_app.safety.hook import HookCall
 from permits_app.safety.record_reader import list_touched
 from tools_app.chain.abi import checksum
 from tools_app.chain.running_code import MOST_CONTRACTS, CodeChange, Questions, RunningCode, read_running_code

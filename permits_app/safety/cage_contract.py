@@ -13,7 +13,8 @@ from permits_app.policy_cage.preflight import predict
 from permits_app.policy_cage.roles import find_payout, list_payees, predict_payout
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.verdicts import Refusal
-from permits_app.safety.hook import HookCall, Reject
+from permits_app.rejection import Reject
+from permits_app.safety.hook import HookCall
 from tools_app.core.clock import Deadline
 from tools_app.toolkit.enums import EngineSetting
 

@@ -11,7 +11,8 @@ from typing import Final
 
 from permits_app.policy_cage.call_rules import unwrap
 from permits_app.policy_cage.verdicts import Refused
-from permits_app.safety.hook import HookCall, Reject
+from permits_app.rejection import Reject
+from permits_app.safety.hook import HookCall
 from permits_app.safety.token_calls import read_token_call
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.signatures import parse_signature

@@ -21,8 +21,8 @@ from uuid import UUID
 from django.db import transaction
 
 from permits_app.models import HighWaterMark
+from permits_app.rejection import Reject
 from permits_app.safety.figures import format_bps
-from permits_app.safety.hook import Reject
 from permits_app.safety.records import Mark, decode_later, encode_later
 from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import Recovery

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from permits_app.errors import TokenNotAllowed
+from permits_app.rejection import Reject
 from permits_app.safety.assets import Portfolio
 from permits_app.safety.figures import format_bps
 from permits_app.safety.foresight import Share
-from permits_app.safety.hook import Reject
 from tools_app.core.units import BPS, format_micro_usd
 from tools_app.toolkit.views import TokenMeta
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
 from uuid import UUID
 
 from archetypes_app.models import Golem
-from permits_app.errors import PolicyRejected
+from permits_app.custody.signing_route import SigningRoute, plain_route
+from permits_app.limits.valuation import PlanValue
 from permits_app.models import PolicyCage, SpendingLimits
+from permits_app.rejection import Reject
 from permits_app.safety.gas_budget import GasBudget, Promised
 from permits_app.safety.records import RecordSource
-from permits_app.signing_route import SigningRoute, plain_route
-from permits_app.valuation import PlanValue
 from tools_app.chain.running_code import RunningCode
-from tools_app.core.errors import GolemError
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass
@@ -98,31 +97,6 @@ class AllowModified:
 
     params: Mapping[str, Any]
     note: str
-
-
-@dataclass(frozen=True, slots=True)
-class Reject:
-    """The hook refuses: the rule, what it saw against the limit, what remains and what would pass.
-
-    `code`, `http_status` and `recovery` may replace those of PolicyRejected; figures are text with a unit.
-    """
-
-    rule: str
-    reason: str
-    observed: str = ""
-    limit: str = ""
-    remaining: str = ""
-    resets_at: str = ""
-    would_pass: str = ""
-    error: type[GolemError] | None = None
-    data: Mapping[str, Any] = field(default_factory=dict)
-
-    def as_error(self, hook: str) -> GolemError:
-        """The error that carries this refusal: hook, rule and five figures, null where a rule has none."""
-        members: dict[str, Any] = {"hook": hook, "rule": self.rule}
-        for key in ("observed", "limit", "remaining", "resets_at", "would_pass"):
-            members[key] = getattr(self, key) or None
-        return (self.error or PolicyRejected)(self.reason, **{**members, **self.data})
 
 
 Verdict = Allow | AllowModified | Reject

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from permits_app.errors import PolicyRejected
+from permits_app.rejection import Reject
 from permits_app.safety.gas_budget import GasBudget
-from permits_app.safety.hook import Allow, AllowModified, HookCall, Reject, SafetyHook, Verdict
+from permits_app.safety.hook import Allow, AllowModified, HookCall, SafetyHook, Verdict
 from permits_app.safety.hooks.allowlist_guard import AllowlistGuard
 from permits_app.safety.hooks.hallucination_detector import HallucinationDetector
 from permits_app.safety.hooks.policy_cage import CageRows, Holdings, PolicyCageHook, load_holdings, load_rows

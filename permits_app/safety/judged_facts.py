@@ -11,13 +11,13 @@ from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from permits_app.limits.usage import Usage
 from permits_app.safety.action_gate import GATE_WINDOW
 from permits_app.safety.assets import Portfolio
 from permits_app.safety.foresight import Share
 from permits_app.safety.hook import HookCall
 from permits_app.safety.record_reader import asks_predictions, asks_rebalances
 from permits_app.safety.records import Mark, Records
-from permits_app.usage import Usage
 from tools_app.toolkit.enums import Category, Phase, RiskLayer
 
 MOST_ASSETS: Final = 64

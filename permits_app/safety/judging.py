@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from permits_app.models import DeniedCall
-from permits_app.plan_store import encode_bounds, encode_calls
+from permits_app.permits.plan_store import encode_bounds, encode_calls
 from permits_app.safety import hook_chain
 from permits_app.safety.assets import RAISING
 from permits_app.safety.hook import HookCall

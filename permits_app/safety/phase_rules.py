@@ -9,7 +9,7 @@ from __future__ import annotations
 from archetypes_app.errors import GolemHalted
 from archetypes_app.phases import is_allowed
 from permits_app.errors import PhaseBlocked
-from permits_app.safety.hook import Reject
+from permits_app.rejection import Reject
 from tools_app.toolkit.enums import LEAVING, ActionClass, Phase, RiskLayer
 
 _LATE_PHASES = frozenset({Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL})

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from permits_app.errors import SimulationFailed
+from permits_app.rejection import Reject
 from permits_app.safety.figures import format_amount, format_ratio
-from permits_app.safety.hook import Reject
 from tools_app.portfolio.health import ValueOf, measure_health
 from tools_app.portfolio.holdings import value_of as value_at
 from tools_app.simulation.engine import SimulationResult

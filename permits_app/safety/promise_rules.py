@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 from permits_app.errors import SimulationFailed
-from permits_app.safety.hook import HookCall, Reject
+from permits_app.rejection import Reject
+from permits_app.safety.hook import HookCall
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.standards.signed_rights import name_signed_right
 from tools_app.toolkit.context import ChainReader

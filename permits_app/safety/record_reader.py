@@ -13,10 +13,10 @@ from functools import cache
 from typing import Any
 
 from archetypes_app.profiles import is_conservative
-from permits_app import ledger
+from permits_app.limits import ledger
 from permits_app.models import ActionPermit, HighWaterMark, KnownContract, OutcomeRecord, SignedPromise
 from permits_app.models.permit import UNFINISHED, PermitStatus, list_states
-from permits_app.plan_store import decode_changes, decode_flows
+from permits_app.permits.plan_store import decode_changes, decode_flows
 from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS, GATE_WINDOW
 from permits_app.safety.assets import NO_POSITION, RAISING, Portfolio
 from permits_app.safety.hook import HookCall

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, Protocol
 
-from permits_app.usage import Usage
+from permits_app.limits.usage import Usage
 from tools_app.toolkit.plan import TokenFlow
 from tools_app.toolkit.positions import PositionChange, PositionRef
 

@@ -19,9 +19,9 @@ from typing import Final, Generic, TypeVar
 
 from django.conf import settings
 
+from permits_app.custody.signing_route import Carrier, SigningRoute
 from permits_app.errors import PolicyChanged, SimulationRecognised
 from permits_app.safety.gas_budget import GasBudget, Promised, budget_gas, list_l1_gas, peak_gas
-from permits_app.signing_route import Carrier, SigningRoute
 from tools_app.chain.node_errors import GasLimitRefused, InsufficientFunds
 from tools_app.simulation.engine import SigningTerms, SimulationRequest, SimulationResult
 from tools_app.toolkit.context import ChainReader

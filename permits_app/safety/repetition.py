@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from permits_app.errors import ActionRepeated, VenueFailing
-from permits_app.safety.hook import Reject
+from permits_app.rejection import Reject
 from permits_app.safety.records import PastCall, VenueOutcome
 from tools_app.toolkit.enums import LEAVING, ActionClass
 

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from permits_app.custody.signing_route import Carrier
+from permits_app.rejection import Reject
 from permits_app.safety.figures import format_ratio
-from permits_app.safety.hook import HookCall, Reject
+from permits_app.safety.hook import HookCall
 from permits_app.safety.position_rules import list_moved, price_on
-from permits_app.signing_route import Carrier
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.portfolio.health import ValueOf, measure_health
 from tools_app.simulation.engine import SimulationRequest, SimulationResult

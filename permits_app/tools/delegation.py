@@ -16,7 +16,11 @@ from pydantic import Field
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
 from permits_app.actions.call_of_permit import make_permit_call
-from permits_app.delegation_router import (
+from permits_app.errors import PermitNotCommittable
+from permits_app.models import ActionPermit
+from permits_app.models.permit import PermitStatus
+from permits_app.permits.selectors import load_permit
+from permits_app.reviewers.delegation_router import (
     check_hop,
     check_runnable,
     current_chain,
@@ -25,10 +29,6 @@ from permits_app.delegation_router import (
     delegate_work,
     is_reviewer,
 )
-from permits_app.errors import PermitNotCommittable
-from permits_app.models import ActionPermit
-from permits_app.models.permit import PermitStatus
-from permits_app.selectors import load_permit
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext

@@ -7,15 +7,15 @@ from decimal import Decimal
 
 from archetypes_app.models import Golem
 from archetypes_app.profiles import writes_per_hour_cap
-from permits_app import ledger
+from permits_app.limits import ledger
+from permits_app.limits.rate_rules import most_writes_per_hour
 from permits_app.models import AllowlistEntry, OutboundTransaction, SigningKey, SpendingLimits, Wallet
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.signing_key import KeyState
 from permits_app.models.transaction import UNSETTLED
 from permits_app.models.wallet import WalletKind
-from permits_app.profit_days import read_worth
-from permits_app.registered_agents import list_registered
-from permits_app.safety.rate_rules import most_writes_per_hour
+from permits_app.performance.profit_days import read_worth
+from permits_app.permits.registered_agents import list_registered
 from permits_app.tools.wallet_holdings import (
     Balance,
     DayProfit,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from permits_app.profit_days import Worth as DayWorth
+from permits_app.performance.profit_days import Worth as DayWorth
 from permits_app.safety.figures import format_ratio
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_holdings
 from tools_app.portfolio.known import list_hints

@@ -17,10 +17,10 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from archetypes_app.models import ApiKey, Golem, GolemMember, Invitation, SignIn
 from archetypes_app.ownership import find_role, list_deciders
 from archetypes_app.roles import Role
-from permits_app.actions.decide_change import decide_change
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation
-from permits_app.approvals.errors import NotAnOwner, OwnRequest
+from permits_app.approval_errors import NotAnOwner, OwnRequest
+from permits_app.doors.decide_change import decide_change
 from permits_app.models import ChangeRequest
 from permits_app.models.approval import Verdict
 from tests import factories

@@ -13,7 +13,7 @@ from archetypes_app.ownership import find_role, list_deciders
 from archetypes_app.roles import Role
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation
-from permits_app.approvals.views import page_of
+from permits_app.approval_pages.views import page_of
 from permits_app.models import ChangeRequest
 from tests import factories
 from tests.admin.members import golem as golem

@@ -13,7 +13,7 @@ from permits_app.admin import state_view
 from permits_app.admin.state_view import build_state
 from permits_app.admin.trace_view import build_trace
 from permits_app.models import ActionPermit
-from permits_app.plan_store import encode_calls
+from permits_app.permits.plan_store import encode_calls
 from tests.live_golem import LiveGolem
 from tools_app.simulation.engine import SimulationUnavailable
 from tools_app.toolkit.plan import Call

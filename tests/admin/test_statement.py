@@ -12,7 +12,7 @@ from django.test import Client
 
 from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, DeniedCall, NavSnapshot
-from permits_app.monthly_statement import begin_month, build_statement, find_month, list_months
+from permits_app.performance.monthly_statement import begin_month, build_statement, find_month, list_months
 from tests import factories
 from tests.admin.rows import page
 

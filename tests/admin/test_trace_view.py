@@ -13,7 +13,7 @@ from django.test import Client
 from archetypes_app.owner_group import ensure_owner_group
 from permits_app.admin.trace_view import TraceFrame, build_trace
 from permits_app.models import ActionPermit
-from permits_app.plan_store import encode_calls
+from permits_app.permits.plan_store import encode_calls
 from tests import factories
 from tests.live_golem import LiveGolem
 from tests.tools_app.simulation.protocol_bytecode import bytecode

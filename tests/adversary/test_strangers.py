@@ -23,8 +23,8 @@ from memory_app.models import Episode, Insight
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.query import query_state
 from permits_app.errors import PolicyRejected
+from permits_app.limits.policy import load_for_decision, read_policy
 from permits_app.models import ActionPermit, HighWaterMark, PolicyCage, SpendingLimits, VenueTrust
-from permits_app.policy import load_for_decision, read_policy
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.pi.conftest import PI
 from tests.live_golem import LiveGolem

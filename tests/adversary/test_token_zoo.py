@@ -9,7 +9,8 @@ import pytest
 
 from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
-from permits_app.actions.allow_addresses import AllowlistChoice, allow_addresses, suggest_allowlist
+from permits_app.actions.allow_addresses import allow_addresses
+from permits_app.limits.suggested_allowlist import AllowlistChoice, suggest_allowlist
 from permits_app.models.allowlist import AllowlistKind
 from tests.adversary.token_zoo import ACTIONS, PAYEE, Cell, Zoo, list_cells
 from tests.evm.world import CHAIN_ID

@@ -22,21 +22,21 @@ _BESIDE: Final = {"migrations", "management", "__pycache__"}
 
 PREVIEW: Final = (
     "golem_project.pi.views.PreviewActionView",
-    "permits_app.actions.request_preview.request_preview",
+    "permits_app.doors.request_preview.request_preview",
     "permits_app.tasks.preview_action_task",
     "permits_app.actions.preview.preview_action",
     "tools_app.adapters.resolve_action",
     "tools_app.runner.build_plan",
     "permits_app.safety.judging.judge_call",
     "permits_app.safety.hook_chain.run",
-    "permits_app.sealing.hash_simulation",
-    "permits_app.ledger.reserve",
+    "permits_app.permits.sealing.hash_simulation",
+    "permits_app.limits.ledger.reserve",
 )
 COMMIT: Final = (
     "golem_project.pi.views.CommitActionView",
-    "permits_app.actions.request_commit.request_commit",
+    "permits_app.doors.request_commit.request_commit",
     "permits_app.actions.commit.start_commit",
-    "permits_app.actions.hand_to_worker.hand_to_worker",
+    "permits_app.doors.hand_to_worker.hand_to_worker",
     "permits_app.tasks.commit_permit_task",
     "permits_app.actions.commit_in_turn.commit_in_turn",
     "permits_app.actions.commit.commit_permit",

@@ -122,6 +122,7 @@ TESTS: dict[str, str] = {
 }
 
 NO_LIMITS: dict[str, str] = {
+    "SEEN_FOR": "how long an end is seen before a reservation is free; nothing is refused by it",
     "LIQUIDATION_BPS": "where cover equals debt, by the meaning of health; nobody may set it",
     "GOLEM_DOUBT_SECONDS": "how long a contradiction is read again; balances judge before and after it",
     "MOST_GAS_SIGNED": "how far a limit is raised to be tried again; what is promised is what a run within it shows",
@@ -165,9 +166,9 @@ def list_columns() -> Iterator[str]:
 
 def list_constants() -> Iterator[str]:
     """Public numbers and spans of the settings, the rules and the ledger."""
-    paths = [path for path in list_sources() if path.startswith("permits_app/safety/")]
+    paths = [path for path in list_sources() if path.startswith(("permits_app/limits/", "permits_app/safety/"))]
     paths.append("tools_app/portfolio/holdings.py")
-    for path in [*paths, "permits_app/risk.py", "permits_app/ledger.py", SETTINGS.replace(".", "/") + ".py"]:
+    for path in [*paths, "permits_app/permits/risk.py", SETTINGS.replace(".", "/") + ".py"]:
         module = import_module(path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
         for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
             targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]

@@ -35,7 +35,7 @@ _REASONS = {
     "golem_project/stream/webhooks.py": "events of ours, from our database",
     "golem_project/heartbeat/claims.py": "a column of our database",
     "permits_app/safety/record_reader.py": "a column of our database",
-    "permits_app/execution/signers/keystore.py": "a key file this server wrote",
+    "permits_app/custody/signers/keystore.py": "a key file this server wrote",
     "permits_app/management/commands/verify_request.py": "what it has just written",
     "tools_app/chain/deployments.py": "a file of this repository",
     "tools_app/simulation/turbo/screening.py": "answers of the worker it started; its parser counts levels itself",

@@ -19,7 +19,7 @@ _OTHER_STATUS = {
 }
 # Fills throw-away databases with finished rows to measure against; never reached by a request.
 _MEASURING = ("golem_project/bench/", "golem_project/proof/")
-_ALLOWED_STATUS = {"permits_app/lifecycle.py"}
+_ALLOWED_STATUS = {"permits_app/permits/lifecycle.py"}
 
 _REVEALERS = {
     "golem_project/a2a/card_key.py",
@@ -28,10 +28,10 @@ _REVEALERS = {
     "golem_project/stream/admin.py",
     "permits_app/admin/people_pages.py",
     "golem_project/stream/sealed.py",
-    "permits_app/execution/signers/bundler.py",
-    "permits_app/execution/signers/keystore.py",
-    "permits_app/execution/signers/local.py",
-    "permits_app/execution/signers/privy.py",
+    "permits_app/custody/signers/bundler.py",
+    "permits_app/custody/signers/keystore.py",
+    "permits_app/custody/signers/local.py",
+    "permits_app/custody/signers/privy.py",
     "tools_app/chain/rpc.py",
 }
 _CLOCKS = {
@@ -86,7 +86,7 @@ def test_only_the_mint_consumes_a_capability() -> None:
         for path, node in walk(skip=_MEASURING)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "SET consumed_at" in node.value
     }
-    assert {*_find_field_writes("consumed_at"), *in_sql} == {"permits_app/capabilities.py"}
+    assert {*_find_field_writes("consumed_at"), *in_sql} == {"permits_app/permits/capabilities.py"}
 
 
 def test_only_the_audit_log_creates_audit_entries() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from permits_app.models import ActionPermit
-from permits_app.plan_store import encode_calls
+from permits_app.permits.plan_store import encode_calls
 from tests.browser.conftest import PHONE
 from tests.live_golem import LiveGolem
 from tests.tools_app.simulation.protocol_bytecode import bytecode

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from permits_app.actions.allow_addresses import AllowlistChoice, allow_addresses
+from permits_app.actions.allow_addresses import allow_addresses
+from permits_app.limits.suggested_allowlist import AllowlistChoice
 from permits_app.models.allowlist import AllowlistKind
 from tests.evm.world import CHAIN_ID
 from tests.tools_app.protocols.erc8004.registries import registry

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from permits_app.rejection import Reject
 from permits_app.reviewers import safety_guardian as guardian
 from permits_app.reviewers.decoding import read_calls
-from permits_app.safety.hook import HookCall, Reject
+from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.simulator import Simulator, rehearse_whole
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.errors import GolemError

@@ -35,8 +35,8 @@ from memory_app.models import Episode
 from permits_app import tasks
 from permits_app.actions.follow_deaths import follow_deaths
 from permits_app.actions.halt import halt_golem
-from permits_app.deaths import announce_death
 from permits_app.execution.nonces import reserve_nonces
+from permits_app.halts.deaths import announce_death
 from permits_app.models import (
     ActionPermit,
     ChangeRequest,

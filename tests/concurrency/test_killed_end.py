@@ -8,7 +8,7 @@ import pytest
 
 from permits_app.actions.follow_deaths import follow_deaths
 from permits_app.actions.halt import carry_out_halt
-from permits_app.deaths import announce_death
+from permits_app.halts.deaths import announce_death
 from permits_app.models import Death, HaltRecord
 from tests.concurrency.doors import is_change, kill_at_each_door
 from tests.evm.world import World

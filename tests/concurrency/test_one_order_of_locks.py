@@ -14,8 +14,9 @@ from django.db import connection, transaction
 
 from archetypes_app.errors import GolemHalted
 from archetypes_app.models import Golem
-from permits_app.actions.halt import halt_golem, resume_golem
+from permits_app.actions.halt import halt_golem
 from permits_app.execution.reconcile import reconcile_transactions
+from permits_app.halts.resume import resume_golem
 from permits_app.models import OutboundTransaction, SpendEntry
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import TransactionState

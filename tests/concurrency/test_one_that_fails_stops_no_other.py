@@ -16,13 +16,13 @@ from permits_app.actions import (
     follow_phase,
     follow_promises,
     follow_requests,
-    follow_session,
     rotate_session,
     sweep_changes,
     sync_policy_cage,
 )
-from permits_app.deaths import announce_death
+from permits_app.custody import session_keys as follow_session
 from permits_app.execution.reconcile import reconcile_transactions
+from permits_app.halts.deaths import announce_death
 from permits_app.models import (
     CageMirror,
     ChainWatch,
@@ -34,7 +34,7 @@ from permits_app.models import (
 )
 from permits_app.models.permit import PermitStatus
 from permits_app.models.wallet import WalletKind
-from permits_app.row_locks import lock_request
+from permits_app.permits.row_locks import lock_request
 from tests import factories
 from tests.evm.world import World
 from tests.live_golem import LiveGolem, make_live_golem

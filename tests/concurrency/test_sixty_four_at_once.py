@@ -10,8 +10,9 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from permits_app import ledger
 from permits_app.execution.nonces import reserve_nonces
+from permits_app.limits import ledger
+from permits_app.limits.valuation import PlanValue
 from permits_app.models import (
     ActionPermit,
     NonceReservation,
@@ -19,7 +20,6 @@ from permits_app.models import (
     SpendingLimits,
 )
 from permits_app.models.spending import SpendState
-from permits_app.valuation import PlanValue
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain

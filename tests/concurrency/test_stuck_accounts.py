@@ -15,8 +15,8 @@ from django.db import connection
 
 from permits_app import tasks
 from permits_app.actions.commit import start_commit
-from permits_app.actions.hand_to_worker import hand_to_worker
 from permits_app.actions.sweep import end_outlived, list_unfinished
+from permits_app.doors.hand_to_worker import hand_to_worker
 from permits_app.errors import AccountBlocked, ChainStuck
 from permits_app.execution.follower import Follower
 from permits_app.execution.turns import Places, Turn, list_turns
@@ -245,7 +245,7 @@ def test_who_waits_is_woken_by_the_end_of_the_permit_in_another_process(
     permit_id = give(shared_golem)
     monkeypatch.setattr(tasks.commit_permit_task, "apply_async", lambda **_: None)
     # Who does not hear the tap would look only when all its time is over.
-    monkeypatch.setattr("permits_app.actions.hand_to_worker._LOOK_SECONDS", 3_600)
+    monkeypatch.setattr("permits_app.doors.hand_to_worker._LOOK_SECONDS", 3_600)
     with wakeups.waiting_for("warm"):
         pass
     shared_golem.permit(str(permit_id))

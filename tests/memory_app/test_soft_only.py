@@ -20,8 +20,8 @@ from memory_app.augment import LONGEST_DEADLINE_SECONDS, UNAVAILABLE, augment, m
 from memory_app.errors import EmbeddingUnavailable
 from memory_app.models import Insight
 from memory_app.models.insight import Kind, Tunable
+from permits_app.limits.policy import read_policy
 from permits_app.models import ActionPermit
-from permits_app.policy import read_policy
 from tests.live_golem import LiveGolem
 from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core import clock

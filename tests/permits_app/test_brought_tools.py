@@ -24,8 +24,8 @@ from permits_app.actions.pin_definitions import list_unseen, pin_definitions
 from permits_app.actions.query import query_state
 from permits_app.actions.revoke_definition import revoke_definition
 from permits_app.errors import DefinitionNotShown, PolicyChanged, WishDiffers, WishNotFound
+from permits_app.limits.policy import load_golem
 from permits_app.models import ActionPermit
-from permits_app.policy import load_golem
 from tests import factories
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem, make_live_golem

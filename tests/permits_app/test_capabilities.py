@@ -17,12 +17,12 @@ from django.conf import settings
 from django.db import connection
 
 from archetypes_app.models import Golem
-from permits_app.capabilities import MintedCapability, mint
 from permits_app.errors import CapabilityError, CapabilityExpired, CapabilityValueExceeded
 from permits_app.execution import executor
 from permits_app.execution.executor import store_signed
 from permits_app.execution.lease import take_lease
 from permits_app.models import ActionPermit, CapabilityGrant, OutboundTransaction, SpendingLimits
+from permits_app.permits.capabilities import MintedCapability, mint
 from tests.live_golem import LiveGolem
 from tools_app import runner
 from tools_app.core import clock

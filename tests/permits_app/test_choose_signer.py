@@ -13,10 +13,10 @@ from archetypes_app.owner_group import ensure_owner_group
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation, request_permit_approval
 from permits_app.actions.stage_key import stage_key
+from permits_app.approval_errors import ChangeUnchanged
+from permits_app.approval_pages.views import page_of
 from permits_app.approvals.digest import export_request, verify_export
-from permits_app.approvals.errors import ChangeUnchanged
 from permits_app.approvals.statement import describe_permit
-from permits_app.approvals.views import page_of
 from permits_app.errors import SessionNotActive, SignerUnavailable, WalletBusy, WalletExists
 from permits_app.models import ActionPermit, ChangeRequest, SigningKey, Wallet
 from permits_app.models.approval import ChangeState

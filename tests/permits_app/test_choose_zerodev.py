@@ -14,8 +14,8 @@ from eth_account import Account
 from archetypes_app.owner_group import ensure_owner_group
 from permits_app.actions.stage_key import stage_key
 from permits_app.approvals.digest import export_request, verify_export
+from permits_app.custody.signers import choose
 from permits_app.errors import SignerUnavailable
-from permits_app.execution.signers import choose
 from permits_app.models import ChangeRequest, SigningKey, Wallet
 from permits_app.models.approval import ChangeState
 from permits_app.models.signing_key import KeyState

@@ -15,17 +15,19 @@ from archetypes_app.owner_group import ensure_owner_group
 from archetypes_app.vitality import VitalitySigns, compute_vitality
 from memory_app.actions.export_grimoire import archive_folder
 from memory_app.archive_file import find_archive
-from permits_app import deaths, tasks
+from permits_app import tasks
 from permits_app.actions import halt
 from permits_app.actions.follow_deaths import follow_deaths
-from permits_app.actions.halt import carry_out_halt, halt_golem, list_unfinished_halts, resume_golem
+from permits_app.actions.halt import carry_out_halt, halt_golem, list_unfinished_halts
 from permits_app.approvals.operations import find_operation
 from permits_app.execution import unwinding
 from permits_app.execution.halt_permits import execute_halt_plan
-from permits_app.halt_choices import does_unwind
-from permits_app.lifecycle import FINAL
+from permits_app.halts import deaths
+from permits_app.halts.choices import does_unwind
+from permits_app.halts.resume import resume_golem
 from permits_app.models import ActionPermit, Death, HaltRecord, OutboundTransaction
 from permits_app.models.permit import PermitStatus
+from permits_app.permits.lifecycle import FINAL
 from tests import factories
 from tests.evm.world import World
 from tests.live_golem import LiveGolem

@@ -8,8 +8,6 @@ import pytest
 
 from archetypes_app.models import Archetype, Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
-from permits_app import delegation_router
-from permits_app.delegation_router import DelegationEntry, Hop, close_hop, open_hop
 from permits_app.errors import (
     DelegateNeedsModel,
     DelegationCycleDetected,
@@ -21,6 +19,8 @@ from permits_app.errors import (
     ReviewVetoed,
 )
 from permits_app.models import ActionPermit, SpendingLimits
+from permits_app.reviewers import delegation_router
+from permits_app.reviewers.delegation_router import DelegationEntry, Hop, close_hop, open_hop
 from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.safety.hook import HookCall
 from tests.live_golem import LiveGolem, make_live_golem

@@ -12,8 +12,8 @@ from django.test import Client, override_settings
 from archetypes_app.owner_group import ensure_owner_group
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.reconcile_relays import reconcile_relays
-from permits_app.approvals.errors import ChangeStale
-from permits_app.approvals.views import page_of
+from permits_app.approval_errors import ChangeStale
+from permits_app.approval_pages.views import page_of
 from permits_app.models import ChangeExecution, ChangeRequest, RelayedTransaction
 from permits_app.policy_cage.contract import Limit, RuleKind, encode_apply_change
 from tests.live_golem import LiveGolem

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.models import Golem, ToolProfile
-from permits_app import ledger
 from permits_app.errors import RateLimited, SpendingLimitExceeded
+from permits_app.limits import ledger
+from permits_app.limits.usage import Usage
+from permits_app.limits.valuation import PlanValue
 from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
 from permits_app.models.permit import PermitStatus
-from permits_app.usage import Usage
-from permits_app.valuation import PlanValue
 from tests.factories.golems import make_api_key, make_golem, make_owner
 from tests.factories.permits import make_permit, make_standing_allowance
 from tools_app.core import clock

@@ -9,10 +9,10 @@ import pytest
 from django.db import connection, transaction
 
 from archetypes_app.models import Golem
-from permits_app import lifecycle
 from permits_app.errors import SameActionPending
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
+from permits_app.permits import lifecycle
 from tests.factories.golems import make_golem, make_owner
 from tests.factories.permits import make_permit
 from tools_app.core.models import AuditEntry, OutboxEvent

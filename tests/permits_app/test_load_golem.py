@@ -9,7 +9,7 @@ import pytest
 from archetypes_app.models import Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from archetypes_app.toolset import hash_toolset, resolve_toolset
-from permits_app.policy import load_golem
+from permits_app.limits.policy import load_golem
 from tests import factories
 
 

@@ -10,9 +10,9 @@ from django.utils.dateparse import parse_datetime
 
 from archetypes_app.models import Heartbeat
 from archetypes_app.models.tick import Regime
-from permits_app.market_defaults import FRESH_FOR
 from permits_app.models import ActionPermit, SpendingLimits
-from permits_app.plan_store import decode_plan
+from permits_app.permits.market_defaults import FRESH_FOR
+from permits_app.permits.plan_store import decode_plan
 from tests.adversary.conftest import SWAP, Adversary
 from tests.adversary.conftest import adversary as adversary
 from tests.golem_project.heartbeat.pulses import tick, turn_on

@@ -11,7 +11,8 @@ import pytest
 
 from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
-from permits_app.actions.allow_addresses import allow_addresses, suggest_allowlist
+from permits_app.actions.allow_addresses import allow_addresses
+from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ActionPermit, PolicyCage
 from tests.evm.world import CHAIN_ID
 from tests.live_golem import LiveGolem, make_live_golem

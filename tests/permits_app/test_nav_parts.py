@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from permits_app.actions.record_nav import NAV_EVERY, NAV_KEPT, record_nav
 from permits_app.models import ActionPermit, NavSnapshot
-from permits_app.nav_parts import NavState, OwnMoves, Parts, Quote, split_change
-from permits_app.profit_days import read_worth, read_worths
+from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, Quote, split_change
+from permits_app.performance.profit_days import read_worth, read_worths
 from tests.factories.golems import make_golem, make_owner
 from tests.permits_app.safety.calls import NOW
 from tests.tools_app.portfolio.paper_bank import CASH, CHAIN_ID, LOAN, ME, Paper, act, on_the_shelf, read_paper

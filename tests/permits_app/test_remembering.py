@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from permits_app.remembering import Gatherer
+from permits_app.permits.remembering import Gatherer
 
 
 def test_the_first_permit_after_a_rest_is_asked_for_at_once_and_those_that_follow_together() -> None:

@@ -12,9 +12,9 @@ from golem_project.proof.lying_node import LyingNode, change_answers
 from permits_app.actions.apply_cage_changes import apply_cage_changes
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.reconcile_relays import reconcile_relays
-from permits_app.approvals.errors import RelayerBusy
-from permits_app.approvals.safe_view import open_chain
-from permits_app.approvals.views import page_of
+from permits_app.approval_errors import RelayerBusy
+from permits_app.approval_pages.views import page_of
+from permits_app.custody.safe_view import open_chain
 from permits_app.models import ChangeExecution, ChangeRequest, RelayedTransaction
 from permits_app.models.owner_transaction import RelayPurpose
 from permits_app.policy_cage.contract import Limit, RuleKind, encode_apply_change

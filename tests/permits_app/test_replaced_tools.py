@@ -16,7 +16,7 @@ from permits_app.actions.approve_definition import approve_definition
 from permits_app.actions.bring_definition import bring_definition
 from permits_app.actions.pin_definitions import pin_definitions
 from permits_app.actions.revoke_definition import revoke_definition
-from permits_app.policy import load_golem
+from permits_app.limits.policy import load_golem
 from tests import factories
 from tests.coding_agent import CodingAgent, Refused, make_coding_agent
 from tests.permits_app.test_written_tools import Index, index

@@ -15,7 +15,7 @@ from archetypes_app.toolset import resolve_toolset
 from permits_app.actions.pin_definitions import list_unseen, pin_definitions, see_definitions
 from permits_app.actions.query import query_state
 from permits_app.errors import DefinitionNotShown
-from permits_app.policy import load_golem
+from permits_app.limits.policy import load_golem
 from tests import factories
 from tests.live_golem import LiveGolem
 from tools_app.adapters import DefinitionNotSeen

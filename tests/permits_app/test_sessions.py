@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from archetypes_app.models import Golem
 from permits_app.actions.follow_phase import follow_phase, follow_phases
-from permits_app.actions.follow_session import follow_session
 from permits_app.actions.rotate_session import SessionTerms, find_rotation_reason, rotate_session, rotate_sessions
 from permits_app.actions.stage_key import stage_key
 from permits_app.actions.top_up_gas import top_up_gas, top_up_keys
+from permits_app.custody.session_keys import follow_session
 from permits_app.errors import CageWouldRefuse
 from permits_app.models import ActionPermit, ChangeRequest, OutboundTransaction, OwnerTransaction, SigningKey
 from permits_app.models.approval import ChangeState

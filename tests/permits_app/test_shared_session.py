@@ -9,7 +9,7 @@ from django.test import Client
 
 from archetypes_app.actions.revoke_api_key import rotate_api_key
 from archetypes_app.models import ApiKey, Golem
-from permits_app import ledger
+from permits_app.limits import ledger
 from tests import factories
 from tests.admin.rows import page
 from tests.factories.permits import make_spend_entry

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from permits_app.actions.allow_addresses import AllowlistChoice, allow_addresses
+from permits_app.actions.allow_addresses import allow_addresses
+from permits_app.limits.suggested_allowlist import AllowlistChoice
 from permits_app.models import ActionPermit, SignedPromise
 from permits_app.models.allowlist import AllowlistKind
 from tests.evm.world import CHAIN_ID

@@ -13,12 +13,13 @@ from django.test import Client
 from archetypes_app.models import Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
-from permits_app.actions.allow_addresses import allow_addresses, suggest_allowlist
-from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
+from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
-from permits_app.execution.signers import choose
-from permits_app.ledger import read_usage
+from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
+from permits_app.custody.signers import choose
+from permits_app.limits.ledger import read_usage
+from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ActionPermit, OutboundTransaction, SignedPromise, SpendEntry, SpendingLimits
 from permits_app.models.wallet import WalletKind
 from permits_app.safety.promise_rules import LONGEST_SECONDS

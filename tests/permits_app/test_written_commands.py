@@ -14,8 +14,8 @@ from archetypes_app.toolset import resolve_toolset
 from permits_app.actions.approve_definition import approve_definition, compare_definitions
 from permits_app.actions.bring_definition import bring_definition
 from permits_app.actions.revoke_definition import revoke_definition
+from permits_app.limits.policy import load_golem
 from permits_app.models import ChangeRequest
-from permits_app.policy import load_golem
 from tests import factories
 from tests.coding_agent import CodingAgent, Refused, make_coding_agent
 from tests.golem_project.test_let_a_golem_code import eager

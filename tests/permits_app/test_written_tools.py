@@ -21,7 +21,7 @@ from permits_app.actions.approve_definition import approve_definition, compare_d
 from permits_app.actions.bring_definition import bring_definition
 from permits_app.actions.query import query_state
 from permits_app.errors import DefinitionNotShown
-from permits_app.policy import load_golem
+from permits_app.limits.policy import load_golem
 from tests import factories
 from tests.live_golem import LiveGolem
 from tools_app import runner

@@ -19,7 +19,7 @@ from archetypes_app.toolset import view_golem
 from golem_project.heartbeat.steps.observe import read_permit_facts
 from permits_app.actions.hold_to_mark import hold_to_mark
 from permits_app.actions.record_nav import record_nav
-from permits_app.blockage import list_silent_chains
+from permits_app.permits.blockage import list_silent_chains
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError

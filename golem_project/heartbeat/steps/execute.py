@@ -14,12 +14,12 @@ from golem_project.heartbeat import claims
 from golem_project.heartbeat.actions import change_action, put_off, refuse_action, rehearse
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState
 from golem_project.heartbeat.following import follow_permit
-from permits_app import row_locks
 from permits_app.actions.announce import announce_permit
 from permits_app.actions.commit import start_commit
 from permits_app.actions.record_denial import record_commit_denial
 from permits_app.models import ActionRecord, Announcement
 from permits_app.models.action_record import ActionState
+from permits_app.permits import row_locks
 from tools_app.core.errors import GolemError
 from tools_app.core.whole import whole
 

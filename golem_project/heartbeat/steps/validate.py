@@ -13,8 +13,8 @@ from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.following import follow_permit
 from golem_project.heartbeat.second_opinion import ask_risk_assessor
 from golem_project.heartbeat.steps.analyze import is_gas_dear
+from permits_app.custody.smart_accounts import pays_no_gas
 from permits_app.models.permit import PermitStatus
-from permits_app.smart_accounts import pays_no_gas
 from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.views import NATIVE

@@ -1,6 +1,6 @@
 """Runs a delegate that plans: its own prompt, its own tools cut to the golem's, the golem's wallet, limits and budget.
 
-The other end of `permits_app/delegation_router.py::DelegateThinker`; wiring puts the two together.
+The other end of `permits_app/reviewers/delegation_router.py::DelegateThinker`; wiring puts the two together.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from archetypes_app.models.archetype import InferenceTier
 from golem_project.heartbeat.thinking.model_client import ModelClient
 from golem_project.heartbeat.thinking.thinking_session import think
 from golem_project.heartbeat.thinking.tool_selection import TickTask, select_tools
-from permits_app.delegation_router import DelegateAnswer, Hop
+from permits_app.reviewers.delegation_router import DelegateAnswer, Hop
 from tools_app.core.clock import Deadline
 
 

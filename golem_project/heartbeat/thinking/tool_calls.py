@@ -28,14 +28,14 @@ from permits_app.actions.query import OWN_QUERIES, query_state
 from permits_app.actions.read_wish import read_params
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.request_cancel import request_cancel
-from permits_app.actions.request_commit import request_commit
-from permits_app.actions.request_halt import request_halt
 from permits_app.actions.take_up_wish import take_up_wish
-from permits_app.equality import hash_meant
+from permits_app.doors.request_commit import request_commit
+from permits_app.doors.request_halt import request_halt
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
+from permits_app.permits.equality import hash_meant
+from permits_app.permits.selectors import view_permit
 from permits_app.safety.hooks.result_filter import filter_result
-from permits_app.selectors import view_permit
 from tools_app import runner
 from tools_app.adapters import UnknownAction, UnknownVenue, flatten_params, normalize_key, resolve_action
 from tools_app.core import clock

@@ -11,14 +11,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from archetypes_app.models import Golem
+from permits_app.approval_errors import CageNotMirrored, ChangeStale, ChangeUnchanged
 from permits_app.approvals.cage_words import name_rule, show_rule
-from permits_app.approvals.errors import CageNotMirrored, ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal, SafeTxDraft
 from permits_app.approvals.policy_state import apply_differences, diff_policy, read_policy_state
 from permits_app.approvals.rules import COOLING_SMALL_SECONDS
 from permits_app.approvals.safe_nonces import find_free_nonce
-from permits_app.approvals.safe_view import open_chain, read_delays, read_safe
 from permits_app.approvals.write_policy import write_policy
+from permits_app.custody.safe_view import open_chain, read_delays, read_safe
 from permits_app.models import CageMirror
 from permits_app.policy_cage.abi import PUBLISHED
 from permits_app.policy_cage.contract import (

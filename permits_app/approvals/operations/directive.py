@@ -11,7 +11,7 @@ from memory_app.actions.update_directive import update_directive
 from memory_app.directive_text import parse_sections
 from memory_app.models.directive import Document
 from memory_app.selectors import get_directive
-from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.enums import RiskTier

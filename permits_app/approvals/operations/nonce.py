@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from archetypes_app.models import Golem
-from permits_app.approvals.errors import ChangeUnchanged
+from permits_app.approval_errors import ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.operations.cage import draft_safe_tx
-from permits_app.approvals.safe_view import SafeView, open_chain, read_safe
+from permits_app.custody.safe_view import SafeView, open_chain, read_safe
 from permits_app.models import OwnerTransaction, SigningKey
 from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.signing_key import KeyHolder, KeyState

@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from archetypes_app.actions.change_role import write_roles
 from archetypes_app.models import Golem
 from archetypes_app.roles import Role
-from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.rules import COOLING_LARGE_SECONDS
 from permits_app.approvals.stake import read_stake

@@ -12,11 +12,11 @@ from typing import Any
 from archetypes_app.actions.change_phase import reset_phase
 from archetypes_app.models import Golem
 from archetypes_app.phases import is_worse
+from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.cage_words import PHASES
-from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.operations.cage import draft_safe_tx, find_mirror, observe_safe
-from permits_app.deaths import end_open_death
+from permits_app.halts.deaths import end_open_death
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import Limit, encode_propose, limit_rule
 from permits_app.policy_cage.state import CageState

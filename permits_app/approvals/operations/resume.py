@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from archetypes_app.models import Golem
-from permits_app.actions.halt import resume_golem
-from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.operations.cage import draft_safe_tx, find_mirror, observe_safe
 from permits_app.approvals.stake import read_stake
+from permits_app.halts.resume import resume_golem
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import encode_resume
 from permits_app.policy_cage.state import CageState

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from archetypes_app.models import Golem
-from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
-from permits_app.actions.read_wallet_choice import read_wallet_choice
-from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.stake import read_stake
+from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
+from permits_app.custody.read_wallet_choice import read_wallet_choice
 from permits_app.models import SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from permits_app.models.wallet import WalletKind

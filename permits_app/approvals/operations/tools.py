@@ -12,7 +12,7 @@ from archetypes_app.editing import bump_version
 from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.toolset import read_inputs, resolve
 from archetypes_app.toolset_diff import GolemEffect, ToolsetDiff, diff_toolsets, record_change
-from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from tools_app.core.whole import whole
 from tools_app.toolkit.enums import RiskTier

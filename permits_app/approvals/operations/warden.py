@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from archetypes_app.models import Golem
-from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.rules import COOLING_LARGE_SECONDS
 from permits_app.approvals.stake import read_stake

@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from archetypes_app.coding_form import list_loosened
 from archetypes_app.models import CodingWorkspace, Golem
 from archetypes_app.models.coding_workspace import SETTINGS, WorkspacePlace
-from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams

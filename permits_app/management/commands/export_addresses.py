@@ -9,7 +9,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from archetypes_app.models import Golem
-from permits_app.signer_addresses import list_addresses, write_csv
+from permits_app.custody.signer_addresses import list_addresses, write_csv
 
 
 class Command(BaseCommand):

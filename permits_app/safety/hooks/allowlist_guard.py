@@ -17,9 +17,10 @@ from permits_app.models import ActionPermit
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import AllowlistMode
-from permits_app.plan_store import decode_plan
+from permits_app.permits.plan_store import decode_plan
+from permits_app.rejection import Reject
 from permits_app.safety.assets import find_wrapped_native
-from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.hook import Allow, HookCall, Verdict
 from permits_app.safety.tiers import returns_to_golem
 from permits_app.safety.token_calls import TokenAct, list_recipients, read_token_call
 from tools_app.standards.loan_callback import list_contracts, unfold

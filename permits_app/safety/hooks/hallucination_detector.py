@@ -19,10 +19,11 @@ from eth_utils.crypto import keccak
 from permits_app.errors import HallucinationDetected, UntrustedText
 from permits_app.models import KnownContract
 from permits_app.models.allowlist import AllowlistKind
+from permits_app.rejection import Reject
 from permits_app.safety.bound_code import bind_code, judge_bound_code
 from permits_app.safety.chain_facts import preload_chain_facts
 from permits_app.safety.figures import format_amount
-from permits_app.safety.hook import Allow, HookCall, HookStage, Reject, Verdict
+from permits_app.safety.hook import Allow, HookCall, HookStage, Verdict
 from permits_app.safety.record_reader import records_of
 from permits_app.safety.token_calls import list_recipients, read_token_call
 from tools_app.chain.abi import clean_text

@@ -15,6 +15,7 @@ from datetime import datetime
 
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
+from permits_app.rejection import Reject
 from permits_app.safety.action_gate import judge_gate
 from permits_app.safety.assets import (
     NO_POSITION,
@@ -36,7 +37,7 @@ from permits_app.safety.holding_rules import (
     judge_position,
     judge_share,
 )
-from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.hook import Allow, HookCall, Verdict
 from permits_app.safety.phase_rules import judge_halt, judge_layer, judge_phase
 from permits_app.safety.profile_rules import judge_profile
 from permits_app.safety.rebalance_rules import judge_rebalances

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from archetypes_app.profiles import cap_writes_per_hour
+from permits_app.limits.rate_rules import judge_rate, most_writes_per_hour
+from permits_app.limits.usage import Usage
 from permits_app.safety.hook import Allow, HookCall, Verdict
-from permits_app.safety.rate_rules import judge_rate, most_writes_per_hour
 from permits_app.safety.record_reader import records_of
 from permits_app.safety.records import PastCall
 from permits_app.safety.repetition import (
@@ -19,7 +20,6 @@ from permits_app.safety.repetition import (
     warn_same_tool,
 )
 from permits_app.safety.tiers import returns_to_golem
-from permits_app.usage import Usage
 from tools_app.toolkit.enums import ActionClass
 
 

@@ -13,12 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from permits_app.custody.signing_route import Carrier, SigningRoute
 from permits_app.errors import SimulationFailed
 from permits_app.models.allowlist import AllowlistKind
+from permits_app.rejection import Reject
 from permits_app.safety.arrival_rules import judge_arrival
 from permits_app.safety.figures import format_amount
 from permits_app.safety.gas_budget import GasBudget
-from permits_app.safety.hook import Allow, HookCall, Reject, Verdict
+from permits_app.safety.hook import Allow, HookCall, Verdict
 from permits_app.safety.hooks.policy_cage import judge_standing
 from permits_app.safety.measured_class import classify_measured
 from permits_app.safety.position_rules import (
@@ -35,7 +37,6 @@ from permits_app.safety.rehearsal import Rehearsed, rehearse
 from permits_app.safety.step_health import judge_steps
 from permits_app.safety.tiers import classify_call, returns_to_golem
 from permits_app.safety.touched import ask_for_positions, run_asking
-from permits_app.signing_route import Carrier, SigningRoute
 from tools_app.chain.abi import checksum
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import PriceStale, PriceUnavailable

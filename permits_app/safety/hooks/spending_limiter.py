@@ -1,6 +1,6 @@
 """Hook 3: what an action may cost, how much worse than its quote it may end, and amounts in the wrong unit.
 
-The definite answer on money is the reservation (`permits_app/ledger.py`), which asks the same rule under a lock;
+The definite answer on money is the reservation (`permits_app/limits/ledger.py`), which asks the same rule under a lock;
 this hook gives it before anything is simulated. Seed: 002, "SpendingLimiter"; decisions, "Safety hooks", "amounts".
 """
 
@@ -13,12 +13,13 @@ from typing import Any
 from django.conf import settings
 
 from permits_app.errors import AmountLooksLikeWholeUnits, SlippageLimitExceeded
+from permits_app.limits.spend_rules import judge_spend
+from permits_app.limits.usage import Usage
+from permits_app.rejection import Reject
 from permits_app.safety.figures import format_bps
-from permits_app.safety.hook import Allow, AllowModified, HookCall, HookStage, Reject, Verdict
+from permits_app.safety.hook import Allow, AllowModified, HookCall, HookStage, Verdict
 from permits_app.safety.record_reader import records_of
-from permits_app.safety.spend_rules import judge_spend
 from permits_app.safety.tiers import returns_to_golem
-from permits_app.usage import Usage
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import MICRO_USD_PER_USD, format_micro_usd, format_units, value_in_micro_usd
 from tools_app.toolkit.context import ChainReader

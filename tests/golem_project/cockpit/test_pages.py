@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat, HeartbeatTick
 from archetypes_app.models.tick import TickStatus
-from permits_app import ledger
+from permits_app.limits import ledger
 from permits_app.models import SpendEntry
 from permits_app.models.spending import SpendState
 from tests import factories

@@ -10,9 +10,9 @@ from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat
 from archetypes_app.models.golem import Golem as GolemRow
 from golem_project.embedded.world.figures import worth
 from golem_project.embedded.world.trading import SLOT0
-from permits_app.decisions import list_decisions
 from permits_app.models import SpendingLimits
 from permits_app.models.action_record import ActionRecord
+from permits_app.permits.decisions import list_decisions
 from tests.evm.world import World
 from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on
 from tests.live_golem import LiveGolem

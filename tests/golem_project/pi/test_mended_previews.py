@@ -9,7 +9,7 @@ from django.conf import settings
 
 from permits_app.approvals.rules import WARDEN_DELAY_SECONDS
 from permits_app.models import ActionPermit, OutboundTransaction, Warden
-from permits_app.plan_store import decode_plan
+from permits_app.permits.plan_store import decode_plan
 from tests.adversary.conftest import SWAP, Adversary
 from tests.adversary.conftest import adversary as adversary
 from tools_app.chain.abi import decode_input

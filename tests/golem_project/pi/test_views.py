@@ -11,7 +11,7 @@ from archetypes_app.models.override import OverrideMode
 from golem_project.pi import serializers as wire
 from memory_app import embedding
 from permits_app.models import ActionPermit, SpendingLimits
-from permits_app.selectors import view_permit
+from permits_app.permits.selectors import view_permit
 from tests.golem_project.pi.conftest import PI, Agent, MakeAgent, assert_problem
 from tools_app.core import clock
 

@@ -111,9 +111,9 @@ def test_what_is_listed_as_equivalent_is_a_mutant_with_a_reason() -> None:
 
 @pytest.mark.timeout(600)
 def test_a_mutant_of_the_spend_rule_is_noticed_alone_and_in_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = "permits_app.safety.spend_rules"
+    module = "permits_app.limits.spend_rules"
     monkeypatch.setattr(
-        safety, "SUITES", {"permits_app/safety/spend_rules.py": ("tests/permits_app/safety/test_spend_rules.py",)}
+        safety, "SUITES", {"permits_app/limits/spend_rules.py": ("tests/permits_app/safety/test_spend_rules.py",)}
     )
     source = module_path(module).read_text(encoding="utf-8")
     wider = next(mutant for mutant in list_mutants(source) if "> window.limit_micro_usd -> " in mutant.change)
@@ -140,7 +140,7 @@ class Verdicts:
 @pytest.fixture
 def verdicts(monkeypatch: pytest.MonkeyPatch) -> Verdicts:
     made = Verdicts({3, 5})
-    monkeypatch.setattr(safety, "SUITES", {"permits_app/safety/spend_rules.py": ()})
+    monkeypatch.setattr(safety, "SUITES", {"permits_app/limits/spend_rules.py": ()})
     monkeypatch.setattr(safety, "ROUNDS", 2)
     monkeypatch.setattr(safety, "EQUIVALENT", {})
     monkeypatch.setattr(safety, "try_mutants", made)

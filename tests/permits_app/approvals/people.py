@@ -8,7 +8,7 @@ from django_otp.oath import TOTP
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from archetypes_app.models import Golem
-from permits_app.actions.decide_change import decide_change
+from permits_app.doors.decide_change import decide_change
 from permits_app.models import ChangeRequest
 from permits_app.models.approval import Verdict
 from tests import factories

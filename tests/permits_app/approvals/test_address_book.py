@@ -12,11 +12,11 @@ from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.alerts.topics import tell_event
 from permits_app.actions.change_policy import change_policy
-from permits_app.address_book import read_book
+from permits_app.admin.halt_forecast import foretell_halt
 from permits_app.admin.story_facts import describe_plan
 from permits_app.approvals.digest import hash_request
-from permits_app.halt_forecast import foretell_halt
 from permits_app.models import ActionPermit, AllowlistEntry, ChangeRequest, KnownAddress
+from permits_app.words.address_book import read_book
 from tests import factories
 from tests.permits_app.approvals.people import give_device
 from tools_app.chain.abi import checksum

@@ -127,7 +127,7 @@ def test_eight_workers_at_once_relay_what_owners_signed_once(
     make_relayer(shared_golem, settings)
     request = ask(safe, owners[0], limit_change(Limit.MAX_DRAWDOWN_BPS, 900))
     signature = safe.sign(owner_transaction(request).safe_tx_hash)
-    monkeypatch.setattr("permits_app.actions.decide_change.execute_soon", lambda _: None)
+    monkeypatch.setattr("permits_app.doors.decide_change.execute_soon", lambda _: None)
     approve(request, owners[0], signature=signature, code="")
     at_once(lambda _: execute_change(request_id=request.pk, now=clock.now()), count=8)
     request.refresh_from_db()

@@ -9,12 +9,10 @@ from django.db import IntegrityError, transaction
 
 from golem_project.proof.caged.safe import sign_digest
 from permits_app.actions.apply_cage_changes import apply_cage_changes
-from permits_app.actions.decide_change import cancel_change, sign_change
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.relay_owner_transaction import build_raw_call
 from permits_app.actions.sweep_changes import list_due_changes
-from permits_app.approvals.digest import export_request, verify_export
-from permits_app.approvals.errors import (
+from permits_app.approval_errors import (
     CageHasNoSafe,
     ChangeClosed,
     ChangeStale,
@@ -23,7 +21,9 @@ from permits_app.approvals.errors import (
     SignatureMissing,
     SignatureWrong,
 )
-from permits_app.approvals.safe_view import open_chain, read_safe
+from permits_app.approvals.digest import export_request, verify_export
+from permits_app.custody.safe_view import open_chain, read_safe
+from permits_app.doors.decide_change import cancel_change, sign_change
 from permits_app.errors import SimulationRecognised
 from permits_app.models import (
     CageMirror,

@@ -16,7 +16,7 @@ from permits_app.actions.change_policy import change_policy
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
-from permits_app.approvals.cage_forms import parse_limit
+from permits_app.approval_pages.cage_forms import parse_limit
 from permits_app.models import ChangeRequest, SpendingLimits
 from permits_app.policy_cage.contract import (
     Limit,

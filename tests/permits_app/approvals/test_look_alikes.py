@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from permits_app.approvals.policy_state import diff_policy, name_entry
-from permits_app.look_alikes import find_look_alike
+from permits_app.words.look_alikes import find_look_alike
 from tools_app.admin.tokens import list_named
 
 CHAIN = 31337

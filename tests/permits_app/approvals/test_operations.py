@@ -12,12 +12,11 @@ from archetypes_app.models import Golem, GolemMember
 from memory_app.models import Directive
 from permits_app.actions.announce import turn_warden_on
 from permits_app.actions.change_policy import change_policy, roll_back_policy
-from permits_app.actions.decide_change import cancel_change
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.sweep_changes import list_due_changes
-from permits_app.approvals.errors import (
+from permits_app.approval_errors import (
     CageIsMirrored,
     ChangeStale,
     ChangeUnchanged,
@@ -27,7 +26,8 @@ from permits_app.approvals.errors import (
 )
 from permits_app.approvals.policy_state import diff_policy
 from permits_app.approvals.write_policy import write_policy
-from permits_app.deaths import announce_death, announce_terminal
+from permits_app.doors.decide_change import cancel_change
+from permits_app.halts.deaths import announce_death, announce_terminal
 from permits_app.models import AllowlistEntry, ChangeRequest, Death, PolicyCage, PolicyVersion, SpendingLimits, Warden
 from tests import factories
 from tests.permits_app.approvals.people import approve, give_device, share

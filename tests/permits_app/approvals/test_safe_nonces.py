@@ -12,9 +12,9 @@ from archetypes_app.owner_group import ensure_owner_group
 from golem_project.embedded.world.rpc import RpcError
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation
-from permits_app.approvals.errors import ChangeStale, ChangeUnchanged
+from permits_app.approval_errors import ChangeStale, ChangeUnchanged
+from permits_app.approval_pages.views import page_of
 from permits_app.approvals.owner_calls import encode_relay
-from permits_app.approvals.views import page_of
 from permits_app.models import ChangeRequest, OwnerTransaction, RelayedTransaction
 from permits_app.policy_cage.contract import Limit, encode_halt
 from permits_app.tasks import commit_change_task

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from permits_app.approvals.errors import SecondFactorWrong
+from permits_app.approval_errors import SecondFactorWrong
 from permits_app.approvals.second_factor import check_code, has_second_factor, start_enrolment
 from tests import factories
 from tests.factories.golems import PASSWORD

@@ -10,12 +10,10 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
 from archetypes_app.models import Golem
-from permits_app.actions.decide_change import cancel_change, comment_change
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.sweep_changes import list_due_changes, time_out_changes
-from permits_app.approvals.digest import hash_request
-from permits_app.approvals.errors import (
+from permits_app.approval_errors import (
     AlreadyDecided,
     ChangeClosed,
     ChangeStale,
@@ -26,6 +24,8 @@ from permits_app.approvals.errors import (
     SecondFactorWrong,
     TooManyChanges,
 )
+from permits_app.approvals.digest import hash_request
+from permits_app.doors.decide_change import cancel_change, comment_change
 from permits_app.errors import PermitNotCommittable
 from permits_app.models import ChangeRequest, OwnerApproval, SpendEntry, SpendingLimits
 from permits_app.models.approval import Verdict

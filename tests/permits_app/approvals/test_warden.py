@@ -25,8 +25,8 @@ from permits_app.actions.announce import (
 from permits_app.actions.commit import start_commit
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.query import query_state
-from permits_app.actions.request_commit import request_commit
-from permits_app.approvals.errors import ActionAnnounced
+from permits_app.approval_errors import ActionAnnounced
+from permits_app.doors.request_commit import request_commit
 from permits_app.errors import PermitNotCommittable, PermitNotFound
 from permits_app.models import Announcement, ChangeRequest, OutboundTransaction, SpendEntry, SpendingLimits
 from tests import factories

@@ -15,12 +15,13 @@ from uuid import UUID
 
 from permits_app.backtest.judging import Draft, KeptValue
 from permits_app.backtest.past_decisions import Claim, PastDecision
+from permits_app.limits.usage import Usage
 from permits_app.models.spending import AllowlistMode
+from permits_app.rejection import Reject
 from permits_app.safety import hook_chain
 from permits_app.safety.action_gate import GATE_WINDOW
 from permits_app.safety.assets import RAISING, Portfolio
 from permits_app.safety.drawdown import fall_of, move_mark
-from permits_app.safety.hook import Reject
 from permits_app.safety.hook_chain import LoadedRules
 from permits_app.safety.hooks.policy_cage import (
     CageRows,
@@ -34,7 +35,6 @@ from permits_app.safety.hooks.spending_limiter import SpendFacts
 from permits_app.safety.judged_facts import decode_facts, encode_facts
 from permits_app.safety.record_reader import asks_predictions
 from permits_app.safety.records import Mark, Records
-from permits_app.usage import Usage
 from tests.evm.world import CHAIN_ID
 from tests.permits_app.safety.calls import ACCOUNT, NOW, ROUTER, USDC, WBTC, WETH, plain_call
 from tools_app.toolkit.enums import ActionClass, Phase

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from permits_app import ledger
 from permits_app.actions.halt import carry_out_halt, halt_golem, list_allowances
 from permits_app.actions.query import describe_limits
 from permits_app.execution import allowances, replacement
+from permits_app.limits import ledger
 from permits_app.models import ActionPermit, HaltRecord, OutboundTransaction, SpendEntry, StandingAllowance
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mine, mining_paused

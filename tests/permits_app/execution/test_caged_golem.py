@@ -19,15 +19,18 @@ from golem_project.embedded.world.bindings import PARTS
 from golem_project.proof.caged.engines import CHAIN_ID, sign_raw
 from golem_project.proof.caged.safe import CagedSafe, sign_digest
 from memory_app.models import Episode
-from permits_app.actions.halt import carry_out_halt, halt_golem, resume_golem
+from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.actions.remember import remember_outcome
 from permits_app.actions.stage_key import stage_key
+from permits_app.custody.signing_route import carries_its_batch, find_route
 from permits_app.errors import CageWouldRefuse, SessionNotActive, SignerUnavailable
 from permits_app.execution.revocation import revoke_standing
+from permits_app.halts.resume import resume_golem
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, SigningKey, SpendEntry
 from permits_app.models.signing_key import KeyState
 from permits_app.models.spending import SpendState
-from permits_app.plan_store import decode_calls
+from permits_app.permits.plan_store import decode_calls
+from permits_app.permits.sealing import hash_plan
 from permits_app.policy_cage.contract import (
     PERMIT2,
     Limit,
@@ -46,8 +49,6 @@ from permits_app.policy_cage.safe_tx import (
     hash_safe_tx,
     join_signatures,
 )
-from permits_app.sealing import hash_plan
-from permits_app.signing_route import carries_its_batch, find_route
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import USD, CagedGolem
 from tools_app import runner

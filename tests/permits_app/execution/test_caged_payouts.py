@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from permits_app.custody.signing_route import carries_its_batch
 from permits_app.errors import CageWouldRefuse
 from permits_app.models import AllowlistEntry, OutboundTransaction
 from permits_app.models.allowlist import AllowlistKind
@@ -21,7 +22,6 @@ from permits_app.policy_cage.contract import (
 )
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import LOSSES, CageState
-from permits_app.signing_route import carries_its_batch
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import USD, CagedGolem
 from tools_app.chain.signatures import parse_signature

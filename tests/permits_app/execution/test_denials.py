@@ -8,7 +8,7 @@ import pytest
 from django.test import override_settings
 
 from permits_app import tasks
-from permits_app.actions.request_commit import request_commit
+from permits_app.doors.request_commit import request_commit
 from permits_app.errors import PermitNotFound
 from permits_app.models import SpendingLimits
 from tests.live_golem import SWAP, LiveGolem

@@ -14,7 +14,7 @@ from permits_app.execution import outcome, settlement
 from permits_app.execution.evidence import Evidence
 from permits_app.execution.spent import value_spent
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, SpendEntry
-from permits_app.plan_store import decode_plan
+from permits_app.permits.plan_store import decode_plan
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.lying_node import Lie, node_that_lies
 from tests.permits_app.execution.receipts import make_receipt

@@ -16,13 +16,14 @@ from golem_project.proof.caged.engines import CHAIN_ID, make_account
 from golem_project.proof.caged.safe import sign_digest
 from permits_app.actions.announce import cancel_announced, execute_announced, turn_warden_on
 from permits_app.actions.cancel import cancel_permit
-from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
-from permits_app.actions.decide_change import sign_change
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.sweep_changes import list_due_changes, time_out_changes
+from permits_app.approval_errors import ChangeStale, RelayerRefuses, SignatureWrong
 from permits_app.approvals.digest import export_request, verify_export
-from permits_app.approvals.errors import ChangeStale, RelayerRefuses, SignatureWrong
+from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
+from permits_app.custody.signing_route import find_own_route
+from permits_app.doors.decide_change import sign_change
 from permits_app.errors import PermitNotCommittable, SafeNeedsOwners
 from permits_app.models import (
     ChangeRequest,
@@ -34,10 +35,9 @@ from permits_app.models import (
     SpendingLimits,
 )
 from permits_app.models.wallet import WalletKind
-from permits_app.plan_store import list_sent_calls
+from permits_app.permits.plan_store import list_sent_calls
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION, NONCE
 from permits_app.relayer import sign_empty
-from permits_app.signing_route import find_own_route
 from permits_app.tasks import commit_permit_task
 from tests.live_golem import FUNDS, LiveGolem
 from tests.permits_app.approvals.people import approve, reject

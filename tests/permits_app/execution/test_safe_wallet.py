@@ -7,17 +7,17 @@ from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
 from golem_project.proof.caged.engines import CHAIN_ID, make_account
-from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
 from permits_app.actions.halt import halt_golem
+from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
+from permits_app.custody.signers.choose import open_keystore
+from permits_app.custody.signing_route import carries_its_batch
 from permits_app.errors import SignerUnavailable
 from permits_app.execution.revocation import revoke_standing
-from permits_app.execution.signers.choose import open_keystore
 from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, SigningKey
 from permits_app.models.wallet import WalletKind
-from permits_app.plan_store import decode_calls
+from permits_app.permits.plan_store import decode_calls
+from permits_app.policy_cage.safe_batches import MULTI_SEND, build_safe_call, consent_of
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION
-from permits_app.safe_batches import MULTI_SEND, build_safe_call, consent_of
-from permits_app.signing_route import carries_its_batch
 from tests.live_golem import FUNDS, LiveGolem
 from tests.permits_app.caged_golem import USD, Safe
 from tools_app.chain.abi import decode_input, encode_call

@@ -10,7 +10,7 @@ from django.test import override_settings
 from permits_app.execution import evidence, outcome
 from permits_app.execution.spent import value_spent
 from permits_app.models import OutboundTransaction, OutcomeRecord, VenueTrust
-from permits_app.plan_store import decode_plan
+from permits_app.permits.plan_store import decode_plan
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mine, mining_paused
 from tools_app.toolkit.views import NATIVE, ReceiptView

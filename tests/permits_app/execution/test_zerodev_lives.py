@@ -12,10 +12,10 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 
 from permits_app.actions.halt import carry_out_halt, halt_golem
+from permits_app.custody.signers import choose
 from permits_app.errors import PermitAlreadyCommitted
 from permits_app.execution import cancellation, nonces
 from permits_app.execution.reconcile import reconcile_transactions
-from permits_app.execution.signers import choose
 from permits_app.models import (
     ActionPermit,
     NonceReservation,

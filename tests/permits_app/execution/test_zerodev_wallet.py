@@ -15,13 +15,15 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 
 from archetypes_app.models import Golem
-from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
 from permits_app.actions.stage_key import stage_key
 from permits_app.admin.trace_view import build_trace
 from permits_app.approvals.statement import describe_permit
+from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
+from permits_app.custody.signer_addresses import list_addresses
+from permits_app.custody.signers import choose
+from permits_app.custody.signers.base import UnsignedTransaction
+from permits_app.custody.signing_route import carries_its_batch
 from permits_app.errors import SignerUnavailable, WalletExists
-from permits_app.execution.signers import choose
-from permits_app.execution.signers.base import UnsignedTransaction
 from permits_app.models import (
     ActionPermit,
     OutboundTransaction,
@@ -32,10 +34,8 @@ from permits_app.models import (
 from permits_app.models.signing_key import KeyState
 from permits_app.models.transaction import TransactionState
 from permits_app.models.wallet import WalletKind
-from permits_app.plan_store import decode_calls
-from permits_app.sealing import hash_plan
-from permits_app.signer_addresses import list_addresses
-from permits_app.signing_route import carries_its_batch
+from permits_app.permits.plan_store import decode_calls
+from permits_app.permits.sealing import hash_plan
 from tests.evm.world import CHAIN_ID
 from tests.permits_app.execution.signers.bundler_stand_in import (
     PROJECT_ID,

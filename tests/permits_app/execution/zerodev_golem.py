@@ -12,8 +12,8 @@ import pytest
 from django.test import override_settings
 
 from golem_project.embedded.world.rpc import call_data
-from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
-from permits_app.execution.signers import choose
+from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
+from permits_app.custody.signers import choose
 from permits_app.models import OutboundTransaction, SigningKey
 from permits_app.models.wallet import WalletKind
 from tests.live_golem import FUNDS, LiveGolem

@@ -33,8 +33,8 @@ from permits_app.policy_cage.contract import (
 )
 from permits_app.policy_cage.mirror import list_allowed
 from permits_app.policy_cage.state import CageState
+from permits_app.rejection import Reject
 from permits_app.safety.cage_contract import judge_contract
-from permits_app.safety.hook import Reject
 from tests.contracts.test_valuers import POSITIONS
 from tests.live_golem import LiveGolem
 from tests.permits_app.local_safe import FUNDS, USD, LocalSafe

@@ -17,8 +17,8 @@ from golem_project.proof.caged.engines import NodeEngine
 from golem_project.proof.caged.safe import USD, CagedSafe, build_caged_safe
 from permits_app.actions.sync_policy_cage import register_cage, sync_policy_cage, sync_policy_cages
 from permits_app.errors import CageReorganised, NotACage
+from permits_app.limits.policy import read_policy
 from permits_app.models import CageCheckpoint, CageMirror, PolicyCage
-from permits_app.policy import read_policy
 from permits_app.policy_cage import mirror as mirrors
 from permits_app.policy_cage.contract import Limit, limit_rule
 from permits_app.policy_cage.mirror import is_behind

@@ -10,7 +10,8 @@ import pytest
 from permits_app.errors import AddressNotAllowed, TokenNotAllowed
 from permits_app.models import AllowlistEntry, SpendingLimits
 from permits_app.models.spending import AllowlistMode
-from permits_app.safety.hook import Allow, Reject
+from permits_app.rejection import Reject
+from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.allowlist_guard import AllowlistGuard, find_unlisted
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import ACCOUNT, OTHER, ROUTER, USDC, WETH, plain_call, swap_call

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from permits_app.plan_store import encode_bounds
+from permits_app.permits.plan_store import encode_bounds
 from permits_app.safety.assets import Portfolio, read_portfolio
 from permits_app.safety.holding_rules import judge_collateral, judge_concentration, judge_share
 from permits_app.safety.hooks.policy_cage import CageRows, Holdings, judge_holdings

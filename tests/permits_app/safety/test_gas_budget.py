@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from permits_app.models import SpendEntry
-from permits_app.safety.hook import Reject
+from permits_app.rejection import Reject
 from permits_app.safety.hooks.simulator import Simulator
 from permits_app.safety.rehearsal import LIMITS
 from tests.live_golem import LiveGolem

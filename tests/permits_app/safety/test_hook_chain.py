@@ -9,8 +9,9 @@ import pytest
 
 from archetypes_app.errors import GolemHalted
 from permits_app.errors import PhaseBlocked, PolicyRejected, SpendingLimitExceeded
+from permits_app.rejection import Reject
 from permits_app.safety import hook_chain
-from permits_app.safety.hook import Allow, AllowModified, HookCall, Reject, Verdict
+from permits_app.safety.hook import Allow, AllowModified, HookCall, Verdict
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import NOW, plain_call, swap_call
 from tools_app.core import clock

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from permits_app.limits.valuation import PlanValue, ValuePart
 from permits_app.models.spending import AllowlistMode
+from permits_app.rejection import Reject
 from permits_app.safety.assets import Portfolio
 from permits_app.safety.drawdown import Fall
-from permits_app.safety.hook import Allow, HookCall, Reject
+from permits_app.safety.hook import Allow, HookCall
 from permits_app.safety.hooks.policy_cage import (
     CageRows,
     Holdings,
@@ -21,7 +23,6 @@ from permits_app.safety.hooks.policy_cage import (
     load_holdings,
 )
 from permits_app.safety.phase_rules import judge_halt
-from permits_app.valuation import PlanValue, ValuePart
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import ACCOUNT, NOW, OTHER, SWAP_TOOL, USDC, WETH, plain_call, swap_call
 from tools_app.chain.feeds import PriceStale

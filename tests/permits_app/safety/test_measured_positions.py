@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from permits_app.safety.hook import Reject
+from permits_app.rejection import Reject
 from permits_app.safety.position_rules import judge_changes, judge_health
 from permits_app.safety.touched import ask_for_positions, run_asking
 from tests.evm.world import CHAIN_ID, World

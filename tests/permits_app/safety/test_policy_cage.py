@@ -13,6 +13,7 @@ from archetypes_app.errors import GolemHalted
 from permits_app.errors import PhaseBlocked, TokenNotAllowed
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage
 from permits_app.models.permit import PermitStatus
+from permits_app.rejection import Reject
 from permits_app.safety.assets import Portfolio, read_portfolio
 from permits_app.safety.holding_rules import (
     judge_asset_count,
@@ -21,7 +22,7 @@ from permits_app.safety.holding_rules import (
     judge_concentration,
     judge_position,
 )
-from permits_app.safety.hook import Allow, Reject
+from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.policy_cage import (
     CageRows,
     PolicyCageHook,

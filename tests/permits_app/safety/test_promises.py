@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from permits_app.custody.signing_route import Carrier, SigningRoute, plain_route
 from permits_app.errors import SimulationFailed
+from permits_app.rejection import Reject
 from permits_app.safety.gas_budget import GasBudget
-from permits_app.safety.hook import Allow, Reject
+from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.hallucination_detector import HallucinationDetector
 from permits_app.safety.hooks.simulator import (
     Simulator,
@@ -21,7 +23,6 @@ from permits_app.safety.hooks.simulator import (
     judge_reverts,
     judge_surprises,
 )
-from permits_app.signing_route import Carrier, SigningRoute, plain_route
 from tests.evm.world import CHAIN_ID
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import ACCOUNT, OTHER, ROUTER, USDC, WETH, swap_call

@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import pytest
 
+from permits_app.limits.policy import load_golem
 from permits_app.models import ActionPermit, KnownContract, OutcomeRecord
 from permits_app.models.permit import PermitStatus
-from permits_app.policy import load_golem
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.rate_limiter import RateLimiter
 from permits_app.safety.record_reader import RecordReader, list_touched, read_records

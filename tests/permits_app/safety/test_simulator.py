@@ -9,8 +9,9 @@ import pytest
 
 from golem_project import wiring
 from permits_app.errors import SimulationFailed
+from permits_app.rejection import Reject
 from permits_app.safety.gas_budget import GasBudget, limit_gas
-from permits_app.safety.hook import Allow, HookCall, Reject
+from permits_app.safety.hook import Allow, HookCall
 from permits_app.safety.hooks.simulator import Simulator, judge_gas, judge_surprises
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permits_app.errors import SpendingLimitExceeded
-from permits_app.safety.spend_rules import judge_spend
-from permits_app.usage import Usage
+from permits_app.limits.spend_rules import judge_spend
+from permits_app.limits.usage import Usage
 from tests.permits_app.safety.calls import NOW
 from tools_app.core.errors import Recovery
 

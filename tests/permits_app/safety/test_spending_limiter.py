@@ -10,7 +10,8 @@ import pytest
 
 from permits_app.errors import AmountLooksLikeWholeUnits, SlippageLimitExceeded
 from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
-from permits_app.safety.hook import Allow, AllowModified, HookStage, Reject
+from permits_app.rejection import Reject
+from permits_app.safety.hook import Allow, AllowModified, HookStage
 from permits_app.safety.hooks.spending_limiter import (
     SpendingLimiter,
     counts_per_day,

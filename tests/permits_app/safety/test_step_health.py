@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from permits_app.safety.hook import Allow, Reject
+from permits_app.rejection import Reject
+from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.simulator import Simulator
 from permits_app.safety.step_health import least_on_the_way
 from tests.golem_project.heartbeat.loans import ETH, TOOLS, USD, carry_out, include, lend_out, plan

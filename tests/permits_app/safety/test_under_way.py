@@ -15,7 +15,8 @@ from permits_app.actions.commit import start_commit
 from permits_app.errors import PolicyRejected
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.safety.hook import Allow, Reject
+from permits_app.rejection import Reject
+from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.policy_cage import RETRY_AFTER_SECONDS, CageRows, load_holdings
 from permits_app.safety.record_reader import RecordReader, read_records
 from permits_app.safety.records import UnderWay

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from archetypes_app.archetype_toml import parse_archetype
 from archetypes_app.errors import InvalidToml
 from memory_app.json_text import parse_object
-from permits_app.execution.signers import bundler, privy
-from permits_app.execution.signers.keystore import Keystore
+from permits_app.custody.signers import bundler, privy
+from permits_app.custody.signers.keystore import Keystore
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.core.outgoing import Answer
 from tools_app.core.outside_json import DEEPEST, Bound, OutsideTextRefused, read_exact_json, read_json, read_toml

@@ -19,7 +19,7 @@ from archetypes_app.owner_group import ensure_owner_group
 from golem_project.heartbeat.owner_actions import steer_golem
 from golem_project.heartbeat.thinking import model_planner
 from permits_app.actions.execute_change import execute_change
-from permits_app.approvals.views import page_of
+from permits_app.approval_pages.views import page_of
 from permits_app.models import ActionPermit, ChangeRequest
 from permits_app.models.action_record import ActionRecord
 from tests.admin.rows import page

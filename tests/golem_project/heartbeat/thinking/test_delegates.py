@@ -10,10 +10,10 @@ import pytest
 
 from archetypes_app.models import Archetype, Golem, ModelSpendDay
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
-from permits_app import delegation_router
-from permits_app.delegation_router import DelegationEntry, delegate_work
 from permits_app.errors import DelegateNeedsModel, DelegationNotAllowed
 from permits_app.models import ActionPermit, SpendEntry
+from permits_app.reviewers import delegation_router
+from permits_app.reviewers.delegation_router import DelegationEntry, delegate_work
 from tests.golem_project.heartbeat.thinking.conftest import Think, make_client
 from tests.live_golem import SWAP, LiveGolem
 from tests.scripted_model import Answer, ScriptedModel, call, calls, commit_last, last_tool_answer, say, serve_model

@@ -17,8 +17,8 @@ from golem_project.heartbeat.thinking.errors import ModelNotConfigured
 from golem_project.heartbeat.thinking.model_client import PROVIDER_URLS, ModelClient, ModelPrice, read_client
 from golem_project.heartbeat.thinking.model_planner import get_model_planner
 from golem_project.pi.definitions import define_tools
-from permits_app.delegation_router import check_runnable
 from permits_app.errors import DelegateNeedsModel
+from permits_app.reviewers.delegation_router import check_runnable
 from tests.golem_project.heartbeat.thinking.conftest import API_KEY, Think
 from tests.live_golem import SWAP, LiveGolem
 from tests.scripted_model import anthropic_calls, anthropic_says, raw, say

@@ -18,7 +18,7 @@ from eth_account.messages import encode_defunct
 from eth_account.signers.local import LocalAccount
 
 from golem_project.embedded.world.rpc import RpcError
-from permits_app.execution.signers.bundler import BundlerClient
+from permits_app.custody.signers.bundler import BundlerClient
 from tests.evm.world import CHAIN_ID, World
 from tests.permits_app.execution.signers.smart_accounts import SmartAccounts
 from tests.stand_in import serve_stand_in

@@ -16,7 +16,7 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 from eth_account.signers.local import LocalAccount
 
-from permits_app.execution.signers.privy import PrivyClient
+from permits_app.custody.signers.privy import PrivyClient
 from tests.stand_in import serve_stand_in
 from tools_app.core.taint import Secret
 

@@ -10,8 +10,8 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from golem_project import wiring
+from permits_app.custody.signers.bundler import explain_refusal
 from permits_app.errors import SignerMismatch, SignerUnavailable
-from permits_app.execution.signers.bundler import explain_refusal
 from tests.evm.world import CHAIN_ID, World
 from tests.permits_app.execution.signers.bundler_stand_in import PROJECT_ID, BundlerStandIn, Refused, serve_bundler
 from tests.permits_app.execution.signers.smart_accounts import SmartAccounts

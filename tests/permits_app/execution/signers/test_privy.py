@@ -13,12 +13,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from golem_project import wiring
-from permits_app.actions.choose_wallet import WalletChoice, choose_wallet
+from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
+from permits_app.custody.signers import choose
+from permits_app.custody.signers.accounts import recover_signer
+from permits_app.custody.signers.base import UnsignedTransaction
+from permits_app.custody.signers.privy import PrivySigner, check_signed
 from permits_app.errors import SignerMismatch, SignerUnavailable
-from permits_app.execution.signers import choose
-from permits_app.execution.signers.accounts import recover_signer
-from permits_app.execution.signers.base import UnsignedTransaction
-from permits_app.execution.signers.privy import PrivySigner, check_signed
 from permits_app.models import OutboundTransaction, SigningKey
 from permits_app.models.signing_key import KeyHolder, KeyState
 from permits_app.models.wallet import WalletKind

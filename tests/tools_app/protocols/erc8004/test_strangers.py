@@ -19,8 +19,8 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
 from golem_project import wiring
 from memory_app.models import Insight
+from permits_app.limits.policy import read_policy
 from permits_app.models import PolicyCage, SpendingLimits, VenueTrust
-from permits_app.policy import read_policy
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem
 from tests.tools_app.factories import answer_of, make_context

@@ -12,8 +12,8 @@ from django.urls import reverse
 from archetypes_app.models import CodingWorkspace, Golem
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation
-from permits_app.approvals.errors import ChangeStale, OwnRequest, SecondFactorWrong
-from permits_app.approvals.views import page_of
+from permits_app.approval_errors import ChangeStale, OwnRequest, SecondFactorWrong
+from permits_app.approval_pages.views import page_of
 from permits_app.models import ChangeRequest
 from tests.coding_agent import CodingAgent
 from tests.permits_app.approvals.people import approve, make_owner_with_device, reject

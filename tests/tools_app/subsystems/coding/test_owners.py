@@ -15,7 +15,7 @@ from archetypes_app.actions.include_coding_tools import include_coding_tools
 from archetypes_app.errors import LiveToolsRefused
 from archetypes_app.models import CodingWorkspace, Golem, ToolOverride, ToolProfile
 from archetypes_app.toolset import resolve_toolset
-from permits_app.approvals.views import page_of
+from permits_app.approval_pages.views import page_of
 from permits_app.models import ChangeRequest
 from tests.coding_agent import CodingAgent, Refused, make_coding_agent
 from tests.permits_app.approvals.people import reject

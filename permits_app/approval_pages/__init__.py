@@ -1,0 +1,1 @@
+"""The pages and forms on which owners decide."""

@@ -1,0 +1,33 @@
+"""Addresses of the approval pages, below the admin's list of change requests."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from django.urls import path
+
+from permits_app.approval_pages import views
+
+NAME = "permits_app_changerequest"
+
+
+def list_urls(model_admin: Any) -> list[Any]:
+    """Every page, wrapped by the admin's own check of who may come in."""
+
+    def wrap(view: Any) -> Any:
+        return model_admin.admin_site.admin_view(partial(view, model_admin=model_admin))
+
+    return [
+        path("inbox/", wrap(views.show_inbox), name=f"{NAME}_inbox"),
+        path("second-factor/", wrap(views.enrol), name=f"{NAME}_second_factor"),
+        path("announced/<uuid:permit_id>/cancel/", wrap(views.cancel_announcement), name=f"{NAME}_announced_cancel"),
+        path("<uuid:object_id>/change/", wrap(views.show_request), name=f"{NAME}_change"),
+        path("<uuid:object_id>/decide/", wrap(views.decide), name=f"{NAME}_decide"),
+        path("<uuid:object_id>/sign/", wrap(views.sign), name=f"{NAME}_sign"),
+        path("<uuid:object_id>/execute/", wrap(views.raw_call), name=f"{NAME}_raw_call"),
+        path("<uuid:object_id>/use-up-nonce/", wrap(views.use_up_nonce), name=f"{NAME}_use_up_nonce"),
+        path("<uuid:object_id>/comment/", wrap(views.comment), name=f"{NAME}_comment"),
+        path("<uuid:object_id>/cancel/", wrap(views.cancel), name=f"{NAME}_cancel"),
+        path("<uuid:object_id>/export/", wrap(views.export), name=f"{NAME}_export"),
+    ]

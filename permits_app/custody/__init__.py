@@ -1,0 +1,1 @@
+"""Who signs: accounts, keys, Safes, and how a plan reaches the chain."""

@@ -1,0 +1,1 @@
+"""What a halt and a golem's end are."""

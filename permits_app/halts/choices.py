@@ -1,0 +1,21 @@
+"""What an owner chose for a halt, asked again under the golem's lock before anything of it is signed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from archetypes_app.models import Golem
+from permits_app.halts.deaths import is_ending
+from permits_app.models import ActionPermit, HaltSetting
+
+UNWIND_ACTION: Final = "unwind_position"
+
+
+def does_unwind(golem: Golem) -> bool:
+    """Whether a halt takes its positions back: its owner chose that, or the golem ends."""
+    return HaltSetting.objects.filter(golem=golem, unwind_on_halt=True).exists() or is_ending(golem.pk)
+
+
+def is_still_wanted(permit: ActionPermit, golem: Golem) -> bool:
+    """Whether the halt may sign `permit` now: a step out of a position only while its owner wants that."""
+    return permit.action_type != UNWIND_ACTION or does_unwind(golem)

@@ -1,0 +1,1 @@
+"""What a golem earned and lost, by day and by month."""

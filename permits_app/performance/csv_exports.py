@@ -1,0 +1,124 @@
+"""A golem's permits, outcomes and profit as rows to take away. Dollars as exact decimals, times in RFC 3339."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from archetypes_app.models import Golem
+from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord
+from permits_app.performance.nav_parts import PARTS
+from permits_app.words.move_words import describe_move
+
+_CHUNK: Final = 1_000
+Row = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """One kind of file: its columns, and its rows, oldest first."""
+
+    columns: tuple[str, ...]
+    list_rows: Callable[[Golem], Iterator[Row]]
+
+
+def list_permits(golem: Golem) -> Iterator[Row]:
+    """Every permit there ever was, whatever became of it."""
+    rows = ActionPermit.objects.filter(golem=golem).order_by("created_at", "pk")
+    for permit in rows.iterator(chunk_size=_CHUNK):
+        yield {
+            "permit_id": permit.pk,
+            "opened_at": permit.created_at.isoformat(),
+            "finished_at": _time(permit.finished_at),
+            "status": permit.status,
+            "reason": permit.status_reason,
+            "action": permit.action_type,
+            "what": describe_move(permit.action_type, permit.bounds),
+            "venue": permit.venue,
+            "chain_id": permit.chain_id,
+            "risk_tier": permit.risk_tier,
+            "worst_case_usd": to_usd(permit.value_micro_usd),
+        }
+
+
+def list_outcomes(golem: Golem) -> Iterator[Row]:
+    """What was judged of each permit that ran; what a rollback of the chain took back stands there with its time."""
+    rows = OutcomeRecord.objects.filter(permit__golem=golem).select_related("permit").order_by("created_at", "pk")
+    for outcome in rows.iterator(chunk_size=_CHUNK):
+        yield {
+            "permit_id": outcome.permit_id,
+            "judged_at": outcome.created_at.isoformat(),
+            "action": outcome.permit.action_type,
+            "venue": outcome.permit.venue,
+            "is_verified": str(outcome.is_verified).lower(),
+            "divergence_bps": outcome.divergence_bps,
+            "gas_used": outcome.gas_used,
+            "fee_wei": int(outcome.fee_wei),
+            "pnl_usd": to_usd(outcome.pnl_micro_usd),
+            "taken_back_at": _time(outcome.taken_back_at),
+        }
+
+
+def list_profit(golem: Golem) -> Iterator[Row]:
+    """Each kept measure of its value, and what made the difference to the one before."""
+    rows = NavSnapshot.objects.filter(golem=golem).defer("state", "holdings").order_by("at")
+    for row in rows.iterator(chunk_size=_CHUNK):
+        parts: dict[str, Any] = {f"{name}_usd": to_usd(int(row.parts.get(name, 0))) for name in PARTS}
+        yield {
+            "at": row.at.isoformat(),
+            "block_number": row.block_number,
+            "value_usd": to_usd(row.value_micro_usd),
+            "debt_usd": to_usd(row.debt_micro_usd),
+            **parts,
+        }
+
+
+def to_usd(micro_usd: int | None) -> Decimal | None:
+    """Dollars with six decimals, exactly."""
+    return None if micro_usd is None else Decimal(micro_usd).scaleb(-6)
+
+
+def _time(at: datetime | None) -> str:
+    return at.isoformat() if at is not None else ""
+
+
+EXPORTS: Final[Mapping[str, Export]] = {
+    "permits": Export(
+        (
+            "permit_id",
+            "opened_at",
+            "finished_at",
+            "status",
+            "reason",
+            "action",
+            "what",
+            "venue",
+            "chain_id",
+            "risk_tier",
+            "worst_case_usd",
+        ),
+        list_permits,
+    ),
+    "outcomes": Export(
+        (
+            "permit_id",
+            "judged_at",
+            "action",
+            "venue",
+            "is_verified",
+            "divergence_bps",
+            "gas_used",
+            "fee_wei",
+            "pnl_usd",
+            "taken_back_at",
+        ),
+        list_outcomes,
+    ),
+    "profit": Export(
+        ("at", "block_number", "value_usd", "debt_usd", *(f"{name}_usd" for name in PARTS)),
+        list_profit,
+    ),
+}

@@ -1,0 +1,118 @@
+"""A golem's month in figures: what it was worth, what made the difference, what it did, what was refused. From rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from django.db.models import Count, Sum
+
+from archetypes_app.models import Golem
+from permits_app.models import ActionPermit, DeniedCall, NavSnapshot, OutcomeRecord
+from permits_app.models.permit import PermitStatus
+from permits_app.performance.nav_parts import Parts, sum_parts
+
+MOST_MONTHS: Final = 24
+_RAN: Final = (PermitStatus.COMMITTED, PermitStatus.REVERTED, PermitStatus.UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What one rule refused: how often, and the most that would have been spent, micro-USD."""
+
+    code: str
+    count: int
+    worth_micro_usd: int
+
+
+@dataclass(frozen=True, slots=True)
+class MonthlyStatement:
+    """One month, in UTC. Values in micro-USD; None where nothing was measured. `since` and `until` are the measures."""
+
+    golem: Golem
+    begins: datetime
+    ends: datetime
+    opening: int | None
+    closing: int | None
+    since: datetime | None
+    until: datetime | None
+    parts: Parts
+    permits: Sequence[tuple[str, int]]
+    ran: int
+    gas_wei: int
+    verified: int
+    refused: Sequence[Refusal]
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether there are two values to compare."""
+        return self.since is not None and self.until is not None and self.since < self.until
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it was measured from the month's beginning, so that nothing is left out."""
+        return self.since is not None and self.since <= self.begins
+
+
+def find_month(text: str, *, months: Sequence[datetime]) -> datetime:
+    """The one of `months` written as `2026-11`; else the last whole one, or the first where none is whole yet."""
+    written = {f"{month:%Y-%m}": month for month in months}
+    return written.get(text) or months[min(1, len(months) - 1)]
+
+
+def begin_month(at: datetime) -> datetime:
+    """The first moment of its month."""
+    return at.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
+def list_months(golem: Golem, *, now: datetime) -> list[datetime]:
+    """Months of its life, the newest first; that of `now` is among them."""
+    found: list[datetime] = []
+    month = begin_month(now)
+    while month + timedelta(days=31) > golem.created_at and len(found) < MOST_MONTHS:
+        found.append(month)
+        month = begin_month(month - timedelta(days=1))
+    return [each for each in found if _end(each) > golem.created_at] or [begin_month(now)]
+
+
+def build_statement(golem: Golem, *, begins: datetime) -> MonthlyStatement:
+    """The month that begins then."""
+    ends = _end(begins)
+    snapshots = NavSnapshot.objects.filter(golem=golem).defer("state", "holdings")
+    before = snapshots.filter(at__lte=begins).order_by("-at").first()
+    within = list(snapshots.filter(at__gt=begins, at__lte=ends).order_by("at"))
+    # What led to the first measure of all happened before it.
+    counted = within if before is not None else within[1:]
+    first = before or (within[0] if within else None)
+    last = within[-1] if within else None
+    permits = ActionPermit.objects.filter(golem=golem, created_at__gte=begins, created_at__lt=ends)
+    by_status = permits.values_list("status").annotate(n=Count("pk")).order_by("status")
+    outcomes = OutcomeRecord.live.filter(permit__golem=golem, created_at__gte=begins, created_at__lt=ends)
+    fees = [int(fee) for fee in outcomes.values_list("fee_wei", flat=True)]
+    return MonthlyStatement(
+        golem=golem,
+        begins=begins,
+        ends=ends,
+        opening=first.value_micro_usd if first else None,
+        closing=last.value_micro_usd if last else None,
+        since=first.at if first else None,
+        until=last.at if last else None,
+        parts=sum_parts(Parts.from_json(row.parts) for row in counted),
+        permits=[(PermitStatus(status).label, count) for status, count in by_status],
+        ran=permits.filter(status__in=_RAN).count(),
+        gas_wei=sum(fees),
+        verified=outcomes.filter(is_verified=True).count(),
+        refused=_list_refused(golem, begins, ends),
+    )
+
+
+def _list_refused(golem: Golem, begins: datetime, ends: datetime) -> list[Refusal]:
+    rows = DeniedCall.objects.filter(golem=golem, denied_at__gte=begins, denied_at__lt=ends)
+    summed = rows.values_list("code").annotate(n=Count("pk"), worth=Sum("value_micro_usd")).order_by("-n", "code")
+    return [Refusal(code, count, worth or 0) for code, count, worth in summed]
+
+
+def _end(begins: datetime) -> datetime:
+    return begin_month(begins + timedelta(days=32))

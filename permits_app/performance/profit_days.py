@@ -1,0 +1,51 @@
+"""What a golem is worth and what it earned of late, from the snapshots: for every page and tool that tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from permits_app.models import NavSnapshot
+from permits_app.performance.nav_parts import Parts, sum_parts
+
+DAY: Final = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """Micro-USD at the newest snapshot, and what made it since `since`, the oldest that counts."""
+
+    value: int
+    debt: int
+    at: datetime
+    since: datetime
+    parts: Parts
+
+    @property
+    def has_history(self) -> bool:
+        """Whether there is an earlier value to compare with."""
+        return self.at > self.since
+
+
+def read_worth(*, golem_id: UUID, now: datetime, over: timedelta = DAY) -> Worth | None:
+    """The newest value and the change within `over`; None before the first snapshot."""
+    return read_worths(golem_ids=[golem_id], now=now, over=over).get(golem_id)
+
+
+def read_worths(*, golem_ids: Iterable[UUID], now: datetime, over: timedelta = DAY) -> dict[UUID, Worth]:
+    """The same of many golems, in one query. A snapshot older than `over` tells a value and no change."""
+    rows = NavSnapshot.objects.filter(golem_id__in=list(golem_ids), at__gt=now - over, at__lte=now)
+    found: dict[UUID, list[NavSnapshot]] = {}
+    for row in rows.defer("state", "holdings").order_by("at"):
+        found.setdefault(row.golem_id, []).append(row)
+    return {golem_id: _sum_up(rows) for golem_id, rows in found.items()}
+
+
+def _sum_up(rows: list[NavSnapshot]) -> Worth:
+    # What led to the first of them happened before it.
+    parts = sum_parts(Parts.from_json(row.parts) for row in rows[1:])
+    newest = rows[-1]
+    return Worth(newest.value_micro_usd, newest.debt_micro_usd, newest.at, rows[0].at, parts)

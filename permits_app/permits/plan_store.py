@@ -1,0 +1,227 @@
+"""A plan as JSON in the permit row and back, without loss: what is signed is read from here, never asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any, Final
+
+from django.db.models import Q
+
+from permits_app.models import ActionPermit, DeniedCall
+from permits_app.policy_cage.safe_batches import put_signatures
+from tools_app.chain.signatures import parse_signature
+from tools_app.core.units import format_units
+from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.plan import AllowanceLeft, Call, ItemGiven, LocalEffect, Statement, TokenFlow, TxPlan
+from tools_app.toolkit.positions import Gauge, GaugeBound, PositionChange, PositionRef
+from tools_app.toolkit.typed_data import TypedData
+from tools_app.toolkit.views import TokenMeta
+
+_EFFECT: Final = "effect"
+
+
+def encode_calls(calls: Sequence[Call], gas_limits: Sequence[int]) -> list[dict[str, Any]]:
+    """The calls as they will be signed: value in wei and gas limit as text, data as 0x-hex."""
+    return [
+        {
+            "to": call.to,
+            "data": "0x" + call.data.hex(),
+            "value": str(call.value),
+            "gas_limit": str(gas_limit),
+            "label": call.label,
+        }
+        for call, gas_limit in zip(calls, gas_limits, strict=True)
+    ]
+
+
+def encode_batch(calls: Sequence[Call]) -> list[dict[str, Any]]:
+    """The plan's calls that one transaction carries; they have no gas limits of their own."""
+    return [
+        {"to": call.to, "data": "0x" + call.data.hex(), "value": str(call.value), "label": call.label} for call in calls
+    ]
+
+
+def list_sent_calls(permit: ActionPermit) -> list[dict[str, Any]]:
+    """The permit's calls as they are signed and sent: as hashed, with what the owners of its Safe signed put in."""
+    if not permit.owner_signatures:
+        return list(permit.calls)
+    signatures = bytes.fromhex(permit.owner_signatures.removeprefix("0x"))
+    return [
+        {**call, "data": "0x" + put_signatures(bytes.fromhex(call["data"].removeprefix("0x")), signatures).hex()}
+        for call in permit.calls
+    ]
+
+
+def encode_bounds(plan: TxPlan) -> dict[str, Any]:
+    """Everything the plan promises. Amounts are decimal strings in base units, each with its units beside it."""
+    return {
+        "spends": [_encode_flow(flow) for flow in plan.spends],
+        "receives": [_encode_flow(flow) for flow in plan.receives],
+        "allowances": [
+            {
+                "token": _encode_token(allowance.token),
+                "spender": allowance.spender,
+                "granted": str(allowance.granted),
+                "left": str(allowance.left),
+            }
+            for allowance in plan.allowances
+        ],
+        "contracts": list(plan.contracts),
+        "recipients": list(plan.recipients),
+        "action_class": plan.action_class.value if plan.action_class else None,
+        "slippage_bps": plan.slippage_bps,
+        "price_impact_bps": plan.price_impact_bps,
+        "deadline": plan.deadline,
+        "collateral_ratio_bps": plan.collateral_ratio_bps,
+        "details": dict(plan.details),
+        **({"changes": [_encode_change(change) for change in plan.changes]} if plan.changes else {}),
+        **({"gauges": [_encode_gauge(promise) for promise in plan.gauges]} if plan.gauges else {}),
+        **({"statements": [asdict(each) for each in plan.statements]} if plan.statements else {}),
+        **({"items": [{**asdict(each), "token_id": str(each.token_id)} for each in plan.items]} if plan.items else {}),
+        **({"promise": plan.promise.as_json()} if plan.promise is not None else {}),
+    }
+
+
+def match_dealings(address: str) -> Q:
+    """The condition on permits whose calls reach, approve or pay `address` (EIP-55), by the bounds they keep."""
+    return (
+        Q(bounds__contracts__contains=[address])
+        | Q(bounds__recipients__contains=[address])
+        | Q(bounds__allowances__contains=[{"spender": address}])
+    )
+
+
+def encode_effect_bound(effect: LocalEffect | None) -> dict[str, Any]:
+    """What a write without a transaction rests on, as the permit keeps it and its hash covers it."""
+    return {_EFFECT: dict(effect.bound)} if effect is not None and effect.bound else {}
+
+
+def read_effect_bound(permit: ActionPermit) -> Mapping[str, Any]:
+    """What the effect of a permit's local write rested on when it was previewed; empty for everything else."""
+    bound: Mapping[str, Any] = permit.bounds.get(_EFFECT, {})
+    return bound
+
+
+def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
+    """The plan the permit was given for, or the refused one, from its row alone."""
+    bounds = permit.bounds
+    return TxPlan(
+        chain_id=permit.chain_id,
+        calls=decode_calls(permit.plan_calls),
+        spends=decode_flows(bounds["spends"]),
+        receives=decode_flows(bounds["receives"]),
+        allowances=tuple(
+            AllowanceLeft(
+                token=TokenMeta(**allowance["token"]),
+                spender=allowance["spender"],
+                granted=int(allowance["granted"]),
+                left=int(allowance["left"]),
+            )
+            for allowance in bounds["allowances"]
+        ),
+        action_class=ActionClass(bounds["action_class"]) if bounds["action_class"] else None,
+        recipients=tuple(bounds["recipients"]),
+        slippage_bps=bounds["slippage_bps"],
+        price_impact_bps=bounds["price_impact_bps"],
+        deadline=bounds["deadline"],
+        collateral_ratio_bps=bounds.get("collateral_ratio_bps"),
+        changes=decode_changes(bounds.get("changes", ())),
+        gauges=tuple(_decode_gauge(stored) for stored in bounds.get("gauges", ())),
+        statements=tuple(Statement(**stored) for stored in bounds.get("statements", ())),
+        items=tuple(
+            ItemGiven(stored["contract"], int(stored["token_id"]), stored["recipient"])
+            for stored in bounds.get("items", ())
+        ),
+        promise=TypedData.of_json(bounds["promise"]) if "promise" in bounds else None,
+        details=bounds["details"],
+    )
+
+
+def decode_flows(stored: Sequence[Mapping[str, Any]]) -> tuple[TokenFlow, ...]:
+    """Stored promises as values."""
+    return tuple(
+        TokenFlow(token=TokenMeta(**flow["token"]), expected=int(flow["expected"]), bound=int(flow["bound"]))
+        for flow in stored
+    )
+
+
+def decode_changes(stored: Sequence[Mapping[str, Any]]) -> tuple[PositionChange, ...]:
+    """Stored promises about positions as values."""
+    return tuple(_decode_change(change) for change in stored)
+
+
+def decode_calls(stored: Sequence[Mapping[str, Any]]) -> tuple[Call, ...]:
+    """Stored calls as values."""
+    return tuple(
+        Call(
+            to=call["to"],
+            data=bytes.fromhex(call["data"].removeprefix("0x")),
+            value=int(call["value"]),
+            label=call["label"],
+        )
+        for call in stored
+    )
+
+
+def _encode_change(change: PositionChange) -> dict[str, Any]:
+    return {
+        "protocol": change.protocol,
+        "kind": change.kind,
+        "token": change.token,
+        "expected": str(change.expected),
+        "bound": str(change.bound),
+        "ref": None if change.ref is None else str(change.ref),
+        "least_health_bps": change.least_health_bps,
+    }
+
+
+def _decode_change(stored: Mapping[str, Any]) -> PositionChange:
+    return PositionChange(
+        protocol=stored["protocol"],
+        kind=stored["kind"],
+        token=stored["token"],
+        expected=int(stored["expected"]),
+        bound=int(stored["bound"]),
+        ref=None if stored["ref"] is None else PositionRef.parse(stored["ref"]),
+        least_health_bps=stored["least_health_bps"],
+    )
+
+
+def _encode_gauge(promise: GaugeBound) -> dict[str, Any]:
+    gauge = promise.gauge
+    return {
+        "name": gauge.name,
+        "to": gauge.to,
+        "signature": gauge.signature,
+        "args": [str(each) for each in gauge.args],
+        "index": gauge.index,
+        "least": None if promise.least is None else str(promise.least),
+        "most": None if promise.most is None else str(promise.most),
+    }
+
+
+def _decode_gauge(stored: Mapping[str, Any]) -> GaugeBound:
+    types = parse_signature(stored["signature"]).input_types
+    args = tuple(int(each) if "int" in kind else each for each, kind in zip(stored["args"], types, strict=True))
+    return GaugeBound(
+        Gauge(stored["name"], stored["to"], stored["signature"], args, stored["index"]),
+        least=None if stored["least"] is None else int(stored["least"]),
+        most=None if stored["most"] is None else int(stored["most"]),
+    )
+
+
+_TOKEN_FIELDS = tuple(each.name for each in fields(TokenMeta))
+
+
+def _encode_token(token: TokenMeta) -> dict[str, Any]:
+    return {name: getattr(token, name) for name in _TOKEN_FIELDS}
+
+
+def _encode_flow(flow: TokenFlow) -> dict[str, Any]:
+    return {
+        "token": _encode_token(flow.token),
+        "expected": str(flow.expected),
+        "bound": str(flow.bound),
+        "bound_units": format_units(flow.bound, flow.token.decimals, flow.token.symbol),
+    }

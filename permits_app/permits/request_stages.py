@@ -1,0 +1,125 @@
+"""How far a request to owners is, in the one word that the inbox, the first page and the agent's answer share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from permits_app.approval_errors import SignaturesIncomplete
+from permits_app.models import ActionPermit, Announcement, CageMirror, ChangeRequest
+from permits_app.models.approval import ChangeState
+from permits_app.models.permit import PermitStatus
+from permits_app.policy_cage.state import CageState
+from tools_app.chain.node_errors import InsufficientFunds
+
+
+class Stage(StrEnum):
+    """The states as people are told them."""
+
+    DECIDE = "waits for owners"
+    COOLING = "approved, cooling off"
+    SIGNATURES = "approved, waits for signatures"
+    FUNDS = "approved, waits for gas"
+    BLOCKED = "approved, cannot go on yet"
+    EXECUTING = "approved, being executed"
+    PROPOSED = "proposed on chain"
+    ANNOUNCED = "announced"
+    EXECUTED = "executed"
+    REJECTED = "rejected"
+    STALE = "out of date"
+    EXPIRED = "timed out"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+_ENDED = {
+    ChangeState.EXECUTED: Stage.EXECUTED,
+    ChangeState.REJECTED: Stage.REJECTED,
+    ChangeState.STALE: Stage.STALE,
+    ChangeState.EXPIRED: Stage.EXPIRED,
+    ChangeState.CANCELLED: Stage.CANCELLED,
+    ChangeState.FAILED: Stage.FAILED,
+}
+_WAITS = {SignaturesIncomplete.code: Stage.SIGNATURES, InsufficientFunds.code: Stage.FUNDS}
+
+
+@dataclass(frozen=True, slots=True)
+class RequestStage:
+    """`until` is when this state ends by itself, None where no clock ends it."""
+
+    stage: Stage
+    until: datetime | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing happens to it any more."""
+        return self.stage in _OVER
+
+
+_OVER = frozenset(_ENDED.values())
+
+
+def read_stage(request: ChangeRequest, *, now: datetime, mirror: CageMirror | None = None) -> RequestStage:
+    """The stage of `request` at `now`; `mirror` is its golem's contract, which may hold what was executed here."""
+    state = ChangeState(request.state)
+    if state == ChangeState.OPEN:
+        return RequestStage(Stage.DECIDE, request.deadline_at)
+    if state == ChangeState.APPROVED:
+        if request.executes_at is not None and request.executes_at > now:
+            return RequestStage(Stage.COOLING, request.executes_at)
+        code = str(request.problem.get("code", "")) if request.problem else ""
+        return RequestStage(_WAITS.get(code, Stage.BLOCKED if code else Stage.EXECUTING))
+    if state == ChangeState.EXECUTED and mirror is not None:
+        ready_at = _find_waiting(request, mirror)
+        if ready_at is not None:
+            return RequestStage(Stage.PROPOSED, datetime.fromtimestamp(ready_at, tz=UTC))
+    return RequestStage(_ENDED[state])
+
+
+def read_permit_stage(permit: ActionPermit, *, now: datetime) -> RequestStage | None:
+    """The stage of a permit that waits for its owners or its announcement; None of one that does not."""
+    if permit.status == PermitStatus.ANNOUNCED:
+        row = Announcement.objects.filter(permit_id=permit.pk).only("executes_at").first()
+        return RequestStage(Stage.ANNOUNCED, row.executes_at if row is not None else None)
+    if permit.status != PermitStatus.AWAITING_APPROVAL:
+        return None
+    request = ChangeRequest.objects.filter(permit_id=permit.pk).first()
+    return RequestStage(Stage.DECIDE) if request is None else read_stage(request, now=now)
+
+
+def list_proposed(requests: QuerySet[ChangeRequest]) -> list[ChangeRequest]:
+    """Of executed `requests` those whose loosening still waits in the contract, the one due first."""
+    mirrors = find_mirrors(set(requests.values_list("golem_id", flat=True).distinct()))
+    waiting = {golem_id: mirror for golem_id, mirror in mirrors.items() if mirror.state.get("pending")}
+    rows = requests.filter(Q(kind="cage") | Q(change__operation="cage"), state=ChangeState.EXECUTED)
+    found = [
+        (ready_at, row.closed_at, row)
+        for row in rows.filter(golem_id__in=list(waiting), change__act="propose").order_by("-closed_at")
+        if (ready_at := _find_waiting(row, waiting[row.golem_id])) is not None
+    ]
+    return [row for _, _, row in sorted(found, key=lambda each: each[:2])]
+
+
+def find_mirrors(golem_ids: Iterable[UUID]) -> dict[UUID, CageMirror]:
+    """The enforced contracts of these golems, by golem."""
+    rows = CageMirror.objects.filter(is_enforced=True, cage__golem__in=list(golem_ids)).select_related("cage")
+    return {row.cage.golem_id: row for row in rows}
+
+
+def _find_waiting(request: ChangeRequest, mirror: CageMirror) -> int | None:
+    """The latest unix second at which a rule that `request` proposed is ready, while one of them waits."""
+    change = request.change or {}
+    if change.get("act") != "propose" or change.get("contract") != mirror.contract:
+        return None
+    pending = CageState.from_dict(mirror.state).pending
+    waits = []
+    for rule in change.get("rules", ()):
+        found = pending.get((int(rule["kind"]), str(rule["key"])))
+        if found is not None and found.value == int(rule["value"]):
+            waits.append(found.ready_at)
+    return max(waits, default=None)

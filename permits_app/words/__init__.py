@@ -1,0 +1,1 @@
+"""Amounts, moves and addresses in the words that people read."""

@@ -44,10 +44,10 @@ test-fast: python ## the tests without chain, browser, commits and processes, fo
 	@$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not slow' $(ARGS)
 
 bench: setup ## measure what the project promises; writes var/bench.json (ONLY=id for one)
-	@$(SUPERVISOR) exec $(PY) manage.py bench $(if $(ONLY),--only $(ONLY))
+	@$(SUPERVISOR) exec $(PY) -m tests.bench $(if $(ONLY),--only $(ONLY))
 
 proof: setup ## the long proofs, resumable; writes var/proof.json (ONLY=id for one)
-	@$(SUPERVISOR) exec $(PY) manage.py proof $(if $(ONLY),--only $(ONLY))
+	@$(SUPERVISOR) exec $(PY) -m tests.proof $(if $(ONLY),--only $(ONLY))
 
 # $(call step,what is checked,command,how to fix it)
 define step

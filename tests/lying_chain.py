@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from golem_project import wiring
-from golem_project.proof.lying_node import LyingNode, serve_lying_node
 from tests.evm.world import CHAIN_ID, World
+from tests.proof.lying_node import LyingNode, serve_lying_node
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from golem_project.proof.serving import serving
+from tests.proof.serving import serving
 
 Answer = Callable[[dict[str, Any]], "Reply"]
 MODEL = "scripted-1"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from golem_project.proof.serving import serving
+from tests.proof.serving import serving
 
 Answer = Callable[[str, str, dict[str, str], bytes], tuple[int, Any]]
 """Method, path, headers with names in lower case, and body; gives the status and a document, bytes as they are.

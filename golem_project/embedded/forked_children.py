@@ -43,10 +43,6 @@ class ForkedProcess:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
-    def terminate(self) -> None:
-        """Ask it to end."""
-        self.send_signal(signal.SIGTERM)
-
     def kill(self) -> None:
         """End it."""
         self.send_signal(signal.SIGKILL)

@@ -21,7 +21,7 @@ from archetypes_app.delegation import (
 )
 from archetypes_app.errors import DelegationCycle, DelegationDepthExceeded
 from archetypes_app.graph import read_builtin_nodes
-from golem_project.proof.delegation import compare_with_reference, make_random_graph
+from tests.proof.delegation import compare_with_reference, make_random_graph
 from tools_app.core.errors import GolemError
 
 BUILTIN = {builtin.name: builtin for builtin in BUILTIN_ARCHETYPES}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from golem_project.proof.heists.holes import HOLES
 from tests.architecture.sources import ROOT, list_tracked
+from tests.proof.heists.holes import HOLES
 
 TABLE = (ROOT / "docs" / "policy-cage-findings.md").read_text(encoding="utf-8")
 IN_THE_SERVER = "L8"

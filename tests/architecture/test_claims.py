@@ -16,7 +16,7 @@ from tests.architecture.sources import walk
 
 _LOOKUPS = frozenset(Field().get_lookups())
 # Fills and empties throw-away databases; nothing else runs there.
-_MEASURING = ("golem_project/bench/", "golem_project/proof/")
+_MEASURING = ("tests/bench/", "tests/proof/")
 
 
 def _list_conditions(call: ast.expr) -> Iterator[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.architecture.sources import dotted, walk
 
-_MEASURING = ("golem_project/bench/", "golem_project/proof/", "golem_project/demo/")
+_MEASURING = ("tests/bench/", "tests/proof/", "golem_project/demo/")
 _RECORDERS = {"preview_action": "record_preview_denial", "start_commit": "record_commit_denial"}
 # What an owner approved or announced is refused in its own line: the request fails, the permit is blocked.
 _TELLS_OTHERWISE = {

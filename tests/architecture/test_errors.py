@@ -25,7 +25,7 @@ def _import_everything() -> None:
         # Entry points and modules run as processes of their own read their command line when they are imported.
         if path.endswith("__main__.py") or not re.search(r"^class \w+\(", (ROOT / path).read_text(), re.MULTILINE):
             continue
-        if not path.startswith(("golem_project/settings/", "golem_project/proof/", "golem_project/embedded/")):
+        if not path.startswith(("golem_project/settings/", "tests/proof/", "golem_project/embedded/")):
             importlib.import_module(path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
 
 

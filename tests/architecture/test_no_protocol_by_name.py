@@ -16,10 +16,10 @@ LOOKED_AT = ("archetypes_app", "golem_project", "memory_app", "permits_app", "te
 # A protocol that is called as the standard it follows.
 STANDARDS = frozenset(path.stem for path in (ROOT / "tools_app" / "standards").iterdir())
 MAY_SAY_SO = {
-    "golem_project/bench": "measures swaps that really happen",
+    "tests/bench": "measures swaps that really happen",
     "golem_project/demo": "shows one swap from end to end",
     "golem_project/embedded": "deploys the local chain's protocols, file by file",
-    "golem_project/proof": "attacks with real calls of real venues",
+    "tests/proof": "attacks with real calls of real venues",
     "memory_app/tools/families.py": "an example in a tool's schema, which agents have read so",
     "tools_app/subsystems/data/family.py": "the venue under which agents have always asked for market data",
     "tools_app/subsystems/data/pool_tools.py": "names of two tools before they were `data_*`, still answered to",

@@ -18,7 +18,7 @@ _READERS = {
 }
 
 # Processes that this server started, files of this repository, measurements.
-_OUR_OWN = ("golem_project/embedded/", "golem_project/bench/", "golem_project/demo/", "golem_project/proof/")
+_OUR_OWN = ("golem_project/embedded/", "tests/bench/", "golem_project/demo/", "tests/proof/")
 _REASONS = {
     "tools_app/core/outside_json.py": "the one parser",
     "tools_app/chain/rpc.py": "the same parser, which counts levels itself, on the path of every preview",

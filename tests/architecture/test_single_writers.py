@@ -18,7 +18,7 @@ _OTHER_STATUS = {
     "golem_project/pi/exception_handler.py": "the HTTP status of a response",
 }
 # Fills throw-away databases with finished rows to measure against; never reached by a request.
-_MEASURING = ("golem_project/bench/", "golem_project/proof/")
+_MEASURING = ("tests/bench/", "tests/proof/")
 _ALLOWED_STATUS = {"permits_app/permits/lifecycle.py"}
 
 _REVEALERS = {
@@ -49,9 +49,9 @@ _SENDERS = ("permits_app/execution/", "golem_project/embedded/")
 # The chain in process answers the method and reaches no node; the others play a node that lies or keeps what it got.
 _ANSWERS_SENDING = {
     "tools_app/simulation/pyevm/provider.py",
-    "golem_project/bench/stuck.py",
-    "golem_project/proof/lies.py",
-    "golem_project/proof/told_lies.py",
+    "tests/bench/stuck.py",
+    "tests/proof/lies.py",
+    "tests/proof/told_lies.py",
 }
 
 

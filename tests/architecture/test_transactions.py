@@ -16,7 +16,7 @@ from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool
 
 # Benches and proofs drive the product from outside; what they write themselves is thrown away.
-_MEASURING = ("golem_project/bench/", "golem_project/proof/")
+_MEASURING = ("tests/bench/", "tests/proof/")
 _WITHOUT = {
     "archetypes_app/admin/effects.py:_rehearse": "a page saved for a moment and taken back; its owner sends it again",
     "memory_app/augment.py:_ask": "reads, and goes back to its savepoint",

@@ -17,7 +17,7 @@ DJANGO_FINDS = ("migrations", "commands")
 
 REGISTERS = [
     *("@*.read*", "@*.write*", "@*.local_write*", "@action*", "@display*", "@admin.*", "@*.connect*", "@register*"),
-    *("@shared_task*", "@measure*", "@proof*"),
+    *("@shared_task*"),
 ]
 """Who is decorated by these is found by what the decorator keeps."""
 
@@ -72,19 +72,20 @@ CALLED_BY_NAME = {
     "pytest in a run of mutants": ["pytest_*"],
     "py-evm": [
         *("delete_code", "get_code_hash", "account_exists", "touch_account", "*_transient_storage", "is_*_warm"),
-        "get_ancestor_hash",
+        *("get_ancestor_hash", "set_storage"),
     ],
     "web3": ["make_request", "is_connected"],
     "Python": ["__init_subclass__"],
 }
 
 ONLY_FROM_OUTSIDE = {
+    "forget_all": "a test begins without what another one read ahead",
+    "rank_by_vector": "a bench holds the index and the words against vectors alone",
     "PyEvmProvider": "docs/simulation.md gives it to who explores a simulation with web3",
     "UnknownMethod": "what the same provider answers",
     "verify_headers": "the receiver's half of a webhook's signature; tests receive",
     "check_bindings": "a test asks whether the generated files are those of the contracts",
     "stop_all": "a test's world ends its chains; those of a server end with it",
-    "set_price": "tests move the price of a proof's world",
     "load_header": "a test fills a base while another thread reads it",
     "used_to_take": "the day a tool changes in a breaking way, its old shape is declared by it (decision 0165)",
     "newest_node": "tests start the real pi with it",

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from golem_project.embedded.world.accounts import derive_account
-from golem_project.proof.lying_node import LyingNode, change_answers
 from permits_app.models import ActionPermit, OutcomeRecord, PendingRequest
 from tests.catalogue.door import Door
+from tests.proof.lying_node import LyingNode, change_answers
 from tests.tools_app.protocols.lido.staking import report
 from tests.tools_app.protocols.morpho_blue.golem import set_price
 from tools_app import runner

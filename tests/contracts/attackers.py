@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from golem_project.proof.caged.aave import BORROW, REPAY, SUPPLY, WITHDRAW, deploy_market
-from golem_project.proof.caged.engines import Engine, Sent
-from golem_project.proof.caged.safe import (
+from permits_app.policy_cage.contract import Limit, call_rule, decode_cage_event, spender_rule, valuer_rule
+from tests.contracts.test_hostile import add_asset
+from tests.proof.caged.aave import BORROW, REPAY, SUPPLY, WITHDRAW, deploy_market
+from tests.proof.caged.engines import Engine, Sent
+from tests.proof.caged.safe import (
     TRADE,
     TRANSFER,
     USD,
@@ -16,10 +18,8 @@ from golem_project.proof.caged.safe import (
     selector,
     set_session,
 )
-from golem_project.proof.caged.signed import LISTEN, sign_for_owners
-from golem_project.proof.caged.uniswap import WHOLE
-from permits_app.policy_cage.contract import Limit, call_rule, decode_cage_event, spender_rule, valuer_rule
-from tests.contracts.test_hostile import add_asset
+from tests.proof.caged.signed import LISTEN, sign_for_owners
+from tests.proof.caged.uniswap import WHOLE
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.plan import Call
 

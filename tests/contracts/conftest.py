@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from golem_project.proof.caged.engines import Engine, InProcessEngine, NodeEngine
-from golem_project.proof.caged.safe import CagedSafe, build_caged_safe
 from tests.contracts.role_keys import Roles, set_up_roles
 from tests.evm.world import World
+from tests.proof.caged.engines import Engine, InProcessEngine, NodeEngine
+from tests.proof.caged.safe import CagedSafe, build_caged_safe
 
 
 @pytest.fixture(scope="module", params=["in process", "anvil"])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from eth_account.signers.local import LocalAccount
 
-from golem_project.proof.caged.engines import COINS_WEI, Sent, make_account
-from golem_project.proof.caged.safe import TRADE, USD, CagedSafe, selector
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import (
     Refill,
@@ -16,6 +14,8 @@ from permits_app.policy_cage.contract import (
     role_call_rule,
     role_spender_rule,
 )
+from tests.proof.caged.engines import COINS_WEI, Sent, make_account
+from tests.proof.caged.safe import TRADE, USD, CagedSafe, selector
 
 DAY = 86_400
 HOUR = 3_600

@@ -8,18 +8,6 @@ import pytest
 from eth_utils.crypto import keccak
 
 from golem_project.embedded.world.solidity import load_contract
-from golem_project.proof.caged.engines import CHAIN_ID, Engine, InProcessEngine, NodeEngine, Sent
-from golem_project.proof.caged.safe import (
-    APPROVE,
-    TAKE,
-    TRANSFER,
-    USD,
-    CagedSafe,
-    deploy,
-    selector,
-    set_session,
-    sign_digest,
-)
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.abi import ERRORS, FUNCTIONS
 from permits_app.policy_cage.contract import (
@@ -37,6 +25,18 @@ from permits_app.policy_cage.safe_tx import NONCE, SafeTx, encode_exec_transacti
 from tests.contracts.test_governance import DAY, TWO_DAYS, cage_of_a_plain_account, delay, inner_error
 from tests.contracts.test_hostile import add_asset, allow_all
 from tests.contracts.test_outcome_rules import expect
+from tests.proof.caged.engines import CHAIN_ID, Engine, InProcessEngine, NodeEngine, Sent
+from tests.proof.caged.safe import (
+    APPROVE,
+    TAKE,
+    TRANSFER,
+    USD,
+    CagedSafe,
+    deploy,
+    selector,
+    set_session,
+    sign_digest,
+)
 from tools_app.chain.abi import checksum, decode_revert, encode_call
 from tools_app.toolkit.plan import Call
 

@@ -8,11 +8,12 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from golem_project.proof.heist import run_scene
-from golem_project.proof.heists import beside
-from golem_project.proof.heists.beside import HEAD, ROWS, Besides, render_row
-from golem_project.proof.heists.roles import ANY_SIZE
 from tests.architecture.sources import ROOT
+from tests.proof.heist import run_scene
+from tests.proof.heists import beside
+from tests.proof.heists.beside import HEAD, ROWS, Besides, render_row
+from tests.proof.heists.command import Command
+from tests.proof.heists.roles import ANY_SIZE
 
 PAGE = (ROOT / "docs" / "policy-cage-findings.md").read_text(encoding="utf-8")
 # Those that tell the fences apart, and one that does not; the command makes all of them.
@@ -39,7 +40,7 @@ def test_every_move_of_the_thief_has_a_row(besides: Besides) -> None:
 def test_the_command_prints_what_the_page_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beside, "ROWS", {"_send_coins": ROWS["_send_coins"]})
     out = StringIO()
-    call_command("compare_fences", stdout=out)
+    call_command(Command(), stdout=out)
     head, row = out.getvalue().removesuffix("\n").rsplit("\n", 1)
     assert head + "\n" == HEAD
     assert row in PAGE.splitlines()

@@ -8,11 +8,11 @@ from eth_utils.crypto import keccak
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world import bindings
 from golem_project.embedded.world.solidity import load_contract
-from golem_project.proof.caged.engines import InProcessEngine
-from golem_project.proof.caged.safe import USD, build_caged_safe
 from permits_app.policy_cage.abi import ERRORS, EVENTS, FUNCTIONS
 from permits_app.policy_cage.contract import Limit, encode_deployment, limit_rule
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
+from tests.proof.caged.engines import InProcessEngine
+from tests.proof.caged.safe import USD, build_caged_safe
 from tools_app.chain.signatures import parse_signature
 
 MOST_BYTES_OF_CODE = 24_576

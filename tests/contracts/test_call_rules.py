@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from golem_project.embedded.world.deploy import PERMIT2
-from golem_project.proof.caged.engines import InProcessEngine
-from golem_project.proof.caged.safe import APPROVE, TAKE, TRANSFER, USD, CagedSafe, deploy, selector
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import Limit, RuleKind, call_rule, limit_rule, spender_rule
 from permits_app.policy_cage.forbidden import FORBIDDEN_FUNCTIONS
 from tests.contracts.test_outcome_rules import expect
+from tests.proof.caged.engines import InProcessEngine
+from tests.proof.caged.safe import APPROVE, TAKE, TRANSFER, USD, CagedSafe, deploy, selector
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.plan import Call
 

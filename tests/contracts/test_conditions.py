@@ -6,8 +6,6 @@ import random
 
 import pytest
 
-from golem_project.proof.caged.engines import InProcessEngine
-from golem_project.proof.caged.safe import USD, CagedSafe, build_caged_safe, set_session
 from permits_app.policy_cage.call_rules import check_calls
 from permits_app.policy_cage.conditions import Condition, Must
 from permits_app.policy_cage.contract import (
@@ -22,6 +20,8 @@ from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.verdicts import Observed, Refused
 from tests.contracts.test_governance import delay
 from tests.permits_app.policy_cage.test_preflight import follow
+from tests.proof.caged.engines import InProcessEngine
+from tests.proof.caged.safe import USD, CagedSafe, build_caged_safe, set_session
 from tools_app.toolkit.plan import Call
 
 SETS, CALLS = 40, 30
@@ -139,8 +139,8 @@ def test_alternatives_stand_in_one_group_and_every_group_must_be_met(caged: Cage
 
 
 def test_conditions_where_there_were_none_hold_at_once_and_others_wait(caged: CagedSafe) -> None:
-    from golem_project.proof.caged.safe import TAKE, selector
     from permits_app.policy_cage.contract import Rule, call_key, condition_key
+    from tests.proof.caged.safe import TAKE, selector
 
     take, day = selector(TAKE), 86_400
     bound = conditional_call_rules(caged.venue, take, [Condition(Must.BE_ASSET, (0,))])

@@ -9,12 +9,12 @@ import pytest
 from golem_project.cage_set_up.deployment import build_valuer
 from golem_project.embedded.world.accounts import CHAIN_ID, derive_account
 from golem_project.embedded.world.rpc import RpcError
-from golem_project.proof.holding_steps import STEPS
-from golem_project.proof.holding_walk import HoldingsWalk
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import decode_cage_error, valuer_rule
 from tests.contracts.test_valuers import WorldCage
 from tests.evm.world import World
+from tests.proof.holding_steps import STEPS
+from tests.proof.holding_walk import HoldingsWalk
 from tools_app.protocols.morpho_blue.addresses import known_markets
 from tools_app.toolkit.protocol import SHELF, Valuer
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from golem_project.proof.caged.engines import CHAIN_ID, Sent
-from golem_project.proof.caged.safe import USD, CagedSafe, deploy
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.abi import ERRORS, FUNCTIONS
 from permits_app.policy_cage.contract import (
@@ -24,6 +22,8 @@ from permits_app.policy_cage.contract import (
 )
 from permits_app.policy_cage.safe_tx import NONCE, SafeTx, hash_safe_tx
 from tests.contracts.test_outcome_rules import expect
+from tests.proof.caged.engines import CHAIN_ID, Sent
+from tests.proof.caged.safe import USD, CagedSafe, deploy
 from tools_app.chain.abi import decode_revert, encode_call
 
 HOUR, DAY = 3_600, 86_400
@@ -154,8 +154,8 @@ def test_only_the_safe_changes_anything(built: CagedSafe, data: bytes) -> None:
 
 
 def test_one_owner_of_two_needed_changes_nothing(caged: CagedSafe) -> None:
-    from golem_project.proof.caged.safe import sign_digest
     from permits_app.policy_cage.safe_tx import encode_exec_transaction
+    from tests.proof.caged.safe import sign_digest
 
     nonce = int(caged.read(caged.safe, NONCE)[0])
     tx = SafeTx(to=caged.cage, data=cage_contract.encode_propose([limit_rule(Limit.MAX_POSITION_BPS, 1)]), nonce=nonce)
@@ -251,7 +251,7 @@ def test_the_guardian_can_only_halt(caged: CagedSafe) -> None:
 def cage_of_a_plain_account(caged: CagedSafe) -> str:
     """The address of a cage whose account is an owner's own."""
     from golem_project.embedded.world.solidity import load_contract
-    from golem_project.proof.caged.safe import standard_rules
+    from tests.proof.caged.safe import standard_rules
 
     data = cage_contract.encode_deployment(
         bytes.fromhex(load_contract("PolicyCage").bytecode[2:]),

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from golem_project.proof.caged.engines import InProcessEngine
-from golem_project.proof.caged.safe import TAKE, TRADE, USD, CagedSafe, build_caged_safe, selector, set_session
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import (
     Limit,
@@ -23,6 +21,8 @@ from permits_app.policy_cage.contract import (
     spender_rule,
 )
 from tests.permits_app.policy_cage.test_preflight import follow
+from tests.proof.caged.engines import InProcessEngine
+from tests.proof.caged.safe import TAKE, TRADE, USD, CagedSafe, build_caged_safe, selector, set_session
 
 HOUR, WEEK = 3_600, 7 * 86_400
 STEPS = 120

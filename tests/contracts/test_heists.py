@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import pytest
 
 from golem_project.embedded.world.solidity import read_sources
-from golem_project.proof.heist import Gang, is_published, look_for, run_scene
-from golem_project.proof.heists.holes import HOLES, Carpenter, Hole, HoleNotThereError, change_sources
-from golem_project.proof.heists.steps import Act, Finding
 from permits_app.policy_cage.contract import decode_cage_error
+from tests.proof.heist import Gang, is_published, look_for, run_scene
+from tests.proof.heists.holes import HOLES, Carpenter, Hole, HoleNotThereError, change_sources
+from tests.proof.heists.steps import Act, Finding
 
 HEISTS = 60
 # What the batches must at least have run into, or they would prove nothing.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from golem_project.proof.caged.safe import APPROVE, TAKE, TRADE, TRANSFER, USD, CagedSafe, deploy, selector, set_session
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import (
@@ -18,6 +17,7 @@ from permits_app.policy_cage.contract import (
     limit_rule,
 )
 from tests.contracts.test_outcome_rules import expect
+from tests.proof.caged.safe import APPROVE, TAKE, TRADE, TRANSFER, USD, CagedSafe, deploy, selector, set_session
 from tools_app.chain.abi import decode_revert, encode_call
 from tools_app.toolkit.plan import Call
 
@@ -74,9 +74,9 @@ def test_a_batch_does_not_enter_the_cage_again(caged: CagedSafe) -> None:
 
 
 def test_the_owners_signature_cannot_change_a_rule_in_the_middle_of_a_batch(caged: CagedSafe) -> None:
-    from golem_project.proof.caged.engines import CHAIN_ID
-    from golem_project.proof.caged.safe import sign_digest
     from permits_app.policy_cage.safe_tx import SafeTx, encode_exec_transaction, hash_safe_tx, join_signatures
+    from tests.proof.caged.engines import CHAIN_ID
+    from tests.proof.caged.safe import sign_digest
 
     allow_all(caged)
     data = cage_contract.encode_propose([limit_rule(Limit.MAX_LOSS_BPS, 0)])
@@ -247,7 +247,7 @@ def test_a_feed_that_lies_before_the_batch_costs_no_more_than_the_outflow_of_the
 
 
 def test_a_target_that_destroyed_itself_is_not_called(caged: CagedSafe) -> None:
-    from golem_project.proof.caged.engines import InProcessEngine
+    from tests.proof.caged.engines import InProcessEngine
 
     gone = deploy(caged, "FuzzVenue")
     caged.change(call_rule(gone, selector(TAKE)))
@@ -261,7 +261,7 @@ def test_a_target_that_destroyed_itself_is_not_called(caged: CagedSafe) -> None:
 
 
 def test_a_valuer_that_is_gone_stops_everything(caged: CagedSafe) -> None:
-    from golem_project.proof.caged.engines import InProcessEngine
+    from tests.proof.caged.engines import InProcessEngine
 
     if isinstance(caged.engine, InProcessEngine):
         caged.engine.chain.state.set_code(bytes.fromhex(caged.lender[2:]), b"")

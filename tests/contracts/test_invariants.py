@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from golem_project.proof.cage import BATCHES_PER_RUN, VARIANTS, Siege, run_siege
-from golem_project.proof.caged.engines import InProcessEngine
-from golem_project.proof.caged.invariants import Bounds
-from golem_project.proof.caged.safe import DEFAULT_LIMITS
 from permits_app.policy_cage.contract import Limit, decode_cage_error
+from tests.proof.cage import BATCHES_PER_RUN, VARIANTS, Siege, run_siege
+from tests.proof.caged.engines import InProcessEngine
+from tests.proof.caged.invariants import Bounds
+from tests.proof.caged.safe import DEFAULT_LIMITS
 
 BATCHES_ON_THE_NODE = 20_000
 BATCHES_IN_PROCESS = 1_000

@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 
-from golem_project.proof.caged.aave import BORROW, REPAY, SUPPLY, WITHDRAW, Market, deploy_market
-from golem_project.proof.caged.engines import Engine
-from golem_project.proof.caged.safe import USD, CagedSafe, build_caged_safe, deploy, selector
 from permits_app.policy_cage.contract import (
     AssetRule,
     Limit,
@@ -21,6 +18,9 @@ from permits_app.policy_cage.contract import (
     valuer_rule,
 )
 from tests.contracts.test_outcome_rules import expect
+from tests.proof.caged.aave import BORROW, REPAY, SUPPLY, WITHDRAW, Market, deploy_market
+from tests.proof.caged.engines import Engine
+from tests.proof.caged.safe import USD, CagedSafe, build_caged_safe, deploy, selector
 from tools_app.chain.abi import decode_revert
 from tools_app.toolkit.plan import Call
 
@@ -65,7 +65,7 @@ class Lent:
 
     def valuers_error(self) -> str | None:
         """Why the valuer refuses, asked as the cage asks it."""
-        from golem_project.proof.caged.engines import InProcessEngine, NodeEngine
+        from tests.proof.caged.engines import InProcessEngine, NodeEngine
         from tools_app.chain.abi import encode_call
 
         data = encode_call("function measure(address account)", self.caged.safe)

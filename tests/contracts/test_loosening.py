@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from golem_project.proof.caged.safe import USD, CagedSafe
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import (
     AssetRule,
@@ -17,6 +16,7 @@ from permits_app.policy_cage.contract import (
 )
 from tests.contracts.test_governance import DAY, HOUR, TWO_DAYS, delay, inner_error
 from tests.contracts.test_outcome_rules import expect
+from tests.proof.caged.safe import USD, CagedSafe
 
 
 def test_the_valuer_of_what_is_held_is_not_taken_away_at_once(caged: CagedSafe) -> None:

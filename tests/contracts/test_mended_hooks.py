@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from golem_project.proof.caged.safe import APPROVE, TRANSFER, USD, CagedSafe, deploy, selector, set_session
-from golem_project.proof.caged.signed import sign_for_owners
-from golem_project.proof.caged.uniswap import EXACT_IN, MINT_V3, V3, WHOLE
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.conditions import Condition, Must
 from permits_app.policy_cage.contract import call_rule, conditional_call_rules, spender_rule
 from permits_app.policy_cage.safe_tx import NONCE
 from tests.contracts.attackers import list_hooked_token, listen, ran, refused, sign_a_deposit
+from tests.proof.caged.safe import APPROVE, TRANSFER, USD, CagedSafe, deploy, selector, set_session
+from tests.proof.caged.signed import sign_for_owners
+from tests.proof.caged.uniswap import EXACT_IN, MINT_V3, V3, WHOLE
 from tools_app.toolkit.plan import Call
 
 
@@ -57,7 +57,7 @@ class EvilPath:
     def _open(self, token: str, amount: int) -> None:
         from math import isqrt
 
-        from golem_project.proof.caged.uniswap import CREATE_POOL, FOREVER
+        from tests.proof.caged.uniswap import CREATE_POOL, FOREVER
 
         first, second = sorted((token, self.evil), key=lambda address: int(address, 16))
         of = {token: amount, self.evil: 1_000 * WHOLE}

@@ -6,10 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from golem_project.proof.caged.aave import REPAY, WITHDRAW
-from golem_project.proof.caged.engines import Engine
-from golem_project.proof.caged.safe import USD, deploy, selector, set_session
-from golem_project.proof.caged.uniswap import WHOLE
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.conditions import Condition, Must
 from permits_app.policy_cage.contract import (
@@ -21,6 +17,10 @@ from permits_app.policy_cage.contract import (
     limit_rule,
 )
 from tests.contracts.attackers import LOSSES, RESERVES, Lent, ran, refused
+from tests.proof.caged.aave import REPAY, WITHDRAW
+from tests.proof.caged.engines import Engine
+from tests.proof.caged.safe import USD, deploy, selector, set_session
+from tests.proof.caged.uniswap import WHOLE
 from tools_app.chain.abi import encode_call
 
 HOUR = 3_600

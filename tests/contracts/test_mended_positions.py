@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from golem_project.proof.caged.safe import APPROVE, TAKE, USD, CagedSafe, selector, set_session
-from golem_project.proof.caged.uniswap import COLLECT, DECREASE, INCREASE, MINT_V3, MOST, V3, WHOLE
 from permits_app.policy_cage.conditions import Condition, Must
 from permits_app.policy_cage.contract import (
     Limit,
@@ -15,6 +13,8 @@ from permits_app.policy_cage.contract import (
     limit_rule,
 )
 from tests.contracts.attackers import class_of, ran, refused
+from tests.proof.caged.safe import APPROVE, TAKE, USD, CagedSafe, selector, set_session
+from tests.proof.caged.uniswap import COLLECT, DECREASE, INCREASE, MINT_V3, MOST, V3, WHOLE
 
 LEAVING = 0
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from golem_project.proof.caged.aave import Deployer
-from golem_project.proof.caged.safe import USD, CagedSafe, deploy, selector, set_session
-from golem_project.proof.caged.uniswap import WHOLE
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import (
     AssetRule,
@@ -23,6 +20,9 @@ from permits_app.policy_cage.contract import (
 from tests.contracts.attackers import class_of, ran, refused
 from tests.contracts.test_governance import inner_error
 from tests.contracts.test_hostile import add_asset
+from tests.proof.caged.aave import Deployer
+from tests.proof.caged.safe import USD, CagedSafe, deploy, selector, set_session
+from tests.proof.caged.uniswap import WHOLE
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.views import NATIVE
 

@@ -11,14 +11,14 @@ import pytest
 
 from golem_project.cage_set_up.deployment import build_valuer
 from golem_project.embedded.world.accounts import CHAIN_ID, derive_account
-from golem_project.proof.caged.safe import FEED_DECIMALS
-from golem_project.proof.holding_steps import SAID, STEPS, WALKS
-from golem_project.proof.holding_walk import HoldingsWalk
-from golem_project.proof.holdings import ACTS, PAUSES, SHARES, WORLDS
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import AssetRule, asset_rules, valuer_rule
 from tests.contracts.test_valuers import WorldCage
 from tests.evm.world import World
+from tests.proof.caged.safe import FEED_DECIMALS
+from tests.proof.holding_steps import SAID, STEPS, WALKS
+from tests.proof.holding_walk import HoldingsWalk
+from tests.proof.holdings import ACTS, PAUSES, SHARES, WORLDS
 from tests.tools_app.protocols.uniswap.test_liquidity import ETH, open_position
 from tools_app.chain.abi import checksum
 from tools_app.core.units import BPS

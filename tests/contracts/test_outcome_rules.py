@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from golem_project.proof.caged.engines import Sent
-from golem_project.proof.caged.safe import USD, CagedSafe
 from permits_app.policy_cage.contract import BatchClass, Limit, Rule, RuleKind, address_key, limit_rule
+from tests.proof.caged.engines import Sent
+from tests.proof.caged.safe import USD, CagedSafe
 from tools_app.toolkit.plan import Call
 
 DAY = 86_400
@@ -246,7 +246,7 @@ def test_classes_follow_from_what_the_batch_did(caged: CagedSafe) -> None:
 
 def give(caged: CagedSafe, symbol: str, amount: int) -> list[Call]:
     """The venue gives tokens, as a venue does when a position is closed."""
-    from golem_project.proof.caged.safe import TRADE
+    from tests.proof.caged.safe import TRADE
 
     address = caged.coins[symbol].address
     return [caged.call(caged.venue, TRADE, address, 0, address, amount)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from golem_project.proof.caged.safe import USD, CagedSafe, deploy
 from permits_app.policy_cage.contract import (
     AssetRule,
     Refill,
@@ -20,6 +19,7 @@ from tests.contracts.attackers import list_hooked_token, listen, sign_a_deposit
 from tests.contracts.role_keys import DAY, HOUR, PAYER, TRADER, WAGE, Roles, give_role, pay
 from tests.contracts.test_governance import inner_error
 from tests.contracts.test_outcome_rules import expect
+from tests.proof.caged.safe import USD, CagedSafe, deploy
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.views import NATIVE
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from golem_project.embedded.world.deploy import PERMIT2
-from golem_project.proof.caged.safe import TAKE, USD, CagedSafe, deploy, selector, set_session
 from permits_app.policy_cage.contract import Limit, Rule, RuleKind, address_key, call_rule, limit_rule, spender_rule
 from tests.contracts.test_call_rules import PERMIT2_APPROVE, install_permit2
 from tests.contracts.test_outcome_rules import expect
+from tests.proof.caged.safe import TAKE, USD, CagedSafe, deploy, selector, set_session
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.plan import Call
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from golem_project.proof.caged.engines import Sent
-from golem_project.proof.caged.safe import TAKE, TRADE, USD, CagedSafe, deploy, selector
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import (
     Limit,
@@ -22,6 +20,8 @@ from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from tests.contracts.role_keys import DAY, HOUR, PAYER, TRADER, WAGE, Roles, appoint, give_role, pay
 from tests.contracts.test_governance import inner_error
 from tests.contracts.test_outcome_rules import expect, tighten
+from tests.proof.caged.engines import Sent
+from tests.proof.caged.safe import TAKE, TRADE, USD, CagedSafe, deploy, selector
 from tools_app.chain.abi import encode_call
 
 # ---- calls -----------------------------------------------------------------------------------------------------------

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from golem_project.proof.caged.safe import USD, CagedSafe, set_session
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.abi import ERRORS
 from permits_app.policy_cage.contract import Limit, limit_rule
 from tests.contracts.test_outcome_rules import expect
+from tests.proof.caged.safe import USD, CagedSafe, set_session
 from tools_app.chain.abi import decode_revert
 
 DAY = 86_400

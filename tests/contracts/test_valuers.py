@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from golem_project.embedded.world.protocols import erc4626
-from golem_project.proof.caged.safe import DEFAULT_LIMITS, FEED_DECIMALS, USD, CagedSafe, deploy, selector
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import (
@@ -21,6 +20,7 @@ from permits_app.policy_cage.contract import (
     valuer_rule,
 )
 from tests.evm.world import World
+from tests.proof.caged.safe import DEFAULT_LIMITS, FEED_DECIMALS, USD, CagedSafe, deploy, selector
 from tools_app.chain.abi import decode_output, encode_call, encode_constructor
 from tools_app.standards.concentrated import amounts_for_liquidity, sqrt_price_at_tick, sqrt_price_of_ratio
 from tools_app.standards.erc4626 import TO_ASSETS

@@ -9,10 +9,10 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from golem_project.proof.caged.engines import CHAIN_ID, make_account
 from permits_app.custody.safe_view import open_chain, read_safe
 from permits_app.models import PolicyCage
 from tests.evm.world import World
+from tests.proof.caged.engines import CHAIN_ID, make_account
 from tools_app.core import clock
 from tools_app.standards.erc20 import BALANCE_OF
 

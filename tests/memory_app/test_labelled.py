@@ -10,9 +10,9 @@ from django.db import transaction
 
 from memory_app import embedding
 from memory_app.filters import EpisodeFilters
-from memory_app.labelled_set import measure_recall, read_labelled_set
 from memory_app.models import EpisodeVector
 from memory_app.retrieval import rank_by_vector, retrieve_episodes
+from tests.bench.labelled_set import measure_recall, read_labelled_set
 from tests.memory_app.factories import NOW, make_golem, remember
 
 FOLDER = Path(__file__).parent / "labelled"

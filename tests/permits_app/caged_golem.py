@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from django.core.management import call_command
 
-from golem_project.proof.caged.engines import make_account
 from permits_app.actions.stage_key import stage_key
 from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
@@ -19,6 +18,7 @@ from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.contract import encode_execute, encode_set_session
 from tests.live_golem import LiveGolem
 from tests.permits_app.local_safe import FUNDS, USD, LocalSafe
+from tests.proof.caged.engines import make_account
 from tools_app.core import clock
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from eth_account.signers.local import LocalAccount
 
-    from golem_project.proof.caged.engines import Sent
+    from tests.proof.caged.engines import Sent
     from tools_app.toolkit.plan import Call
 
 BUDGET = 40_000 * USD

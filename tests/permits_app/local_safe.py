@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from eth_account.signers.local import LocalAccount
 
-from golem_project.proof.caged.engines import CHAIN_ID, NodeEngine
-from golem_project.proof.caged.safe import sign_digest
 from permits_app.policy_cage.safe_tx import (
     CREATE_PROXY,
     SafeTx,
@@ -17,6 +15,8 @@ from permits_app.policy_cage.safe_tx import (
     join_signatures,
 )
 from tests.evm.world import World
+from tests.proof.caged.engines import CHAIN_ID, NodeEngine
+from tests.proof.caged.safe import sign_digest
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.core import clock
 

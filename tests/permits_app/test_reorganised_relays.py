@@ -8,7 +8,6 @@ import pytest
 from django.test import Client
 
 from archetypes_app.owner_group import ensure_owner_group
-from golem_project.proof.lying_node import LyingNode, change_answers
 from permits_app.actions.apply_cage_changes import apply_cage_changes
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.reconcile_relays import reconcile_relays
@@ -23,6 +22,7 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, give_device, make_owner_with_device, share
 from tests.permits_app.approvals.safes import OwnedSafe, ask, limit_change, make_relayer, owner_transaction
 from tests.permits_app.execution.chain_tricks import mine, mining_paused, reorganise
+from tests.proof.lying_node import LyingNode, change_answers
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
 from tools_app.core.models import AuditEntry

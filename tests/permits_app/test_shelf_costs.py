@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from golem_project.bench.shelf import (
+from tests.bench.shelf import (
     FIVE,
     MOST_MORE_BATCHES,
     MOST_MORE_BATCHES_OF_FIVE,
@@ -12,10 +12,10 @@ from golem_project.bench.shelf import (
     list_others,
     without,
 )
-from golem_project.proof.holding_steps import STEPS
-from golem_project.proof.holding_walk import COINS, FUNDS, HoldingsWalk
-from golem_project.proof.holdings import WORLDS
 from tests.live_golem import LiveGolem
+from tests.proof.holding_steps import STEPS
+from tests.proof.holding_walk import COINS, FUNDS, HoldingsWalk
+from tests.proof.holdings import WORLDS
 from tests.tools_app.factories import make_context
 from tools_app.core import clock
 from tools_app.portfolio.known import remember_positions

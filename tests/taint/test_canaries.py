@@ -25,16 +25,16 @@ from django.test import Client, RequestFactory, override_settings
 from django.views.debug import technical_500_response
 
 from golem_project import wiring
-from golem_project.bench.figures import MEASURES, Figure
 from golem_project.celery import app
-from golem_project.proof.registry import PROOFS, Progress, Proof
 from golem_project.reports import write_report
 from permits_app.errors import PolicyRejected
 from permits_app.tasks import commit_permit_task, preview_action_task
 from tests.adversary.conftest import Adversary
 from tests.adversary.conftest import adversary as adversary
+from tests.bench.figures import MEASURES, Figure
 from tests.golem_project.pi.conftest import SWAP
 from tests.live_golem import FUNDS
+from tests.proof.registry import PROOFS, Progress, Proof
 from tools_app.core import clock, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.log_redaction import RedactingFormatter

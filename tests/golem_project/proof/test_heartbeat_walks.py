@@ -6,7 +6,7 @@ import pytest
 
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.models import HeartbeatTick
-from golem_project.proof.heartbeat import walk_at_random
+from tests.proof.heartbeat import walk_at_random
 
 
 @pytest.mark.parametrize("seed", range(12))

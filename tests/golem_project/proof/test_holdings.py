@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from golem_project.proof.holding_steps import SAID, STEPS, WALKS
-from golem_project.proof.holding_walk import HoldingsWalk, undone
-from golem_project.proof.holdings import ACTS, PAUSES, SHARES, WORLDS, walk_at_random
 from tests.evm.world import World
+from tests.proof.holding_steps import SAID, STEPS, WALKS
+from tests.proof.holding_walk import HoldingsWalk, undone
+from tests.proof.holdings import ACTS, PAUSES, SHARES, WORLDS, walk_at_random
 from tools_app.portfolio.holdings import HeldPosition, Holdings, measure_holdings
 from tools_app.toolkit.positions import REQUEST_KIND
 

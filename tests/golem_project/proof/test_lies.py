@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from archetypes_app.actions.sync_builtins import sync_builtins
-from golem_project.proof.lies import Cell, Table, between
 from tests.evm.world import World
+from tests.proof.lies import Cell, Table, between
 
 SLICE = (
     Cell("preview", "wrong chain"),

@@ -6,11 +6,11 @@ from uuid import UUID
 
 from django.db import transaction
 
-from golem_project.proof.loaded import checks
 from permits_app.limits import ledger
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
 from permits_app.models.permit import PermitStatus
 from tests.live_golem import LiveGolem
+from tests.proof.loaded import checks
 from tools_app.core import clock
 
 

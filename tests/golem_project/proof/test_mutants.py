@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from golem_project.proof import safety
-from golem_project.proof.mutants import CHOOSER, list_mutants, weave_mutants
-from golem_project.proof.registry import Progress
-from golem_project.proof.safety import Candidate, list_candidates, list_round, list_suites, module_path
+from tests.proof import safety
+from tests.proof.mutants import CHOOSER, list_mutants, weave_mutants
+from tests.proof.registry import Progress
+from tests.proof.safety import Candidate, list_candidates, list_round, list_suites, module_path
 
 SOURCE = '''
 LIMIT = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-from golem_project.proof.properties import try_properties
+from tests.proof.properties import try_properties
 
 
 def test_properties_are_tried_with_a_seed_and_a_path_without_any_is_a_finding() -> None:

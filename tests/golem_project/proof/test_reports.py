@@ -15,11 +15,12 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from golem_project.bench.agents import HttpAgent
-from golem_project.bench.figures import MEASURES, Figure
 from golem_project.embedded.throwaway import throwaway_paths
-from golem_project.proof.registry import Progress, load_rows
-from golem_project.proof.serving import serving
+from tests.bench.agents import HttpAgent
+from tests.bench.command import Command
+from tests.bench.figures import MEASURES, Figure
+from tests.proof.registry import Progress, load_rows
+from tests.proof.serving import serving
 
 
 def test_reports_lie_outside_of_what_is_thrown_away() -> None:
@@ -30,7 +31,7 @@ def test_reports_lie_outside_of_what_is_thrown_away() -> None:
 @pytest.mark.django_db
 def test_a_figure_is_written_where_reports_are_kept(settings: Any, tmp_path: Path) -> None:
     settings.GOLEM_REPORT_DIR = tmp_path
-    call_command("bench", only="toolset.")
+    call_command(Command(), only="toolset.")
     assert [figure["id"].split(".")[0] for figure in json.loads((tmp_path / "bench.json").read_text())] == ["toolset"]
 
 
@@ -46,7 +47,7 @@ def test_a_measure_that_ends_early_leaves_what_it_and_others_measured(
     monkeypatch.setitem(MEASURES, "broken.not", lambda: [Figure("broken.not.this", "w", 1.0, "ms")])
     settings.GOLEM_REPORT_DIR = tmp_path
     with pytest.raises(CommandError, match=r"ended early: broken \(ConnectionError\)"):
-        call_command("bench", only="broken.")
+        call_command(Command(), only="broken.")
     figures = json.loads((tmp_path / "bench.json").read_text())
     assert [figure["id"] for figure in figures] == ["broken.first", "broken.not.this"]
 
@@ -57,7 +58,7 @@ def test_an_agent_that_was_idle_asks_on_a_connection_that_is_open(monkeypatch: p
         assert agent.call("query_state", {})[0] == agent.call("query_state", {})[0] == 200
         assert server.connections == 1
         server.hang_up()
-        monkeypatch.setattr("golem_project.bench.agents._KEPT_IDLE_MS", 0)
+        monkeypatch.setattr("tests.bench.agents._KEPT_IDLE_MS", 0)
         assert agent.call("query_state", {})[0] == 200
     assert (server.connections, server.asked) == (2, 3)
 

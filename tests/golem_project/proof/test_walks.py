@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from golem_project.proof.registry import Progress
-from golem_project.proof.walks import require, walk_rounds
+from tests.proof.registry import Progress
+from tests.proof.walks import require, walk_rounds
 
 
 def test_every_seed_is_walked_once_and_a_broken_rule_is_a_finding(tmp_path: Path) -> None:

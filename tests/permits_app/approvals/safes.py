@@ -7,8 +7,6 @@ from typing import Any
 
 from django.core.management import call_command
 
-from golem_project.proof.caged.engines import make_account
-from golem_project.proof.caged.safe import sign_digest
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.custody.signers.choose import open_keystore
@@ -18,6 +16,8 @@ from permits_app.policy_cage.safe_tx import ENABLE_MODULE
 from permits_app.policy_cage.state import CageState
 from tests.live_golem import LiveGolem
 from tests.permits_app.local_safe import FUNDS, USD, LocalSafe
+from tests.proof.caged.engines import make_account
+from tests.proof.caged.safe import sign_digest
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 

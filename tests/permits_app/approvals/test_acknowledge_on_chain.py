@@ -9,8 +9,6 @@ from django.test import Client
 from django.urls import reverse
 
 from archetypes_app.owner_group import ensure_owner_group
-from golem_project.proof.caged.engines import make_account
-from golem_project.proof.caged.safe import sign_digest
 from permits_app.actions.execute_change import execute_change
 from permits_app.models import ChangeRequest, OwnerTransaction
 from permits_app.policy_cage.abi import FUNCTIONS
@@ -19,6 +17,8 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, give_device
 from tests.permits_app.approvals.safes import make_relayer
 from tests.permits_app.caged_golem import FUNDS, USD, CagedGolem
+from tests.proof.caged.engines import make_account
+from tests.proof.caged.safe import sign_digest
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.errors import GolemError

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from golem_project.proof.caged.safe import sign_digest
 from permits_app.actions.apply_cage_changes import apply_cage_changes
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.relay_owner_transaction import build_raw_call
@@ -40,6 +39,7 @@ from permits_app.relayer import RelayOrder, send_order
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve
 from tests.permits_app.approvals.safes import OwnedSafe, ask, limit_change, make_relayer, owner_transaction
+from tests.proof.caged.safe import sign_digest
 from tools_app.chain.signatures import parse_signature
 from tools_app.core import clock
 from tools_app.core.errors import GolemError

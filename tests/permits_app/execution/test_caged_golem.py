@@ -16,8 +16,6 @@ from web3.exceptions import ContractCustomError
 from archetypes_app.toolset import view_golem
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.world.bindings import PARTS
-from golem_project.proof.caged.engines import CHAIN_ID, sign_raw
-from golem_project.proof.caged.safe import CagedSafe, sign_digest
 from memory_app.models import Episode
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.actions.remember import remember_outcome
@@ -51,6 +49,8 @@ from permits_app.policy_cage.safe_tx import (
 )
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import USD, CagedGolem
+from tests.proof.caged.engines import CHAIN_ID, sign_raw
+from tests.proof.caged.safe import CagedSafe, sign_digest
 from tools_app import runner
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from golem_project.proof.lying_node import LyingNode, change_answers
 from permits_app.execution import executor, payloads
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import ChainMark, OutboundTransaction
 from permits_app.models.permit import PermitStatus
 from tests.evm.world import World
 from tests.live_golem import LiveGolem, make_live_golem
+from tests.proof.lying_node import LyingNode, change_answers
 from tools_app.chain.node_errors import RpcWrongChain
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry, OutboxEvent

@@ -8,7 +8,6 @@ from uuid import UUID
 import pytest
 from django.test import override_settings
 
-from golem_project.proof.lying_node import LyingNode, change_answers
 from permits_app.actions.sweep import list_unfinished
 from permits_app.execution.follower import Follower
 from permits_app.execution.reconcile import list_reopened, reconcile_transactions
@@ -18,6 +17,7 @@ from permits_app.models.transaction import PayloadPurpose
 from tests.evm.world import World
 from tests.live_golem import LiveGolem, make_live_golem
 from tests.permits_app.execution.chain_tricks import mine
+from tests.proof.lying_node import LyingNode, change_answers
 from tools_app.core import clock
 
 COUNT = "eth_getTransactionCount"

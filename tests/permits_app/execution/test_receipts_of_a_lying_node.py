@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from golem_project.proof.lying_node import LyingNode, change_answers
 from permits_app.models import OutboundTransaction
 from permits_app.models.permit import PermitStatus
 from tests.evm.world import World
 from tests.live_golem import LiveGolem, make_live_golem
+from tests.proof.lying_node import LyingNode, change_answers
 
 RECEIPT = "eth_getTransactionReceipt"
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from golem_project.proof.lying_node import LyingNode
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models.permit import PermitStatus
 from tests.evm.world import World
 from tests.live_golem import make_live_golem
+from tests.proof.lying_node import LyingNode
 from tools_app.core import clock
 
 # Characters of a signed transaction without data are fewer.

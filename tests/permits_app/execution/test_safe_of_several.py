@@ -12,8 +12,6 @@ import pytest
 from django.core.management import call_command
 
 from golem_project.embedded.world.rpc import RpcError
-from golem_project.proof.caged.engines import CHAIN_ID, make_account
-from golem_project.proof.caged.safe import sign_digest
 from permits_app.actions.announce import cancel_announced, execute_announced, turn_warden_on
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.execute_change import execute_change
@@ -44,6 +42,8 @@ from tests.permits_app.approvals.people import approve, reject
 from tests.permits_app.approvals.safes import make_relayer
 from tests.permits_app.caged_golem import USD, Safe
 from tests.permits_app.execution.chain_tricks import mining_paused
+from tests.proof.caged.engines import CHAIN_ID, make_account
+from tests.proof.caged.safe import sign_digest
 from tools_app.chain.abi import decode_input, encode_call
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry

@@ -6,7 +6,6 @@ import pytest
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
-from golem_project.proof.caged.engines import CHAIN_ID, make_account
 from permits_app.actions.halt import halt_golem
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.signers.choose import open_keystore
@@ -20,6 +19,7 @@ from permits_app.policy_cage.safe_batches import MULTI_SEND, build_safe_call, co
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION
 from tests.live_golem import FUNDS, LiveGolem
 from tests.permits_app.caged_golem import USD, Safe
+from tests.proof.caged.engines import CHAIN_ID, make_account
 from tools_app.chain.abi import decode_input, encode_call
 from tools_app.core import clock
 from tools_app.toolkit.plan import Call

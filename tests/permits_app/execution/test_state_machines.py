@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from archetypes_app.actions.sync_builtins import sync_builtins
-from golem_project.proof.permits import TRANSACTION_LIMIT, PermitWalk
 from permits_app.execution.nonces import abandon_nonces, list_holes, reserve_nonces
 from permits_app.models import ActionPermit, NonceReservation
 from tests.factories.golems import make_golem, make_owner
+from tests.proof.permits import TRANSACTION_LIMIT, PermitWalk
 from tools_app.core import clock
 
 pytestmark = pytest.mark.django_db

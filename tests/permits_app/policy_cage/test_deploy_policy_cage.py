@@ -15,8 +15,6 @@ from django.core.management.base import CommandError
 from golem_project.cage_set_up.deployment import check_valuer, choose_left_out
 from golem_project.cage_set_up.errors import CageNotDeployable
 from golem_project.embedded.world.solidity import load_contract
-from golem_project.proof.caged.engines import make_account
-from golem_project.proof.caged.safe import DEFAULT_LIMITS, CagedSafe
 from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.errors import CageMirrorBehind, CageWouldRefuse
 from permits_app.models import CageMirror, PolicyCage, SpendingLimits
@@ -38,6 +36,8 @@ from permits_app.safety.cage_contract import judge_contract
 from tests.contracts.test_valuers import POSITIONS
 from tests.live_golem import LiveGolem
 from tests.permits_app.local_safe import FUNDS, USD, LocalSafe
+from tests.proof.caged.engines import make_account
+from tests.proof.caged.safe import DEFAULT_LIMITS, CagedSafe
 from tools_app import runner
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock

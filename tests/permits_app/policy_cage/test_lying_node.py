@@ -10,8 +10,6 @@ from unittest import mock
 
 import pytest
 
-from golem_project.proof.caged.engines import make_account
-from golem_project.proof.caged.safe import USD, CagedSafe
 from permits_app.actions import sync_policy_cage as syncing
 from permits_app.actions.sync_policy_cage import sync_policy_cages
 from permits_app.errors import CageContradicted, CageMirrorBehind
@@ -24,6 +22,8 @@ from permits_app.rejection import Reject
 from permits_app.safety.cage_contract import judge_contract
 from tests.contracts.role_keys import PAYER, appoint, pay, payer_rules
 from tests.permits_app.policy_cage.test_mirror import assert_is_the_contract, caged, mirror, state_of, sync
+from tests.proof.caged.engines import make_account
+from tests.proof.caged.safe import USD, CagedSafe
 from tools_app.chain.reader import PinnedReader
 from tools_app.core import clock
 from tools_app.toolkit.views import LogEntry
@@ -157,7 +157,7 @@ def test_a_chain_that_goes_back_further_than_what_is_remembered_is_read_from_the
 def test_a_chain_that_goes_back_behind_the_deployment_leaves_no_cage_to_trust(
     local_chain: Any, db: None, mirror: CageMirror, caged: CagedSafe
 ) -> None:
-    from golem_project.proof.caged.engines import NodeEngine
+    from tests.proof.caged.engines import NodeEngine
 
     assert isinstance(caged.engine, NodeEngine)
     rpc = caged.engine.rpc

@@ -13,8 +13,6 @@ from django.test import Client
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
-from golem_project.proof.caged.engines import NodeEngine
-from golem_project.proof.caged.safe import USD, CagedSafe, build_caged_safe
 from permits_app.actions.sync_policy_cage import register_cage, sync_policy_cage, sync_policy_cages
 from permits_app.errors import CageReorganised, NotACage
 from permits_app.limits.policy import read_policy
@@ -27,6 +25,8 @@ from tests.concurrency.test_sixty_four_at_once import at_once
 from tests.contracts.role_keys import PAYER, appoint
 from tests.evm.world import World
 from tests.factories.golems import make_golem
+from tests.proof.caged.engines import NodeEngine
+from tests.proof.caged.safe import USD, CagedSafe, build_caged_safe
 from tools_app.chain.node_errors import RpcUnavailable
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry, OutboxEvent

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from golem_project.proof.cage import BATCHES_PER_RUN, VARIANTS, Siege, run_siege
-from golem_project.proof.caged.engines import Engine, InProcessEngine
-from golem_project.proof.caged.safe import CagedSafe, Coin
-from golem_project.proof.caged.watching import Seen, Step
 from permits_app.policy_cage.contract import decode_cage_error, decode_cage_event
 from permits_app.policy_cage.preflight import predict
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Right, Verdict
+from tests.proof.cage import BATCHES_PER_RUN, VARIANTS, Siege, run_siege
+from tests.proof.caged.engines import Engine, InProcessEngine
+from tests.proof.caged.safe import CagedSafe, Coin
+from tests.proof.caged.watching import Seen, Step
 
 BATCHES = 4_200
 # Answers that the random batches meet; the test of the doors meets the others.

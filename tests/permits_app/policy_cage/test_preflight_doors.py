@@ -10,8 +10,6 @@ import pytest
 from eth_account.signers.local import LocalAccount
 
 import permits_app.policy_cage
-from golem_project.proof.caged.engines import InProcessEngine
-from golem_project.proof.caged.safe import APPROVE, USD, CagedSafe, build_caged_safe, deploy, set_session
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.call_rules import list_rights
@@ -29,6 +27,8 @@ from permits_app.policy_cage.verdicts import Observed, Refusal, Right
 from tests.contracts.test_attacks import DELEGATION, set_code
 from tests.contracts.test_hostile import add_asset
 from tests.permits_app.policy_cage.test_preflight import REACHED_BY_CHANCE, follow
+from tests.proof.caged.engines import InProcessEngine
+from tests.proof.caged.safe import APPROVE, USD, CagedSafe, build_caged_safe, deploy, set_session
 from tools_app.chain.abi import decode_output, encode_call
 from tools_app.toolkit.plan import Call
 

@@ -7,9 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from golem_project.proof.caged.engines import InProcessEngine, Sent
-from golem_project.proof.caged.safe import TRANSFER, USD, CagedSafe, build_caged_safe
-from golem_project.proof.caged.uniswap import V3, WHOLE
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.call_rules import list_rights
 from permits_app.policy_cage.contract import BatchClass, Limit, decode_cage_error, decode_cage_event, limit_rule
@@ -20,6 +17,9 @@ from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Verdict
 from tests.contracts.attackers import Lent, list_hooked_token, listen, ran, sign_a_deposit
 from tests.permits_app.policy_cage.test_preflight import follow
+from tests.proof.caged.engines import InProcessEngine, Sent
+from tests.proof.caged.safe import TRANSFER, USD, CagedSafe, build_caged_safe
+from tests.proof.caged.uniswap import V3, WHOLE
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.plan import Call
 

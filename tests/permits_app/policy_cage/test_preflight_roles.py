@@ -10,8 +10,6 @@ from dataclasses import replace
 import pytest
 from eth_account.signers.local import LocalAccount
 
-from golem_project.proof.caged.engines import InProcessEngine, Sent, make_account
-from golem_project.proof.caged.safe import TAKE, USD, CagedSafe, build_caged_safe
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.call_rules import list_rights
 from permits_app.policy_cage.contract import (
@@ -35,6 +33,8 @@ from permits_app.policy_cage.verdicts import Observed, Refusal, Right, Verdict
 from tests.contracts.role_keys import PAYER, TRADER, appoint, pay, payer_rules, trader_rules
 from tests.permits_app.policy_cage.test_preflight import follow
 from tests.permits_app.policy_cage.test_preflight_positions import look, said
+from tests.proof.caged.engines import InProcessEngine, Sent, make_account
+from tests.proof.caged.safe import TAKE, USD, CagedSafe, build_caged_safe
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.plan import Call
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from golem_project.proof.serving import serving
+from tests.proof.serving import serving
 
 Answer = Callable[[list[dict[str, Any]]], Any]
 

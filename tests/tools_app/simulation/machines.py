@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from golem_project.proof.evm.here import run_case
 from tests.evm.world import World
+from tests.proof.evm.here import run_case
 
 SENDER = "a0" * 20
 A, B, C = "10" * 20, "11" * 20, "12" * 20

@@ -6,11 +6,11 @@ import os
 
 import pytest
 
-from golem_project.proof.evm.cases import AUTHORITIES, make_case
-from golem_project.proof.evm.here import run_case
-from golem_project.proof.evm.reference import is_installed, run_reference
-from golem_project.proof.simulation import compare_case
 from tests.evm.world import World
+from tests.proof.evm.cases import AUTHORITIES, make_case
+from tests.proof.evm.here import run_case
+from tests.proof.evm.reference import is_installed, run_reference
+from tests.proof.simulation import compare_case
 from tests.tools_app.simulation.machines import run_on_both
 
 CASES_AGAINST_REFERENCE = 60
@@ -28,7 +28,7 @@ def test_a_number_always_makes_the_same_case() -> None:
 @pytest.mark.parametrize("fork", ["prague", "cancun"])
 def test_generated_cases_equal_the_reference_interpreter(fork: str) -> None:
     if not is_installed() and not os.environ.get("CI"):
-        pytest.skip("not run: the reference interpreter is not installed; `manage.py proof` installs it")
+        pytest.skip("not run: the reference interpreter is not installed; `python -m tests.proof` installs it")
     with run_reference() as reference:
         findings = [compare_case(number, fork, reference) for number in range(CASES_AGAINST_REFERENCE)]
     assert [finding for finding in findings if finding is not None] == []

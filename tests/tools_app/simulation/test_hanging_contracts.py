@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from golem_project.proof.evm.here import open_case
 from tests.evm.world import World
+from tests.proof.evm.here import open_case
 from tests.tools_app.simulation.machines import A, make_case
 from tools_app.chain.blocks import parse_block
 from tools_app.core.clock import Deadline

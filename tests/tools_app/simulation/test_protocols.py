@@ -15,8 +15,8 @@ from eth_utils.address import to_checksum_address
 
 from golem_project.embedded.world.rpc import encode_arguments
 from golem_project.embedded.world.solidity import load_contract
-from golem_project.proof.caged.aave import AaveLinker
 from tests.evm.world import World
+from tests.proof.caged.aave import AaveLinker
 from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.simulation.mined import check_as_mined, mine_together
 from tests.tools_app.simulation.router import (

@@ -10,10 +10,10 @@ from eth_keys import keys
 from eth_utils.crypto import keccak
 
 from golem_project.embedded.world.rpc import RpcError
-from golem_project.proof.evm.authorizations import authority_address, sign_authorization
-from golem_project.proof.evm.here import open_case, run_case
-from golem_project.proof.evm.inputs import make_input
 from tests.evm.world import World
+from tests.proof.evm.authorizations import authority_address, sign_authorization
+from tests.proof.evm.here import open_case, run_case
+from tests.proof.evm.inputs import make_input
 from tests.tools_app.chain.conftest import OpenReader
 from tests.tools_app.simulation.machines import SENDER, A, B, C, make_case, run_on_both
 from tests.tools_app.simulation.plans import v3_swap

@@ -1,0 +1,110 @@
+"""All of the product's processes beside a bench, as `make run` starts them, and whose processor time each one uses."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+from django.conf import settings
+from django.db import connection
+
+from golem_project.demo.seed import CHAIN_ID
+from golem_project.embedded.children import WEB_HOST, answers_ok, plan_product
+from golem_project.embedded.process import Child, free_port, start_child
+from tests.bench.processor_time import find_listener, find_postmaster, time_of
+from tools_app.core import clock
+
+_START_SECONDS = 150.0
+_LOOK_SECONDS = 0.05
+
+
+@dataclass
+class Everything:
+    """The running product: its port and its processes by name."""
+
+    port: int
+    log_dir: Path
+    children: dict[str, Child] = field(default_factory=dict)
+    servers: dict[str, psutil.Process | None] = field(default_factory=dict)
+
+    def processor_ms(self) -> dict[str, float]:
+        """Milliseconds of processor time by process so far: the product's own, its servers, and this one (`client`)."""
+        spent = {name: 1000 * time_of(_process(child), with_children=True) for name, child in self.children.items()}
+        spent["client"] = 1000 * time.process_time()
+        for name, process in self._find_servers().items():
+            spent[name] = 1000 * time_of(process, with_children=name == "postgres")
+        return spent
+
+    def _find_servers(self) -> dict[str, psutil.Process | None]:
+        # Looking for who listens takes longer than some of what is measured.
+        if not self.servers:
+            self.servers["postgres"] = find_postmaster()
+            self.servers["valkey"] = find_listener(settings.REDIS_URL)
+            self.servers["node"] = find_listener(settings.GOLEM_RPC_URLS[CHAIN_ID][0])
+        return self.servers
+
+
+def _process(child: Child) -> psutil.Process | None:
+    return None if child.has_ended() else psutil.Process(child.pid)
+
+
+@contextmanager
+def run_everything(**variables: str) -> Iterator[Everything]:
+    """Web server, workers and beat, ready, on the servers of this run; ended with the block.
+
+    The children die with the thread that calls this. `variables` are added to their environment.
+    """
+    log_dir = Path(settings.GOLEM_REPORT_DIR) / "log" / "bench"
+    log_dir.mkdir(parents=True, exist_ok=True)
+    running = Everything(port=free_port(), log_dir=log_dir)
+    environment = _environment(running.port, variables)
+    plans = plan_product(running.port)
+    try:
+        for plan in plans:
+            with (log_dir / f"{plan.name}.log").open("wb") as log:
+                running.children[plan.name] = start_child(plan.argv, name=plan.name, environment=environment, log=log)
+        deadline = clock.Deadline.after_ms(_START_SECONDS * 1000)
+        for plan in plans:
+            while not _is_ready(running, plan.name, plan.ready_url):
+                if deadline.is_over or running.children[plan.name].has_ended():
+                    raise RuntimeError(f"{plan.name} did not start; see {log_dir / plan.name}.log")
+                time.sleep(_LOOK_SECONDS)
+        yield running
+    finally:
+        for child in running.children.values():
+            if not child.has_ended():
+                child.process.send_signal(signal.SIGTERM)
+        for child in running.children.values():
+            child.stop(grace_seconds=5.0)
+
+
+def _environment(port: int, variables: Mapping[str, str]) -> dict[str, str]:
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "golem_project.settings.local",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONWARNINGS": "ignore:You're running the worker with superuser",
+        "GOLEM_WEB_URL": f"http://{WEB_HOST}:{port}",
+        **variables,
+    }
+
+
+def _is_ready(running: Everything, name: str, ready_url: str) -> bool:
+    if ready_url:
+        return answers_ok(ready_url)
+    log = (running.log_dir / f"{name}.log").read_text(errors="replace")
+    return "ready." in log or "beat: Starting" in log
+
+
+def count_deadlocks() -> int:
+    """How many deadlocks the database has counted since it began."""
+    with connection.cursor() as cursor:
+        # The view is a snapshot of this transaction; each statement of autocommit sees a new one.
+        cursor.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        return int(cursor.fetchone()[0])

@@ -1,0 +1,151 @@
+"""Proof of what a thief owns afterwards: heists among real markets, and every hole that was once there found again.
+
+The first rounds put holes of an old attack back, one at a time: all fifteen but the one that lay in the server, which
+took any contract for a cage that answered like one. Each round ends when heists have found the hole, and its code must
+not pass for the published one. The others are heists against the cage as it is. The short form runs in the tests.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from golem_project.embedded.world.node import run_node
+from golem_project.embedded.world.rpc import JsonRpc
+from golem_project.embedded.world.saved import find_anvil
+from golem_project.embedded.world.solidity import load_contract
+from permits_app.policy_cage.published import mask_immutables
+from tests.proof.cage import hash_contract
+from tests.proof.caged.engines import NodeEngine, Sent, install_permit2
+from tests.proof.heists.holes import HOLES, Carpenter, Hole
+from tests.proof.heists.judging import Judge
+from tests.proof.heists.plans import Planner
+from tests.proof.heists.scene import Scene, build_scene
+from tests.proof.heists.steps import Finding, Heist
+from tests.proof.heists.watch import Watch
+from tests.proof.registry import Progress, proof
+
+MOST_BATCHES_TO_FIND_A_HOLE = 100_000
+HEISTS_PER_ROUND = 90
+ROUNDS_OF_HEISTS = 1_000
+ROUNDS_PER_REPORT = 10
+PACE = "batches: "
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A heist, what each of its steps did, and what was found."""
+
+    heist: Heist
+    sent: tuple[Sent, ...]
+    found: list[tuple[Finding, str]]
+
+
+class Gang:
+    """Plans heists at a scene, carries them out and judges them."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.planner, self.watch = Planner(scene), Watch(scene)
+
+    def run(self, number: int) -> Played:
+        """One heist."""
+        heist = self.planner.make(number)
+        answer = self.scene.engine.rpc.call("eth_simulateV1", *self.watch.ask(heist))
+        done = self.watch.read(heist, answer)
+        return Played(heist, tuple(sent for sent, _ in done), Judge(self.scene, heist).check(done))
+
+    def search(self, hole: Hole, *, most_batches: int = MOST_BATCHES_TO_FIND_A_HOLE) -> tuple[int, str]:
+        """How many batches it took to find what an open hole leads to, and the finding; empty when there was none."""
+        batches = number = 0
+        while batches < most_batches:
+            played = self.run(number)
+            batches, number = batches + played.heist.batches, number + 1
+            for finding, line in played.found:
+                if finding in hole.findings:
+                    return batches, line
+        return batches, ""
+
+
+@contextmanager
+def run_scene(*options: str) -> Iterator[Scene]:
+    """On a node of its own, which knows nothing else; `options` are the node's."""
+    with (
+        tempfile.TemporaryDirectory(prefix="golem-heist-") as folder,
+        run_node(find_anvil(), Path(folder), *options) as url,
+    ):
+        rpc = JsonRpc(url)
+        try:
+            engine = NodeEngine(rpc)
+            install_permit2(engine)
+            yield build_scene(engine)
+        finally:
+            rpc.close()
+
+
+@proof(
+    id="cage.heists",
+    what="a thief among real markets leaves the owners what the rules say, and finds every old hole that is put back",
+    rounds=len(HOLES) + ROUNDS_OF_HEISTS,
+)
+def prove_heists(progress: Progress) -> None:
+    """A round for each hole, then rounds of about a thousand batches. Begins again when the contract is another."""
+    subject = f"PolicyCage sha256:{hash_contract()}"
+    if progress.notes[:1] != [subject]:
+        progress.done, progress.findings, progress.notes = 0, [], [subject]
+    with run_scene() as scene:
+        gang, carpenter = Gang(scene), Carpenter(scene)
+        batches, seconds = read_pace(progress.notes)
+        for number in progress.remaining():
+            if number < len(HOLES):
+                note, finding = look_for(HOLES[number], gang, carpenter)
+                progress.notes.append(note)
+                progress.findings += finding
+                continue
+            started = time.monotonic()
+            for one in range(HEISTS_PER_ROUND):
+                played = gang.run((number - len(HOLES)) * HEISTS_PER_ROUND + one)
+                batches += played.heist.batches
+                progress.findings += [line for _, line in played.found]
+            seconds += time.monotonic() - started
+            kept = [line for line in progress.notes if not line.startswith(PACE)]
+            progress.notes = [*kept, f"{PACE}{batches} in {seconds:.0f} s"]
+            if (number + 1) % ROUNDS_PER_REPORT == 0:
+                sys.stderr.write(f"{progress.id}: {batches:,} batches, {len(progress.findings)} findings\n")
+                sys.stderr.flush()
+
+
+def read_pace(notes: list[str]) -> tuple[int, float]:
+    """Batches and seconds so far, as the notes of an earlier run of the proof say."""
+    for line in notes:
+        if line.startswith(PACE):
+            batches, _, rest = line.removeprefix(PACE).partition(" in ")
+            return int(batches), float(rest.removesuffix(" s"))
+    return 0, 0.0
+
+
+def look_for(hole: Hole, gang: Gang, carpenter: Carpenter) -> tuple[str, list[str]]:
+    """A note, and a finding where a hole stays unfound or its code would pass for the published one."""
+    codes = carpenter.open(hole)
+    try:
+        batches, line = gang.search(hole)
+    finally:
+        carpenter.close()
+    passed = [name for name, code in codes.items() if is_published(name, code)]
+    findings = [f"{hole.id}: {name} with the hole in it passes for the published one" for name in passed]
+    if not line:
+        findings.append(f"{hole.id}: not found within {batches:,} batches: {hole.what}")
+    return f"{hole.id}: found after {batches:,} batches: {line}", findings
+
+
+def is_published(name: str, code: bytes) -> bool:
+    """Whether code on a chain is that of our contract, but for what its constructor wrote, as what owners are asked to
+    sign for is compared.
+    """
+    contract = load_contract(name)
+    return mask_immutables(code, contract.immutables) == bytes.fromhex(contract.deployed_bytecode[2:])

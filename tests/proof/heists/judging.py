@@ -1,0 +1,175 @@
+"""What a heist came to: what the owners own afterwards, at a true price that no feed tells, and what else must hold.
+
+Nothing here shares code with the cage. Windows are exact (24 hours to the second), and a little is forgiven for what
+protocols round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import isqrt
+
+from tests.proof.caged.engines import Sent
+from tests.proof.caged.safe import USD, CagedSafe
+from tests.proof.heists.scene import Scene
+from tests.proof.heists.steps import Act, Finding, Heist, Step
+from tests.proof.heists.watch import Position, Seen
+
+DAY = 86_400
+BPS = 10_000
+WINDOW_LOSS_BPS = 300
+DEFENSIVE, SURVIVAL = 2, 3
+Q96 = 1 << 96
+# What rounding and the interest of a block may come to, in micro-USD.
+FORGIVEN = 5 * USD
+
+
+@dataclass
+class Judge:
+    """Follows one heist."""
+
+    scene: Scene
+    heist: Heist
+    losses: list[tuple[int, int]] = field(default_factory=list)
+    most: int = 0
+    has_price_moved: bool = False
+
+    def __post_init__(self) -> None:
+        self.caged: CagedSafe = self.scene.caged
+        # The truth, which feeds follow unless they lie.
+        self.prices = {symbol: coin.price for symbol, coin in self.caged.coins.items()}
+        self.by_number = {int(coin.address, 16): symbol for symbol, coin in self.caged.coins.items()}
+
+    def check(self, done: Sequence[tuple[Sent, Seen]]) -> list[tuple[Finding, str]]:
+        """Every finding, with what makes it plain."""
+        found: list[tuple[Finding, str]] = []
+        before: Seen | None = None
+        for index, (step, (sent, after)) in enumerate(zip(self.heist.steps, done, strict=True)):
+            for finding, why in self._check_step(step, sent, before, after):
+                found.append((finding, f"heist {self.heist.number}, step {index}: {finding}: {why}"))
+            before = after
+        return found
+
+    def _check_step(self, step: Step, sent: Sent, before: Seen | None, after: Seen) -> list[tuple[Finding, str]]:
+        found: list[tuple[Finding, str]] = []
+        if step.price is not None:
+            symbol, price = step.price
+            self.has_price_moved = True
+            if not self.heist.is_lied_to or symbol != "WETH":
+                self.prices[symbol] = price
+        if step.finding and sent.succeeded != (step.act is Act.MUST_SUCCEED):
+            found.append((step.finding, "0x" + sent.output[:36].hex()))
+        if step.act is Act.LIQUIDATION and sent.succeeded and not self.has_price_moved:
+            found.append((Finding.LIQUIDATED, "seconds after it was made"))
+        if before is None:
+            if not sent.succeeded:
+                found.append((Finding.ANSWER, f"the first step failed: 0x{sent.output.hex()}"))
+            return found
+        changed = [was != is_ for was, is_ in zip(before.bundle, after.bundle, strict=True)]
+        if any(changed) and not all(changed):
+            found.append((Finding.HALF, f"{before.bundle} became {after.bundle}"))
+        if step.calls and sent.succeeded and step.finding is None:
+            found += self._check_batch(step, sent.at, before, after)
+        return found
+
+    def _check_batch(self, step: Step, at: int, before: Seen, after: Seen) -> list[tuple[Finding, str]]:
+        found = []
+        if after.nonce != before.nonce:
+            found.append((Finding.SIGNED, f"nonce {before.nonce} became {after.nonce}"))
+        if after.owned != before.owned:
+            found.append((Finding.OWNED, f"{after.owned:#x} was put there"))
+        was, now = self.wealth(before), self.wealth(after)
+        self.most = max(self.most, was)
+        if now < was:
+            self.losses.append((at, was - now))
+        lost = sum(amount for time, amount in self.losses if time > at - DAY)
+        if not self.heist.is_lied_to and lost * BPS > self.most * WINDOW_LOSS_BPS + FORGIVEN * BPS:
+            gained = {symbol: after.thief[symbol] - before.thief[symbol] for symbol in after.thief}
+            found.append((Finding.LOST, f"{lost} of {self.most} micro-USD within a day; the thief gained {gained}"))
+        touches_positions = any(call.to == self.scene.v3.npm for call in step.calls)
+        if not touches_positions:
+            found += self._check_caps(before, after)
+            found += self._check_risk(before, after)
+        found += self._check_growth(before, after)
+        return found
+
+    def _check_caps(self, before: Seen, after: Seen) -> list[tuple[Finding, str]]:
+        found = []
+        for symbol, most in self.heist.caps.items():
+            gone = self._held(before, symbol) - self._held(after, symbol)
+            # One unit for each index that rounds.
+            if gone > most + 10:
+                found.append((Finding.LEFT, f"{gone} {symbol}, and at most {most} may"))
+        return found
+
+    def _check_risk(self, before: Seen, after: Seen) -> list[tuple[Finding, str]]:
+        """What leaves positions may come as it lay there; nothing but dollars is gained beyond that."""
+        if self.heist.phase < SURVIVAL:
+            return []
+        found = []
+        for symbol in ("WETH", "WBTC"):
+            if symbol == "WBTC" and before.lent["WBTC"] != after.lent["WBTC"]:
+                continue
+            gained = self._held(after, symbol) - self._held(before, symbol)
+            if self.worth(symbol, max(0, gained)) > self._moved(before, after) // 20 + FORGIVEN:
+                found.append((Finding.RISKED, f"{gained} {symbol} in phase {self.heist.phase}"))
+        return found
+
+    def _check_growth(self, before: Seen, after: Seen) -> list[tuple[Finding, str]]:
+        if self.heist.phase < DEFENSIVE:
+            return []
+        grown = self._placed(after) - self._placed(before)
+        paid = self._in_wallet(before) - self._in_wallet(after)
+        if paid > FORGIVEN and grown > self._moved(before, after) // 50 + FORGIVEN:
+            return [
+                (Finding.GROWN, f"by {grown} micro-USD in phase {self.heist.phase}, of which the wallet paid {paid}")
+            ]
+        return []
+
+    # ---- what everything is worth, micro-USD -----------------------------------------------------------------------
+
+    def worth(self, symbol: str, amount: int) -> int:
+        return amount * self.prices[symbol] * USD // 10 ** (self.caged.coins[symbol].decimals + 8)
+
+    def wealth(self, seen: Seen) -> int:
+        """All that the owners own, wherever it lies: what no valuer counts is theirs too."""
+        lent = sum(self.worth(symbol, amount) for symbol, amount in seen.lent.items())
+        owed = sum(self.worth(symbol, amount) for symbol, amount in seen.owed.items())
+        positions = sum(self._worth_of(position) for position in seen.positions)
+        coins = seen.coins * self.prices["WETH"] * USD // 10**26
+        return self._in_wallet(seen) + lent - owed + seen.vault + seen.treasury + positions + coins
+
+    def _in_wallet(self, seen: Seen) -> int:
+        return sum(self.worth(symbol, amount) for symbol, amount in seen.wallet.items())
+
+    def _placed(self, seen: Seen) -> int:
+        lent = sum(self.worth(symbol, seen.lent[symbol]) for symbol in ("USDC", "WETH"))
+        return lent + seen.vault + sum(self._worth_of(position) for position in seen.positions)
+
+    def _moved(self, before: Seen, after: Seen) -> int:
+        """What went out of each place, and new debt."""
+        moved = max(0, before.vault - after.vault)
+        for symbol in before.wallet:
+            for was, is_ in ((before.wallet, after.wallet), (before.lent, after.lent), (after.owed, before.owed)):
+                moved += self.worth(symbol, max(0, was[symbol] - is_[symbol]))
+        fallen = sum(map(self._worth_of, before.positions)) - sum(map(self._worth_of, after.positions))
+        return moved + max(0, fallen)
+
+    def _held(self, seen: Seen, symbol: str) -> int:
+        """In wallet, loans and vault; WBTC that is lent is what no valuer knows."""
+        lent = 0 if symbol == "WBTC" else seen.lent[symbol]
+        return seen.wallet[symbol] + lent - seen.owed[symbol] + (seen.vault if symbol == "USDC" else 0)
+
+    def _worth_of(self, position: Position) -> int:
+        """A position over the whole range, at the true price instead of the pool's."""
+        one, other = self.by_number.get(position.token0), self.by_number.get(position.token1)
+        if one is None or other is None:
+            return 0
+        coins = self.caged.coins
+        above = self.prices[one] * 10 ** coins[other].decimals
+        below = self.prices[other] * 10 ** coins[one].decimals
+        root = isqrt((above << 192) // below)
+        amount0 = position.liquidity * Q96 // root + position.owed0
+        amount1 = position.liquidity * root // Q96 + position.owed1
+        return self.worth(one, amount0) + self.worth(other, amount1)

@@ -1,0 +1,201 @@
+"""What a thief with the session key tries: one batch each, made for the place where something might give."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isqrt
+
+from tests.proof.caged.aave import BORROW, REPAY, SUPPLY, WITHDRAW
+from tests.proof.caged.safe import TAKE, USD
+from tests.proof.caged.uniswap import COLLECT, DECREASE, EXACT_IN, FOREVER, MOST, WHOLE
+from tests.proof.heists.scene import DEPOSIT, HONEST_FEE, SET_ADDRESS, SHAMELESS_FEE, TAKE_OUT, Scene
+from tools_app.toolkit.plan import Call
+
+DOLLARS = (1, 10, 100, 300, 1_000, 2_000, 3_000, 5_000, 8_000, 12_000, 20_000, 30_000)
+VARIABLE = 2
+ALL = 2**256 - 1
+
+
+@dataclass
+class Thief:
+    """Makes calls at one scene. `tokens` are the V3 positions there may be; `owned` is the one that the Safe had
+    before, with the dollars of each token in it.
+    """
+
+    scene: Scene
+    tokens: Sequence[int] = ()
+    owned: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        self.caged = self.scene.caged
+        self.moves: tuple[tuple[int, Callable[[random.Random], list[Call]]], ...] = (
+            (4, self._swap),
+            (2, self._swap_shamelessly),
+            (2, self._take),
+            (3, self._lend),
+            (2, self._borrow_to_the_edge),
+            (2, self._withdraw_to_whom),
+            (3, self._sell_what_is_lent),
+            (3, self._turn_what_is_lent),
+            (3, self._grow_a_little),
+            (2, self._open_position),
+            (4, self._leave_position),
+            (3, self._run_strange_code),
+            (1, self._change_what_is_owned),
+            (2, self._use_vault),
+            (1, self._send_coins),
+        )
+
+    def make_batch(self, rng: random.Random) -> tuple[Call, ...]:
+        """Mostly one move, sometimes two of them in a row."""
+        weights = [weight for weight, _ in self.moves]
+        calls: list[Call] = []
+        for _ in range(rng.choice((1, 1, 1, 2))):
+            [(_, move)] = rng.choices(self.moves, weights)
+            calls += move(rng)
+        return tuple(calls)
+
+    # ---- pieces ----------------------------------------------------------------------------------------------------
+
+    def units(self, symbol: str, dollars: float) -> int:
+        coin = self.caged.coins[symbol]
+        return int(dollars * 10 ** (coin.decimals + 8)) // coin.price
+
+    def swap(self, sold: str, amount: int, bought: str, fee: int = HONEST_FEE, router: str = "") -> list[Call]:
+        """At the real router, at any price, to the account."""
+        coins, router = self.caged.coins, router or self.scene.router
+        path = (
+            bytes.fromhex(coins[sold].address[2:]) + fee.to_bytes(3, "big") + bytes.fromhex(coins[bought].address[2:])
+        )
+        asked = (path, self.caged.safe, amount, 0)
+        return [self.caged.approve(sold, amount, router), self.caged.call(router, EXACT_IN, asked)]
+
+    def supply(self, symbol: str, amount: int) -> list[Call]:
+        pool, token = self.scene.market.pool, self.caged.coins[symbol].address
+        supplied = self.caged.call(pool, SUPPLY, token, amount, self.caged.safe, 0)
+        return [self.caged.approve(symbol, amount, pool), supplied]
+
+    def withdraw(self, symbol: str, amount: int, to: str = "") -> Call:
+        token = self.caged.coins[symbol].address
+        return self.caged.call(self.scene.market.pool, WITHDRAW, token, amount, to or self.caged.safe)
+
+    def borrow(self, symbol: str, amount: int) -> Call:
+        token = self.caged.coins[symbol].address
+        return self.caged.call(self.scene.market.pool, BORROW, token, amount, VARIABLE, 0, self.caged.safe)
+
+    def deposit(self, amount: int) -> list[Call]:
+        vault = self.scene.vault
+        deposited = self.caged.call(vault, DEPOSIT, amount, self.caged.safe)
+        return [self.caged.approve("USDC", amount, vault), deposited]
+
+    def mint(self, other: str, dollars: float, to: str) -> list[Call]:
+        """A V3 position of so many dollars of each, with every right taken back."""
+        usdc, token = self.caged.coins["USDC"].address, self.caged.coins[other].address
+        return self.scene.v3.open_position(usdc, token, HONEST_FEE, dollars, to)
+
+    # ---- moves -----------------------------------------------------------------------------------------------------
+
+    def _swap(self, rng: random.Random) -> list[Call]:
+        other = rng.choice(("WETH", "WBTC"))
+        pair = rng.choice((("USDC", other), (other, "USDC")))
+        return self.swap(pair[0], self.units(pair[0], rng.choice(DOLLARS)), pair[1])
+
+    def _swap_shamelessly(self, rng: random.Random) -> list[Call]:
+        sold, bought = rng.choice((("USDC", "WETH"), ("WETH", "USDC")))
+        return self.swap(sold, self.units(sold, rng.choice(DOLLARS)), bought, SHAMELESS_FEE)
+
+    def _take(self, rng: random.Random) -> list[Call]:
+        symbol = rng.choice(tuple(self.caged.coins))
+        amount = self.units(symbol, rng.choice(DOLLARS))
+        token = self.caged.coins[symbol].address
+        return [self.caged.approve(symbol, amount), self.caged.call(self.caged.venue, TAKE, token, amount)]
+
+    def _lend(self, rng: random.Random) -> list[Call]:
+        symbol = rng.choice(("USDC", "WETH", "WETH", "WBTC"))
+        amount = self.units(symbol, rng.choice(DOLLARS))
+        repaid = [
+            self.caged.approve("USDC", amount, self.scene.market.pool),
+            self.caged.call(
+                self.scene.market.pool, REPAY, self.caged.coins["USDC"].address, amount, VARIABLE, self.caged.safe
+            ),
+        ]
+        return rng.choice((self.supply(symbol, amount), [self.withdraw(symbol, amount)], repaid))
+
+    def _borrow_to_the_edge(self, rng: random.Random) -> list[Call]:
+        """What was put in is borrowed against, and taken out again until nothing is left above the threshold."""
+        held = rng.choice((1, 2, 3, 4)) * WHOLE
+        debt = held * self.caged.coins["WETH"].price // 10**8 * rng.choice((7_299, 7_200, 6_000)) // 10_000 // 10**12
+        need = debt * 10**12 * 10**8 * 10_000 // (7_800 * self.caged.coins["WETH"].price)
+        out = held - need - rng.choice((10**9, 10**15))
+        return [*self.supply("WETH", held), self.borrow("USDC", debt), self.withdraw("WETH", max(1, out))]
+
+    def _withdraw_to_whom(self, rng: random.Random) -> list[Call]:
+        symbol = rng.choice(("USDC", "WETH", "WBTC", "WBTC"))
+        to = rng.choice((self.caged.safe, self.caged.stranger.address))
+        return [self.withdraw(symbol, rng.choice((ALL, self.units(symbol, rng.choice(DOLLARS)))), to)]
+
+    def _sell_what_is_lent(self, rng: random.Random) -> list[Call]:
+        amount = self.units("WETH", rng.choice(DOLLARS))
+        return [self.withdraw("WETH", amount), *self.swap("WETH", amount, "USDC")]
+
+    def _turn_what_is_lent(self, rng: random.Random) -> list[Call]:
+        dollars = rng.choice(DOLLARS)
+        amount = self.units("USDC", dollars)
+        turned = [self.withdraw("USDC", amount), *self.swap("USDC", amount, "WETH")]
+        return [*turned, *self.supply("WETH", self.units("WETH", dollars * 0.99))]
+
+    def _grow_a_little(self, rng: random.Random) -> list[Call]:
+        """One position shrinks by next to nothing, another grows by what the wallet pays."""
+        dollars = rng.choice((30, 100, 200, 300, 500))
+        grown = self.supply("USDC", self.units("USDC", dollars))
+        out = self.caged.call(self.scene.vault, TAKE_OUT, USD, self.caged.safe, self.caged.safe)
+        return [out, *grown] if rng.random() < 0.5 else [self.withdraw("USDC", USD), *self.deposit(dollars * USD)]
+
+    def _open_position(self, rng: random.Random) -> list[Call]:
+        to = rng.choice((self.caged.safe, self.caged.safe, self.caged.stranger.address))
+        return self.mint(rng.choice(("WETH", "WBTC")), rng.choice(DOLLARS[:7]), to)
+
+    def _leave_position(self, rng: random.Random) -> list[Call]:
+        """Out of a position, to the account or to the thief; what came to the account may be taken at once."""
+        if not self.tokens:
+            return self._open_position(rng)
+        caged, npm, token = self.caged, self.scene.v3.npm, rng.choice(self.tokens)
+        to = rng.choice((caged.safe, caged.safe, caged.stranger.address))
+        liquidity, dollars = rng.choice((10**13, 10**14, 10**15)), rng.choice(DOLLARS)
+        if self.owned is not None and rng.random() < 0.7:
+            token, dollars = self.owned
+            whole = isqrt(self.units("USDC", dollars) * self.units("WETH", dollars))
+            liquidity = whole * rng.choice((10, 50, 99)) // 100
+        out = caged.call(npm, DECREASE, (token, liquidity, 0, 0, FOREVER))
+        left = [out, caged.call(npm, COLLECT, (token, to, MOST, MOST))]
+        return left if rng.random() < 0.5 else [*left, *self._take_dollars(dollars)]
+
+    def _take_dollars(self, dollars: int) -> list[Call]:
+        amount = self.units("USDC", dollars)
+        return [
+            self.caged.approve("USDC", amount),
+            self.caged.call(self.caged.venue, TAKE, self.caged.coins["USDC"].address, amount),
+        ]
+
+    def _run_strange_code(self, rng: random.Random) -> list[Call]:
+        """A path of the real router over a token that calls whoever listens."""
+        amount = rng.choice((1_000, 10_000, 30_000)) * USD
+        usdc, evil = self.caged.coins["USDC"].address, self.scene.evil
+        path = bytes.fromhex(usdc[2:]) + HONEST_FEE.to_bytes(3, "big") + bytes.fromhex(evil[2:])
+        router = rng.choice((self.scene.router, self.scene.open_router, self.scene.open_router))
+        asked = (path, self.caged.safe, amount, 0)
+        return [self.caged.approve("USDC", amount, router), self.caged.call(router, EXACT_IN, asked)]
+
+    def _change_what_is_owned(self, rng: random.Random) -> list[Call]:
+        return [self.caged.call(self.scene.owned, SET_ADDRESS, bytes(32), self.caged.stranger.address)]
+
+    def _use_vault(self, rng: random.Random) -> list[Call]:
+        amount = self.units("USDC", rng.choice(DOLLARS))
+        to = rng.choice((self.caged.safe, self.caged.safe, self.caged.stranger.address))
+        out = self.caged.call(self.scene.vault, TAKE_OUT, amount, to, self.caged.safe)
+        return rng.choice((self.deposit(amount), [out]))
+
+    def _send_coins(self, rng: random.Random) -> list[Call]:
+        return [Call(to=self.caged.venue, data=b"", value=rng.choice((1, 10**15, 10**17, 10**18)), label="")]

@@ -1,0 +1,157 @@
+"""Runs a heist on the node and looks, after each step, at what everybody owns; nothing here asks the cage for a value.
+
+A whole heist is one request on simulated blocks; steps without time between them share a block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from permits_app.policy_cage.abi import FUNCTIONS
+from permits_app.policy_cage.safe_tx import NONCE
+from tests.proof.caged.engines import GAS, Sent, parse_simulated
+from tests.proof.caged.safe import BALANCE
+from tests.proof.caged.uniswap import POSITIONS
+from tests.proof.heists.plans import bundle
+from tests.proof.heists.scene import Scene
+from tests.proof.heists.steps import Heist
+from tools_app.chain.abi import encode_call
+
+LOOK_AT_ALL = "function tryAggregate(bool mustSucceed, (address to, bytes data)[] calls) returns ((bool, bytes)[] all)"
+BLOCK_GAS = 10**10
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A V3 position of the Safe: token0 as a number, liquidity, and what is owed of both tokens."""
+
+    token0: int
+    token1: int
+    liquidity: int
+    owed0: int
+    owed1: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Base units by symbol, in the wallet, lent and owed; dollars in the vault; coins; V3 positions of the Safe; what
+    the treasury has left and what the thief has; the Safe's nonce, the owned contract's word, two rules of a proposal.
+    """
+
+    wallet: dict[str, int]
+    lent: dict[str, int]
+    owed: dict[str, int]
+    vault: int
+    coins: int
+    positions: tuple[Position, ...]
+    treasury: int
+    thief: dict[str, int]
+    nonce: int
+    owned: int
+    bundle: tuple[int, int]
+
+
+class Watch:
+    """Asks one scene."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        caged, reserves = scene.caged, scene.market.reserves
+        safe, thief = caged.safe, caged.stranger.address
+        self.symbols = tuple(caged.coins)
+        self.fixed: list[tuple[str, bytes]] = []
+        for holders in (
+            [(coin.address, safe) for coin in caged.coins.values()],
+            [(reserves[symbol].a_token, safe) for symbol in self.symbols],
+            [(reserves[symbol].debt_token, safe) for symbol in self.symbols],
+            [(coin.address, thief) for coin in caged.coins.values()],
+            [(coin.address, caged.venue) for coin in caged.coins.values()],
+            [(scene.vault, safe), (caged.coins["USDC"].address, scene.treasury)],
+        ):
+            self.fixed += [(token, encode_call(BALANCE, holder)) for token, holder in holders]
+        for text in ("function totalAssets() view returns (uint256)", "function totalSupply() view returns (uint256)"):
+            self.fixed.append((scene.vault, encode_call(text)))
+        self.fixed.append(
+            (scene.multicall, encode_call("function getEthBalance(address a) view returns (uint256)", safe))
+        )
+        self.fixed.append((safe, encode_call(NONCE)))
+        self.fixed.append(
+            (scene.owned, encode_call("function getAddress(bytes32 id) view returns (address)", bytes(32)))
+        )
+        for rule in bundle(scene):
+            self.fixed.append((caged.cage, encode_call(FUNCTIONS["rules"], int(rule.kind), rule.key)))
+        self._questions: dict[range, str] = {}
+
+    def ask(self, heist: Heist) -> tuple[Any, ...]:
+        """The parameters of `eth_simulateV1`; every step is followed by a look."""
+        look = {"from": self.scene.caged.stranger.address, "to": self.scene.multicall, "gas": hex(10 * GAS)}
+        look["data"] = self._question(heist.tokens)
+        blocks: list[dict[str, Any]] = []
+        at = self.scene.engine.now()
+        for step in heist.steps:
+            if step.seconds or not blocks:
+                at += max(1, step.seconds)
+                blocks.append({"blockOverrides": {"time": hex(at), "gasLimit": hex(BLOCK_GAS)}, "calls": []})
+            request = {"from": step.sender, "to": step.to, "data": "0x" + step.data.hex(), "gas": hex(GAS)}
+            blocks[-1]["calls"] += [request, look]
+        return {"blockStateCalls": blocks, "validation": False}, "latest"
+
+    def read(self, heist: Heist, answer: list[dict[str, Any]]) -> list[tuple[Sent, Seen]]:
+        """What each step did, and what was seen after it."""
+        found = []
+        for block in answer:
+            at = int(block["timestamp"], 16)
+            for index in range(0, len(block["calls"]), 2):
+                seen = bytes.fromhex(block["calls"][index + 1]["returnData"][2:])
+                found.append((parse_simulated({**block["calls"][index], "logs": []}, at), self._parse(seen)))
+        return found
+
+    def _question(self, tokens: range) -> str:
+        if tokens not in self._questions:
+            npm = self.scene.v3.npm
+            asked = list(self.fixed)
+            for token in tokens:
+                asked.append((npm, encode_call("function ownerOf(uint256 id) view returns (address)", token)))
+                asked.append((npm, encode_call(POSITIONS, token)))
+            self._questions[tokens] = "0x" + encode_call(LOOK_AT_ALL, False, asked).hex()
+        return self._questions[tokens]
+
+    def _parse(self, output: bytes) -> Seen:
+        """Read word by word: it is our own question, and decoding would be most of the proof's time."""
+        heads = [int.from_bytes(output[64 + at : 96 + at], "big") for at in range(0, 32 * _word(output, 1), 32)]
+        answers = []
+        for head in heads:
+            start = 64 + head
+            length = int.from_bytes(output[start + 64 : start + 96], "big")
+            # A contract may answer anything; a word that is not there is none.
+            answers.append(output[start + 96 : start + 96 + length])
+        words = [int.from_bytes(answer[:32], "big") for answer in answers[: len(self.fixed)]]
+        count = len(self.symbols)
+        wallet, lent, owed, thief, venue = (
+            dict(zip(self.symbols, words[index * count : (index + 1) * count], strict=True)) for index in range(5)
+        )
+        shares, treasury, assets, supply, coins, nonce, owned, one, other = words[5 * count :]
+        safe = int(self.scene.caged.safe, 16)
+        positions = []
+        for index in range(len(self.fixed), len(answers), 2):
+            if len(answers[index]) == 32 and _word(answers[index], 0) == safe:
+                told = answers[index + 1]
+                positions.append(Position(*(_word(told, place) for place in (2, 3, 7, 10, 11))))
+        return Seen(
+            wallet=wallet,
+            lent=lent,
+            owed=owed,
+            vault=shares * assets // supply if supply else 0,
+            coins=coins,
+            positions=tuple(positions),
+            treasury=treasury,
+            thief={symbol: thief[symbol] + venue[symbol] for symbol in self.symbols},
+            nonce=nonce,
+            owned=owned,
+            bundle=(one, other),
+        )
+
+
+def _word(data: bytes, index: int) -> int:
+    return int.from_bytes(data[32 * index : 32 * index + 32], "big")

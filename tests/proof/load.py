@@ -1,0 +1,91 @@
+"""An hour of a fleet in ten minutes: everything runs, clients commit over HTTP, owners and heartbeats are at it too.
+
+Two rounds: eight clients on eight golems, then eight on one. Nothing may deadlock or be answered with 5xx, no permit
+may be blocked for a reason of ours, and afterwards every call was mined once, nonces have no gap, reservations are
+settled and audit chains hold. GOLEM_PROOF_LOAD_SECONDS shortens a round, and a shortened one is no proof but a look.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connections
+
+from archetypes_app.models import Heartbeat
+from golem_project.settings.environment import read_integer
+from tests.proof.loaded import checks
+from tests.proof.loaded.people import Client, Owner, make_golem, make_owner, make_token
+from tests.proof.loaded.servers import Product, running_product
+from tests.proof.registry import Progress, proof
+from tools_app.core import clock
+from tools_app.core.whole import count_repeated
+
+CLIENTS = 8
+_GOLEMS_OF_ROUND = (CLIENTS, 1)
+_JOIN_SECONDS = 90.0
+
+
+@proof(
+    id="load",
+    what="8 clients on 8 golems and 8 on one over HTTP beside halts, limits, approvals and ticks: no deadlock, no 5xx",
+    rounds=len(_GOLEMS_OF_ROUND),
+)
+def prove_load(progress: Progress) -> None:
+    """The remaining rounds, each on golems of its own."""
+    seconds = read_integer("GOLEM_PROOF_LOAD_SECONDS", 300)
+    logs = Path(settings.GOLEM_REPORT_DIR) / "load"
+    with running_product(logs) as product:
+        for number in progress.remaining():
+            findings = play_round(progress, product, golems=_GOLEMS_OF_ROUND[number], seconds=seconds)
+            progress.findings += [f"round {number}: {line}; logs in {logs}" for line in findings]
+
+
+def play_round(progress: Progress, product: Product, *, golems: int, seconds: float) -> list[str]:
+    """Load the product for `seconds`; what went wrong. Figures go to the progress's notes."""
+    owners = [make_owner() for _ in range(golems)]
+    made = [make_golem(owner, "Load") for owner in owners]
+    ids = [golem.pk for golem in made]
+    clients = [
+        Client(product.url, make_token(made[number % golems], owners[number % golems])) for number in range(CLIENTS)
+    ]
+    changing = [Owner(golem, owner, seed) for seed, (golem, owner) in enumerate(zip(made, owners, strict=True))]
+    deadlocks, repeated = checks.count_deadlocks(), sum(count_repeated().values())
+    is_over, started = threading.Event(), clock.monotonic_ms()
+    everybody: list[Client | Owner] = [*clients, *changing]
+    threads = [threading.Thread(target=each.run, args=(is_over,), daemon=True) for each in everybody]
+    for thread in threads:
+        thread.start()
+    is_over.wait(seconds)
+    is_over.set()
+    for thread in threads:
+        thread.join(_JOIN_SECONDS)
+    took = (clock.monotonic_ms() - started) / 1000
+    connections.close_all()
+    Heartbeat.objects.filter(golem_id__in=ids).update(is_on=False)
+    findings = [f"{name} ended by itself" for name in product.list_dead()]
+    if not checks.wait_until_quiet(ids):
+        findings.append("permits are under way a minute after the last call")
+    deadlocks = checks.count_deadlocks() - deadlocks
+    again = sum(count_repeated().values()) - repeated
+    findings += [f"{deadlocks} deadlocks, {again} transactions repeated"] if deadlocks or again else []
+    findings += [line for each in everybody for line in each.failures]
+    findings += [f"{count} permits blocked: {code}" for code, count in checks.find_blocks(ids).items()]
+    findings += checks.find_broken(ids)
+    times = [each for client in clients for each in client.times_ms]
+    if not times:
+        findings.append("nothing was committed")
+    refused, changes = _add(client.codes for client in clients), _add(each.done for each in changing)
+    progress.notes.append(
+        f"{CLIENTS} clients on {golems} golem{'s' * (golems > 1)}: {checks.describe_times(times, took)};"
+        f" refused: {refused}; changes: {changes}; deadlocks {deadlocks}, repeated {again}"
+    )
+    return findings
+
+
+def _add(counts: Iterable[Counter[str]]) -> str:
+    total = sum(counts, Counter[str]())
+    return ", ".join(f"{count} {name}" for name, count in sorted(total.items())) or "none"

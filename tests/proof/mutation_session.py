@@ -1,0 +1,324 @@
+"""A pytest plugin that tries many mutants in one run: the tests run once as they are, then each mutant in a fork.
+
+The first run learns which tests reach which mutant, so a mutant meets only those, the likeliest first. A test that
+fails with a mutant is asked again without it: only when it passes then was the mutant noticed, otherwise the test is
+of no use here. GOLEM_MUTATION_PLAN names a JSON file with the sources, the mutants in the order wanted and the
+descriptor that verdicts are written to, one line of JSON each.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
+import os
+import re
+import select
+import signal
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import CodeType, ModuleType, SimpleNamespace
+from typing import Any
+
+import hypothesis
+import pytest
+from _pytest.runner import runtestprotocol
+from hypothesis import Phase
+
+from tests.proof.mutants import CHOOSER, Mutant, list_mutants, weave_mutants
+
+PLAN_VARIABLE = "GOLEM_MUTATION_PLAN"
+# A mutant may wait for a lock that never comes free; the suite's own patience is for slow machines.
+LEAST_PATIENCE_SECONDS = 60
+PATIENCE_FACTOR = 5
+NO_MUTANT = -1
+LOADING = "while loading"
+HUNG = "hung"
+PARTLY_BOUND = "partly bound"
+
+
+@dataclass
+class Chooser:
+    """Answers the woven modules: whether mutant `n` is on; meanwhile notes which test asked."""
+
+    active: int = NO_MUTANT
+    test: str | None = LOADING
+    reached: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def choose(self, number: int) -> bool:
+        """Called at every place that could be otherwise."""
+        if self.test is not None:
+            self.reached[number].add(self.test)
+        return number == self.active
+
+
+class _WovenLoader(importlib.machinery.SourceFileLoader):
+    """Loads a module with all its mutants in it."""
+
+    def __init__(self, name: str, path: str, *, first: int, chooser: Chooser) -> None:
+        super().__init__(name, path)
+        self._first = first
+        self._chooser = chooser
+
+    def get_code(self, fullname: str) -> CodeType:
+        source = Path(self.path).read_text(encoding="utf-8")
+        return compile(weave_mutants(source, first=self._first), self.path, "exec", dont_inherit=True)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__dict__[CHOOSER] = self._chooser.choose
+        super().exec_module(module)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def __init__(self, firsts: dict[str, tuple[str, int]], chooser: Chooser) -> None:
+        self._firsts = firsts
+        self._chooser = chooser
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if name not in self._firsts:
+            return None
+        where, first = self._firsts[name]
+        loader = _WovenLoader(name, where, first=first, chooser=self._chooser)
+        return importlib.util.spec_from_file_location(name, where, loader=loader)
+
+
+class MutationSession:
+    """The plugin object. Mutants are numbered through all modules in the order of the plan's `modules`."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        self.chooser = Chooser()
+        self._wanted: list[int] = plan["wanted"]
+        self._verdicts: int = plan["descriptor"]
+        self._modules: dict[int, str] = {}
+        self._mutants: dict[int, Mutant] = {}
+        self._items: dict[str, pytest.Item] = {}
+        self._seconds: dict[str, float] = {}
+        self._unfit: set[str] = set()
+        self._noticed: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self._words: dict[Path, set[str]] = {}
+        firsts = {}
+        self._suites: dict[str, tuple[str, ...]] = {}
+        self._sources: dict[str, str] = {}
+        for name, facts in plan["modules"].items():
+            firsts[name] = (facts["path"], len(self._mutants))
+            self._suites[name] = tuple(facts["tests"])
+            self._sources[name] = Path(facts["path"]).read_text(encoding="utf-8")
+            for mutant in list_mutants(self._sources[name]):
+                self._modules[len(self._mutants)] = name
+                self._mutants[len(self._mutants)] = mutant
+        sys.meta_path.insert(0, _Finder(firsts, self.chooser))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Every test once, then every wanted mutant against the tests that reach it."""
+        self._run_as_it_is(session)
+        self.chooser.test = None
+        for number in self._wanted:
+            self._report(number, **self._judge(number))
+        return True
+
+    def _run_as_it_is(self, session: pytest.Session) -> None:
+        # What a module, class or package shares is taken down between forks; what the session shares stays.
+        nothing_shared = SimpleNamespace(listchain=lambda: [session])
+        for item in session.items:
+            self._items[item.nodeid] = item
+            self.chooser.test = item.nodeid
+            self._forget_answers()
+            began = time.monotonic()
+            # A slow machine may fail a test once; one that fails twice would make every verdict worthless.
+            runs = (runtestprotocol(item, nextitem=nothing_shared, log=True) for _ in range(2))  # type: ignore[arg-type]
+            is_passed = any(not any(report.failed for report in reports) for reports in runs)
+            self.chooser.test = LOADING
+            self._seconds[item.nodeid] = time.monotonic() - began
+            if not is_passed:
+                pytest.exit(f"{item.nodeid} fails without any mutant", returncode=3)
+
+    def _judge(self, number: int) -> dict[str, Any]:
+        tests = self._list_tests(number)
+        if tests is None:
+            return {"verdict": "alone"}
+        if not tests:
+            return {"verdict": "unreached"}
+        patience = LEAST_PATIENCE_SECONDS + PATIENCE_FACTOR * sum(self._seconds[test] for test in tests)
+        was_hung = False
+        while left := [test for test in tests if test not in self._unfit]:
+            failed = self._fork(number, left, patience)
+            if failed is None:
+                return {"verdict": "survived", "tests": len(left)}
+            if failed == PARTLY_BOUND or (failed == HUNG and was_hung):
+                return {"verdict": "alone" if failed == PARTLY_BOUND else "noticed", "by": failed}
+            if failed == HUNG:
+                was_hung = True
+            elif self._passes_as_it_is(failed, patience):
+                self._noticed[self._modules[number], self._mutants[number].place][failed] += 1
+                return {"verdict": "noticed", "by": failed}
+            else:
+                self._unfit.add(failed)
+        return {"verdict": "alone", "by": f"{len(tests)} unfit tests"}
+
+    def _passes_as_it_is(self, test: str, patience_seconds: float) -> bool:
+        """Whether it passes in a fork without any mutant; otherwise it was not the mutant that made it fail."""
+        return any(self._fork(NO_MUTANT, [test], patience_seconds) is None for _ in range(2))
+
+    def _list_tests(self, number: int) -> list[str] | None:
+        """The module's tests that reach a mutant: first what noticed others of the same function, then the file named
+        after the module, then the quickest; None when only a process of its own can tell.
+        """
+        mutant = self._mutants[number]
+        if mutant.is_woven:
+            reaching = self.chooser.reached.get(number, set())
+            if LOADING in reaching:
+                return None
+        elif mutant.binding:
+            names = _bound_names(ast.parse(mutant.binding).body[0])
+            users = {
+                module
+                for module, source in self._sources.items()
+                if module == self._modules[number] or any(re.search(rf"\b{name}\b", source) for name in names)
+            }
+            here = [other for other, module in self._modules.items() if module in users]
+            reaching = set().union(*(self.chooser.reached.get(other, set()) for other in here)) - {LOADING}
+            # A test that reads a constant and calls nothing reaches it too.
+            reaching |= {test for test, item in self._items.items() if self._mentions(item.path, names)}
+        else:
+            return None
+        module = self._modules[number]
+        named_after_it = f"/test_{module.rpartition('.')[2]}.py::"
+        noticed = self._noticed[module, mutant.place]
+        return sorted(
+            (test for test in reaching if test.startswith(self._suites[module])),
+            key=lambda test: (-noticed[test], named_after_it not in test, self._seconds[test]),
+        )
+
+    def _mentions(self, path: Path, names: set[str]) -> bool:
+        if path not in self._words:
+            self._words[path] = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+        return not self._words[path].isdisjoint(names)
+
+    def _fork(self, number: int, tests: list[str], patience_seconds: float) -> str | None:
+        """The first of `tests` that fails with the mutant on, HUNG, or None when all pass."""
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            try:
+                failed = self._run_with(number, tests)
+            except BaseException as error:
+                failed = f"{tests[0]} ({type(error).__name__})" if number == NO_MUTANT else tests[0]
+            os.write(writing, (failed or "").encode())
+            os._exit(0)
+        os.close(writing)
+        return _read_answer(child, reading, patience_seconds)
+
+    def _run_with(self, number: int, tests: list[str]) -> str | None:
+        mutant = self._mutants.get(number)
+        is_whole = True
+        if mutant is not None and mutant.binding:
+            try:
+                is_whole = _bind_anew(sys.modules[self._modules[number]], mutant.binding)
+            except Exception:
+                return tests[0]
+        self.chooser.active = number
+        self._forget_answers()
+        items = [self._items[test] for test in tests]
+        nothing_shared = SimpleNamespace(listchain=lambda: [items[0].session])
+        for item, nextitem in zip(items, [*items[1:], nothing_shared], strict=True):
+            if any(report.failed for report in runtestprotocol(item, nextitem=nextitem, log=False)):  # type: ignore[arg-type]
+                return item.nodeid
+        return None if is_whole else PARTLY_BOUND
+
+    def _forget_answers(self) -> None:
+        """What a proven function answered before, a mutant of it may answer otherwise."""
+        for name in self._suites.keys() & sys.modules.keys():
+            for value in vars(sys.modules[name]).values():
+                if callable(forget := getattr(value, "cache_clear", None)):
+                    forget()
+
+    def _report(self, number: int, **verdict: Any) -> None:
+        os.write(self._verdicts, (json.dumps({"number": number, **verdict}) + "\n").encode())
+
+
+def _read_answer(child: int, reading: int, patience_seconds: float) -> str | None:
+    """What the child wrote before it ended; one that does not end in time is ended."""
+    ready, _, _ = select.select([reading], [], [], patience_seconds)
+    if not ready:
+        os.kill(child, signal.SIGKILL)
+    answer = os.read(reading, 4096).decode() if ready else HUNG
+    os.close(reading)
+    os.waitpid(child, 0)
+    return answer or None
+
+
+def _bind_anew(module: ModuleType, binding: str) -> bool:
+    """Give a constant its changed value wherever the same object is known under the same name, and the constants made
+    of it theirs. False when more than constants was made of it while modules loaded: a class, a default, a decorator.
+    """
+    changed = dict(module.__dict__)
+    exec(compile(binding, module.__name__, "exec"), changed)
+    is_all = True
+    for name, before in list(module.__dict__.items()):
+        if changed[name] is before or name == "__builtins__":
+            continue
+        for other in list(sys.modules.values()):
+            if getattr(other, "__dict__", {}).get(name, changed) is before:
+                other.__dict__[name] = changed[name]
+                is_all = all([_bind_followers(other, name), is_all])
+    return is_all
+
+
+def _bind_followers(module: ModuleType, name: str) -> bool:
+    path = getattr(module, "__file__", None)
+    if path is None:
+        return False
+    is_all = True
+    for statement in ast.parse(Path(path).read_text(encoding="utf-8")).body:
+        mentions = any(isinstance(node, ast.Name) and node.id == name for node in _walk_loading(statement))
+        if not mentions or name in _bound_names(statement):
+            continue
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            is_all = _bind_anew(module, ast.unparse(statement)) and is_all
+        else:
+            is_all = False
+    return is_all
+
+
+def _bound_names(statement: ast.stmt) -> set[str]:
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def _walk_loading(node: ast.AST) -> Iterator[ast.AST]:
+    """What of a statement runs while its module loads: everything but the bodies of functions."""
+    yield node
+    for name, value in ast.iter_fields(node):
+        if name == "body" and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from _walk_loading(child)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before the settings and the models are loaded the finder is in place already, see below. A failure is enough:
+    nobody reads the smallest example of it.
+    """
+    hypothesis.settings.register_profile(
+        "mutants", phases=(Phase.explicit, Phase.generate), database=None, report_multiple_bugs=False
+    )
+    hypothesis.settings.load_profile("mutants")
+    config.pluginmanager.register(SESSION, "mutation-session")
+
+
+# At import: `-p` loads this file before Django's settings, and with them the product. Without a plan it is only one of
+# the package's files, which `python -m tests.proof` imports all.
+SESSION = (
+    MutationSession(json.loads(Path(os.environ[PLAN_VARIABLE]).read_text(encoding="utf-8")))
+    if PLAN_VARIABLE in os.environ
+    else None
+)

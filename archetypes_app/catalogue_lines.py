@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from archetypes_app.errors import CategoryUnknown
-from archetypes_app.loadout import Loading, Loadout
+from archetypes_app.loadout import MOST_TOKENS, Loading, Loadout
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.enums import Category, PiTool
 from tools_app.toolkit.registry import UnknownTool
@@ -135,7 +135,10 @@ def describe_loading(*, loading: Loading, toolset: Toolset, tools: Sequence[Tool
         answer["dropped"] = list(loading.dropped)
     if loading.no_room:
         answer["no_room"] = list(loading.no_room)
-        answer["message"] += f" At most {loading.loadout.most} are loaded at once: load fewer, by name."
+        answer["message"] += (
+            f" At most {loading.loadout.most} are loaded at once, and their definitions cost at most"
+            f" {MOST_TOKENS} tokens: load fewer, by name."
+        )
     return answer
 
 

@@ -6,7 +6,7 @@ Seed: 004; decisions, "The 8 Pi-facing tools".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,6 +19,8 @@ from tools_app.toolkit.toolset import Toolset
 MOST_TOOLS: Final = 12
 """Tools loaded at once, the core among them, unless the owner says otherwise."""
 MOST_CORE: Final = 5
+MOST_TOKENS: Final = 2_500
+"""What the definitions over up to twelve tools may cost a model; an owner who shows more at once chose to pay more."""
 
 # Words agents use, so that no venue is named: what a golem of this category does first. The more special a category
 # is, the earlier it stands: who has it was made for it.
@@ -73,8 +75,12 @@ class Loadout:
             return self
         return replace(self, loaded=(*(each for each in self.loaded if each != name), name))
 
-    def load(self, names: Iterable[str]) -> Loading:
-        """`names` loaded in their order, as many as there is room for; the least recently used give way."""
+    def load(self, names: Iterable[str], *, fits: Fits | None = None) -> Loading:
+        """`names` loaded in their order, as many as there is room for; the least recently used give way.
+
+        So they do while `fits` says that what is shown costs too much; where nothing is left to give way, the last of
+        `names` find no room.
+        """
         wanted = list(dict.fromkeys(names))
         if self.most is None:
             return Loading(self, added=(), already=tuple(wanted), dropped=(), no_room=())
@@ -85,6 +91,11 @@ class Loadout:
         others = [name for name in self.loaded if name not in kept]
         staying = others[len(others) - max(0, self.room - len(kept) - len(added)) :] if added else others
         loadout = replace(self, loaded=(*staying, *kept, *added))
+        while added and fits is not None and not fits(loadout):
+            staying, added = (staying[1:], added) if staying else (staying, added[:-1])
+            loadout = replace(self, loaded=(*(staying if added else others), *kept, *added))
+        if not added:
+            staying = others
         return Loading(
             loadout,
             added=tuple(added),
@@ -92,6 +103,10 @@ class Loadout:
             dropped=tuple(name for name in others if name not in staying),
             no_room=tuple(fresh[len(added) :]),
         )
+
+
+Fits = Callable[[Loadout], bool]
+"""Whether the definitions over what a loadout shows cost a model no more than they may."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThink
 from golem_project.heartbeat.thinking.errors import ModelEndpointRefused, ModelNotConfigured
 from golem_project.heartbeat.thinking.model_client import read_client
 from golem_project.pi.definitions import define_tools
+from golem_project.pi.token_count import cost_little
 from golem_project.stream import sealed
 from memory_app.actions.search_memory import search_memory
 from permits_app.actions.read_for_tool import read_for_tool
@@ -110,7 +111,7 @@ def read_zerodev() -> BundlerClient | None:
 def configure_thinking() -> None:
     """Set the language models this process asks, for heartbeats and for delegates. Raises ImproperlyConfigured."""
     try:
-        client = read_client(write_tools=define_tools)
+        client = read_client(write_tools=define_tools, cost_little=cost_little)
     except (ModelEndpointRefused, ModelNotConfigured) as error:
         raise ImproperlyConfigured(error.detail) from None
     model_planner.configure(client)

@@ -10,17 +10,22 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from archetypes_app.loadout import Loading, Loadout
+from archetypes_app.loadout import Fits, Loading, Loadout
 from archetypes_app.models import ApiKey
 from tools_app.core.whole import whole
 
 
 @whole
-def load_tools(*, key_id: UUID, names: Sequence[str], read: Callable[[ApiKey], Loadout]) -> Loading:
-    """Load `names`, least recently used ones giving way, under the key's row lock; `read` makes its loadout."""
+def load_tools(
+    *, key_id: UUID, names: Sequence[str], read: Callable[[ApiKey], Loadout], fits: Fits | None = None
+) -> Loading:
+    """Load `names` as far as `fits` agrees, least recently used ones giving way, under the key's row lock.
+
+    `read` makes the key's loadout.
+    """
     with transaction.atomic():
         key = ApiKey.objects.select_for_update(no_key=True).get(pk=key_id)
-        loading = read(key).load(names)
+        loading = read(key).load(names, fits=fits)
         if loading.loadout.most is not None and list(loading.loadout.loaded) != key.loaded_tools:
             key.loaded_tools = list(loading.loadout.loaded)
             key.save(update_fields=["loaded_tools"])

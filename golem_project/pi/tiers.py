@@ -7,16 +7,19 @@ from functools import cached_property
 from typing import Any, Final
 
 from archetypes_app.actions.load_tools import load_tools, note_tool_use
-from archetypes_app.loadout import Loading, Loadout, find_served, make_loadout, not_loaded
+from archetypes_app.loadout import MOST_TOOLS, Loading, Loadout, find_served, make_loadout, not_loaded
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.tier_queries import TIER_KEYS, answer_tier_query
 from archetypes_app.toolset import resolve_toolset
 from golem_project.pi import recent_shelves
+from golem_project.pi.definitions import define_tools
 from golem_project.pi.manifest import describe_route
+from golem_project.pi.token_count import cost_little
 from permits_app.actions.query import OWN_QUERIES
 from tools_app.adapters import UnknownAction, UnknownVenue, list_keys, normalize_key, resolve_action
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import Category, PiTool
+from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.result import ToolResult
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
@@ -97,7 +100,18 @@ class KeyShelf:
         return ToolResult(data=data).as_dict()
 
     def _load(self, names: Sequence[str]) -> Loading:
-        return load_tools(key_id=self.key.pk, names=names, read=self._read)
+        return load_tools(key_id=self.key.pk, names=names, read=self._read, fits=self._fits)
+
+    def _fits(self, loadout: Loadout) -> bool:
+        if loadout.most is None or loadout.most > MOST_TOOLS:
+            return True
+        shown = define_tools(
+            toolset=loadout.cut(self.toolset),
+            permit_ttl_seconds=self.golem.permit_ttl_seconds,
+            has_memory=True,
+            has_writes=self.toolset.has_writes,
+        )
+        return cost_little(shown, are_ours=all(tool.name in REGISTRY for tool in loadout.cut(self.toolset)))
 
     def _read(self, key: ApiKey) -> Loadout:
         first = [Category(category) for category in self.golem.archetype.tool_categories]

@@ -13,11 +13,14 @@ from typing import Any, Final
 
 import quicktok
 
+from archetypes_app.loadout import MOST_TOKENS
 from golem_project.pi.dialects import Dialect, render_tools
 from golem_project.pi.pi_tool import PiToolDef
 
 TOKENIZERS: Final = ("o200k_base", "cl100k_base", "llama3", "qwen3")
 """Those whose tables come with the package, the newest of OpenAI's first."""
+FEWEST_BYTES: Final = 4
+"""How many bytes a token of our own definitions has on average at least; tools that owners bring may be denser."""
 
 
 def count_text(text: str, *, tokenizer: str) -> int:
@@ -37,6 +40,17 @@ def count_definitions(tools: Sequence[PiToolDef], *, dialect: Dialect, tokenizer
         sent = ("name", "description", "parameters" if dialect is Dialect.PI else "inputSchema")
         rendered = [{name: tool[name] for name in sent} for tool in rendered]
     return count_json(rendered, tokenizer=tokenizer)
+
+
+def cost_little(tools: Sequence[PiToolDef], *, are_ours: bool) -> bool:
+    """Whether they cost no more than MOST_TOKENS, in the dialect that writes them longest and by the newest tokenizer.
+
+    What is short enough for any text of `are_ours` is not counted: a tokenizer's table is sixty megabytes.
+    """
+    written = json.dumps(render_tools(Dialect.OPENAI, tools), ensure_ascii=False, separators=(",", ":"))
+    if are_ours and len(written.encode()) <= MOST_TOKENS * FEWEST_BYTES:
+        return True
+    return count_text(written, tokenizer=TOKENIZERS[0]) <= MOST_TOKENS
 
 
 def count_prompt(tools: Sequence[PiToolDef], *, tokenizer: str) -> int:

@@ -18,6 +18,7 @@ from archetypes_app.models.override import OverrideMode
 from archetypes_app.toolset import resolve_toolset
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
 from golem_project.pi.definitions import define_tools
+from golem_project.pi.token_count import cost_little
 from permits_app.actions.approve_definition import approve_definition, compare_definitions
 from permits_app.actions.bring_definition import bring_definition
 from permits_app.actions.pin_definitions import list_unseen, pin_definitions
@@ -138,6 +139,7 @@ def test_a_heartbeats_model_takes_up_a_wish_through_its_own_tools(live_golem: Li
         toolset=toolset,
         loadout=Loadout(most=None),
         write_tools=lambda shown: define_tools(toolset=shown, permit_ttl_seconds=60),
+        cost_little=cost_little,
         actor="system:heartbeat",
         is_live=False,
     )

@@ -43,6 +43,8 @@ _CHARACTERS_PER_LLM_TOKEN = 2
 
 ToolWriter = Callable[..., Sequence[ManualTool]]
 """Makes the Pi-facing tools of a toolset: `define_tools(toolset=, permit_ttl_seconds=, has_memory=)`."""
+ToolWeigher = Callable[..., bool]
+"""Whether tools cost a model no more than they may: `cost_little(tools, are_ours=)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ class ModelClient:
     endpoint: Endpoint
     models: Mapping[InferenceTier, ThinkingModel]
     write_tools: ToolWriter
+    cost_little: ToolWeigher
     api_key: Secret | None = field(default=None, repr=False)
 
     def choose_model(self, tier: InferenceTier) -> ThinkingModel:
@@ -178,7 +181,7 @@ class GolemPurse:
         self._held = None
 
 
-def read_client(*, write_tools: ToolWriter) -> ModelClient | None:
+def read_client(*, write_tools: ToolWriter, cost_little: ToolWeigher) -> ModelClient | None:
     """The client the settings describe; None without a model. Raises ModelEndpointRefused, ModelNotConfigured."""
     if not settings.GOLEM_MODEL_T1 and not settings.GOLEM_MODEL_T2:
         return None
@@ -204,6 +207,7 @@ def read_client(*, write_tools: ToolWriter) -> ModelClient | None:
             ),
         },
         write_tools=write_tools,
+        cost_little=cost_little,
     )
 
 

@@ -101,6 +101,7 @@ def think(
             toolset=toolset,
             loadout=loadout,
             write_tools=write_tools,
+            cost_little=client.cost_little,
             actor=actor,
             is_live=is_live,
             only_rehearses=talk is not None,
@@ -120,7 +121,7 @@ def think(
             phase=Phase(golem.phase),
             is_live=is_live,
             tools=tools,
-            toolset=loadout.cut(toolset),
+            toolset=desk.shown,
         )
         opening = write_opening(
             situation=situation,

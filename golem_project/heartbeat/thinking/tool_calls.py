@@ -7,6 +7,7 @@ touched is noted, so that the record of the tick can say what came of the thinki
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,7 +15,7 @@ from uuid import UUID
 from django.conf import settings
 from jsonschema import Draft202012Validator
 
-from archetypes_app.loadout import Loading, Loadout, find_served, not_loaded
+from archetypes_app.loadout import MOST_TOOLS, Loading, Loadout, find_served, not_loaded
 from archetypes_app.models import Golem
 from archetypes_app.tier_queries import TIER_KEYS, answer_tier_query
 from golem_project.heartbeat.thinking.conversation import ManualTool
@@ -66,6 +67,7 @@ class ToolDesk:
         toolset: Toolset,
         loadout: Loadout,
         write_tools: Callable[[Toolset], Sequence[ManualTool]],
+        cost_little: Callable[..., bool],
         actor: str,
         is_live: bool,
         only_rehearses: bool = False,
@@ -76,6 +78,10 @@ class ToolDesk:
         self._toolset = toolset
         self._write_tools = write_tools
         self._only_rehearses = only_rehearses
+        self._cost_little = cost_little
+        # Chosen were those that bear on what is the matter, the most needed first.
+        while loadout.loaded and not self._fits(loadout):
+            loadout = replace(loadout, loaded=loadout.loaded[:-1])
         self._show(loadout)
         self._actor = actor
         self._is_live = is_live
@@ -95,6 +101,11 @@ class ToolDesk:
         return self._offered
 
     @property
+    def shown(self) -> Toolset:
+        """What is loaded now."""
+        return self._shown
+
+    @property
     def touched(self) -> tuple[TouchedPermit, ...]:
         """Every permit made or used here, as far as it was taken, in order of the preview."""
         return tuple(self._touched.values())
@@ -107,10 +118,16 @@ class ToolDesk:
         self._offered = tuple(tool for tool in written if not (self._only_rehearses and str(tool.name) in _LASTING))
 
     def _load(self, names: Sequence[str]) -> Loading:
-        loading = self._loadout.load(names)
+        loading = self._loadout.load(names, fits=self._fits)
         if loading.loadout != self._loadout:
             self._show(loading.loadout)
         return loading
+
+    def _fits(self, loadout: Loadout) -> bool:
+        if loadout.most is None or loadout.most > MOST_TOOLS:
+            return True
+        shown = loadout.cut(self._toolset)
+        return self._cost_little(self._write_tools(shown), are_ours=all(tool.name in REGISTRY for tool in shown))
 
     def _resolve(self, *, pi_tool: PiTool, key: str, venue: str | None) -> ToolDef:
         """The loaded tool that serves this. Raises ToolNotLoaded for one that could be, else what resolving raises."""

@@ -12,7 +12,7 @@ from archetypes_app.actions.revoke_api_key import rotate_api_key
 from archetypes_app.loadout import MOST_CORE, MOST_TOOLS, Loadout, make_loadout
 from archetypes_app.models import ApiKey, ToolOverride
 from archetypes_app.models.override import OverrideMode
-from golem_project.pi import recent_shelves
+from golem_project.pi import recent_shelves, token_count
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tools_app.core import clock
 from tools_app.toolkit.enums import Category
@@ -217,6 +217,32 @@ def test_use_moves_a_tool_behind_the_others() -> None:
     assert (loading.loadout.loaded, loading.dropped) == (("c", "a", "d"), ("b",))
     assert loadout.load(["a", "d"]).dropped == ("b",)
     assert loadout.load(["d", "e", "f", "g"]).no_room == ("g",)
+
+
+def test_what_costs_too_much_beside_the_others_makes_them_give_way_and_alone_finds_no_room() -> None:
+    cost = {"swap": 1, "a": 2, "b": 2, "c": 2, "d": 5, "e": 9}
+
+    def fits(loadout: Loadout) -> bool:
+        return sum(cost[name] for name in loadout.names) <= 9
+
+    loadout = Loadout(core=("swap",), loaded=("a", "b", "c"), most=12)
+    heavy = loadout.load(["d"], fits=fits)
+    assert (heavy.loadout.loaded, heavy.dropped, heavy.added) == (("c", "d"), ("a", "b"), ("d",))
+    too_heavy = loadout.load(["e"], fits=fits)
+    assert (too_heavy.loadout, too_heavy.dropped, too_heavy.no_room) == (loadout, (), ("e",))
+    part = loadout.load(["b", "d", "e"], fits=fits)
+    assert (part.loadout.loaded, part.dropped, part.no_room) == (("b", "d"), ("a", "c"), ("e",))
+
+
+def test_what_a_key_loads_costs_its_model_no_more_than_the_budget(
+    tiered: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(token_count, "MOST_TOKENS", 1_500)
+    ask(tiered, "load_tools", tools=["uniswap_lp_add_liquidity", "wallet_get_gas_price"])
+    told = ask(tiered, "load_tools", tools=["lending_execute_leverage_loop", "morpho_supply_market"])
+    assert told.get("dropped") or told["no_room"]
+    shown = tiered.get("manifest?dialect=openai").json()["tools"]
+    assert token_count.count_json(shown, tokenizer=token_count.TOKENIZERS[0]) <= 1_500
 
 
 def test_what_was_shown_a_moment_ago_gives_no_tool_that_was_taken_away_since(tiered: Agent) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,10 +20,10 @@ from archetypes_app.loadout import make_loadout
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, ToolsetInputs, resolve
 from golem_project.management.commands.tokens import list_prices
 from golem_project.pi.definitions import define_tools
-from golem_project.pi.dialects import Dialect
+from golem_project.pi.dialects import Dialect, render_tools
 from golem_project.pi.pi_tool import PiToolDef
 from golem_project.pi.shown_schema import SHORT
-from golem_project.pi.token_count import TOKENIZERS, count_definitions, count_json
+from golem_project.pi.token_count import FEWEST_BYTES, TOKENIZERS, count_definitions, count_json, count_text
 from tests.golem_project.pi.conftest import MakeAgent
 from tools_app.toolkit.enums import Category, PiTool
 from tools_app.toolkit.registry import REGISTRY
@@ -120,6 +121,17 @@ def test_any_twelve_tools_cost_at_most_2500_tokens() -> None:
             for tokenizer in TOKENIZERS:
                 cost = weigh(toolset, dialect=dialect, tokenizer=tokenizer)
                 assert cost <= TWELVE_BUDGET, (sorted(toolset.names()), dialect, tokenizer, cost)
+
+
+def test_every_dozen_that_is_not_counted_is_short_enough_for_any_tokenizer() -> None:
+    """What load_tools takes as fitting by its length alone; draws of one to twelve."""
+    draw, known = random.Random(12), list(REGISTRY)
+    for _ in range(150):
+        toolset = Toolset.of(draw.sample(known, draw.randint(1, 12)), "drawn")
+        tools = define_tools(toolset=toolset, permit_ttl_seconds=60, has_writes=True)
+        written = json.dumps(render_tools(Dialect.OPENAI, tools), ensure_ascii=False, separators=(",", ":"))
+        for tokenizer in TOKENIZERS:
+            assert count_text(written, tokenizer=tokenizer) * FEWEST_BYTES <= len(written.encode())
 
 
 def test_browsing_450_tools_costs_at_most_1500_tokens() -> None:

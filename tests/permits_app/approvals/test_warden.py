@@ -14,6 +14,7 @@ from archetypes_app.models import Archetype, Golem
 from archetypes_app.toolset import resolve_toolset
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
 from golem_project.pi.definitions import define_tools
+from golem_project.pi.token_count import cost_little
 from permits_app.actions.announce import (
     cancel_announced,
     cancel_as_watchdog,
@@ -138,6 +139,7 @@ def _think(dog: Golem, name: str, **arguments: Any) -> dict[str, Any]:
         toolset=toolset,
         loadout=Loadout(most=None),
         write_tools=lambda shown: define_tools(toolset=shown, permit_ttl_seconds=60),
+        cost_little=cost_little,
         actor="system:heartbeat",
         is_live=True,
     )

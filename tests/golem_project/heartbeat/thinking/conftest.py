@@ -18,6 +18,7 @@ from golem_project.heartbeat.thinking.model_client import ModelClient, ModelPric
 from golem_project.heartbeat.thinking.model_planner import ModelPlanner
 from golem_project.heartbeat.thinking.planner import Deliberation, Situation
 from golem_project.pi.definitions import define_tools
+from golem_project.pi.token_count import cost_little
 from tests.scripted_model import MODEL, Answer, ScriptedModel, serve_model
 from tools_app.core import clock, dispatch
 from tools_app.core.clock import Deadline
@@ -36,6 +37,7 @@ def make_client(
         endpoint=parse_endpoint(url, allow_local=allow_local),
         models={InferenceTier.T1: model, InferenceTier.T2: model},
         write_tools=define_tools,
+        cost_little=cost_little,
         api_key=Secret(API_KEY, TaintLabel.OWNER_SECRET),
     )
 

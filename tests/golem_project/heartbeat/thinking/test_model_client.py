@@ -17,6 +17,7 @@ from golem_project.heartbeat.thinking.errors import ModelNotConfigured
 from golem_project.heartbeat.thinking.model_client import PROVIDER_URLS, ModelClient, ModelPrice, read_client
 from golem_project.heartbeat.thinking.model_planner import get_model_planner
 from golem_project.pi.definitions import define_tools
+from golem_project.pi.token_count import cost_little
 from permits_app.errors import DelegateNeedsModel
 from permits_app.reviewers.delegation_router import check_runnable
 from tests.golem_project.heartbeat.thinking.conftest import API_KEY, Think
@@ -38,7 +39,7 @@ def configured(settings: Any) -> Iterator[Any]:
 
 
 def read() -> ModelClient:
-    client = read_client(write_tools=define_tools)
+    client = read_client(write_tools=define_tools, cost_little=cost_little)
     assert client is not None
     return client
 

@@ -324,7 +324,7 @@ class ManifestOutput(serializers.Serializer[Any]):
     left_out = serializers.ListField(child=serializers.DictField(), required=False)
 
 
-# The two bodies that are open by nature, written out for OpenAPI: their tool's own schema closes them.
+# The two bodies that are open by nature, written out for OpenAPI: `openapi_tools` closes them for each built-in tool.
 _WORD: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": _LONGEST_WORD, "pattern": SAYS_SOMETHING}
 _WORD_OR_NULL = {**_WORD, "type": ["string", "null"]}
 _CHAIN_ID = {

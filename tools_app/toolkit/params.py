@@ -46,6 +46,8 @@ def parse_raw_amount(value: Any) -> int:
         value = int(value)
     if not isinstance(value, int):
         raise ValueError("an amount is a decimal string of base units")
+    if value < 0:
+        raise ValueError("an amount is never negative")
     if value > MAX_UINT256:
         raise ValueError("the amount does not fit 256 bits")
     return value

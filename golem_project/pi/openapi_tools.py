@@ -59,7 +59,7 @@ def _describe(tool: ToolDef, word: str, own: Iterable[str]) -> dict[str, Schema]
         name: part if name in needed else {"anyOf": [part, {"type": "null"}]}
         for name, part in schema["properties"].items()
     }
-    said = {name: {} for name in (word, "venue", *own) if name not in properties}
+    said: dict[str, Schema] = {name: {} for name in (word, "venue", *own) if name not in properties}
     closed = {
         "type": "object",
         "description": f"{tool.name}: {tool.summary}",

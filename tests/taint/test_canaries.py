@@ -31,9 +31,11 @@ from permits_app.errors import PolicyRejected
 from permits_app.tasks import commit_permit_task, preview_action_task
 from tests.adversary.conftest import Adversary
 from tests.adversary.conftest import adversary as adversary
+from tests.bench import command as bench_command
 from tests.bench.figures import MEASURES, Figure
 from tests.golem_project.pi.conftest import SWAP
 from tests.live_golem import FUNDS
+from tests.proof import command as proof_command
 from tests.proof.registry import PROOFS, Progress, Proof
 from tools_app.core import clock, event_bus
 from tools_app.core.events import Event, EventType
@@ -272,9 +274,9 @@ def test_no_canary_is_in_a_report_of_a_bench_or_a_proof(
     settings.GOLEM_REPORT_DIR = tmp_path
     told = io.StringIO()
     monkeypatch.setattr(sys, "stdout", told)
-    call_command("bench", only="leaky.")
+    call_command(bench_command.Command(), only="leaky.")
     with pytest.raises(CommandError, match="findings in leaky.proof"):
-        call_command("proof", only="leaky.", stdout=told)
+        call_command(proof_command.Command(), only="leaky.", stdout=told)
     write_report(tmp_path / "demo.json", {"steps": [{"name": said, "api_key": canaries["token"]}]})
     texts = {path.name: path.read_text() for path in tmp_path.iterdir()}
     assert sorted(texts) == ["bench.json", "demo.json", "proof.json"]

@@ -57,9 +57,8 @@ def select_engine(chain_id: int, name: str = "rpc") -> SimulationEngine:
 
 
 def warm_up() -> None:
-    """Import the engine in process now, with all it reads from files, so that no call that needs it waits for it."""
+    """Import the engine in process now, so that no call that needs it waits for it."""
     import_module("tools_app.simulation.pyevm.engine")
-    import_module("tools_app.simulation.pyevm.precompiles").load_trusted_setup_once()
 
 
 def run_simulation(

@@ -50,12 +50,6 @@ def test_a_power_that_takes_seconds_is_not_begun() -> None:
     assert precompiles.estimate_ms(modexp, head[:32] + bytes(64) + b"\x03", MOST_GAS) < 1
 
 
-def test_the_setup_of_blobs_is_no_surprise_to_a_call() -> None:
-    precompiles._trusted_setup.cache_clear()
-    point = precompiles.POINT_EVALUATION
-    assert precompiles.estimate_ms(point, bytes(192), 100_000) >= 1_000
-
-
 def test_a_gigantic_block_gives_no_call_its_gas(chain: World, swap: SimulationRequest) -> None:
     """A contract that answers how much gas it was left with."""
     chain.rpc.call("anvil_setCode", "0x" + A, "0x5a5f5260205ff3")

@@ -53,6 +53,7 @@ CALLED_BY_NAME = {
             "HasScope",
             "StrictJsonParser",
             "answer_problem",
+            "close_bodies",
         ),
     ],
     "Django REST framework and its schema": [

@@ -76,33 +76,49 @@ class Loadout:
         return replace(self, loaded=(*(each for each in self.loaded if each != name), name))
 
     def load(self, names: Iterable[str], *, fits: Fits | None = None) -> Loading:
-        """`names` loaded in their order, as many as there is room for; the least recently used give way.
+        """`names` loaded in their order; the least recently used others give way to each, as few as must.
 
-        So they do while `fits` says that what is shown costs too much; where nothing is left to give way, the last of
-        `names` find no room.
+        So they do to the count of tools, and while `fits` says that what is shown costs too much. One for which there
+        would be no place beside what else was asked for finds no room, and nothing gives way to it.
         """
         wanted = list(dict.fromkeys(names))
-        if self.most is None:
-            return Loading(self, added=(), already=tuple(wanted), dropped=(), no_room=())
         already = tuple(name for name in wanted if self.shows(name))
-        kept = [name for name in already if name in self.loaded]
-        fresh = [name for name in wanted if name not in already]
-        added = fresh[: max(0, self.room - len(kept))]
-        others = [name for name in self.loaded if name not in kept]
-        staying = others[len(others) - max(0, self.room - len(kept) - len(added)) :] if added else others
-        loadout = replace(self, loaded=(*staying, *kept, *added))
-        while added and fits is not None and not fits(loadout):
-            staying, added = (staying[1:], added) if staying else (staying, added[:-1])
-            loadout = replace(self, loaded=(*(staying if added else others), *kept, *added))
-        if not added:
-            staying = others
+        kept = tuple(name for name in already if name in self.loaded)
+        others = tuple(name for name in self.loaded if name not in kept)
+        staying = others
+        added: tuple[str, ...] = ()
+        no_room: tuple[str, ...] = ()
+        for name in wanted:
+            if name in already:
+                continue
+            beside = self._make_place(staying, (*kept, *added, name), fits=fits)
+            if beside is None:
+                no_room = (*no_room, name)
+            else:
+                staying, added = beside, (*added, name)
         return Loading(
-            loadout,
-            added=tuple(added),
+            self if self.most is None else replace(self, loaded=(*staying, *kept, *added)),
+            added=added,
             already=already,
-            dropped=tuple(name for name in others if name not in staying),
-            no_room=tuple(fresh[len(added) :]),
+            dropped=others[: len(others) - len(staying)],
+            no_room=no_room,
         )
+
+    def _make_place(
+        self, others: tuple[str, ...], asked: tuple[str, ...], *, fits: Fits | None
+    ) -> tuple[str, ...] | None:
+        """The most recently used of `others` that stay beside `asked`; None where `asked` alone is too much."""
+        room = self.room - len(asked)
+        staying = others[max(0, len(others) - room) :]
+        if room < 0:
+            return None
+        if fits is None or fits(replace(self, loaded=(*staying, *asked))):
+            return staying
+        if not fits(replace(self, loaded=asked)):
+            return None
+        while not fits(replace(self, loaded=(*staying, *asked))):
+            staying = staying[1:]
+        return staying
 
 
 Fits = Callable[[Loadout], bool]

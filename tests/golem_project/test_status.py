@@ -114,10 +114,25 @@ def test_a_changed_snapshot_is_reported_with_its_name(monkeypatch: pytest.Monkey
     monkeypatch.setattr(snapshots, "BASE_DIR", tmp_path)
     call_command("snapshots", "--write", verbosity=0)
     call_command("snapshots", "--check")
-    path = tmp_path / "tool_manifest.json"
+    path = tmp_path / "tools" / "uniswap.json"
     path.write_text(path.read_text().replace("uniswap_execute_swap", "uniswap_execute_swop"))
-    with pytest.raises(CommandError, match="tool_manifest.json"):
+    with pytest.raises(CommandError, match=r"tools/uniswap\.json"):
         call_command("snapshots", "--check")
+
+
+def test_the_file_of_a_protocol_that_is_gone_is_reported_and_removed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setattr(snapshots, "FOLDER", tmp_path)
+    monkeypatch.setattr(snapshots, "BASE_DIR", tmp_path)
+    call_command("snapshots", "--write", verbosity=0)
+    left = tmp_path / "tools" / "gone.json"
+    left.write_text("[]\n")
+    with pytest.raises(CommandError, match=r"tools/gone\.json"):
+        call_command("snapshots", "--check")
+    call_command("snapshots", "--write", verbosity=0)
+    assert not left.exists()
+    call_command("snapshots", "--check")
 
 
 def test_snapshots_are_the_same_every_time_and_name_no_file() -> None:
@@ -126,6 +141,11 @@ def test_snapshots_are_the_same_every_time_and_name_no_file() -> None:
         for _ in range(2)
     )
     assert one == two
-    assert set(one) == {"openapi.json", "tool_manifest.json", "pi_manifest.json", "tool_versions.json"}
+    shared = {"openapi.json", "pi_manifest.json", "tool_versions.json"}
+    assert shared | {"tools/aave_v3.json", "tools/erc8004.json", "tools/memory.json"} <= set(one)
+    assert all(name.startswith("tools/") for name in set(one) - shared)
+    assert sorted(tool["tool"] for name in one if name not in shared for tool in json.loads(one[name])) == sorted(
+        tool.name for tool in REGISTRY
+    )
     of_ours = re.compile(r"\b(?:archetypes|memory|permits|tools)_app/|golem_project/|object at 0x")
     assert not any(of_ours.search(text) or str(settings.BASE_DIR) in text for text in one.values())

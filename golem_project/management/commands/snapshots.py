@@ -1,6 +1,6 @@
-"""`manage.py snapshots`: the OpenAPI document and the tool manifests as files, so that a review sees every change.
+"""`manage.py snapshots`: the OpenAPI document and the tools as files, so that a review sees every change.
 
-With `--check` nothing is written and a difference fails; `make check` runs that.
+Tools stand in one file a protocol. With `--check` nothing is written and a difference fails; `make check` runs that.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 from argparse import ArgumentParser
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
 VERSIONS = "tool_versions.json"
+TOOLS = "tools"
+"""The folder of the tools' files."""
 FOLDER = BASE_DIR / "tests" / "snapshots"
 _MOST_DIFF_LINES = 60
 
@@ -48,7 +51,7 @@ class Command(BaseCommand):
             raise CommandError(
                 f"the parameters of {', '.join(unraised)} changed and their schema_version did not rise. Fix: raise it"
             )
-        unserved = find_unserved(stored=_read_stored("tool_manifest.json"), now=snapshots["tool_manifest.json"])
+        unserved = find_unserved(stored=_read_stored_tools(), now=_list_tools(snapshots))
         if unserved:
             raise CommandError(
                 f"calls of {', '.join(unserved)} that were valid no longer are, and the shape they had is not served."
@@ -58,37 +61,56 @@ class Command(BaseCommand):
             path = FOLDER / name
             text = render_snapshot(content)
             if options["check"]:
-                stale += self._compare(path, text)
+                stale += self._compare(name, text)
             elif not path.exists() or path.read_text(encoding="utf-8") != text:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
                 self.stdout.write(f"wrote {path.relative_to(BASE_DIR)}")
+        for path in _list_files():
+            name = path.relative_to(FOLDER).as_posix()
+            if name in snapshots:
+                continue
+            if options["check"]:
+                stale.append(name)
+            else:
+                path.unlink()
+                self.stdout.write(f"removed {path.relative_to(BASE_DIR)}, which no tool is told in")
         if stale:
             raise CommandError(f"out of date: {', '.join(stale)}. Fix: manage.py snapshots, and review the difference")
 
-    def _compare(self, path: Path, text: str) -> list[str]:
+    def _compare(self, name: str, text: str) -> list[str]:
+        path = FOLDER / name
         stored = path.read_text(encoding="utf-8") if path.exists() else ""
         if stored == text:
             return []
         lines = difflib.unified_diff(
-            stored.splitlines(), text.splitlines(), f"{path.name} (stored)", f"{path.name} (code)", lineterm="", n=2
+            stored.splitlines(), text.splitlines(), f"{name} (stored)", f"{name} (code)", lineterm="", n=2
         )
         for number, line in enumerate(lines):
             if number == _MOST_DIFF_LINES:
                 self.stderr.write("…")
                 break
             self.stderr.write(line)
-        return [path.name]
+        return [name]
 
 
 def build_snapshots() -> dict[str, Any]:
     """Every snapshot by its file name, JSON-ready and the same on every machine."""
+    tools = defaultdict(list)
+    for tool in sorted(REGISTRY, key=lambda tool: tool.name):
+        tools[f"{TOOLS}/{name_home(tool)}.json"].append(_describe_tool(tool))
     return {
         "openapi.json": SchemaGenerator().get_schema(request=None, public=True),
-        "tool_manifest.json": [_describe_tool(name) for name in sorted(tool.name for tool in REGISTRY)],
         "pi_manifest.json": _build_pi_manifest(),
         VERSIONS: {tool.name: describe_version(tool) for tool in REGISTRY},
+        **tools,
     }
+
+
+def name_home(tool: ToolDef) -> str:
+    """The folder of the protocol or subsystem a tool lies in, else its app: `aave_v3`, `stream`, `memory`."""
+    app, *rooms = tool.handler.__module__.split(".")
+    return rooms[1] if rooms[0] in ("protocols", "subsystems") else app.removesuffix("_app")
 
 
 def describe_version(tool: ToolDef) -> dict[str, Any]:
@@ -128,13 +150,25 @@ def _read_stored(name: str) -> Any:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
+def _list_files() -> list[Path]:
+    """The stored files of tools."""
+    return sorted((FOLDER / TOOLS).glob("*.json"))
+
+
+def _read_stored_tools() -> list[dict[str, Any]]:
+    return [entry for path in _list_files() for entry in json.loads(path.read_text(encoding="utf-8"))]
+
+
+def _list_tools(snapshots: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [entry for name, entries in snapshots.items() if name.startswith(f"{TOOLS}/") for entry in entries]
+
+
 def render_snapshot(content: Any) -> str:
     """JSON text with one member a line."""
     return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, default=str) + "\n"
 
 
-def _describe_tool(name: str) -> dict[str, Any]:
-    tool = REGISTRY.get(name)
+def _describe_tool(tool: ToolDef) -> dict[str, Any]:
     route = describe_route(tool)
     route["key"] = route.pop("action_type", None) or route.pop("query")
     return {
@@ -150,8 +184,9 @@ def _describe_tool(name: str) -> dict[str, Any]:
 
 
 def _build_pi_manifest() -> dict[str, Any]:
-    """The manifest of a golem that has every tool there is."""
+    """The manifest of a golem that has every tool there is; what a tool's own file says of it is only named."""
     golem = GolemView(
         id=UUID(int=0), name="Every tool", address=None, home_chain_id=31337, base_asset="USDC", phase=Phase.THRIVING
     )
-    return build_manifest(golem=golem, toolset=Toolset.of(REGISTRY, "all"), permit_ttl_seconds=60).body
+    body = build_manifest(golem=golem, toolset=Toolset.of(REGISTRY, "all"), permit_ttl_seconds=60).body
+    return {**body, **{part: [route.get("tool", route) for route in body[part]] for part in ("actions", "queries")}}

@@ -8,6 +8,8 @@ PYTHON ?= python3
 # Processes that share the test suite, each with servers of its own.
 WORKERS ?= 2
 PY := .venv/bin/python
+# Run apart from the product's environment: what it brings along is nobody's dependency.
+PIP_AUDIT := pip-audit==2.10.1
 SUPERVISOR := $(PY) -m golem_project.embedded.supervisor
 # Runs before anything is installed. -I: neither the folder of the script nor the user's packages get in.
 # Without a choice of yours (make PYTHON=...) it goes on under the distribution's Python where there is one.
@@ -18,7 +20,7 @@ RESET := $(PYTHON) -I golem_project/embedded/reset.py
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/var/cache/python
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help python setup run demo test test-fast check bench proof clean reset
+.PHONY: help python setup run demo test test-fast check bench proof audit updates clean reset
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | while IFS='|' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
@@ -63,6 +65,13 @@ check: setup ## format, lint, types, import contracts, migrations, snapshots
 	$(call step,migrations are complete,$(PY) manage.py makemigrations --check --dry-run,$(PY) manage.py makemigrations)
 	$(call step,OpenAPI schema is valid,$(PY) manage.py spectacular --validate --fail-on-warn --file /dev/null,describe the view with extend_schema)
 	$(call step,OpenAPI and manifest snapshots,$(PY) manage.py snapshots --check,$(PY) manage.py snapshots and review the difference)
+
+audit: setup ## ask for known vulnerabilities of every package; one that nothing is known of fails too
+	@$(PY) -m uv tool run --from $(PIP_AUDIT) pip-audit --strict --disable-pip --no-deps -r requirements.txt -r constraints.txt
+	@for client in clients/*/package-lock.json; do echo "$$client"; npm audit --prefix "$$(dirname "$$client")" --package-lock-only; done
+
+updates: setup ## packages of which there is a newer version than the locked one
+	@$(PY) -m uv pip list --outdated --python $(PY)
 
 clean: python ## remove what set-up made
 	@$(RESET) clean

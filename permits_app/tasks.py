@@ -1,4 +1,7 @@
-"""Celery entry points: load, one call into the domain, answer as data. Every one is safe to run twice."""
+"""Celery entry points of previews, commits, approvals, halts and sweeps.
+
+Each loads, makes one call into the domain and answers as data; every one is safe to run twice.
+"""
 
 from __future__ import annotations
 

@@ -18,13 +18,13 @@ from memory_app.actions.query_grimoire import MOST_HITS, Store
 from memory_app.decay import Importance
 from permits_app.actions.query import OWN_QUERIES
 from permits_app.actions.read_wish import MOST_WHY, WHY, WISH_ID
+from permits_app.permits.life import PERMIT_TICKS
 from tools_app.toolkit.enums import Phase, PiTool
 from tools_app.toolkit.schema import json_schema
 from tools_app.toolkit.tooldef import ForeignReadTool, ReadTool, ToolDef
 from tools_app.toolkit.toolset import Toolset, venues_choose
 
 MAX_TEXT = 2_000
-PERMIT_TICKS = 3
 _WORSE = (Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
 _LAST = (Phase.SURVIVAL, Phase.TERMINAL)
 

@@ -1,1 +1,1 @@
-"""A database backend: `ENGINE = "golem_project.pooled_postgresql"`."""
+"""The database backend: Django's for PostgreSQL, with connections from a pool that knows dead ones."""

@@ -22,7 +22,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from archetypes_app.models import Golem
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
-from golem_project.stream import sealed, signing
+from golem_project.stream import sealed, webhook_signatures
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tools_app.core import audit_log, event_bus, event_log, outgoing
 from tools_app.core.errors import GolemError, Recovery
@@ -67,7 +67,7 @@ def create_endpoint(
     most = settings.GOLEM_WEBHOOK_MOST_ENDPOINTS_PER_OWNER
     if WebhookEndpoint.objects.filter(owner=owner).count() >= most:
         raise WebhookRefused(f"an owner has at most {most} webhooks", limit=most)
-    head, secret = event_log.read_head(), signing.make_secret()
+    head, secret = event_log.read_head(), webhook_signatures.make_secret()
     endpoint = WebhookEndpoint(
         owner=owner,
         golem=golem,
@@ -85,7 +85,7 @@ def create_endpoint(
 
 def rotate_secret(*, endpoint: WebhookEndpoint, now: datetime) -> Secret:
     """A new secret; the old one signs along for 24 hours."""
-    secret = signing.make_secret()
+    secret = webhook_signatures.make_secret()
     endpoint.old_sealed_secret, endpoint.old_secret_until = endpoint.sealed_secret, now + OLD_SECRET_LIVES
     endpoint.sealed_secret = _seal(endpoint, secret)
     endpoint.save(update_fields=["sealed_secret", "old_sealed_secret", "old_secret_until"])
@@ -226,7 +226,7 @@ def _headers(delivery: WebhookDelivery, *, body: bytes, now: datetime) -> dict[s
     return {
         "Content-Type": "application/json",
         "User-Agent": "golem-webhooks/1",
-        **signing.sign_headers(
+        **webhook_signatures.sign_headers(
             secrets=reveal_secrets(delivery.endpoint, now=now),
             message_id=f"msg_{delivery.event_id.hex}",
             now=now,

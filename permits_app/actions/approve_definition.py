@@ -26,7 +26,7 @@ from tools_app.sandbox.foreign_tool import make_dry_tool
 from tools_app.sandbox.replacing import find_replaced
 from tools_app.sandbox.stored_definition import check_stored
 
-MOST_TOOLS = 20
+MOST_OWNER_TOOLS = 20
 
 
 @whole
@@ -67,8 +67,8 @@ def _approve(
             f"{golem} is live, and one owner alone gives it no program to run; press 'Back to rehearsal' on its page,"
             " approve it, and go live again, which is approved with a second factor"
         )
-    if before is None and living.count() >= MOST_TOOLS:
-        raise DefinitionNotShown(f"{golem} has {MOST_TOOLS} tools of its owner already; revoke one first")
+    if before is None and living.count() >= MOST_OWNER_TOOLS:
+        raise DefinitionNotShown(f"{golem} has {MOST_OWNER_TOOLS} tools of its owner already; revoke one first")
     if before is not None:
         living.filter(pk=before.pk).update(revoked_at=now, revoked_reason=f"replaced by version {definition.version}")
     approval = DefinitionApproval.objects.create(

@@ -27,7 +27,7 @@ from permits_app.actions.expire import expire_found, fill_lapsed
 from permits_app.actions.read_wish import read_params, read_why
 from permits_app.actions.request_change import find_waiting_permit, request_permit_approval
 from permits_app.actions.take_up_wish import take_up_wish
-from permits_app.actions.waiting import cover_wait, find_wait, life_of, list_missing, needs_owners
+from permits_app.actions.waiting import cover_wait, find_wait, list_missing, needs_owners
 from permits_app.approvals.plan_by_owners import draft_plan
 from permits_app.custody.signing_route import find_route
 from permits_app.errors import RateLimited, ReviewVetoed, SameActionPending, SpendingLimitExceeded
@@ -37,6 +37,7 @@ from permits_app.limits.valuation import PlanValue, value_gas, value_plan
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.permits.equality import hash_meant
+from permits_app.permits.life import PERMIT_TICKS, life_of
 from permits_app.permits.market_defaults import MarketDefaults, SeenRegime, choose_defaults, fill_regime, read_regime
 from permits_app.permits.parameter_sources import word_sources
 from permits_app.permits.plan_store import encode_batch, encode_bounds, encode_effect_bound
@@ -119,7 +120,9 @@ def preview_action(
     actor: str = "system:runtime",
     is_rescue: bool = False,
 ) -> dict[str, Any]:
-    """The permit for `body` (`action_type`, `venue`, `why`, and the action's parameters), as agents see it.
+    """Judge one action and permit it: the permit, as agents see it.
+
+    `body` has `action_type`, `venue`, `why`, and the action's parameters.
 
     With `is_rescue`, the health tripwire's own, tools that lower a debt are there whatever the profiles hold.
     Raises GolemHalted, UnknownAction, InvalidParams, a handler's error, PolicyRejected, SimulationFailed,
@@ -460,7 +463,7 @@ def _make_permit(
         soft_params=judged.soft_params,
         status=PermitStatus.AWAITING_APPROVAL if awaits_owner else PermitStatus.CREATED,
         expires_at=now + life_of(golem=golem, awaits_owner=awaits_owner),
-        expires_at_tick=golem.heartbeat_tick + 3,
+        expires_at_tick=golem.heartbeat_tick + PERMIT_TICKS,
         bounds=encode_bounds(call.plan) if call.plan else encode_effect_bound(call.effect),
         code=judged.report.bound.as_dict() if judged.report.bound else {},
         calls=call.sent_by.encode_sent(call.sent_calls, judged.gas.limits) if call.plan and judged.gas else [],

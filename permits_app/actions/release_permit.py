@@ -7,7 +7,7 @@ is refused, and a fee that no longer fits its caps is too. Seed: decisions, "Per
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from archetypes_app.models import Golem
@@ -19,6 +19,7 @@ from permits_app.limits.policy import read_policy
 from permits_app.models import ActionPermit, ChangeRequest
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import lifecycle
+from permits_app.permits.life import PERMIT_TICKS, life_of
 from permits_app.permits.sealing import hash_plan, hash_simulation
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_gas_fits
@@ -74,8 +75,9 @@ def open_again(
     Raises PermitNotCommittable when the permit moved on meanwhile.
     """
     columns: dict[str, Any] = {
-        "expires_at": now + timedelta(seconds=permit.golem.permit_ttl_seconds),
-        "expires_at_tick": Golem.objects.values_list("heartbeat_tick", flat=True).get(pk=permit.golem_id) + 3,
+        "expires_at": now + life_of(golem=permit.golem),
+        "expires_at_tick": Golem.objects.values_list("heartbeat_tick", flat=True).get(pk=permit.golem_id)
+        + PERMIT_TICKS,
         "hook_decisions": list(fresh.decisions) or permit.hook_decisions,
     }
     if fresh.simulation is not None:

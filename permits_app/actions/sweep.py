@@ -1,5 +1,6 @@
-"""The sweep: expire lapsed permits, end those that outlived a queue, find those a dead worker left, and outcomes
-memory has not seen.
+"""The sweep ends what lapsed and finds what a dead worker left.
+
+Permits past their time expire, those that outlived a queue end, and outcomes that memory has not seen reach it.
 """
 
 from __future__ import annotations

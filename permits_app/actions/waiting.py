@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any, Final
 
 from django.conf import settings
 
-from archetypes_app.models import Golem
 from permits_app.approvals.announced import expected_wait_of
 from permits_app.approvals.rules import NEEDS_OWNER
 from permits_app.models import ActionPermit
@@ -24,13 +22,6 @@ _HOUR_SECONDS: Final = 3_600
 def needs_owners(*, tier: RiskTier, call: HookCall) -> bool:
     """Whether owners have to agree first: to what is risky, and to every plan of a Safe that wants their signatures."""
     return tier in NEEDS_OWNER or (call.plan is not None and call.sent_by.waits_for_owners)
-
-
-def life_of(*, golem: Golem, awaits_owner: bool) -> timedelta:
-    """How long a new permit lives in its first state: its TTL, or the time owners have to decide."""
-    if awaits_owner:
-        return timedelta(hours=settings.GOLEM_APPROVAL_HOURS)
-    return timedelta(seconds=golem.permit_ttl_seconds)
 
 
 def list_missing(permit: ActionPermit) -> list[str]:

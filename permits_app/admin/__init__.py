@@ -1,4 +1,4 @@
-"""The admin of golems as a whole, approvals, permits, limits, ledgers and wallets."""
+"""The admin of golems as a whole: the wizard, approvals, permits, limits, ledgers and wallets."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Approval by owners: who must agree, what they are shown, and the operations that wait for them."""
+"""Approval by owners: how many must agree and how long it waits, what they are shown, which operations wait."""

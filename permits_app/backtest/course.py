@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from permits_app.approvals.policy_state import PolicyState
-from permits_app.backtest.drawdown import DrawdownFold
+from permits_app.backtest.drawdown_replay import DrawdownFold
 from permits_app.backtest.judging import (
     BY_CONTRACT,
     NO_REBALANCES,

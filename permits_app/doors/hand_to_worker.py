@@ -23,7 +23,9 @@ _LOOK_SECONDS = 1.0
 
 
 def hand_to_worker(*, permit_id: UUID, wait_seconds: float, request_id: str) -> dict[str, Any] | None:
-    """The permit, as agents see it, once its commit has ended or is UNKNOWN; None when `wait_seconds` were over before.
+    """Have a worker commit a permit, and answer it as agents see it.
+
+    None when `wait_seconds` were over before its commit ended or was UNKNOWN.
 
     Raises BrokerUnavailable.
 

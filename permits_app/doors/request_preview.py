@@ -15,7 +15,10 @@ from tools_app.core.dispatch import enqueue, wait_for
 def request_preview(
     *, golem: Golem, api_key: ApiKey | None, body: Mapping[str, Any], request_id: str
 ) -> dict[str, Any]:
-    """The permit as agents see it. Raises what preview_action raises, BrokerUnavailable, WorkerTimeout."""
+    """Have a worker preview `body`; the permit as agents see it.
+
+    Raises what preview_action raises, BrokerUnavailable, WorkerTimeout.
+    """
     result = enqueue(
         preview_action_task,
         golem_id=str(golem.pk),

@@ -26,6 +26,7 @@ from permits_app.limits.valuation import PlanValue, value_gas
 from permits_app.models import ActionPermit, SpendEntry
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import capabilities
+from permits_app.permits.life import PERMIT_TICKS, life_of
 from permits_app.permits.plan_store import encode_batch, encode_bounds
 from permits_app.permits.sealing import hash_action, hash_plan, hash_simulation
 from permits_app.safety.gas_budget import GasBudget
@@ -202,8 +203,8 @@ def _make_permit(
             "gas_used": sum(outcome.gas_used for outcome in simulation.calls),
             "gas_limit": sum(gas.limits),
         },
-        expires_at=now + timedelta(seconds=golem.permit_ttl_seconds),
-        expires_at_tick=golem.heartbeat_tick + 3,
+        expires_at=now + life_of(golem=golem),
+        expires_at_tick=golem.heartbeat_tick + PERMIT_TICKS,
         simulation=simulation.as_dict(),
         block_number=simulation.block.number,
         block_hash=simulation.block.hash,

@@ -19,7 +19,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from permits_app.execution import chain_watch, delivery, nonce_readings, replacement, rollback
+from permits_app.execution import chain_marks, delivery, nonce_readings, replacement, rollback
 from permits_app.execution.nonce_readings import Counts
 from permits_app.execution.nonces import list_holes, note_gap
 from permits_app.execution.payloads import is_refused_for_good, send_payload
@@ -58,7 +58,7 @@ def reconcile_transactions(*, now: datetime) -> dict[str, int]:
 
 
 def _reconcile_chain(network: Network, now: datetime) -> Counter[str]:
-    done = Counter(rolled_back=chain_watch.look(network, now=now))
+    done = Counter(rolled_back=chain_marks.look(network, now=now))
     steps: dict[str, Callable[[], Counter[str]]] = {
         "confirm mined": partial(rollback.confirm_mined, network.chain_id, now),
         "find given up": partial(rollback.find_given_up, network.chain_id, now),

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from permits_app.execution import chain_watch, delivery, witness
+from permits_app.execution import chain_marks, delivery, witness
 from permits_app.execution.payloads import send_payload
 from permits_app.execution.transaction_lives import advance, list_siblings, record_receipt
 from permits_app.limits import ledger
@@ -156,7 +156,7 @@ def _tell(chain_id: int, taken: Sequence[OutboundTransaction], now: datetime) ->
             "transactions": len(rows),
             "permit_ids": sorted({str(row.permit_id) for row in rows}),
         }
-        chain_watch.tell(golem_id, EventType.CHAIN_ROLLED_BACK, "ChainRolledBack", facts, now)
+        chain_marks.tell(golem_id, EventType.CHAIN_ROLLED_BACK, "ChainRolledBack", facts, now)
 
 
 def _note_lost(row: OutboundTransaction, now: datetime) -> bool:

@@ -1,1 +1,1 @@
-"""What a golem may spend and how often, what it has spent, and the rules over both."""
+"""Spending limits and rates: what a golem may spend and how often, what it has spent, and the rules over both."""

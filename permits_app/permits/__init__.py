@@ -1,1 +1,1 @@
-"""What a permit is: its plan, its states, what seals it and what is kept of it."""
+"""What a permit is: plan, states, life, seal; and the requests that a protocol finishes later (withdrawal queues)."""

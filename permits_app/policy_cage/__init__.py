@@ -1,1 +1,1 @@
-"""The owner's cage on chain: its binding, its mirror in the database, and what it would answer."""
+"""The owner's cage on chain: the rules a policy becomes, their mirror in the database, and what it would answer."""

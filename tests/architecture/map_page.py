@@ -93,13 +93,27 @@ def _describe_app(graph: grimp.ImportGraph, app: str) -> list[str]:
     for room in rooms:
         words = _say(importlib.import_module(room))
         lines.append(f"| [`{_short(room)}`](../{room.replace('.', '/')}) | {words} |")
-    return [*lines, "", _draw(_list_arrows(graph, rooms))]
+    loose = [f"| [`{path.stem}`](../{path.relative_to(ROOT)}) | {_say_file(path)} |" for path in _list_loose(app)]
+    return [
+        *lines,
+        "",
+        _draw(_list_arrows(graph, rooms)),
+        "",
+        "| File beside them | What it is |",
+        "| --- | --- |",
+        *loose,
+    ]
 
 
 def _list_rooms(app: str) -> tuple[str, ...]:
     """The packages of an app, by name."""
     found = (path.parent.name for path in (ROOT / app).glob("*/__init__.py"))
     return tuple(f"{app}.{name}" for name in sorted(found) if name not in _BESIDE)
+
+
+def _list_loose(app: str) -> list[Path]:
+    """The files of an app that lie in no room, by name."""
+    return sorted(path for path in (ROOT / app).glob("*.py") if path.stem != "__init__")
 
 
 def _list_arrows(graph: grimp.ImportGraph, rooms: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -123,7 +137,12 @@ def _short(room: str) -> str:
 
 def _say(module: ModuleType) -> str:
     """The first sentence of a package's docstring."""
-    source = ast.parse((Path(module.__path__[0]) / "__init__.py").read_text())
+    return _say_file(Path(module.__path__[0]) / "__init__.py")
+
+
+def _say_file(path: Path) -> str:
+    """The first sentence of a module's docstring."""
+    source = ast.parse(path.read_text())
     return _first_sentence((ast.get_docstring(source) or "").split("\n\n")[0].replace("\n", " "))
 
 

@@ -84,7 +84,6 @@ ONLY_FROM_OUTSIDE = {
     "rank_by_vector": "a bench holds the index and the words against vectors alone",
     "PyEvmProvider": "docs/simulation.md gives it to who explores a simulation with web3",
     "UnknownMethod": "what the same provider answers",
-    "verify_headers": "the receiver's half of a webhook's signature; tests receive",
     "check_bindings": "a test asks whether the generated files are those of the contracts",
     "stop_all": "a test's world ends its chains; those of a server end with it",
     "load_header": "a test fills a base while another thread reads it",

@@ -1,1 +1,4 @@
-"""Reading chains. Nothing in this package can sign or send; spending lives in `permits_app/execution/`."""
+"""Reading chains: blocks, tokens, fees, prices from feeds.
+
+Nothing in this package can sign or send; spending lives in `permits_app/execution/`.
+"""

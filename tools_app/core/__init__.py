@@ -1,1 +1,1 @@
-"""The words every app uses. Imports nothing of ours."""
+"""What every app stands on: audit log, events, clock, errors, taint, hashing, locks. Imports nothing of ours."""

@@ -1,1 +1,1 @@
-"""The ERC-level pieces that protocols share: calls to put into a plan, reads, and the events they emit."""
+"""What protocols share: ERC-20, 721, 4626 and others as calls and reads, concentrated liquidity, pooled lenders."""

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Final
 
+from archetypes_app.loadout import MOST_TOOLS
 from tools_app.toolkit.enums import ActionClass, Category, Phase, PiTool
 from tools_app.toolkit.tooldef import ReadTool, ToolDef, WriteTool
 from tools_app.toolkit.toolset import Toolset
 
-MOST_TOOLS: Final = 12
 _MOST_WRITES: Final = 8
 
 

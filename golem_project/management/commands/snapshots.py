@@ -108,7 +108,7 @@ def build_snapshots() -> dict[str, Any]:
 
 
 def name_home(tool: ToolDef) -> str:
-    """The folder of the protocol or subsystem a tool lies in, else its app: `aave_v3`, `stream`, `memory`."""
+    """The folder of the protocol or subsystem a tool lies in, else its app: `lending`, `stream`, `memory`."""
     app, *rooms = tool.handler.__module__.split(".")
     return rooms[1] if rooms[0] in ("protocols", "subsystems") else app.removesuffix("_app")
 

@@ -1,4 +1,4 @@
-"""Aave V3 as the product knows it."""
+"""Aave V3 declared as a protocol: its contracts, tools, readers of positions and effects, in one value."""
 
 from __future__ import annotations
 

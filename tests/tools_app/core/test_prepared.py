@@ -122,7 +122,7 @@ def test_a_statement_over_joined_tables_is_planned_once_for_a_connection_and_nev
         "planned",
         f"""SELECT COUNT(*) FROM {permits} AS permit JOIN {entries} AS entry ON entry.permit_id = permit.id
              WHERE permit.golem_id = %(golem)s AND (entry.counted_at > %(since)s OR permit.id = ANY(%(ids)s::uuid[]))
-             LIMIT %(most)s""",  # noqa: S608  (the tables' own names)
+             LIMIT %(most)s""",
     )
     for _ in range(8):
         asked.fetch(golem=uuid4(), since=datetime.now(UTC), ids=[uuid4()], most=10)

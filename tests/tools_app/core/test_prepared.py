@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 from uuid import uuid4
 
@@ -129,3 +129,28 @@ def test_a_statement_over_joined_tables_is_planned_once_for_a_connection_and_nev
     with connection.cursor() as cursor:
         cursor.execute("SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE name = %s", [asked.name])
         assert cursor.fetchone() == (8, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("bigint", -5),
+        ("bigint", 2**62),
+        ("boolean", True),
+        ("boolean", False),
+        ("timestamptz", datetime(2026, 3, 1, 23, 59, 59, 999_999, tzinfo=timezone(timedelta(hours=-3, minutes=-30)))),
+        ("timestamptz", datetime(1, 1, 1, tzinfo=UTC)),
+        ("uuid", uuid4()),
+        ("text", None),
+        ("text", "plain"),
+        ("text", 'it\'s a \\ in "quotes" and ünïcode'),
+        ("text[]", []),
+        ("text[]", ["a", "", "NULL", "{b,c}", " d "]),
+        ("text[]", ["it's", 'a "quote"', "a \\ too", None]),
+        ("uuid[]", [uuid4(), uuid4()]),
+    ],
+)
+def test_a_value_comes_back_as_it_was_given(both_ways: bool, kind: str, value: Any) -> None:
+    echo = Prepared("echo_of_a_kind", f"SELECT %(said)s::{kind}, 3 -%(least)s")
+    ((said, difference),) = echo.fetch(said=value, least=-1)
+    assert (said, difference) == (value, 4)

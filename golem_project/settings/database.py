@@ -30,3 +30,8 @@ DATABASES["default"]["OPTIONS"].update(
 )
 # Off behind a pooler that gives each transaction another connection (PgBouncer's transaction mode).
 GOLEM_DATABASE_PREPARES = read_flag("GOLEM_DATABASE_PREPARES", True)
+if GOLEM_DATABASE_PREPARES:
+    # Left to itself the server plans the largest prepared statements anew at every use, which takes it longer than
+    # running them: by its own estimate of their cost that is worth it, and it never is for rows found by their keys.
+    own_options = DATABASES["default"]["OPTIONS"].get("options", "")
+    DATABASES["default"]["OPTIONS"]["options"] = f"{own_options} -c plan_cache_mode=force_generic_plan".strip()

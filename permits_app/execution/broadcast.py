@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from eth_utils import to_checksum_address
-
+from tools_app.chain.abi import checksum
 from tools_app.chain.networks import get_network
 from tools_app.chain.node_errors import AlreadyKnown, NonceTooLow, RpcNonsense
 from tools_app.chain.rpc import RpcLimits, RpcRequest
@@ -141,7 +140,7 @@ def parse_receipt(answer: Any) -> ReceiptView:
 
 def _parse_log(log: Any) -> LogEntry:
     return LogEntry(
-        address=str(to_checksum_address(log["address"])),
+        address=checksum(str(log["address"])),
         topics=tuple(str(topic) for topic in log["topics"]),
         data=str(log["data"]),
         block_number=int(log["blockNumber"], 16),

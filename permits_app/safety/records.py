@@ -63,7 +63,12 @@ def encode_later(later: Iterable[tuple[int, datetime]]) -> list[list[int]]:
 
 def decode_later(kept: Iterable[Sequence[int]]) -> tuple[tuple[int, datetime], ...]:
     """The reverse."""
-    return tuple((value, _EPOCH + at * _MICROSECOND) for value, at in kept)
+    return tuple((value, read_moment(at)) for value, at in kept)
+
+
+def read_moment(microseconds: int) -> datetime:
+    """The moment so many microseconds after the beginning of 1970."""
+    return _EPOCH + timedelta(microseconds=microseconds)
 
 
 @dataclass(frozen=True, slots=True)

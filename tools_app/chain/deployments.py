@@ -33,9 +33,12 @@ class Feed:
     max_age_seconds: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Deployment:
-    """Contracts by name, tokens in registry order, feeds by token address (the coin's under NATIVE), checksummed."""
+    """Contracts by name, tokens in registry order, feeds by token address (the coin's under NATIVE), checksummed.
+
+    One value for each version of a file, and equal to no other: what is made of it may be kept by it.
+    """
 
     chain_id: int
     contracts: Mapping[str, str] = field(default_factory=dict)

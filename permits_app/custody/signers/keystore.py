@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from eth_typing import HexStr
-from eth_utils import to_checksum_address
 
 from permits_app.custody.signers.accounts import load_accounts
 from permits_app.errors import SignerUnavailable
+from tools_app.chain.abi import checksum
 from tools_app.core.errors import InvalidParams
 from tools_app.core.outside_json import read_exact_json
 from tools_app.core.taint import Secret
@@ -93,7 +93,7 @@ class Keystore:
         return address
 
     def _path(self, address: str) -> Path:
-        return self._folder / f"{to_checksum_address(address)}.json"
+        return self._folder / f"{checksum(address)}.json"
 
     def _missing(self, address: str) -> str:
         raise SignerUnavailable(f"no keystore file for {address} lies on this server", address=address)

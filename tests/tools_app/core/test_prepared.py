@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import DataError, OperationalError, ProgrammingError, connection, connections, transaction
 
+from permits_app.models import ActionPermit, SpendEntry
 from tools_app.core.prepared import Prepared, fetch_together
 
 SUM = Prepared("add", "SELECT %(left)s::bigint + %(right)s::bigint, %(left)s::bigint, 100 %% 30")
@@ -110,3 +113,44 @@ def test_a_new_connection_prepares_anew() -> None:
     connection.close()
     assert SUM.fetch(left=1, right=2)[0][0] == 3
     assert connection.connection is not raw
+
+
+def test_a_statement_over_joined_tables_is_planned_once_for_a_connection_and_never_for_its_values(db: None) -> None:
+    # By its estimates, planning this one for its values looks cheaper to the server than one plan for all values.
+    permits, entries = ActionPermit._meta.db_table, SpendEntry._meta.db_table
+    asked = Prepared(
+        "planned",
+        f"""SELECT COUNT(*) FROM {permits} AS permit JOIN {entries} AS entry ON entry.permit_id = permit.id
+             WHERE permit.golem_id = %(golem)s AND (entry.counted_at > %(since)s OR permit.id = ANY(%(ids)s::uuid[]))
+             LIMIT %(most)s""",
+    )
+    for _ in range(8):
+        asked.fetch(golem=uuid4(), since=datetime.now(UTC), ids=[uuid4()], most=10)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE name = %s", [asked.name])
+        assert cursor.fetchone() == (8, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("bigint", -5),
+        ("bigint", 2**62),
+        ("boolean", True),
+        ("boolean", False),
+        ("timestamptz", datetime(2026, 3, 1, 23, 59, 59, 999_999, tzinfo=timezone(timedelta(hours=-3, minutes=-30)))),
+        ("timestamptz", datetime(1, 1, 1, tzinfo=UTC)),
+        ("uuid", uuid4()),
+        ("text", None),
+        ("text", "plain"),
+        ("text", 'it\'s a \\ in "quotes" and ünïcode'),
+        ("text[]", []),
+        ("text[]", ["a", "", "NULL", "{b,c}", " d "]),
+        ("text[]", ["it's", 'a "quote"', "a \\ too", None]),
+        ("uuid[]", [uuid4(), uuid4()]),
+    ],
+)
+def test_a_value_comes_back_as_it_was_given(both_ways: bool, kind: str, value: Any) -> None:
+    echo = Prepared("echo_of_a_kind", f"SELECT %(said)s::{kind}, 3 -%(least)s")
+    ((said, difference),) = echo.fetch(said=value, least=-1)
+    assert (said, difference) == (value, 4)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tools_app.chain.deployments import Deployment as KnownContracts
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS, ChainNotSupported
 
@@ -132,11 +133,7 @@ def find_deployment(chain_id: int) -> Deployment | None:
     """Uniswap's contracts on a chain; None where it is not."""
     if chain_id != LOCAL_CHAIN_ID:
         return _PUBLIC.get(chain_id)
-    contracts = load_deployment(KNOWN_NETWORKS[LOCAL_CHAIN_ID]).contracts
-    names = ("weth9", *_LOCAL_NAMES.values())
-    if any(name not in contracts for name in names):
-        return None
-    return _local_deployment(*(contracts[name] for name in names))
+    return _read_local(load_deployment(KNOWN_NETWORKS[LOCAL_CHAIN_ID]))
 
 
 def contracts_on(chain_id: int) -> Mapping[str, str] | None:
@@ -157,8 +154,12 @@ _LOCAL_NAMES = {
 
 # Both are asked for in every decision, many times over.
 @lru_cache(maxsize=8)
-def _local_deployment(wrapped_native: str, *addresses: str) -> Deployment:
-    return Deployment(LOCAL_CHAIN_ID, wrapped_native, **dict(zip(_LOCAL_NAMES, addresses, strict=True)))
+def _read_local(known: KnownContracts) -> Deployment | None:
+    names = ("weth9", *_LOCAL_NAMES.values())
+    if any(name not in known.contracts for name in names):
+        return None
+    addresses = {key: known.contracts[name] for key, name in _LOCAL_NAMES.items()}
+    return Deployment(LOCAL_CHAIN_ID, known.contracts["weth9"], **addresses)
 
 
 @lru_cache(maxsize=64)

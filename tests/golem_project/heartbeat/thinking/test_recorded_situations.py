@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from archetypes_app.models import ToolProfile
+from golem_project.heartbeat.thinking.tool_selection import MOST_TOOLS, classify_task, select_tools
 from tests.catalogue.shelf import load_cases
 from tests.catalogue.stage import open_stage
 from tests.golem_project.heartbeat.pulses import turn_on
@@ -21,7 +23,9 @@ from tests.golem_project.heartbeat.thinking.recorded.recorder import (
     write_situations,
 )
 from tests.golem_project.heartbeat.thinking.recorded.stories import STORIES
+from tests.golem_project.heartbeat.thinking.test_tool_selection import toolset_of
 from tests.live_golem import LiveGolem
+from tools_app.toolkit.enums import Phase
 
 RECORDS = os.environ.get("GOLEM_RECORD_SITUATIONS") == "1"
 LOOKED_AT_AGAIN = ("liquidity", "asked 1", "pushed up", "silence")
@@ -50,6 +54,42 @@ def test_what_was_recorded_anew_is_what_the_file_says(story: str, live_golem: Li
         write_situations(seen)
     kept = [each for each in read_situations() if each.name.rpartition(" ")[0] == story]
     assert [_outline(each) for each in seen] == [_outline(each) for each in kept]
+
+
+def test_the_needed_tools_are_among_the_twelve_in_ninety_eight_of_a_hundred_situations() -> None:
+    situations = read_situations()
+    assert len(situations) >= 200
+    assert len({(each.probes["block_number"], *each.anomalies, *each.words, each.phase) for each in situations}) > 150
+    missed = {each.name: lacking for each in situations if (lacking := _lacking(each))}
+    assert (len(situations) - len(missed)) * 100 >= 98 * len(situations), missed
+
+
+def test_the_figure_falls_when_the_probes_are_not_read() -> None:
+    """As it was before: the task alone chose the tools."""
+    missed = sum(bool(_lacking(replace(each, probes={}))) for each in read_situations())
+    assert missed > 40
+
+
+def _lacking(situation: Situation) -> list[str]:
+    """The needs that no shown tool serves; a need that no tool of the golem could serve is an error of the label."""
+    own = toolset_of(*situation.profiles)
+    task = classify_task(
+        phase=Phase(situation.phase),
+        regime=situation.regime,
+        probes=situation.probes,
+        anomalies=situation.anomalies,
+        interventions=situation.words,
+    )
+    shown = select_tools(
+        toolset=own,
+        task=task,
+        interventions=situation.words,
+        probes=situation.probes,
+        anomalies=situation.anomalies,
+    )
+    assert len(shown) <= MOST_TOOLS
+    assert {name for need in situation.needs for name in need.split("|")} <= set(own.tools)
+    return [need for need in situation.needs if not set(need.split("|")) & set(shown.tools)]
 
 
 def _outline(situation: Situation) -> Any:

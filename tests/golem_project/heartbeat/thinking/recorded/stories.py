@@ -73,8 +73,8 @@ def fees(recorder: Recorder) -> None:
     act(stage, "uniswap_lp_add_liquidity")
     recorder.see("a new position has earned nothing yet", LOOK)
     for _ in range(4):
-        trade(stage.world, sells="USDC", buys="WETH", usd=200_000)
-        trade(stage.world, sells="WETH", buys="USDC", usd=200_000)
+        trade(stage.world, sells="USDC", buys="WETH", usd=2_000_000)
+        trade(stage.world, sells="WETH", buys="USDC", usd=2_000_000)
         recorder.see("fees wait for their collection", COLLECT)
     recorder.see("fees wait, and the golem is careful", COLLECT, phase="CAUTIOUS")
     recorder.see("the owner asks for the fees", COLLECT, words="Collect the fees of our position, please.")
@@ -106,7 +106,7 @@ def rough_market(recorder: Recorder) -> None:
     """Prices swing, then fall by more than a tenth, with nothing and then with a position."""
     stage = recorder.stage
     keep_a_position(recorder)
-    for price in (3_000, 2_930, 3_010):
+    for price in (2_900, 3_100, 2_920):
         set_price(stage.live, price)
         recorder.see("the feed moves away from the pool: no time to open", PRICE, POOL)
     Heartbeat.objects.filter(golem=stage.live.golem).update(liquidity_rule={})
@@ -138,7 +138,7 @@ def doubtful_prices(recorder: Recorder) -> None:
     trade(world, sells="USDC", buys="WETH", usd=3_000_000)
     recorder.see("the pool was pushed away from the feeds", PRICE, POOL)
     trade(world, sells="WETH", buys="USDC", usd=3_100_000)
-    recorder.see("it came back beyond them", PRICE, POOL)
+    recorder.see("it came back, and the rule asks for a position", OPEN)
     feed = world.tokens["WETH"].feed
     world.transact(world.actors.deployer, feed, "setUpdatedAt(uint256)", world.timestamp() - 100_000)
     recorder.see("the feed of WETH is stale", PRICE)
@@ -289,12 +289,59 @@ _ASKED: Final = (
 )
 
 
+_ASKED_LATER: Final = (
+    ("Convert our DAI to USDC.", "uniswap_execute_swap"),
+    ("Get rid of the WETH.", "uniswap_execute_swap"),
+    ("Pay 20 USDC to the bookkeeper.", "wallet_transfer_token"),
+    ("Move our ether to liquid staking at Lido.", "lido_stake"),
+    ("Claim what Lido's queue has paid.", "lido_claim_withdrawal"),
+    ("Earn interest on the DAI at Spark.", "spark_supply"),
+    ("Repay everything at Aave.", "aave_repay"),
+    ("Close our position.", "uniswap_lp_remove_liquidity"),
+    ("Increase the liquidity of our position.", "uniswap_lp_increase_liquidity"),
+    ("How risky is our loan?", "aave_get_liquidation_risk|lending_get_health_dashboard|aave_get_health_factor"),
+    ("What is WETH worth?", "data_get_token_price"),
+    ("Which pools have USDC?", "data_get_pools_by_token"),
+    ("Watch the price feed of WETH.", "stream_price_feed"),
+    ("Stop the subscription.", "stream_unsubscribe"),
+    ("Rate the agent we hired.", "identity_submit_feedback"),
+    ("Find other agents.", "identity_discover_agents"),
+    ("Write down a strategy.", "memory_store_strategy"),
+    ("Forget what you learned about gas.", "memory_manage_insight"),
+    ("Consolidate your memory.", "memory_consolidate"),
+    ("Wrap the stETH.", "lido_wrap"),
+    ("Generate 500 DAI from the vault.", "maker_generate_dai"),
+    ("Withdraw from the savings vault.", "vault_withdraw"),
+    ("Liquidate whoever is under water at Morpho.", "morpho_liquidate"),
+    ("Take profits from staking.", "lido_harvest_yield"),
+    ("Do a flash loan.", "lending_flash_loan"),
+    ("Ask the risk assessor.", "delegate_to_archetype"),
+    ("Tighten the spending policy.", "wallet_configure_policy"),
+    ("Where do our positions stand?", "data_get_positions_by_owner"),
+    ("Did your predictions come true?", "memory_compare_prediction"),
+    ("Gas price, please.", "wallet_get_gas_price"),
+)
+"""Written when the rules that read words stood already: they were not made for these."""
+
+
 def asked(part: int) -> Story:
     """An owner's words, to a golem with coins alone."""
 
     def story(recorder: Recorder) -> None:
         recorder.see("the first look", PRICE)
         for words, tool in _ASKED[part::3]:
+            recorder.see("the owner asks for it", tool, words=words)
+
+    return story
+
+
+def asked_later(part: int) -> Story:
+    """An owner's words, to a golem with a position."""
+
+    def story(recorder: Recorder) -> None:
+        act(recorder.stage, "uniswap_lp_add_liquidity")
+        recorder.see("the first look", LOOK)
+        for words, tool in _ASKED_LATER[part::2]:
             recorder.see("the owner asks for it", tool, words=words)
 
     return story
@@ -374,4 +421,6 @@ STORIES: Final[dict[str, tuple[Story, tuple[str, ...]]]] = {
     "asked 1": (asked(0), ()),
     "asked 2": (asked(1), ()),
     "asked 3": (asked(2), ()),
+    "asked later 1": (asked_later(0), ()),
+    "asked later 2": (asked_later(1), ()),
 }

@@ -12,7 +12,8 @@ from typing import Any
 from django.db import transaction
 
 from archetypes_app.errors import PhaseNotMonotone, ReasonMissing
-from archetypes_app.models import Golem, PhaseTransition, VitalityRecord
+from archetypes_app.models import Golem, Heartbeat, HeartbeatTick, PhaseTransition, VitalityRecord
+from archetypes_app.models.tick import TickStatus
 from archetypes_app.phases import is_worse
 from archetypes_app.vitality import Vitality
 from tools_app.core import audit_log, event_bus
@@ -45,6 +46,7 @@ def apply_vitality(*, golem: Golem, vitality: Vitality, actor: str, now: datetim
         locked = _lock(golem)
         if not is_worse(vitality.phase, Phase(locked.phase)):
             return None
+        _lock_pulse(locked)
         reason = f"vitality fell to {vitality.value} millionths"
         return _change(locked, golem, vitality.phase, reason, actor, now, vitality, is_reset=False)
 
@@ -73,6 +75,13 @@ def reset_phase(*, golem: Golem, to: Phase, reason: str, actor: str, now: dateti
 
 def _lock(golem: Golem) -> Golem:
     return Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)
+
+
+def _lock_pulse(golem: Golem) -> None:
+    # A tick that measured this ends in the same transaction: its clock and its row are locked before the audit log.
+    list(Heartbeat.objects.select_for_update(no_key=True).filter(golem=golem).values_list("pk"))
+    running = HeartbeatTick.objects.select_for_update(no_key=True).filter(golem=golem, status=TickStatus.RUNNING)
+    list(running.values_list("pk"))
 
 
 def _change(

@@ -115,6 +115,7 @@ def describe_position(held: HeldPosition) -> dict[str, Any]:
     position = held.position
     return {
         "position_id": position.position_id,
+        "venue": position.pool.protocol,
         "pool": position.pool.address,
         "tick_lower": position.tick_lower,
         "tick_upper": position.tick_upper,

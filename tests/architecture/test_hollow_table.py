@@ -6,11 +6,8 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ROWS = [
-    line.strip("| ").split(" | ")
-    for line in (ROOT / "docs/hollow.md").read_text(encoding="utf-8").splitlines()
-    if re.match(r"\| \d", line)
-]
+TEXT = (ROOT / "docs/hollow.md").read_text(encoding="utf-8")
+ROWS = [line.strip("| ").split(" | ") for line in TEXT.splitlines() if re.match(r"\| \d", line)]
 
 
 def test_every_test_of_the_table_exists() -> None:
@@ -25,6 +22,16 @@ def test_every_file_of_the_table_exists() -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-def test_every_line_is_one_of_the_audit() -> None:
-    assert {int(row[0]) for row in ROWS} <= set(range(1, 63))
+def test_every_line_of_the_audit_has_its_row_or_its_word_under_the_table() -> None:
     assert all(len(row) == 4 for row in ROWS)
+    listed = {int(number) for row in ROWS for number in row[0].split(", ")}
+    below = TEXT.rpartition("| --- |")[2].split("By decision", 1)[1].split("Of the audit of the tests", 1)[0]
+    named = {int(number) for number in re.findall(r"(?<![\d`])(\d{2})(?!\d)", below)}
+    assert listed <= set(range(1, 63))
+    assert sorted(set(range(1, 63)) - listed - named) == []
+
+
+def test_every_decision_that_is_named_exists() -> None:
+    numbers = set(re.findall(r"\b(0\d{3})\b", TEXT))
+    kept = {path.name[:4] for path in (ROOT / "docs/decisions").glob("*.md")}
+    assert numbers and numbers <= kept

@@ -69,6 +69,8 @@ class ModelPlanner:
             toolset=toolset,
             task=task,
             interventions=situation.interventions,
+            probes=situation.probes,
+            anomalies=situation.anomalies,
             most=settings.GOLEM_THINKING_TOOLS,
         )
         with delegation_scope(entry=DelegationEntry.HEARTBEAT):

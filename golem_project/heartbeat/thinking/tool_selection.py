@@ -1,22 +1,27 @@
 """Which of a golem's tools its model is shown in one tick: at most twelve, those that bear on what is the matter now.
 
 The rest stays in the golem's toolset and is only left out of this conversation. Pure: a table of how well each action
-class and category serves each task, and the task read off phase, probes, anomalies and regime.
+class and category serves each task, the task read off phase, probes, anomalies and regime, and what the probes say the
+golem has: only what is there can be left, and its protocol's own tools come first.
 Seed: 002, "Context-dependent tool selection".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
 from archetypes_app.loadout import MOST_TOOLS
-from tools_app.toolkit.enums import ActionClass, Category, Phase, PiTool
+from golem_project.heartbeat.thinking.named_tools import find_named
+from tools_app.toolkit.enums import LEAVING, ActionClass, Category, Phase, PiTool
+from tools_app.toolkit.positions import PositionRef
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.tooldef import ReadTool, ToolDef, WriteTool
 from tools_app.toolkit.toolset import Toolset
 
-_MOST_WRITES: Final = 8
+_MOST_WRITES: Final = 7
 
 
 class TickTask(StrEnum):
@@ -41,7 +46,13 @@ _BY_CLASS: Final[Mapping[TickTask, Mapping[ActionClass, int]]] = {
         ActionClass.INCREASE_POSITION: _NEVER,
         ActionClass.REBALANCE: _NEVER,
     },
-    TickTask.DEFEND: {ActionClass.DECREASE_POSITION: 9, ActionClass.CLOSE_POSITION: 8, ActionClass.REBALANCE: 3},
+    TickTask.DEFEND: {
+        ActionClass.DECREASE_POSITION: 9,
+        ActionClass.CLOSE_POSITION: 8,
+        ActionClass.REBALANCE: 3,
+        ActionClass.NEW_POSITION: -4,
+        ActionClass.INCREASE_POSITION: -4,
+    },
     TickTask.REBALANCE: {
         ActionClass.REBALANCE: 9,
         ActionClass.DECREASE_POSITION: 6,
@@ -68,8 +79,16 @@ _COMPUTED_CLASS: Final = 5
 """A swap's class follows from its tokens, so it may serve anything."""
 _COMPUTED_EXIT: Final = 10
 """Selling, and taking liquidity out, is how everything ends in the base asset, whatever else there is to leave."""
-_NAMED: Final = 40
+_NAMED: Final = 90
 """More than any other sum: what the owner's words name comes first."""
+_HELD: Final = 16
+"""What leaves, and what shows, something that the golem has there."""
+_IN_DEBT: Final = 24
+"""What pays a debt that the golem has there."""
+_NOT_HELD: Final = -30
+"""Nothing can be taken out of where nothing is."""
+_SHOWS_IT: Final = 15
+"""The read that shows what is doubtful."""
 
 _BY_CATEGORY: Final[Mapping[TickTask, Mapping[Category, int]]] = {
     TickTask.EXIT: {Category.LP: 3, Category.TRADING: 3, Category.LENDING: 3, Category.SAFETY: 2, Category.DATA: 1},
@@ -82,6 +101,9 @@ _BY_CATEGORY: Final[Mapping[TickTask, Mapping[Category, int]]] = {
 OUT_OF_RANGE: Final = "out of range"
 FEES_OWED: Final = "uncollected fees"
 UNHEALTHY: Final = "health of a debt"
+CLAIMABLE: Final = "a request that can be claimed"
+PUSHED_BPS: Final = 200
+"""From here on a pool's price is no price to trade at."""
 UNHEALTHY_BPS: Final = 13_000
 """A debt whose collateral is worth less than this of what would have it liquidated is the gravest thing to tend."""
 WORTH_COLLECTING_MICRO_USD: Final = 1_000_000
@@ -90,10 +112,31 @@ _WORDS: Final[tuple[tuple[TickTask, tuple[str, ...]], ...]] = (
     (TickTask.REBALANCE, ("out of range", "rebalance", "recentre", "recenter")),
     (TickTask.HARVEST, ("uncollected", "harvest", "claim", "reward", "collect fees")),
 )
-_OWN_AFFAIRS: Final = frozenset(
-    {"delegate", "revoke_approvals", "positions", "position", "pool", "token_price", "quote", "gas_price"}
+_OWN_AFFAIRS: Final[Mapping[str, int]] = {
+    "gas_price": 10,
+    "swap": 9,
+    "token_price": 7,
+    "delegate": 5,
+    "pool": 5,
+    "position": 5,
+    "positions": 5,
+    "quote": 5,
+}
+"""Keys that bear on any task: what there is, what it is worth, what turns it into something else, what gas costs."""
+_SHOWN_BY: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("PRICE_", ("token_price", "pool")),
+    ("POOL_", ("pools_by_pair", "pools_by_token", "pool")),
+    ("TOKEN_", ("pools_by_pair", "pools_by_token", "token_price")),
+    ("RPC_", ("wallet_status", "positions")),
 )
-"""Keys that bear on any task: what the golem holds and what it costs to leave."""
+"""What an anomaly's code begins with, and the reads that show more of it."""
+# The verb is the first word of a key, for those whose class the plan decides.
+_LEAVES: Final = frozenset({"claim", "close", "collect", "leave", "remove", "repay", "unstake", "unwind", "withdraw"})
+REQUEST: Final = "request"
+"""The kind of position that waits in a queue; one that is free at once was paid."""
+_NOBODYS: Final = frozenset({Category.STREAMING, Category.IDENTITY, Category.MEMORY})
+_PAYS: Final = frozenset({"repay", "unwind"})
+_LOOKS: Final = frozenset({"dashboard", "health", "position", "positions", "summary"})
 _HOUSEKEEPING: Final = frozenset({Category.WALLET, Category.BOOTSTRAP, Category.TESTNET, Category.IDENTITY})
 """Writes for an owner's errand; the owner's words bring them back."""
 
@@ -116,43 +159,153 @@ def classify_task(
 
 
 def select_tools(
-    *, toolset: Toolset, task: TickTask, interventions: Iterable[str] = (), most: int = MOST_TOOLS
+    *,
+    toolset: Toolset,
+    task: TickTask,
+    interventions: Iterable[str] = (),
+    probes: Mapping[str, Any] | None = None,
+    anomalies: Iterable[str] = (),
+    most: int = MOST_TOOLS,
 ) -> Toolset:
-    """The `most` tools that serve `task` best, with the reason for each that is left out; ties go by name.
+    """The `most` tools that serve `task` best, best first, with the reason for each that is left out; ties go by name.
 
-    At least a third is reads, where there are any: a model that cannot look should not act. A tool the owner's words
-    name comes first; a write that does not serve the task is left out even where there is room.
+    At least a third is reads, where there are any: a model that cannot look should not act. What the owner's words
+    speak of comes first, then what leaves or shows something that `probes` say the golem has; a write that does not
+    serve the task is left out even where there is room.
     """
     if len(toolset) <= most:
         return toolset
-    words = " ".join(interventions).lower()
-    ranked = sorted(toolset, key=lambda tool: (-_score(tool, task, words), tool.name))
-    writes = [tool for tool in ranked if not isinstance(tool, ReadTool) and _score(tool, task, words) > 0]
+    words = tuple(interventions)
+    signs = _Signs(
+        task=task,
+        words=" ".join(words).lower(),
+        named=frozenset(find_named(toolset, words)),
+        had=read_holdings(probes or {}),
+        shown_by=frozenset(_list_reads(probes or {}, anomalies)),
+    )
+    scores = {tool.name: _score(tool, signs) for tool in toolset}
+    ranked = sorted(toolset, key=lambda tool: (-scores[tool.name], tool.name))
+    writes = [tool for tool in ranked if not isinstance(tool, ReadTool) and scores[tool.name] > 0]
     reads = [tool for tool in ranked if isinstance(tool, ReadTool)]
     kept_writes = writes[: max(min(_MOST_WRITES, most * 2 // 3), most - len(reads))]
     kept_reads = reads[: most - len(kept_writes)]
-    names = {tool.name for tool in (*kept_writes, *kept_reads)}
+    kept = sorted((*kept_writes, *kept_reads), key=ranked.index)
+    names = {tool.name for tool in kept}
     left_out = f"not among the {most} tools that serve {task.value.lower()} best in this tick"
-    return toolset.without((tool.name for tool in toolset if tool.name not in names), reason=left_out)
+    cut = toolset.without((tool.name for tool in toolset if tool.name not in names), reason=left_out)
+    return replace(cut, tools={tool.name: tool for tool in kept})
 
 
-def _score(tool: ToolDef, task: TickTask, words: str) -> int:
-    score = 2 * _BY_CATEGORY[task].get(tool.category, 0)
+@dataclass(frozen=True, slots=True)
+class Had:
+    """Protocols where the golem has something, by what is had; None where the chain could not be read."""
+
+    anywhere: frozenset[str] | None = None
+    in_debt: frozenset[str] = frozenset()
+    claimable: frozenset[str] = frozenset()
+    waiting: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """What a tool is scored by."""
+
+    task: TickTask
+    words: str
+    named: frozenset[str]
+    had: Had
+    shown_by: frozenset[str]
+
+
+def read_holdings(probes: Mapping[str, Any]) -> Had:
+    """Where the golem has something, from the probes that its tick records."""
+    if probes.get("block_number") is None:
+        return Had()
+    ranges = {str(each["venue"]) for each in probes.get("positions") or ()}
+    held = [(PositionRef.parse(each["position"]), each) for each in probes.get("held_elsewhere") or ()]
+    requests = [(ref.protocol, each["free_at"]) for ref, each in held if ref.kind == REQUEST]
+    claimable = {protocol for protocol, free_at in requests if free_at is None}
+    return Had(
+        anywhere=frozenset(ranges | {ref.protocol for ref, _ in held}),
+        in_debt=frozenset(ref.protocol for ref, each in held if int(each["debt_micro_usd"])),
+        claimable=frozenset(claimable),
+        waiting=frozenset({protocol for protocol, _ in requests} - claimable),
+    )
+
+
+def _score(tool: ToolDef, signs: _Signs) -> int:
+    score = 2 * _BY_CATEGORY[signs.task].get(tool.category, 0) + _OWN_AFFAIRS.get(tool.key, 0)
+    score += _score_of_holdings(tool, signs.had)
     if isinstance(tool, WriteTool):
-        sells = task is TickTask.EXIT and tool.category in (Category.LP, Category.TRADING)
-        computed = _COMPUTED_EXIT if sells else _COMPUTED_CLASS
-        score += 2 * (computed if tool.action_class is None else _BY_CLASS[task].get(tool.action_class, 0))
+        score += 2 * _score_of_class(tool, signs.task)
         if tool.category in _HOUSEKEEPING:
             score -= 20
-    if tool.key in _OWN_AFFAIRS:
-        score += 5
+    if tool.key in signs.shown_by:
+        score += _SHOWS_IT
     if tool.pi_tool is PiTool.SEARCH_CONTEXT:
         score += 1
-    if words and (tool.key.replace("_", " ") in words or tool.key in words):
+    words = signs.words
+    if tool.name in signs.named or (words and (tool.key.replace("_", " ") in words or tool.key in words)):
         score += _NAMED
     if words and tool.venue in words:
         score += 5
     return score
+
+
+def _score_of_class(tool: WriteTool, task: TickTask) -> int:
+    """What the tool's class is worth to the task; where the plan decides it, what its verb says."""
+    table = _BY_CLASS[task]
+    if tool.action_class is not None:
+        return table.get(tool.action_class, 0)
+    sells = task is TickTask.EXIT and tool.category in (Category.LP, Category.TRADING)
+    if _verbs(tool) & _LEAVES:
+        return _COMPUTED_EXIT if sells else table.get(ActionClass.DECREASE_POSITION, 0)
+    if tool.category is Category.TRADING:
+        return _COMPUTED_EXIT if sells else _COMPUTED_CLASS
+    return table.get(ActionClass.NEW_POSITION, 0)
+
+
+def _score_of_holdings(tool: ToolDef, had: Had) -> int:
+    """How a tool stands to what the golem has: what leaves it or shows it, and what could only leave what is not."""
+    if had.anywhere is None:
+        return 0
+    if isinstance(tool, WriteTool):
+        if "claim" in _verbs(tool):
+            return _HELD if _serves(tool, had.claimable) else _NOT_HELD
+        if tool.is_rescue or _verbs(tool) & _PAYS:
+            return _IN_DEBT if _serves(tool, had.in_debt) else _NOT_HELD
+        if _verbs(tool) & _LEAVES or tool.action_class in LEAVING:
+            return _HELD if _serves(tool, had.anywhere) else _NOT_HELD
+        return 0
+    if isinstance(tool, ReadTool) and tool.category not in _NOBODYS and _shows_own(tool):
+        return _HELD if _serves(tool, had.anywhere) else -_OWN_AFFAIRS.get(tool.key, 0)
+    return 0
+
+
+def _serves(tool: ToolDef, protocols: frozenset[str]) -> bool:
+    """Whether the tool works at one of these protocols: its own, or as one of those for every lender."""
+    if any(each == tool.venue or each.startswith(f"{tool.venue}_") for each in protocols):
+        return True
+    lenders = [each for each in protocols if (found := SHELF.get(each)) is not None and found.lending is not None]
+    return tool.venue == Category.LENDING.value and bool(lenders)
+
+
+def _shows_own(tool: ToolDef) -> bool:
+    return bool(_verbs(tool) & _LOOKS) and "pool" not in _verbs(tool)
+
+
+def _verbs(tool: ToolDef) -> frozenset[str]:
+    return frozenset(tool.key.split("_"))
+
+
+def _list_reads(probes: Mapping[str, Any], anomalies: Iterable[str]) -> Iterator[str]:
+    """Keys of the reads that show what is doubtful."""
+    for anomaly in anomalies:
+        for start, keys in _SHOWN_BY:
+            if anomaly.startswith(start):
+                yield from keys
+    if (probes.get("deviation_bps") or 0) >= PUSHED_BPS:
+        yield from ("pool", "token_price")
 
 
 def _list_signs(probes: Mapping[str, Any], texts: Iterable[str]) -> Iterator[str]:
@@ -166,3 +319,5 @@ def _list_signs(probes: Mapping[str, Any], texts: Iterable[str]) -> Iterator[str
     for held in probes.get("held_elsewhere") or ():
         if held["health_bps"] is not None and held["health_bps"] < UNHEALTHY_BPS:
             yield UNHEALTHY
+    if read_holdings(probes).claimable:
+        yield CLAIMABLE

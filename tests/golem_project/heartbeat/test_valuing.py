@@ -43,6 +43,20 @@ def test_a_fall_while_nothing_trades_is_recorded_told_and_enforced_by_the_next_t
     assert AuditEntry.objects.filter(golem_id=golem.pk, event="PolicyCageCheck").count() == 1
 
 
+def test_a_tick_that_finds_its_golem_poor_worsens_its_phase_in_the_order_of_locks(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    turn_on(golem, rule={})
+    tick(golem)
+    _leave(live_golem, 0)
+    for symbol in ("USDC", "DAI"):
+        live_golem.world.rpc.call("anvil_dealERC20", golem.address, live_golem.world.tokens[symbol].address, hex(0))
+    record = tick(golem)
+    golem.refresh_from_db()
+    assert golem.phase != "THRIVING" and record.mutations == [f"phase THRIVING to {golem.phase}"]
+    # Which lock came before which is watched in every test.
+    assert AuditEntry.objects.get(golem_id=golem.pk, event="PhaseTransition").data["to"] == golem.phase
+
+
 def test_a_golem_driven_over_rest_alone_is_valued_and_loses_vitality(live_golem: LiveGolem) -> None:
     golem = live_golem.golem
     assert value_unattended_task() == 1

@@ -125,6 +125,30 @@ def test_what_is_left_out_says_why_and_a_small_toolset_is_left_alone() -> None:
     assert select_tools(toolset=shown, task=TickTask.ENTER) is shown
 
 
+def test_what_pays_a_debt_comes_first_and_what_leaves_nothing_is_not_shown() -> None:
+    seen = {
+        "block_number": 7,
+        "held_elsewhere": [
+            {
+                "position": "spark/account/31337/0x11",
+                "debt_micro_usd": "5000000",
+                "health_bps": 11_000,
+                "free_at": None,
+            }
+        ],
+    }
+    task = classify(probes=seen)
+    assert task is TickTask.DEFEND
+    shown = list(select_tools(toolset=toolset_of("full"), task=task, probes=seen).tools)
+    assert set(shown[:3]) == {"spark_repay", "lending_auto_deleverage", "lending_unwind_loop"}
+    assert not {"aave_repay", "lido_unstake", "lido_claim_withdrawal", "vault_withdraw"} & set(shown)
+
+
+def test_what_nobody_could_read_hides_no_way_out() -> None:
+    shown = select_tools(toolset=toolset_of("full"), task=TickTask.EXIT, probes={"block_number": None})
+    assert {"uniswap_lp_remove_liquidity", "uniswap_execute_swap"} <= set(shown.tools)
+
+
 @given(
     seen=st.fixed_dictionaries(
         {

@@ -1,0 +1,28 @@
+"""docs/spec-table.md names files and decisions that exist, and gives what is only in part a reason."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs/spec-table.md").read_text(encoding="utf-8")
+ROWS = [line.strip("| ").split(" | ") for line in TEXT.splitlines() if re.match(r"\| [A-Z]", line)]
+
+
+def test_every_element_has_a_state_a_place_and_says_when_it_was_read() -> None:
+    assert len(ROWS) == 413 and all(len(row) == 5 for row in ROWS)
+    states = re.compile(r"holds|decision 0\d{3}|otherwise, by an early choice|open: .+")
+    assert [row for row in ROWS if not states.fullmatch(row[2]) or row[4] not in ("now", "then")] == []
+    assert [row for row in ROWS if row[2] not in ("holds", "otherwise, by an early choice") and row[4] != "now"] == []
+
+
+def test_every_file_of_the_table_exists() -> None:
+    named = [name for row in ROWS for name in re.findall(r"`([\w/.]+)`", row[3])]
+    assert len(named) >= len(ROWS)
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_every_decision_of_the_table_exists() -> None:
+    kept = {path.name[:4] for path in (ROOT / "docs/decisions").glob("*.md")}
+    assert {row[2].removeprefix("decision ") for row in ROWS if row[2].startswith("decision")} <= kept

@@ -1,11 +1,13 @@
 """Under a halt, when its owner chose that: what is sold so that a debt can be paid. One plan, of the tools agents use.
 
-First out of what the wallet holds, then, at lenders that core code knows to leave, out of the loan's own collateral.
+Out of what the wallet holds where one token of it is enough; else, at lenders that core code knows to leave, out of
+the loan's own collateral, in one plan where its health allows; else what the wallet has is sold towards it.
 Seed: decisions, "Halt"; issue "The shelf", exits.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -36,28 +38,37 @@ def does_sell(golem: Golem) -> bool:
 
 
 def plan_sale(
-    *, golem: Golem, position: Position, step: NeedsTrade, chain: ChainReader, now: datetime
+    *, golem: Golem, position: Position, step: NeedsTrade, is_needed: bool, chain: ChainReader, now: datetime
 ) -> tuple[TxPlan, str] | None:
     """A plan that brings what `step` misses or pays the debt out of its cover, and its tool; None where nothing does.
 
-    Raises the node's errors.
+    Where it `is_needed`, since no other step is left, also one that brings a part of it. Raises the node's errors.
     """
-    return _sell_holdings(golem, position, step, chain, now) or _sell_cover(golem, position, chain, now)
+    held = measure_holdings(chain=chain, account=golem.address, tokens=(chain.token(step.token),))
+    sold = _choose_sold(held, step.token, step.raw, chain)
+    found = _sell_holdings(golem, step, sold, chain, now) if sold is not None and sold.is_enough else None
+    found = found or _sell_cover(golem, position, chain, now)
+    if found is None and is_needed and sold is not None:
+        return _sell_holdings(golem, step, sold, chain, now)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Sold:
+    """What is sold of the wallet: base units of a token, and whether they bring all that is missing."""
+
+    token: str
+    amount: int
+    is_enough: bool
 
 
 def _sell_holdings(
-    golem: Golem, position: Position, step: NeedsTrade, chain: ChainReader, now: datetime
+    golem: Golem, step: NeedsTrade, sold: _Sold, chain: ChainReader, now: datetime
 ) -> tuple[TxPlan, str] | None:
-    missing = chain.token(step.token)
-    held = measure_holdings(chain=chain, account=golem.address, tokens=(missing,))
-    sold = _choose_sold(held, missing.address, step.raw, chain)
-    if sold is None:
-        return None
-    token, amount = sold
     wanted = {
-        "token_in": token.token.address,
-        "token_out": missing.address,
-        "amount": str(amount),
+        "token_in": sold.token,
+        "token_out": step.token,
+        "amount": str(sold.amount),
         "slippage_bps": SLIPPAGE_BPS,
         "chain_id": chain.chain_id,
     }
@@ -69,7 +80,7 @@ def _sell_holdings(
     return max(found, key=lambda each: each[0].receives[0].expected, default=None)
 
 
-def _choose_sold(held: Holdings, missing: str, raw: int, chain: ChainReader) -> tuple[Worth, int] | None:
+def _choose_sold(held: Holdings, missing: str, raw: int, chain: ChainReader) -> _Sold | None:
     """The token worth most, and how much of it: what is missing and a margin, or all there is. The coin stays for gas.
 
     Raises PriceStale, PriceUnavailable: what is sold blindly is sold badly.
@@ -85,7 +96,7 @@ def _choose_sold(held: Holdings, missing: str, raw: int, chain: ChainReader) -> 
     if best is None or not needed or not best.micro_usd:
         return None
     amount = -(-best.raw * needed * (BPS + MARGIN_BPS) // (best.micro_usd * BPS))
-    return best, min(best.raw, amount)
+    return _Sold(best.token.address, min(best.raw, amount), best.raw >= amount)
 
 
 def _sell_cover(golem: Golem, position: Position, chain: ChainReader, now: datetime) -> tuple[TxPlan, str] | None:

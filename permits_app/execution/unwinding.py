@@ -23,6 +23,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.safety.hooks.simulator import judge_allowances, judge_flows, judge_reverts, judge_surprises
 from permits_app.safety.position_rules import judge_changes, judge_gauges
 from tools_app import runner
+from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import read_balances
@@ -136,9 +137,17 @@ def _find_sale(
     golem: Golem, position: Position, step: ExitStep, chain: ChainReader, now: datetime
 ) -> tuple[TxPlan, str] | None:
     """What is sold for a step that needs a trade, where the owner chose that."""
-    if not isinstance(step, NeedsTrade) or not does_sell(golem):
+    short = step.or_trade if isinstance(step, Act) else step
+    if not isinstance(short, NeedsTrade) or not does_sell(golem):
         return None
-    return plan_sale(golem=golem, position=position, step=step, chain=chain, now=now)
+    is_needed = short is step
+    try:
+        return plan_sale(golem=golem, position=position, step=short, is_needed=is_needed, chain=chain, now=now)
+    except (PriceStale, PriceUnavailable):
+        if is_needed:
+            raise
+        # The step itself needs no price.
+        return None
 
 
 def _plan_step(golem: Golem, step: ExitStep, chain: ChainReader, now: datetime) -> tuple[TxPlan, str]:

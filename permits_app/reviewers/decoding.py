@@ -30,7 +30,18 @@ _WITHDRAW: Final = "function withdraw(uint256)"
 def read_calls(calls: Sequence[Call], *, account: str, chain: ChainReader) -> Effects:
     """Everything `calls` do for `account`, within a loan too. Raises UnknownCall on any byte not accounted for."""
     effects, calls = Effects(), loan_callback.unfold(calls)
-    for index, call in enumerate(calls):
+    read_on(calls, 0, account=account, chain=chain, into=effects)
+    tell_claims(effects, chain)
+    return effects
+
+
+def read_on(calls: Sequence[Call], begin: int, *, account: str, chain: ChainReader, into: Effects) -> None:
+    """Add what the unfolded `calls` do from the one at `begin` on, given that `into` has what those before it do.
+
+    Raises UnknownCall.
+    """
+    effects = into
+    for index, call in enumerate(calls[begin:], start=begin):
         owner = SHELF.of_contract(chain.chain_id, call.to)
         if not call.data:
             _pay(effects, NATIVE, call.value, call.to)
@@ -48,8 +59,6 @@ def read_calls(calls: Sequence[Call], *, account: str, chain: ChainReader) -> Ef
                 if not _is_of_token(call, chain):
                     raise
                 _read_token(call, None, effects)
-    _tell_claims(effects, chain)
-    return effects
 
 
 def read_promise(typed: TypedData, *, account: str, chain: ChainReader, into: Effects) -> None:
@@ -70,7 +79,7 @@ def _is_of_token(call: Call, chain: ChainReader) -> bool:
     return True
 
 
-def _tell_claims(effects: Effects, chain: ChainReader) -> None:
+def tell_claims(effects: Effects, chain: ChainReader) -> None:
     """A token that stands for a position and moves through another protocol's call (a trade) is a change of it."""
     for moved, sign in ((effects.spends, -1), (effects.receives, 1)):
         for token, raw in list(moved.items()):

@@ -168,7 +168,7 @@ def judge_approvals(effects: Effects, plan: TxPlan) -> list[Finding]:
     a call lends and takes back within it.
 
     A token that stands for a position is no spend: of it, no more than the plan says it grants and uses up. Of a token
-    that the plan brings and takes again, no more than its calls take.
+    that the plan brings and takes again, no more than its calls take. What is taken back is what the plan gave.
     """
     promised = dict(_sum_bounds(plan.spends))
     for token, taken in effects.spends.items():
@@ -179,8 +179,11 @@ def judge_approvals(effects: Effects, plan: TxPlan) -> list[Finding]:
         if not each.left and (stands_for or SHELF.of_contract(plan.chain_id, each.token.address) is not None):
             promised[each.token.address] = max(promised.get(each.token.address, 0), each.granted)
     findings, called = [], list_contracts(plan)
+    given = {(each.token.address, each.spender) for each in plan.allowances}
     for token, spender, amount in effects.approvals:
         if not amount:
+            if (token, spender) not in given:
+                findings.append(f"{token} is asked to take an allowance of {spender} back that this plan does not give")
             continue
         if spender not in called:
             findings.append(f"{spender} would be allowed to take {token}, and this plan never calls it")

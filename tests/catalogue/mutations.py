@@ -1,25 +1,28 @@
 """Every word of a plan's calls changed once: what the guardian lets pass is simulated, and what that lets pass is told.
 
-Most changes are refused by what the bytes say against what the plan says, at no cost but a decoding; only the few that
-say the same are judged by the whole guardian and run.
+Most changes are refused by what the bytes say against what the plan says, at no cost but a decoding, and what the calls
+before the changed one do is decoded once for all; only the few that say the same are judged by the whole guardian and
+run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 from permits_app.rejection import Reject
 from permits_app.reviewers import safety_guardian as guardian
-from permits_app.reviewers.decoding import read_calls
+from permits_app.reviewers.decoding import read_calls, read_on, tell_claims
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.simulator import Simulator, rehearse_whole
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.errors import GolemError
+from tools_app.standards import loan_callback
 from tools_app.toolkit.case import Case
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.enums import RiskTier
-from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.plan import Call, TxPlan
 
 
 @dataclass(frozen=True)
@@ -57,32 +60,62 @@ def find_passed(call: HookCall, case: Case) -> tuple[list[Mutant], int, int]:
     """The mutants that nothing refuses; how many were made, and how many had to be run.
 
     Each is run once on one engine. Only what that lets pass is asked of the whole hook, with every engine and every
-    state on the way; of a word that the case lists as meaning nothing, nothing more is asked.
+    state on the way; of a word that the case lists as meaning nothing, nothing more is asked, and once one call has
+    shown that, no other is run for it.
     """
     plan = call.plan
     assert plan is not None
     passed, made, run = [], 0, 0
+    readings, shown = Readings(call), set()
     for mutant in list_mutants(plan):
         made += 1
-        if is_read_apart(call, mutant.plan):
+        if readings.is_read_apart(mutant):
+            continue
+        listed = find_listed(case, mutant)
+        if listed in shown:
             continue
         run += 1
         changed = replace(call, plan=mutant.plan)
         if not guardian.review(changed).is_approved:
             continue
-        if not _is_refused(changed, is_whole_enough=find_listed(case, mutant) is not None):
+        if not _is_refused(changed, is_whole_enough=listed is not None):
             passed.append(mutant)
+            shown |= {listed} - {None}
     return passed, made, run
 
 
-def is_read_apart(call: HookCall, plan: TxPlan) -> bool:
-    """Whether the guardian reads something else in the bytes than `plan` says, or cannot read them at all."""
-    assert call.chain is not None and call.view.address is not None
-    try:
-        effects = read_calls(plan.calls, account=call.view.address, chain=call.chain)
-    except (UnknownCall, GolemError):
-        return True
-    return bool(list_differences(call, effects, plan))
+class Readings:
+    """What the guardian reads in a plan with one change; calls before the changed one are read once for all."""
+
+    def __init__(self, call: HookCall) -> None:
+        assert call.plan is not None and call.chain is not None and call.view.address is not None
+        self.call, self.chain, self.account = call, call.chain, call.view.address
+        self.is_flat = loan_callback.unfold(call.plan.calls) == call.plan.calls
+        self.before = [Effects()]
+        """What the first so many calls do."""
+
+    def is_read_apart(self, mutant: Mutant) -> bool:
+        """Whether something else is read in the bytes than the plan says, or they cannot be read at all."""
+        try:
+            effects = self._read(mutant)
+        except (UnknownCall, GolemError):
+            return True
+        return bool(list_differences(self.call, effects, mutant.plan))
+
+    def _read(self, mutant: Mutant) -> Effects:
+        calls = mutant.plan.calls
+        if not self.is_flat or loan_callback.unfold(calls) != calls:
+            return read_calls(calls, account=self.account, chain=self.chain)
+        while len(self.before) <= mutant.index:
+            self.before.append(self._read_on(calls[: len(self.before)], len(self.before) - 1))
+        effects = self._read_on(calls, mutant.index)
+        tell_claims(effects, self.chain)
+        return effects
+
+    def _read_on(self, calls: Sequence[Call], begin: int) -> Effects:
+        effects = deepcopy(self.before[begin])
+        read_on(calls, begin, account=self.account, chain=self.chain, into=effects)
+        return effects
 
 
 def list_differences(call: HookCall, effects: Effects, plan: TxPlan) -> list[str]:

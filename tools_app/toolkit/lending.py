@@ -21,6 +21,8 @@ DEFAULT_HEALTH_FLOOR_BPS: Final = 15_000
 """The least health in basis points that a plan leaves a debt with, where the golem's owner set none."""
 PPM: Final = 1_000_000
 """Rates are millionths of the amount a year, compounded: 41_000 is 4.1%."""
+INTEREST_SLACK: Final = 5_000
+"""One part in so many of a debt that interest may add before a plan is carried out."""
 
 
 class MarketNotFound(GolemError):
@@ -112,7 +114,10 @@ class LendingPair:
     what else the position has, weighted by its thresholds, in base units of debt; `other_ltv` the same by what may be
     borrowed. `supply_room` and `borrow_room` are the most that goes in and out now; `closed` says why where it is zero.
     A debt is nothing or at least `least_debt`; a repayment may clear `interest_room` less, for interest until it is
-    mined. `calls_of_round` is how many calls it takes to withdraw, sell and repay once.
+    mined. `calls_of_round` is how many calls it takes to withdraw, sell and repay once. `clears_by_shares`: a plan that
+    clears the debt says so in shares, of which each repayment costs a little less than it is allowed to take.
+    `pays_exactly`: it takes all that is paid, so that what clears a debt is the debt and its `interest_room`.
+    `is_collateral_exact`: all of it is as much as was read, where a receipt that grows brings a little more.
     """
 
     ref: PositionRef
@@ -136,6 +141,9 @@ class LendingPair:
     least_debt: int = 0
     interest_room: int = 0
     calls_of_round: int = 5
+    clears_by_shares: bool = False
+    pays_exactly: bool = False
+    is_collateral_exact: bool = False
 
     def health_bps(self, *, collateral: int, debt: int) -> int | None:
         """Cover over debt with these amounts in it, 10,000 is liquidation, rounded down; None without debt."""
@@ -194,12 +202,19 @@ class Lending(Protocol):
         """Which contract takes the tokens of a supply or a repayment, by allowance."""
 
     def calls(
-        self, pair: LendingPair, verb: Verb, amount: int | None, *, earlier: Sequence[int] = ()
+        self,
+        pair: LendingPair,
+        verb: Verb,
+        amount: int | None,
+        *,
+        earlier: Sequence[int] = (),
+        clears: bool = False,
     ) -> tuple[Call, ...]:
         """The calls of a verb in a pair: SUPPLY and WITHDRAW move its collateral, BORROW and REPAY its debt.
 
         `amount` in base units; None is everything, for WITHDRAW and REPAY. What it pays goes to the account. `earlier`
-        are the amounts of the same verb that the plan has before this one. Raises MarketClosed for a verb not offered.
+        are the amounts of the same verb that the plan has before this one; `clears`: its repayments together leave no
+        debt. Raises MarketClosed for a verb not offered.
         """
 
     def flash_terms(self, chain_id: int, asset: str) -> Reads[FlashTerms | None]:

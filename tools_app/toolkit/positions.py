@@ -208,11 +208,15 @@ class Positions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """The next step out of a position: a tool of the product and its parameters, previewed like any other."""
+    """The next step out of a position: a tool of the product and its parameters, previewed like any other.
+
+    `or_trade` is what the account is short of to be out at once: who may trade does that instead, the others this step.
+    """
 
     tool: str
     params: Mapping[str, Any]
     reason: str = ""
+    or_trade: NeedsTrade | None = None
 
 
 @dataclass(frozen=True, slots=True)

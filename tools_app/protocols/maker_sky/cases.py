@@ -82,4 +82,15 @@ CASES: Final = (
         # What the fee does not need of the DAI that is paid in stays inside.
         loses_bps=1,
     ),
+    Case(
+        "lending_unwind_loop",
+        {"protocol": "maker", "account": Told("account"), "percent_to_unwind": 100},
+        ActionClass.CLOSE_POSITION,
+        name="maker_unwind_all",
+        after=("maker_generate_dai",),
+        moves={"WETH": About(66 * _WAD // 10, 200), "DAI": About(50 * _WAD, 9_900)},
+        holds={"WETH": -10 * _WAD},
+        owes={"DAI": About(-10_000 * _WAD, 1)},
+        loses_bps=100,
+    ),
 )

@@ -25,6 +25,8 @@ from tools_app.toolkit.positions import Position, Reads
 
 _LED_OUT: Final = "vaults at Maker are opened, filled and drawn on by the maker tools"
 _CALLS_OF_ROUND: Final = 9
+_ROUNDING: Final = 16
+"""Base units of DAI that the rounds of one plan leave uncounted at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,9 @@ class MakerLending:
             borrow_room=0,
             withdraw_room=vault.ink,
             least_debt=kind.least_debt + kind.growth(owed, SETTLING_SECONDS) + 1,
-            interest_room=kind.growth(owed, SETTLING_SECONDS) + _CALLS_OF_ROUND,
+            is_collateral_exact=True,
+            interest_room=kind.growth(owed, SETTLING_SECONDS) + _ROUNDING,
+            pays_exactly=True,
             calls_of_round=_CALLS_OF_ROUND,
             closed=_LED_OUT,
             account=account,
@@ -117,7 +121,13 @@ class MakerLending:
         return (deployments(pair.ref.chain_id) or {})["join_dai"]
 
     def calls(
-        self, pair: LendingPair, verb: Verb, amount: int | None, *, earlier: Sequence[int] = ()
+        self,
+        pair: LendingPair,
+        verb: Verb,
+        amount: int | None,
+        *,
+        earlier: Sequence[int] = (),
+        clears: bool = False,
     ) -> tuple[Call, ...]:
         """WITHDRAW and REPAY. Raises MarketClosed for the others, ValueError for a pair of another lender.
 
@@ -164,8 +174,8 @@ def _repay(
     left = vault.art - sum(_art_of(vault, each) for each in earlier)
     whole = vault.kind.owed_of(left)
     whole += vault.kind.growth(whole, SETTLING_SECONDS) + 1
-    paid = whole if amount is None else min(amount, whole)
-    art = left if paid == whole else _art_of(vault, paid)
+    paid = whole if amount is None else amount
+    art = left if paid >= whole else _art_of(vault, paid)
     return (
         Call(join, encode_call(JOIN, vault.urn, paid), 0, f"Pay {format_units(paid, 18, 'DAI')} into the vault"),
         Call(manager, encode_call(FROB, vault.id, 0, -art), 0, f"Clear it from the debt of vault {vault.id}"),

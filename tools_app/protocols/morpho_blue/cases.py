@@ -13,6 +13,11 @@ _USD: Final = 10**6
 _MARKET: Final = {"market_id": known_markets(LOCAL_CHAIN_ID)[0].id}
 _NO_MARKET: Final = ({"market_id": "0x" + "11" * 32}, "MARKET_NOT_FOUND")
 
+_PAIR: Final = {"protocol": "morpho", "collateral_asset": "WETH", "borrow_asset": "USDC"}
+_REPLACED: Final = {
+    ("approve(address,uint256)", 1): "of what one round leaves of an approval the next round's takes the place"
+}
+
 CASES: Final = (
     Case(
         "morpho_supply_market",
@@ -97,6 +102,43 @@ CASES: Final = (
         moves={"USDC": About(-10_000 * _USD, 1)},
         owes={"USDC": About(-10_000 * _USD, 1)},
         tells={"remaining_debt": "0"},
+    ),
+    Case(
+        "morpho_repay_market",
+        {**_MARKET, "amount": "max", "withdraw_collateral": True},
+        ActionClass.CLOSE_POSITION,
+        name="morpho_repay_and_leave",
+        after=("morpho_borrow_market",),
+        moves={"USDC": About(-10_000 * _USD, 1), "WETH": 10 * _ETH},
+        holds={"WETH": -10 * _ETH},
+        owes={"USDC": About(-10_000 * _USD, 1)},
+        tells={"remaining_debt": "0", "collateral_withdrawn": str(10 * _ETH)},
+        refuses=(({"amount": str(1_000 * _USD)}, "INVALID_PARAMS"),),
+    ),
+    Case(
+        "lending_execute_leverage_loop",
+        {**_PAIR, "initial_amount": str(4 * _ETH), "target_leverage": "1.8"},
+        ActionClass.INCREASE_POSITION,
+        name="morpho_loop",
+        moves={"WETH": About(-4 * _ETH, 100)},
+        holds={"WETH": About(72 * _ETH // 10, 100)},
+        owes={"USDC": About(9_600 * _USD, 100)},
+        meaningless=_REPLACED,
+        loses_bps=100,
+    ),
+    Case(
+        "lending_unwind_loop",
+        {"protocol": "morpho", "account": Told("account"), "percent_to_unwind": 100},
+        ActionClass.CLOSE_POSITION,
+        name="morpho_unwind_all",
+        after=("morpho_loop",),
+        moves={"WETH": About(4 * _ETH, 200), "USDC": About(48 * _USD, 9_900)},
+        holds={"WETH": About(-72 * _ETH // 10, 100)},
+        owes={"USDC": About(-9_600 * _USD, 100)},
+        # The debt has grown by two thirds then; one plan pays a part of it.
+        when_old="LEVERAGE_OUT_OF_REACH",
+        meaningless=_REPLACED,
+        loses_bps=100,
     ),
     Case(
         "morpho_liquidate",

@@ -69,8 +69,7 @@ class _Reading:
             raise UnknownCall(f"Morpho would act on behalf of {on_behalf}")
         if data:
             raise UnknownCall("Morpho would call the account back with data")
-        digest = keccak(encode_args(("address", "address", "address", "address", "uint256"), market))
-        ref = PositionRef(_PROTOCOL, _KIND, self.chain.chain_id, "0x" + digest.hex())
+        ref = PositionRef(_PROTOCOL, _KIND, self.chain.chain_id, _id_of(market))
         self.into.positions.append(ref)
         return ref
 
@@ -91,6 +90,16 @@ class _Reading:
         held = self._ask(self.call.to, _POSITION, bytes.fromhex(ref.id[2:]), self.account)[place]
         if shares != held:
             raise UnknownCall(f"{shares} shares are said, and {held} are all there are")
+
+    def check_owed(self, ref: PositionRef, shares: int) -> None:
+        """Shares repaid are never more than are owed, together with those of the plan's earlier repayments."""
+        for call in self.earlier:
+            if call.to == self.call.to and call.data[:4] == _selector(_REPAY):
+                market, _, before, *_ = _exactly(_REPAY, call.data)
+                shares += before if _id_of(market) == ref.id else 0
+        held = self._ask(self.call.to, _POSITION, bytes.fromhex(ref.id[2:]), self.account)[_OWED]
+        if shares > held:
+            raise UnknownCall(f"{shares} shares are said, and {held} are all that are owed")
 
     def least_assets(self, ref: PositionRef, shares: int) -> int:
         """What shares of what is lent give at least: interest since the market was last touched only adds."""
@@ -153,7 +162,7 @@ def _repay(reading: _Reading, arguments: tuple[Any, ...]) -> None:
     ref = reading.enter(market, on_behalf=on_behalf, data=data)
     _one_of(assets, shares)
     if shares:
-        reading.check_all(ref, shares, _OWED)
+        reading.check_owed(ref, shares)
     most = assets or reading.most_taken(market[0])
     reading.into.spends[market[0]] += most
     reading.change(ref, market[0], most, is_exact=bool(assets))
@@ -202,6 +211,10 @@ _READERS: Final[Mapping[str, Read]] = {
     _AUTHORIZE: _authorize,
     _FLASH: _flash,
 }
+
+
+def _id_of(market: tuple[Any, ...]) -> str:
+    return "0x" + keccak(encode_args(("address", "address", "address", "address", "uint256"), market)).hex()
 
 
 def _one_of(assets: int, shares: int) -> None:

@@ -18,7 +18,15 @@ from tools_app.protocols.morpho_blue.positions import name_token, ref_of
 from tools_app.protocols.morpho_blue.reads import address_on, ask_holdings, ask_markets
 from tools_app.standards import erc20
 from tools_app.toolkit.context import ReadCall
-from tools_app.toolkit.lending import PPM, FlashTerms, LendingMarket, LendingPair, MarketNotFound, Verb
+from tools_app.toolkit.lending import (
+    INTEREST_SLACK,
+    PPM,
+    FlashTerms,
+    LendingMarket,
+    LendingPair,
+    MarketNotFound,
+    Verb,
+)
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Position, PositionsUnreadable, Reads
 from tools_app.toolkit.views import TokenMeta
@@ -87,6 +95,10 @@ class MorphoLending:
             borrow_room=chosen.liquidity if chosen.price is not None else 0,
             withdraw_room=holding.collateral,
             closed="" if chosen.price is not None else "the oracle does not answer",
+            # What a repayment in shares leaves of its approval is taken back before the next.
+            calls_of_round=6,
+            clears_by_shares=True,
+            is_collateral_exact=True,
             account=account,
             params=chosen.params,
             borrow_shares=holding.borrow_shares,
@@ -111,7 +123,13 @@ class MorphoLending:
         return address_on(pair.ref.chain_id)
 
     def calls(
-        self, pair: LendingPair, verb: Verb, amount: int | None, *, earlier: Sequence[int] = ()
+        self,
+        pair: LendingPair,
+        verb: Verb,
+        amount: int | None,
+        *,
+        earlier: Sequence[int] = (),
+        clears: bool = False,
     ) -> tuple[Call, ...]:
         """The call of a verb on the pair's market. Raises ValueError for a pair of another lender."""
         if not isinstance(pair, MorphoPair) or pair.params is None:
@@ -125,10 +143,13 @@ class MorphoLending:
             return (plans.release(morpho, params, collateral, taken, account),)
         if verb is Verb.BORROW:
             return (plans.borrow(morpho, params, loan, _said(amount), account),)
-        # More than is owed reverts: what covers all of it clears the shares.
-        is_all = amount is None or (not earlier and amount >= pair.debt_raw)
-        amount, shares = (0, pair.borrow_shares) if is_all else (amount, 0)
-        return (plans.repay(morpho, params, loan, amount=amount or 0, shares=shares, account=account),)
+        # More than is owed reverts, and of amounts nobody can say what is left of the shares when they are paid: what
+        # clears a debt is said in shares, and in each of several repayments.
+        paid = sum(earlier)
+        if amount is None or clears or (not earlier and amount >= pair.debt_raw):
+            till = pair.borrow_shares if amount is None else _cleared(pair, paid + amount)
+            return (plans.repay(morpho, params, loan, amount=0, shares=till - _cleared(pair, paid), account=account),)
+        return (plans.repay(morpho, params, loan, amount=amount, shares=0, account=account),)
 
     def flash_terms(self, chain_id: int, asset: str) -> Reads[FlashTerms | None]:
         """All that the contract holds of a token, for nothing."""
@@ -144,6 +165,13 @@ class MorphoLending:
     def flash_call(self, chain_id: int, receiver: str, asset: str, amount: int, data: bytes) -> Call:
         """Morpho calls back whoever calls it: `receiver` has to be the account itself."""
         return Call(address_on(chain_id), encode_call(FLASH_LOAN, asset, amount, data), 0, f"Flash loan to {receiver}")
+
+
+def _cleared(pair: MorphoPair, paid: int) -> int:
+    """How many shares so much in all clears for certain: interest may add to what a share costs until it is paid."""
+    if paid >= pair.debt_raw:
+        return pair.borrow_shares
+    return paid * pair.borrow_shares * INTEREST_SLACK // (pair.debt_raw * (INTEREST_SLACK + 1))
 
 
 def yearly_ppm(rate: int) -> int:

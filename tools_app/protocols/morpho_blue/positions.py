@@ -162,7 +162,9 @@ _REPAY_SPARE_BPS: Final = 5
 
 
 class MorphoExits:
-    """Out of a market: pay back, take the collateral, take what is lent; with what spare collateral buys in between."""
+    """Out of a market: pay back and take the collateral in one plan, take what is lent; where the wallet has too
+    little, with what spare collateral buys in between.
+    """
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """The next step; a debt first, since it holds the collateral."""
@@ -184,18 +186,26 @@ class MorphoExits:
         wanted = {"market_id": position.ref.id, "chain_id": position.ref.chain_id}
         with_interest = owed + owed * _REPAY_SPARE_BPS // math.BPS + 2
         if funds >= with_interest:
-            return Act("morpho_repay_market", {**wanted, "amount": "max"}, "the debt is paid back")
+            params = {**wanted, "amount": "max", "withdraw_collateral": bool(collateral)}
+            reason = "the debt is paid back" + (" and its collateral taken out" if collateral else "")
+            return Act("morpho_repay_market", params, reason)
         if own and own + funds >= with_interest:
             return self._take_out(position, loan, str(with_interest - funds), "what is lent pays the debt back")
+        short = NeedsTrade(loan, with_interest - funds, "the debt in the market is to be paid back")
         if funds and funds < owed:
-            return Act("morpho_repay_market", {**wanted, "amount": str(funds)}, "a part of the debt is paid back")
+            return Act(
+                "morpho_repay_market", {**wanted, "amount": str(funds)}, "a part of the debt is paid back", short
+            )
         health = position.health_bps or 0
         spare = collateral - math.mul_div_up(collateral, EXIT_HEALTH_BPS, health) if health > EXIT_HEALTH_BPS else 0
         if spare * math.BPS > collateral * _LEAST_SPARE_BPS:
             token = str(position.facts["collateral_token"])
-            return self._take_out(position, token, str(spare), "collateral that the debt does not need is taken out")
-        return NeedsTrade(loan, with_interest - funds, "the debt in the market is to be paid back")
+            reason = "collateral that the debt does not need is taken out"
+            return self._take_out(position, token, str(spare), reason, short)
+        return short
 
-    def _take_out(self, position: Position, token: str, amount: str, reason: str) -> Act:
+    def _take_out(
+        self, position: Position, token: str, amount: str, reason: str, or_trade: NeedsTrade | None = None
+    ) -> Act:
         wanted = {"market_id": position.ref.id, "chain_id": position.ref.chain_id}
-        return Act("morpho_withdraw_market", {**wanted, "asset": token, "amount": amount}, reason)
+        return Act("morpho_withdraw_market", {**wanted, "asset": token, "amount": amount}, reason, or_trade)

@@ -143,7 +143,13 @@ class PoolLending:
         return self._where(pair.ref.chain_id)["pool"]
 
     def calls(
-        self, pair: LendingPair, verb: Verb, amount: int | None, *, earlier: Sequence[int] = ()
+        self,
+        pair: LendingPair,
+        verb: Verb,
+        amount: int | None,
+        *,
+        earlier: Sequence[int] = (),
+        clears: bool = False,
     ) -> tuple[Call, ...]:
         """At the variable rate."""
         pool, account = self.spender(pair, verb), pair.ref.id

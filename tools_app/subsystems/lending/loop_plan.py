@@ -14,7 +14,7 @@ from tools_app.standards.plan_draft import PlanDraft
 from tools_app.subsystems.lending.flash import LoanSource, find_source
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.lending import Lending, LendingPair, Verb
+from tools_app.toolkit.lending import INTEREST_SLACK, Lending, LendingPair, Verb
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.positions import PositionChange
 from tools_app.toolkit.views import TokenMeta
@@ -23,8 +23,6 @@ MOST_LOOPS = 6
 """Rounds of borrowing and swapping in one plan: mostly five calls each, and a cage takes 32 at once."""
 MOST_CALLS = 30
 ROUNDING = 4
-INTEREST_SLACK = 5_000
-"""One part in so many of a debt that interest may add before the plan is carried out."""
 
 
 class LeverageOutOfReach(GolemError):
@@ -58,7 +56,7 @@ class LoopPlan:
     """A loop in the making: what was drafted so far, and what the pair looks like then.
 
     `surplus` is what swaps are expected to bring beyond what is supplied or repaid, `surplus_bound` at least; negative
-    is what the wallet gives.
+    is what the wallet gives. `clears`: the repayments together are to leave no debt.
     """
 
     ctx: WriteContext
@@ -80,6 +78,7 @@ class LoopPlan:
     source: LoanSource | None = None
     lent: int = 0
     done: dict[Verb, list[int]] = field(default_factory=dict)
+    clears: bool = False
 
     @classmethod
     def begin(
@@ -118,6 +117,11 @@ class LoopPlan:
         """Health after what was drafted."""
         return self.pair.health_bps(collateral=self.collateral_now, debt=self.debt_now)
 
+    @property
+    def margin(self) -> int:
+        """How much more than is owed now is paid to clear it: interest until then."""
+        return self.pair.interest_room if self.pair.pays_exactly else self.debt_now // INTEREST_SLACK + ROUNDING
+
     def read_caution(self) -> Fraction:
         """How much better the lender thinks of the collateral than our feeds do; 1 where it does not.
 
@@ -152,12 +156,16 @@ class LoopPlan:
         spender = self.offer.spender(self.pair, Verb.REPAY)
         self.draft.approve(self.debt, spender=spender, amount=amount, allowance=0)
         self._call(Verb.REPAY, amount, self.debt)
-        if amount > self.debt_now:
+        if self._has_dust_of_approvals or (amount > self.debt_now and not self.pair.pays_exactly):
             self.draft.revoke(self.debt, spender=spender)
         repaid = min(amount, self.debt_now)
-        self.surplus -= repaid
+        self.surplus -= amount if self.pair.pays_exactly else repaid
         self.surplus_bound -= amount
         self.debt_now -= repaid
+
+    @property
+    def _has_dust_of_approvals(self) -> bool:
+        return self.clears and self.pair.clears_by_shares
 
     def give_back(self, source: LoanSource, amount: int) -> None:
         """The lender of this plan's loan may take it and its fee; rounding may leave a base unit of that."""
@@ -207,7 +215,7 @@ class LoopPlan:
     def _call(self, verb: Verb, amount: int | None, token: TokenMeta) -> None:
         shown = "all" if amount is None else format_units(amount, token.decimals, "")
         earlier = self.done.setdefault(verb, [])
-        for call in self.offer.calls(self.pair, verb, amount, earlier=tuple(earlier)):
+        for call in self.offer.calls(self.pair, verb, amount, earlier=tuple(earlier), clears=self.clears):
             self.draft.call(replace(call, label=f"{call.label}: {shown} {token.symbol}"))
         earlier += [] if amount is None else [amount]
 
@@ -221,6 +229,8 @@ class LoopPlan:
             slack = ROUNDING * max(1, self.swaps)
             if token == self.pair.debt:
                 slack += self.pair.interest_room
+                # Shares that were to clear all, and did not yet, cleared a little less than was paid for them.
+                slack += self.pair.debt_raw // INTEREST_SLACK if self.debt_now and self._has_dust_of_approvals else 0
             if change < 0 and self.collateral_now == 0 and token == self.pair.collateral:
                 slack += self.pair.collateral_raw // INTEREST_SLACK
             self.draft.changes.append(

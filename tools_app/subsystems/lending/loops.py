@@ -7,9 +7,7 @@ from fractions import Fraction
 from tools_app.core.units import format_units
 from tools_app.subsystems.lending.flash import LoanSource
 from tools_app.subsystems.lending.loop_plan import (
-    INTEREST_SLACK,
     MOST_LOOPS,
-    ROUNDING,
     LeverageOutOfReach,
     LoopPlan,
     Round,
@@ -125,9 +123,9 @@ def draft_way_back(loop: LoopPlan, *, repay: int, is_partial_enough: bool = Fals
     # A position in danger is led out with whatever room it has, as our feeds see it where the lender sees more.
     floor = STEP_FLOOR_BPS if now is None or now > STEP_FLOOR_BPS + 200 else 10_000 + max(0, now - 10_000) // 2
     floor = int(floor * caution)
-    is_all = repay >= loop.debt_now
+    is_all = loop.clears = repay >= loop.debt_now
     target = 0 if is_all else max(loop.debt_now - repay, min(pair.least_debt, loop.debt_now))
-    margin = loop.debt_now // INTEREST_SLACK + ROUNDING if is_all else 0
+    margin = loop.margin if is_all else 0
     if loop.source is not None:
         _draft_back_at_once(loop, loop.source, loop.debt_now - target + margin)
         return
@@ -150,6 +148,9 @@ def draft_way_back(loop: LoopPlan, *, repay: int, is_partial_enough: bool = Fals
         # With what earlier rounds brought and could not pay, since it would have left less than the least debt.
         brought = loop.surplus_bound
         paid = min(brought, loop.debt_now + margin) if is_all else min(brought, left)
+        if is_all and loop.debt_now <= paid < loop.debt_now + margin:
+            # All of it by now, but not with its interest: the next round clears what this one leaves.
+            paid = loop.debt_now - margin
         if 0 < loop.debt_now - paid < pair.least_debt:
             paid = loop.debt_now - pair.least_debt
         if paid > 0:

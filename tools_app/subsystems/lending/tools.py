@@ -10,7 +10,7 @@ from tools_app.standards import erc20
 from tools_app.standards.plan_draft import check_enough
 from tools_app.standards.receipts import describe_mined
 from tools_app.subsystems.lending.family import Lender, PositionName, find_lender, lending, percent, read_loop
-from tools_app.subsystems.lending.loop_plan import MOST_LOOPS, LoopPlan, show_health, show_leverage
+from tools_app.subsystems.lending.loop_plan import MOST_LOOPS, ROUNDING, LoopPlan, show_health, show_leverage
 from tools_app.subsystems.lending.loops import draft_loop, draft_way_back, repayment_for
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
@@ -222,7 +222,8 @@ def lending_unwind_loop(
     if is_over:
         rest = loop.collateral_now
         loop.withdraw(None)
-        loop.draft.receive(loop.collateral, rest, at_least=max(0, rest - 4))
+        least = rest if pair.is_collateral_exact else max(0, rest - ROUNDING)
+        loop.draft.receive(loop.collateral, rest, at_least=least)
     _keep_surplus(loop)
     return loop.finish(
         action_class=ActionClass.CLOSE_POSITION if is_over else ActionClass.DECREASE_POSITION,

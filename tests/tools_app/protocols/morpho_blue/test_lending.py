@@ -10,7 +10,15 @@ import tools_app.subsystems.lending.tools  # noqa: F401  declares the tools
 from tests.evm.world import World
 from tests.tools_app.factories import make_context, run_plan
 from tests.tools_app.protocols.measured import Golem
-from tests.tools_app.protocols.morpho_blue.golem import ETH, MORPHO, USDC, make_golem, set_price, usdc_market
+from tests.tools_app.protocols.morpho_blue.golem import (
+    ETH,
+    MORPHO,
+    USDC,
+    make_golem,
+    pass_time,
+    set_price,
+    usdc_market,
+)
 from tools_app.protocols.morpho_blue.protocol import PROTOCOL
 from tools_app.toolkit.lending import Lending, LendingPair, MarketNotFound, Verb
 from tools_app.toolkit.positions import drive
@@ -103,3 +111,31 @@ def test_a_loan_whose_dollars_were_spent_is_led_out_whole_with_its_own_collatera
     run_plan(chain, golem.account, plan)
     assert golem.positions() == ()
     assert chain.rpc.balance_of(chain.tokens["WETH"].address, golem.address) > 7_200 * ETH // 1_000
+
+
+@pytest.mark.parametrize("minutes", [0, 1])
+def test_a_loan_near_its_floor_is_led_out_whole_in_one_plan_of_several_rounds(chain: World, minutes: int) -> None:
+    golem = make_golem(chain, WETH=10 * ETH)
+    golem.act("morpho_supply_market", market_id=usdc_market(), asset="WETH", amount=str(10 * ETH))
+    golem.act("morpho_borrow_market", market_id=usdc_market(), amount=str(17_000 * USDC))
+    usdc = chain.tokens["USDC"].address
+    chain.transact(golem.account, usdc, "transfer(address,uint256)", chain.actors.makers[0].address, 17_000 * USDC)
+    plan = golem.plan("lending_unwind_loop", account=golem.address, percent_to_unwind=100, protocol="morpho")
+    assert plan.details["rounds"] > 1
+    golem.check_measured(plan)
+    # Interest grows between the preview and the commit; shares say the same then.
+    pass_time(chain, 60 * minutes)
+    golem.check_flows(run_plan(chain, golem.account, plan))
+    assert golem.positions() == ()
+
+
+def test_a_half_of_a_loan_near_its_floor_is_paid_back_to_the_unit(chain: World) -> None:
+    golem = make_golem(chain, WETH=10 * ETH)
+    golem.act(
+        "morpho_borrow_market", market_id=usdc_market(), amount=str(17_000 * USDC), collateral_amount=str(10 * ETH)
+    )
+    plan = golem.plan("lending_unwind_loop", account=golem.address, percent_to_unwind=80, protocol="morpho")
+    assert plan.details["rounds"] > 1
+    golem.check_measured(plan)
+    golem.check_flows(run_plan(chain, golem.account, plan))
+    assert abs(read_pair(golem).debt_raw - 3_400 * USDC) < USDC

@@ -8,13 +8,14 @@ import pytest
 
 from tests.evm.world import World
 from tests.tools_app.factories import answer_of, call_tool, make_context, run_plan
-from tests.tools_app.protocols.morpho_blue.golem import ETH, MORPHO, PARAMS, USDC, make_golem, usdc_market
+from tests.tools_app.protocols.morpho_blue.golem import ETH, MORPHO, PARAMS, USDC, make_golem, pass_time, usdc_market
 from tools_app.chain.abi import encode_call
 from tools_app.protocols.morpho_blue.addresses import LOCAL, known_markets
 from tools_app.protocols.morpho_blue.market import MarketParams
 from tools_app.protocols.morpho_blue.positions import ref_of
 from tools_app.protocols.morpho_blue.protocol import PROTOCOL
 from tools_app.toolkit.effects import Effects, UnknownCall
+from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Act, NeedsTrade, PositionRef, Wait
 
@@ -74,7 +75,22 @@ def test_the_way_out_repays_first_and_ends_with_nothing(chain: World) -> None:
     golem.act("morpho_supply_market", market_id=market, amount=str(2_000 * USDC))
     golem.act("morpho_borrow_market", market_id=market, amount=str(10_000 * USDC), collateral_amount=str(10 * ETH))
     tokens = [chain.tokens[symbol].address for symbol in ("USDC", "WETH")]
-    assert golem.leave(tokens) == ["morpho_repay_market", "morpho_withdraw_market", "morpho_withdraw_market"]
+    assert golem.leave(tokens) == ["morpho_repay_market", "morpho_withdraw_market"]
+    assert golem.positions() == ()
+
+
+def test_a_debt_and_its_collateral_leave_in_one_plan_with_the_interest_since(chain: World) -> None:
+    golem, market = make_golem(chain), usdc_market()
+    golem.act("morpho_borrow_market", market_id=market, amount=str(10_000 * USDC), collateral_amount=str(10 * ETH))
+    (position,) = golem.positions()
+    held = {chain.tokens["USDC"].address: 100_000 * USDC}
+    step = PROTOCOL.exits.next_step(position, held, chain.timestamp()) if PROTOCOL.exits else None
+    assert isinstance(step, Act)
+    plan = golem.plan(step.tool, **step.params)
+    assert plan.action_class is ActionClass.CLOSE_POSITION
+    # Half an hour between the preview and the commit: shares are what is paid back, and not one of them is left.
+    pass_time(chain, 1_800)
+    golem.check_flows(run_plan(chain, golem.account, plan))
     assert golem.positions() == ()
 
 
@@ -97,7 +113,7 @@ def test_the_way_out_without_the_borrowed_token_takes_spare_collateral_and_asks_
     assert taken == [("morpho_repay_market", None), ("morpho_withdraw_market", weth)]
     assert isinstance(step, NeedsTrade) and step.token == usdc and 7_000 * USDC < step.raw < 7_010 * USDC
     chain.fund(golem.address, 0, {"USDC": step.raw})
-    assert golem.leave([usdc, weth]) == ["morpho_repay_market", "morpho_withdraw_market"]
+    assert golem.leave([usdc, weth]) == ["morpho_repay_market"]
 
 
 def test_what_others_borrow_is_waited_for(chain: World) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.protocols.morpho_blue import math, plans
 from tools_app.protocols.morpho_blue.errors import TooMuchAsked
@@ -27,7 +28,7 @@ from tools_app.standards.receipts import describe_mined, events_of
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
-from tools_app.toolkit.params import EVERYTHING, ChainId, RawAmount, RawAmountOrMax
+from tools_app.toolkit.params import EVERYTHING, ChainId, Flag, RawAmount, RawAmountOrMax
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 
@@ -53,7 +54,9 @@ class BorrowReport:
 
 @dataclass(frozen=True, slots=True)
 class RepayReport:
-    """What was paid back, and what is left to pay when all shares of the debt are not cleared."""
+    """What was paid back, and what is left to pay when all shares of the debt are not cleared; the collateral that
+    came out with it, None where none was asked for.
+    """
 
     tx_hash: str
     block_number: int
@@ -61,6 +64,7 @@ class RepayReport:
     repaid: TokenAmount
     remaining_debt: TokenAmount
     shares_repaid: str
+    collateral_withdrawn: TokenAmount | None
     gas_used: int
     explorer_url: str | None
 
@@ -95,6 +99,9 @@ def report_repay(outcome: PlanOutcome) -> RepayReport:
         repaid=TokenAmount(repaid, token),
         remaining_debt=TokenAmount(0 if is_all else max(0, int(details["owed"]) - repaid), token),
         shares_repaid=str(cleared),
+        collateral_withdrawn=next(
+            (TokenAmount(outcome.deltas.get(flow.token.address, 0), flow.token) for flow in outcome.plan.receives), None
+        ),
         gas_used=mined.gas_used,
         explorer_url=mined.explorer_url,
     )
@@ -182,11 +189,12 @@ def morpho_borrow_market(
     report=report_repay,
     action_class=None,
     is_rescue=True,
+    schema_version=2,
     steps=("Reading the market", "Building calls"),
     aliases=("morpho_repay",),
     snippet=(
-        "repay: pay back a debt in a Morpho market, in part or with max entirely; what the interest of the last"
-        " seconds does not need stays in the wallet."
+        "repay: pay back a debt in a Morpho market, in part or with max entirely; withdraw_collateral takes the"
+        " collateral out in the same plan."
     ),
     guidelines=(
         "Say max to clear a debt: an amount read before is too little by the interest since.",
@@ -194,13 +202,18 @@ def morpho_borrow_market(
     ),
 )
 def morpho_repay_market(
-    ctx: WriteContext, market_id: MarketRef, amount: RawAmountOrMax, chain_id: ChainId | None = None
+    ctx: WriteContext,
+    market_id: MarketRef,
+    amount: RawAmountOrMax,
+    chain_id: ChainId | None = None,
+    withdraw_collateral: Flag = False,
 ) -> TxPlan:
     """Pay back what is owed in a Morpho market.
 
     Use to lower or clear a debt. `max` clears all of it: the approval leaves room for interest until the transaction
-    runs, and what is not needed of it is revoked in the same plan. More than is owed is refused.
-    Does not take collateral out: withdraw it afterwards.
+    runs, and what is not needed of it is revoked in the same plan. More than is owed is refused. With
+    `withdraw_collateral`, which needs `max`, all collateral in the market comes to the wallet once the debt is gone.
+    Does not take back what is lent there, and does not sell collateral: lending_unwind_loop does.
     """
     ctx.step("Reading the market")
     opened = open_market(ctx, market_id, chain_id)
@@ -208,6 +221,10 @@ def morpho_repay_market(
     if not owed:
         raise NothingThere(f"the golem owes nothing in market {market.id}", market_id=market.id)
     is_all = amount == EVERYTHING
+    if withdraw_collateral and not is_all:
+        raise InvalidParams(
+            "all collateral comes out only once nothing is owed; say max", fields={"withdraw_collateral": "needs max"}
+        )
     if not is_all and amount > owed:
         raise TooMuchAsked(
             f"the golem owes {format_units(owed, token.decimals, token.symbol)} there; say max to clear it",
@@ -231,7 +248,14 @@ def morpho_repay_market(
     # What is measured is what is owed less afterwards: all of it, or the amount less rounding and interest.
     least = paid - (plans.ROUNDING if is_all else growth)
     draft.changes.append(plans.change(opened.reader.chain_id, market, token.address, paid, least))
-    is_whole = is_all and not (opened.holding.collateral or opened.holding.supply_shares)
+    left = opened.holding.collateral
+    if withdraw_collateral and left:
+        pledged = opened.collateral_token
+        draft.call(plans.release(opened.morpho, opened.params, pledged, left, opened.account))
+        draft.receive(pledged, left)
+        draft.changes.append(plans.change(opened.reader.chain_id, market, pledged.address, -left, -left))
+        left = 0
+    is_whole = is_all and not (left or opened.holding.supply_shares)
     return draft.finish(
         action_class=ActionClass.CLOSE_POSITION if is_whole else ActionClass.DECREASE_POSITION,
         details={**_details(opened), "owed": str(owed), "shares_owed": str(opened.holding.borrow_shares)},

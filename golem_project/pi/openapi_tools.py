@@ -88,16 +88,25 @@ def _describe(tool: ToolDef, body: _Body) -> dict[str, Schema]:
         "required": needed,
         "additionalProperties": False,
     }
-    return {name: closed, **{f"{name}{each}": part for each, part in inner.items()}}
+    # A title is what generators name a type by, and tools share inner types.
+    untitled = {
+        f"{name}{each}": {key: value for key, value in part.items() if key != "title"} for each, part in inner.items()
+    }
+    return {name: closed, **untitled}
 
 
 def _lift(part: Any, body: str) -> Any:
-    """The same with references into the document's schemas, where a schema's own `$defs` cannot be pointed at."""
+    """The same with references into the document's schemas, where a schema's own `$defs` cannot be pointed at, and with
+    the default of an amount as the text it is.
+    """
     if isinstance(part, Mapping):
-        return {
+        lifted = {
             name: f"{_COMPONENTS}{body}{value.rpartition('/')[2]}" if name == "$ref" else _lift(value, body)
             for name, value in part.items()
         }
+        if part.get("type") == "string" and type(part.get("default")) is int:
+            lifted["default"] = str(part["default"])
+        return lifted
     return [_lift(each, body) for each in part] if isinstance(part, list) else part
 
 

@@ -1253,7 +1253,6 @@ export interface components {
             limit?: number | null;
         };
         /**
-         * InsightCategory
          * @description The subject of a conclusion (facts 12).
          * @enum {string}
          */
@@ -1291,13 +1290,11 @@ export interface components {
             reason?: (string | null) | null;
         };
         /**
-         * InsightCategory
          * @description The subject of a conclusion (facts 12).
          * @enum {string}
          */
         MemoryManageInsightBodyInsightCategory: "slippage" | "gas_timing" | "route_selection" | "pool_behavior" | "mev_pattern" | "liquidity_depth" | "volatility" | "fee_optimization" | "rebalance_timing" | "vault_strategy" | "emergency" | "general";
         /**
-         * Operation
          * @description What may be done to an insight.
          * @enum {string}
          */
@@ -1330,7 +1327,6 @@ export interface components {
             reflection?: (string | null) | null;
         };
         /**
-         * ExecutionKind
          * @description What an execution does, as the seeds name it.
          * @enum {string}
          */
@@ -1436,10 +1432,7 @@ export interface components {
             chain_id?: (number | null) | null;
             collateral_amount?: (string | null) | null;
         };
-        /**
-         * MarketFields
-         * @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%.
-         */
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoBorrowMarketBodyMarketFields: {
             /**
              * Loantoken
@@ -1478,10 +1471,7 @@ export interface components {
             min_tvl?: (string | null) | null;
             market_id?: (string | components["schemas"]["MorphoGetMarketInfoBodyMarketFields"] | null) | null;
         };
-        /**
-         * MarketFields
-         * @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%.
-         */
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoGetMarketInfoBodyMarketFields: {
             /**
              * Loantoken
@@ -1519,10 +1509,7 @@ export interface components {
             chain_id?: (number | null) | null;
             market_id?: (string | components["schemas"]["MorphoGetUserPositionBodyMarketFields"] | null) | null;
         };
-        /**
-         * MarketFields
-         * @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%.
-         */
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoGetUserPositionBodyMarketFields: {
             /**
              * Loantoken
@@ -1566,10 +1553,7 @@ export interface components {
             seized_assets: string;
             chain_id?: (number | null) | null;
         };
-        /**
-         * MarketFields
-         * @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%.
-         */
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoLiquidateBodyMarketFields: {
             /**
              * Loantoken
@@ -1611,10 +1595,7 @@ export interface components {
             amount: string;
             chain_id?: (number | null) | null;
         };
-        /**
-         * MarketFields
-         * @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%.
-         */
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoRepayMarketBodyMarketFields: {
             /**
              * Loantoken
@@ -1658,10 +1639,7 @@ export interface components {
             asset?: (string | null) | null;
             on_behalf_of?: (string | null) | null;
         };
-        /**
-         * MarketFields
-         * @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%.
-         */
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoSupplyMarketBodyMarketFields: {
             /**
              * Loantoken
@@ -1704,10 +1682,7 @@ export interface components {
             chain_id?: (number | null) | null;
             asset?: (string | null) | null;
         };
-        /**
-         * MarketFields
-         * @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%.
-         */
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoWithdrawMarketBodyMarketFields: {
             /**
              * Loantoken

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator, FormatChecker
 
 from golem_project.pi.openapi_tools import name_body
@@ -260,6 +261,18 @@ def test_a_body_is_of_a_tool_at_the_venue_it_names() -> None:
     assert validator.is_valid({"action_type": "borrow", "venue": "morpho", "params": loan})
     assert not validator.is_valid({"action_type": "borrow", "venue": "aave", "params": loan})
     assert validator.is_valid({"action_type": "borrow", "venue": "an_owners_own", "colour": "red"})
+
+
+def test_the_document_is_valid_and_so_are_its_schemas_and_their_defaults() -> None:
+    validate_schema(DOCUMENT)
+    for schema in DOCUMENT["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+        for part in (schema, *schema.get("properties", {}).values()):
+            for form in (part, *part.get("anyOf", ())):
+                validator = Draft202012Validator({**form, "components": DOCUMENT["components"]})
+                assert "default" not in form or validator.is_valid(form["default"]), form
+    for path in GOOD:
+        Draft202012Validator.check_schema(request_schema(path))
 
 
 def test_every_documented_body_is_closed_or_says_what_else_it_takes() -> None:

@@ -67,6 +67,9 @@ class TextThatSaysSomething(OpenApiSerializerFieldExtension):
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
         """The usual schema, not empty and of the field's pattern."""
         schema = auto_schema._map_serializer_field(self.target, direction, bypass_extensions=True)
+        if isinstance(kinds := schema.get("type"), list):
+            # Whoever asked for this mapping adds null to it.
+            schema["type"] = next(kind for kind in kinds if kind != "null")
         return {**schema, "minLength": 1, "pattern": self.target.pattern}
 
 

@@ -334,7 +334,7 @@ _CHAIN_ID = {
 }
 PREVIEW_ACTION_BODY: dict[str, Any] = {
     "type": "object",
-    "anyOf": [{"required": [name]} for name in ("action_type", "kind", "type", "params")],
+    "anyOf": [{"required": [name]} for name in ("action_type", "kind", "type")],
     "properties": {
         "action_type": {**_WORD, "description": "One of the manifest's actions; `kind` and `type` also work."},
         "venue": {**_WORD_OR_NULL, "description": "Needed where several venues serve the action."},
@@ -344,18 +344,18 @@ PREVIEW_ACTION_BODY: dict[str, Any] = {
             "maxLength": MOST_WHY,
             "description": "Why; owners who are asked to approve it read this.",
         },
-        "params": {"type": ["object", "null"], "description": "The action's parameters, if not given flat."},
+        "params": {"type": "object", "description": "The action's parameters, if not given flat."},
     },
     "additionalProperties": {"description": f"A parameter of the action, at most {MAX_DEPTH} levels deep."},
 }
 QUERY_STATE_BODY: dict[str, Any] = {
     "type": "object",
-    "anyOf": [{"required": [name]} for name in ("query", "params")],
+    "required": ["query"],
     "properties": {
         "query": {**_WORD, "description": "One of the manifest's queries."},
         "venue": {**_WORD_OR_NULL, "description": "Needed where several venues serve the query."},
         "chain_id": _CHAIN_ID,
-        "params": {"type": ["object", "null"], "description": "The query's parameters, if not given flat."},
+        "params": {"type": "object", "description": "The query's parameters, if not given flat."},
     },
     "additionalProperties": {"description": f"A parameter of the query, at most {MAX_DEPTH} levels deep."},
 }

@@ -247,8 +247,12 @@ export interface components {
     schemas: {
         /** @description aave_borrow: Borrow an asset at Aave V3 against the golem's collateral there. */
         AaveBorrowBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "borrow";
+            /** @enum {unknown} */
+            venue?: "aave" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
@@ -256,76 +260,82 @@ export interface components {
             amount: string;
             interest_rate_mode?: ("variable" | "stable") | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description aave_disable_collateral: Take a supplied asset out of the golem's collateral at Aave V3. */
         AaveDisableCollateralBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "disable_collateral";
+            /** @enum {unknown} */
+            venue?: "aave" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description aave_enable_collateral: Let a supplied asset count as collateral at Aave V3, or no longer. */
         AaveEnableCollateralBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "enable_collateral";
+            /** @enum {unknown} */
+            venue?: "aave" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
             use_as_collateral?: boolean | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description aave_get_health_factor: Health factor, collateral and debt of an account at Aave V3. */
         AaveGetHealthFactorBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "health_factor";
+            /** @enum {unknown} */
+            venue?: "aave" | null;
             /** @description 0x-prefixed account or contract address. */
             account: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description aave_get_liquidation_risk: How near an account at Aave V3 is to liquidation. */
         AaveGetLiquidationRiskBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "liquidation_risk";
+            /** @enum {unknown} */
+            venue?: "aave" | null;
             /** @description 0x-prefixed account or contract address. */
             account: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description aave_get_rates: Rates, liquidity, caps and risk parameters of one asset at Aave V3. */
         AaveGetRatesBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "lending_rates";
+            /** @enum {unknown} */
+            venue?: "aave" | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description aave_get_user_summary: Everything an account supplied and owes at Aave V3. */
         AaveGetUserSummaryBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "lending_summary";
+            /** @enum {unknown} */
+            venue?: "aave" | null;
             /** @description 0x-prefixed account or contract address. */
             account: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description aave_repay: Pay back what the golem owes at Aave V3. */
         AaveRepayBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "repay";
+            /** @enum {unknown} */
+            venue?: "aave" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
@@ -333,13 +343,15 @@ export interface components {
             amount: string;
             interest_rate_mode?: ("variable" | "stable") | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description aave_supply: Lend an asset at Aave V3 and earn interest on it. */
         AaveSupplyBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "supply";
+            /** @enum {unknown} */
+            venue?: "aave" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
@@ -347,21 +359,21 @@ export interface components {
             amount: string;
             chain_id?: (number | null) | null;
             on_behalf_of?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description aave_withdraw: Take a supplied asset out of Aave V3, with the interest it earned. */
         AaveWithdrawBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "withdraw";
+            /** @enum {unknown} */
+            venue?: "aave" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             amount: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         CancelActionInput: {
@@ -371,20 +383,26 @@ export interface components {
         };
         /** @description coding_bash: Run one shell command in the folder and show the end of what it prints. */
         CodingBashBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "bash";
+            /** @enum {unknown} */
+            venue?: "coding" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description What bash runs in the folder. */
             command: string;
             timeout_ms?: number | null;
             result_shape?: ("blocks" | "legacy") | null;
-        } & {
-            [key: string]: null;
         };
         /** @description coding_edit: Replace one exact piece of text in a file. */
         CodingEditBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "edit";
+            /** @enum {unknown} */
+            venue?: "coding" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Path below the folder, such as src/main.py. */
             path: string;
@@ -392,57 +410,57 @@ export interface components {
             old_string: string;
             new_string?: string | null;
             result_shape?: ("blocks" | "legacy") | null;
-        } & {
-            [key: string]: null;
         };
         /** @description coding_find: Find files and folders by their name. */
         CodingFindBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "find";
+            /** @enum {unknown} */
+            venue?: "coding" | null;
             /** @description Regular expression (grep) or shell pattern of names (find). */
             pattern: string;
             path?: string | null;
             type?: (("f" | "d") | null) | null;
             result_shape?: ("blocks" | "legacy") | null;
-        } & {
-            [key: string]: null;
         };
         /** @description coding_grep: Search the text of files for a regular expression. */
         CodingGrepBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "grep";
+            /** @enum {unknown} */
+            venue?: "coding" | null;
             /** @description Regular expression (grep) or shell pattern of names (find). */
             pattern: string;
             path?: string | null;
             include?: (string | null) | null;
             result_shape?: ("blocks" | "legacy") | null;
-        } & {
-            [key: string]: null;
         };
         /** @description coding_read: Read a text file by lines, or a small image. */
         CodingReadBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "read";
+            /** @enum {unknown} */
+            venue?: "coding" | null;
             /** @description Path below the folder, such as src/main.py. */
             path: string;
             offset?: number | null;
             limit?: (number | null) | null;
             result_shape?: ("blocks" | "legacy") | null;
-        } & {
-            [key: string]: null;
         };
         /** @description coding_write: Write a whole file, and the folders it lies in. */
         CodingWriteBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "write";
+            /** @enum {unknown} */
+            venue?: "coding" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Path below the folder, such as src/main.py. */
             path: string;
             /** @description The whole text of the file; empty makes an empty file. */
             content: string;
             result_shape?: ("blocks" | "legacy") | null;
-        } & {
-            [key: string]: null;
         };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         CommitActionInput: {
@@ -457,111 +475,113 @@ export interface components {
         };
         /** @description data_get_new_pools: List the Uniswap V2 and V3 pools created in the last hours, newest first. */
         DataGetNewPoolsBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "new_pools";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
             chain_id?: (number | null) | null;
             hours?: number | null;
             min_tvl?: string | null;
             limit?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description data_get_pool_health_score: Score how sound a Uniswap V2 or V3 pool is, from 0 to 100. */
         DataGetPoolHealthScoreBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "pool_health";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
             /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
             pool: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description data_get_pool_info: Read the current state of one Uniswap V2 or V3 pool. */
         DataGetPoolInfoBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "pool";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
             /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
             pool_address: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description data_get_pools_by_token: List the Uniswap V2 and V3 pools of one token, the deepest first. */
         DataGetPoolsByTokenBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "pools_by_token";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token: string;
             chain_id?: (number | null) | null;
             limit?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description data_get_pools_by_token_pair: List the Uniswap V2 and V3 pools of two tokens, the deepest first. */
         DataGetPoolsByTokenPairBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "pools_by_pair";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token0: string;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token1: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description data_get_position: Read one Uniswap V3 liquidity position by its NFT id, whoever owns it. */
         DataGetPositionBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "position";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
             /** @description Liquidity position NFT id, as a decimal string. */
             token_id: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description data_get_positions_by_owner: List the Uniswap V3 positions of a wallet, by default the golem's own. */
         DataGetPositionsByOwnerBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "positions";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
             chain_id?: (number | null) | null;
             owner?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description data_get_tick_data: Read the initialised ticks of a Uniswap V3 pool around the current one. */
         DataGetTickDataBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "ticks";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
             /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
             pool: string;
             chain_id?: (number | null) | null;
             range?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description data_get_token_price: Read the price of one token, in US dollars or in another token. */
         DataGetTokenPriceBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "token_price";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token: string;
             chain_id?: (number | null) | null;
             quote_currency?: string | null;
-        } & {
-            [key: string]: null;
         };
         /** @description delegate_to_archetype: Ask another archetype to work inside this golem, its wallet and its limits. */
         DelegateToArchetypeBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "delegate";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Name of the archetype to ask; this golem's own archetype must list it. */
             target: string;
             /** @description What the delegate should do; kept in the audit log. */
             instruction: string;
             context?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         EmergencyHaltInput: {
@@ -606,36 +626,40 @@ export interface components {
         };
         /** @description get_episode_by_id: One episode of this golem by its id, archived ones too. */
         GetEpisodeByIdBody: {
-            read: unknown;
-            venue?: unknown;
+            /** @constant */
+            read?: "episode";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
             /** @description The id of an episode or insight. */
             episode_id: string;
-        } & {
-            [key: string]: null;
         };
         /** @description get_memory_stats: How many episodes, insights, strategies, executions and dreams this golem keeps. */
         GetMemoryStatsBody: {
-            read: unknown;
-            venue?: unknown;
-        } & {
-            [key: string]: null;
+            /** @constant */
+            read?: "memory_stats";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
         };
         /** @description identity_check_eligibility: Check an agent against what somebody asks of agents. */
         IdentityCheckEligibilityBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "agent_eligibility";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
             min_reputation?: (number | null) | null;
             min_clients?: (number | null) | null;
             requires_validation?: boolean | null;
-        } & {
-            [key: string]: null;
         };
         /** @description identity_claim_milestone: Write a tier that one of the golem's own agents has reached into its metadata. */
         IdentityClaimMilestoneBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "claim_milestone";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
@@ -645,13 +669,13 @@ export interface components {
              */
             tier: "silver" | "gold" | "platinum";
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description identity_discover_agents: Search agents that were registered on a chain, by the registry's own logs. */
         IdentityDiscoverAgentsBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "agents";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
             text?: (string | null) | null;
             protocol?: (string | null) | null;
             chain_id?: (number | null) | null;
@@ -659,66 +683,68 @@ export interface components {
             sort_by?: (string | null) | null;
             limit?: number | null;
             page?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description identity_evaluate_agent_trust: Weigh what three registries say of an agent into a figure of 0 to 100. */
         IdentityEvaluateAgentTrustBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "agent_trust";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
-        } & {
-            [key: string]: null;
         };
         /** @description identity_get_agent_profile: Read everything about one registered agent. */
         IdentityGetAgentProfileBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "agent_profile";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
             include_feedback?: boolean | null;
-        } & {
-            [key: string]: null;
         };
         /** @description identity_get_credentials: List the golem's own API keys and session keys by fingerprint. */
         IdentityGetCredentialsBody: {
-            query: unknown;
-            venue?: unknown;
-        } & {
-            [key: string]: null;
+            /** @constant */
+            query?: "credentials";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
         };
         /** @description identity_get_reputation_summary: Read what clients said of an agent, as counts, a mean and a Beta posterior. */
         IdentityGetReputationSummaryBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "agent_reputation";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
-        } & {
-            [key: string]: null;
         };
         /** @description identity_get_tier: Read an agent's tier and how many points the next one takes. */
         IdentityGetTierBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "agent_tier";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
-        } & {
-            [key: string]: null;
         };
         /** @description identity_get_validation_status: Read what validators said about an agent. */
         IdentityGetValidationStatusBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "agent_validation";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
-        } & {
-            [key: string]: null;
         };
         /** @description identity_register_agent: Register the golem's account as an agent by ERC-8004. */
         IdentityRegisterAgentBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "register_agent";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Name of the agent. */
             name: string;
@@ -727,13 +753,15 @@ export interface components {
             description?: (string | null) | null;
             image?: (string | null) | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description identity_submit_feedback: Publish what the golem thinks of another's agent, as stars with tags and a review. */
         IdentitySubmitFeedbackBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "give_feedback";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
@@ -743,39 +771,45 @@ export interface components {
             tag2?: (string | null) | null;
             review?: (string | null) | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description identity_transfer_ownership: Hand an agent of the golem over to another account. */
         IdentityTransferOwnershipBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "transfer_agent";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
             /** @description 0x-prefixed account or contract address. */
             recipient: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description identity_update_metadata: Change fields of the registration file of an agent that is the golem's own. */
         IdentityUpdateMetadataBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "update_agent";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
             /** @description The text of a JSON object without null, such as {"active": false}; also name, description, image, tool_endpoint, a2a_endpoint. */
             updates: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description identity_verify_agent: Record a proof for one of the golem's own agents and ask a validator to judge it. */
         IdentityVerifyAgentBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "verify_agent";
+            /** @enum {unknown} */
+            venue?: "erc8004" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
@@ -789,8 +823,6 @@ export interface components {
             /** @description 0x-prefixed account or contract address. */
             validator: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /**
          * @description * `BASE` - BASE
@@ -803,8 +835,12 @@ export interface components {
         ImportanceEnum: "BASE" | "NOTABLE" | "MEV" | "CRITICAL" | "EMERGENCY";
         /** @description lending_auto_deleverage: Lift the health factor of a loan to a target by selling a part of its collateral. */
         LendingAutoDeleverageBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "auto_deleverage";
+            /** @enum {unknown} */
+            venue?: "lending" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description 0x-prefixed account or contract address. */
             account: string;
@@ -815,13 +851,13 @@ export interface components {
             chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             position?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lending_build_loop: The steps, health and yield of a leverage loop, before anything is done. */
         LendingBuildLoopBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "build_loop";
+            /** @enum {unknown} */
+            venue?: "lending" | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             collateral_asset: string;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
@@ -833,13 +869,13 @@ export interface components {
             /** @description A lender by its name, as lending_compare_rates lists them. */
             protocol: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lending_compare_rates: What every lender of a chain pays for an asset, or asks for a loan of it, best first. */
         LendingCompareRatesBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "compare_rates";
+            /** @enum {unknown} */
+            venue?: "lending" | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
             /**
@@ -848,13 +884,15 @@ export interface components {
              */
             rate_type: "supply" | "borrow";
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lending_execute_leverage_loop: Build a leverage loop at a lender in one plan. */
         LendingExecuteLeverageLoopBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "execute_leverage_loop";
+            /** @enum {unknown} */
+            venue?: "lending" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             collateral_asset: string;
@@ -869,13 +907,15 @@ export interface components {
             chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             flash_provider?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lending_flash_loan: Take a flash loan that the golem's own account pays back in the same transaction. */
         LendingFlashLoanBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "flash_loan";
+            /** @enum {unknown} */
+            venue?: "lending" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
@@ -886,35 +926,37 @@ export interface components {
             /** @description A lender by its name, as lending_compare_rates lists them. */
             provider: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lending_get_health_dashboard: All that an account supplied and owes, at every lender of a chain. */
         LendingGetHealthDashboardBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "health_dashboard";
+            /** @enum {unknown} */
+            venue?: "lending" | null;
             /** @description 0x-prefixed account or contract address. */
             account: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lending_get_loop_health: Health, leverage and liquidation price of an account's largest loan at a lender. */
         LendingGetLoopHealthBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "loop_health";
+            /** @enum {unknown} */
+            venue?: "lending" | null;
             /** @description 0x-prefixed account or contract address. */
             account: string;
             /** @description A lender by its name, as lending_compare_rates lists them. */
             protocol: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lending_unwind_loop: Repay a part or all of a loop's debt out of its own collateral. */
         LendingUnwindLoopBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "unwind_loop";
+            /** @enum {unknown} */
+            venue?: "lending" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description 0x-prefixed account or contract address. */
             account: string;
@@ -926,71 +968,77 @@ export interface components {
             slippage_bps?: number | null;
             position?: (string | null) | null;
             flash_provider?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lido_claim_withdrawal: Claim the ETH of final withdrawal requests of the golem. */
         LidoClaimWithdrawalBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "claim_withdrawal";
+            /** @enum {unknown} */
+            venue?: "lido" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Withdrawal request ids, as decimal strings. */
             request_ids: string[];
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lido_exit_decision: Compare the ways out of Lido for what an account holds: the queue at full worth later, a market now. */
         LidoExitDecisionBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "exit_decision";
+            /** @enum {unknown} */
+            venue?: "lido" | null;
             account?: (string | null) | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lido_get_oracle_status: Read whether Lido's accounting oracle is in time, and how many of its members have reported. */
         LidoGetOracleStatusBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "oracle_status";
+            /** @enum {unknown} */
+            venue?: "lido" | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lido_get_position: Read what an account has at Lido: both tokens, their worth in ETH, yield, and withdrawal requests. */
         LidoGetPositionBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "staking_position";
+            /** @enum {unknown} */
+            venue?: "lido" | null;
             account?: (string | null) | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lido_get_rates: Read the rate of Lido's shares and its history from the oracle's own reports. */
         LidoGetRatesBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "staking_rates";
+            /** @enum {unknown} */
+            venue?: "lido" | null;
             chain_id?: (number | null) | null;
             days?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lido_harvest_yield: Sell the yield earned with Lido for USDC, for operating reserves. */
         LidoHarvestYieldBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "harvest_yield";
+            /** @enum {unknown} */
+            venue?: "lido" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             account?: (string | null) | null;
             chain_id?: (number | null) | null;
             harvest_pct?: number | null;
             min_usdc_out?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lido_stake: Stake ETH with Lido and hold wstETH or stETH for it. */
         LidoStakeBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "stake";
+            /** @enum {unknown} */
+            venue?: "lido" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
@@ -998,47 +1046,55 @@ export interface components {
             output_token?: ("stETH" | "wstETH") | null;
             referral?: (string | null) | null;
             max_slippage_bps?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lido_unstake: Ask for the withdrawal of staked ETH: each amount becomes a request in Lido's queue. */
         LidoUnstakeBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "unstake";
+            /** @enum {unknown} */
+            venue?: "lido" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Amounts in the token's base units, one for each request. */
             amounts: string[];
             chain_id?: (number | null) | null;
             token?: ("stETH" | "wstETH") | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lido_unwrap: Unwrap wstETH into stETH. */
         LidoUnwrapBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "unwrap";
+            /** @enum {unknown} */
+            venue?: "lido" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description lido_wrap: Wrap stETH into wstETH. */
         LidoWrapBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "wrap";
+            /** @enum {unknown} */
+            venue?: "lido" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description link_causal_nodes: Link two episodes or insights of this golem as cause and effect. */
         LinkCausalNodesBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "link_causal_nodes";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description The id of an episode or insight. */
             cause_id: string;
@@ -1046,69 +1102,77 @@ export interface components {
             effect_id: string;
             /** @description Plain text, at most 1,000 characters. */
             reason: string;
-        } & {
-            [key: string]: null;
         };
         /** @description maker_close_vault: Pay all debt of a Maker vault and take all of its collateral back. */
         MakerCloseVaultBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "close_vault";
+            /** @enum {unknown} */
+            venue?: "maker" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Liquidity position NFT id, as a decimal string. */
             vault_id: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description maker_deposit_collateral: Put collateral into a Maker vault of the golem. */
         MakerDepositCollateralBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "deposit_collateral";
+            /** @enum {unknown} */
+            venue?: "maker" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Liquidity position NFT id, as a decimal string. */
             vault_id: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description maker_generate_dai: Draw DAI against the collateral of a Maker vault. */
         MakerGenerateDaiBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "generate_dai";
+            /** @enum {unknown} */
+            venue?: "maker" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Liquidity position NFT id, as a decimal string. */
             vault_id: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             dai_amount: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description maker_open_vault: Open an empty Maker vault. */
         MakerOpenVaultBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "open_vault";
+            /** @enum {unknown} */
+            venue?: "maker" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Plain text, at most 2,000 characters. */
             collateral_type: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description maker_repay_dai: Pay a part of the debt of a Maker vault back. */
         MakerRepayDaiBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "repay_dai";
+            /** @enum {unknown} */
+            venue?: "maker" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Liquidity position NFT id, as a decimal string. */
             vault_id: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             dai_amount: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         ManifestOutput: {
             manifest_version: number;
@@ -1136,78 +1200,85 @@ export interface components {
         };
         /** @description memory_compare_prediction: Prediction error, calibration and drift of the settled executions of a period. */
         MemoryComparePredictionBody: {
-            read: unknown;
-            venue?: unknown;
+            /** @constant */
+            read?: "prediction_accuracy";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
             strategy_name?: (string | null) | null;
             period?: ("7d" | "30d" | "90d") | null;
-        } & {
-            [key: string]: null;
         };
         /** @description memory_consolidate: Cluster the newest verified outcomes, draw insights, and tune slippage where five or more agree. */
         MemoryConsolidateBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "consolidate_memory";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             max_episodes?: number | null;
             min_cluster_size?: number | null;
             dry_run?: boolean | null;
-        } & {
-            [key: string]: null;
         };
         /** @description memory_export_grimoire: Write this golem's memory to one archive, signed with the server's key. */
         MemoryExportGrimoireBody: {
-            read: unknown;
-            venue?: unknown;
+            /** @constant */
+            read?: "export";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
             include_decayed?: boolean | null;
             min_confidence?: string | null;
-        } & {
-            [key: string]: null;
         };
         /** @description memory_get_failure_patterns: Clusters of executions whose realised result lies under the threshold, with a hypothesis for each. */
         MemoryGetFailurePatternsBody: {
-            read: unknown;
-            venue?: unknown;
+            /** @constant */
+            read?: "failure_patterns";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
             strategy_name?: (string | null) | null;
             min_executions?: number | null;
             failure_threshold?: string | null;
-        } & {
-            [key: string]: null;
         };
         /** @description memory_get_insights: List this golem's insights, warnings and heuristics with confidence, votes and the episodes behind them. */
         MemoryGetInsightsBody: {
-            read: unknown;
-            venue?: unknown;
+            /** @constant */
+            read?: "insights";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
             category?: (components["schemas"]["MemoryGetInsightsBodyInsightCategory"] | null) | null;
             min_confidence?: string | null;
             chain_id?: (number | null) | null;
             token_pair?: (string | null) | null;
             sort_by?: ("confidence" | "created" | "updated") | null;
             limit?: number | null;
-        } & {
-            [key: string]: null;
         };
         /**
-         * InsightCategory
          * @description The subject of a conclusion (facts 12).
          * @enum {string}
          */
         MemoryGetInsightsBodyInsightCategory: "slippage" | "gas_timing" | "route_selection" | "pool_behavior" | "mev_pattern" | "liquidity_depth" | "volatility" | "fee_optimization" | "rebalance_timing" | "vault_strategy" | "emergency" | "general";
         /** @description memory_import_grimoire: Take in an archive of memory whose signature this server trusts, every row or none. */
         MemoryImportGrimoireBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "import_grimoire";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Name of an archive in this golem's folder, as memory_export_grimoire answers it. */
             path: string;
             import_confidence?: string | null;
             dry_run?: boolean | null;
-        } & {
-            [key: string]: null;
         };
         /** @description memory_manage_insight: Add, confirm, contradict or reword an insight; confidence starts at 0.6. */
         MemoryManageInsightBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "manage_insight";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description ADD a new insight, UPVOTE or DOWNVOTE one, or EDIT one that you wrote. */
             operation: components["schemas"]["MemoryManageInsightBodyOperation"];
@@ -1217,25 +1288,25 @@ export interface components {
             chain_id?: (number | null) | null;
             token_pair?: (string | null) | null;
             reason?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /**
-         * InsightCategory
          * @description The subject of a conclusion (facts 12).
          * @enum {string}
          */
         MemoryManageInsightBodyInsightCategory: "slippage" | "gas_timing" | "route_selection" | "pool_behavior" | "mev_pattern" | "liquidity_depth" | "volatility" | "fee_optimization" | "rebalance_timing" | "vault_strategy" | "emergency" | "general";
         /**
-         * Operation
          * @description What may be done to an insight.
          * @enum {string}
          */
         MemoryManageInsightBodyOperation: "ADD" | "UPVOTE" | "DOWNVOTE" | "EDIT";
         /** @description memory_record_execution: Record an execution and its prediction, once, before the outcome is known. */
         MemoryRecordExecutionBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "record_execution";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Your own id of the execution, such as a permit_id. */
             execution_id: string;
@@ -1254,19 +1325,20 @@ export interface components {
             reasoning_chain?: (string | null) | null;
             tx_hash?: (string | null) | null;
             reflection?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /**
-         * ExecutionKind
          * @description What an execution does, as the seeds name it.
          * @enum {string}
          */
         MemoryRecordExecutionBodyExecutionKind: "SWAP" | "ADD_LIQUIDITY" | "REMOVE_LIQUIDITY" | "REBALANCE" | "DEPOSIT" | "WITHDRAW";
         /** @description memory_record_outcome: Record the realised outcome of an execution, once, and how far the prediction was off. */
         MemoryRecordOutcomeBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "record_outcome";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Your own id of the execution, such as a permit_id. */
             execution_id: string;
@@ -1279,24 +1351,24 @@ export interface components {
             unrealized_pnl?: (string | null) | null;
             slippage_actual?: (number | null) | null;
             reflection?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description memory_retrieve_strategies: The newest version of each strategy, with executions, mean result, win rate and Sharpe ratio. */
         MemoryRetrieveStrategiesBody: {
-            read: unknown;
-            venue?: unknown;
+            /** @constant */
+            read?: "strategies";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
             strategy_name?: (string | null) | null;
             chain_id?: (number | null) | null;
             token_pair?: (string | null) | null;
             include_performance?: boolean | null;
-        } & {
-            [key: string]: null;
         };
         /** @description memory_search: Search this golem's memory for episodes like a question, with scores and retention. */
         MemorySearchBody: {
-            read: unknown;
-            venue?: unknown;
+            /** @constant */
+            read?: "search";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
             /** @description Plain text, at most 2,000 characters. */
             query: string;
             store?: ("episodes" | "insights" | "both") | null;
@@ -1306,13 +1378,15 @@ export interface components {
             min_confidence?: string | null;
             limit?: number | null;
             apply_decay?: boolean | null;
-        } & {
-            [key: string]: null;
         };
         /** @description memory_store_episode: Remember an episode with its reflection; importance decides how slowly it fades. */
         MemoryStoreEpisodeBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "store_episode";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Full name of a tool, such as uniswap_execute_swap. */
             tool: string;
@@ -1324,13 +1398,15 @@ export interface components {
             token_pair?: (string | null) | null;
             importance?: ("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null;
             dream_tag?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description memory_store_strategy: Save a strategy as a new version; the same content again makes no version. */
         MemoryStoreStrategyBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "store_strategy";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Name of a strategy, such as eth-range-12. */
             strategy_name: string;
@@ -1340,26 +1416,23 @@ export interface components {
             description: string;
             chains?: (number[] | null) | null;
             token_pairs?: (string[] | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description morpho_borrow_market: Borrow the loan token of a Morpho market against collateral in it. */
         MorphoBorrowMarketBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "borrow";
+            /** @enum {unknown} */
+            venue?: "morpho" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             market_id: string | components["schemas"]["MorphoBorrowMarketBodyMarketFields"];
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
             chain_id?: (number | null) | null;
             collateral_amount?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
-        /**
-         * MarketFields
-         * @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%.
-         */
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoBorrowMarketBodyMarketFields: {
             /**
              * Loantoken
@@ -1389,19 +1462,16 @@ export interface components {
         };
         /** @description morpho_get_market_info: List Morpho markets with their rates, utilization and liquidity. */
         MorphoGetMarketInfoBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "market_info";
+            /** @enum {unknown} */
+            venue?: "morpho" | null;
             chain_id?: (number | null) | null;
             asset?: (string | null) | null;
             min_tvl?: (string | null) | null;
             market_id?: (string | components["schemas"]["MorphoGetMarketInfoBodyMarketFields"] | null) | null;
-        } & {
-            [key: string]: null;
         };
-        /**
-         * MarketFields
-         * @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%.
-         */
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoGetMarketInfoBodyMarketFields: {
             /**
              * Loantoken
@@ -1431,18 +1501,15 @@ export interface components {
         };
         /** @description morpho_get_user_position: Read all positions of an account at Morpho. */
         MorphoGetUserPositionBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "user_position";
+            /** @enum {unknown} */
+            venue?: "morpho" | null;
             account?: (string | null) | null;
             chain_id?: (number | null) | null;
             market_id?: (string | components["schemas"]["MorphoGetUserPositionBodyMarketFields"] | null) | null;
-        } & {
-            [key: string]: null;
         };
-        /**
-         * MarketFields
-         * @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%.
-         */
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoGetUserPositionBodyMarketFields: {
             /**
              * Loantoken
@@ -1472,8 +1539,12 @@ export interface components {
         };
         /** @description morpho_liquidate: Liquidate a borrower of a Morpho market whose debt is no longer covered. */
         MorphoLiquidateBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "liquidate";
+            /** @enum {unknown} */
+            venue?: "morpho" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             market_id: string | components["schemas"]["MorphoLiquidateBodyMarketFields"];
             /** @description 0x-prefixed account or contract address. */
@@ -1481,13 +1552,8 @@ export interface components {
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             seized_assets: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
-        /**
-         * MarketFields
-         * @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%.
-         */
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoLiquidateBodyMarketFields: {
             /**
              * Loantoken
@@ -1517,20 +1583,19 @@ export interface components {
         };
         /** @description morpho_repay_market: Pay back what is owed in a Morpho market. */
         MorphoRepayMarketBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "repay";
+            /** @enum {unknown} */
+            venue?: "morpho" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             market_id: string | components["schemas"]["MorphoRepayMarketBodyMarketFields"];
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             amount: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
-        /**
-         * MarketFields
-         * @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%.
-         */
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoRepayMarketBodyMarketFields: {
             /**
              * Loantoken
@@ -1560,8 +1625,12 @@ export interface components {
         };
         /** @description morpho_supply_market: Lend into an isolated Morpho market, or put in collateral for a debt there. */
         MorphoSupplyMarketBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "supply";
+            /** @enum {unknown} */
+            venue?: "morpho" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             market_id: string | components["schemas"]["MorphoSupplyMarketBodyMarketFields"];
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
@@ -1569,13 +1638,8 @@ export interface components {
             chain_id?: (number | null) | null;
             asset?: (string | null) | null;
             on_behalf_of?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
-        /**
-         * MarketFields
-         * @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%.
-         */
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoSupplyMarketBodyMarketFields: {
             /**
              * Loantoken
@@ -1605,21 +1669,20 @@ export interface components {
         };
         /** @description morpho_withdraw_market: Withdraw what was lent in a Morpho market, or its collateral. */
         MorphoWithdrawMarketBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "withdraw";
+            /** @enum {unknown} */
+            venue?: "morpho" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             market_id: string | components["schemas"]["MorphoWithdrawMarketBodyMarketFields"];
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             amount: string;
             chain_id?: (number | null) | null;
             asset?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
-        /**
-         * MarketFields
-         * @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%.
-         */
+        /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoWithdrawMarketBodyMarketFields: {
             /**
              * Loantoken
@@ -1882,66 +1945,70 @@ export interface components {
         RiskTierEnum: "ROUTINE" | "STANDARD" | "ELEVATED" | "HIGH" | "CRITICAL";
         /** @description rocketpool_get_operators: Read node operators of Rocket Pool: minipools, ether staked, commission. */
         RocketpoolGetOperatorsBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "staking_operators";
+            /** @enum {unknown} */
+            venue?: "rocketpool" | null;
             chain_id?: (number | null) | null;
             min_staked?: (number | null) | null;
             max_commission?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description rocketpool_get_position: Read what an account has at Rocket Pool: rETH, its ETH, and the yield of the last 30 days. */
         RocketpoolGetPositionBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "staking_position";
+            /** @enum {unknown} */
+            venue?: "rocketpool" | null;
             account?: (string | null) | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description rocketpool_get_rates: Read Rocket Pool's exchange rate, its yearly growth, and the deposit pool. */
         RocketpoolGetRatesBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "staking_rates";
+            /** @enum {unknown} */
+            venue?: "rocketpool" | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description rocketpool_stake: Stake ETH with Rocket Pool and hold rETH for it. */
         RocketpoolStakeBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "stake";
+            /** @enum {unknown} */
+            venue?: "rocketpool" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description rocketpool_unstake: Turn rETH back into ETH: burned at full worth where there is enough ether, else sold on a market. */
         RocketpoolUnstakeBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "unstake";
+            /** @enum {unknown} */
+            venue?: "rocketpool" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
             chain_id?: (number | null) | null;
             max_slippage_bps?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description safety_simulate_transaction: Simulate a raw transaction from the golem's wallet without sending it. */
         SafetySimulateTransactionBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "simulate_transaction";
+            /** @enum {unknown} */
+            venue?: "safety" | null;
             /** @description 0x-prefixed contract address. */
             to: string;
             /** @description ABI-encoded call data, 0x-prefixed. */
             data: string;
             chain_id?: (number | null) | null;
             value?: string | null;
-        } & {
-            [key: string]: null;
         };
         SearchContextBody: components["schemas"]["SearchContextInput"] | components["schemas"]["ReadInput"];
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
@@ -1977,8 +2044,10 @@ export interface components {
         };
         /** @description search_episodes: Search this golem's episodes; the best come first, weakened by forgetting. */
         SearchEpisodesBody: {
-            read: unknown;
-            venue?: unknown;
+            /** @constant */
+            read?: "search_episodes";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
             /** @description Plain text, at most 2,000 characters. */
             query: string;
             chain_id?: (number | null) | null;
@@ -1986,26 +2055,28 @@ export interface components {
             tool?: (string | null) | null;
             importance?: (("routine" | "base" | "notable" | "mev" | "critical" | "emergency") | null) | null;
             limit?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description search_insights: Search this golem's insights, warnings and causal links; the best and surest come first. */
         SearchInsightsBody: {
-            read: unknown;
-            venue?: unknown;
+            /** @constant */
+            read?: "search_insights";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
             /** @description Plain text, at most 2,000 characters. */
             query: string;
             min_confidence?: string | null;
             chain_id?: (number | null) | null;
             token_pair?: (string | null) | null;
             limit?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description spark_borrow: Borrow an asset at SparkLend against the golem's collateral there. */
         SparkBorrowBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "borrow";
+            /** @enum {unknown} */
+            venue?: "spark" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
@@ -2013,23 +2084,25 @@ export interface components {
             amount: string;
             interest_rate_mode?: ("variable" | "stable") | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description spark_get_user_summary: Everything an account supplied and owes at SparkLend. */
         SparkGetUserSummaryBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "lending_summary";
+            /** @enum {unknown} */
+            venue?: "spark" | null;
             /** @description 0x-prefixed account or contract address. */
             account: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description spark_repay: Pay back what the golem owes at SparkLend. */
         SparkRepayBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "repay";
+            /** @enum {unknown} */
+            venue?: "spark" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
@@ -2037,34 +2110,36 @@ export interface components {
             amount: string;
             interest_rate_mode?: ("variable" | "stable") | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description spark_supply: Lend an asset at SparkLend and earn interest on it. */
         SparkSupplyBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "supply";
+            /** @enum {unknown} */
+            venue?: "spark" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description spark_withdraw: Take a supplied asset out of SparkLend, with the interest it earned. */
         SparkWithdrawBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "withdraw";
+            /** @enum {unknown} */
+            venue?: "spark" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             amount: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /**
          * @description * `CREATED` - Created
@@ -2090,32 +2165,34 @@ export interface components {
         StoreEnum: "episodes" | "insights" | "heuristics" | "all";
         /** @description stream_pool_events: Follow the swaps, mints, burns and collects of a Uniswap V2 or V3 pool. */
         StreamPoolEventsBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "stream_pool_events";
+            /** @enum {unknown} */
+            venue?: "stream" | null;
             /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
             pool_address: string;
             /** @description EIP-155 chain id, such as 1 or 8453. */
             chain_id: number;
             events?: (("swap" | "mint" | "burn" | "collect")[] | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description stream_pool_state: Get a snapshot of a Uniswap V2 or V3 pool at an interval. */
         StreamPoolStateBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "stream_pool_state";
+            /** @enum {unknown} */
+            venue?: "stream" | null;
             /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
             pool_address: string;
             /** @description EIP-155 chain id, such as 1 or 8453. */
             chain_id: number;
             interval_ms?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description stream_position_alerts: Be told when a Uniswap V3 position leaves or re-enters its range, earns more fees than a threshold, or closes. */
         StreamPositionAlertsBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "stream_position_alerts";
+            /** @enum {unknown} */
+            venue?: "stream" | null;
             /** @description Liquidity position NFT id, as a decimal string. */
             position_id: string;
             /** @description EIP-155 chain id, such as 1 or 8453. */
@@ -2123,13 +2200,13 @@ export interface components {
             out_of_range_alert?: boolean | null;
             fee_threshold_usd?: (string | null) | null;
             check_interval_ms?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description stream_price_feed: Get the price of token_a in token_b at an interval, from the pair's deepest Uniswap pool. */
         StreamPriceFeedBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "stream_price_feed";
+            /** @enum {unknown} */
+            venue?: "stream" | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token_a: string;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
@@ -2137,62 +2214,68 @@ export interface components {
             /** @description EIP-155 chain id, such as 1 or 8453. */
             chain_id: number;
             interval_ms?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description stream_trades: Follow the trades of a wallet: what it paid into Uniswap pools and what it got, once its block is mined. */
         StreamTradesBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "stream_trades";
+            /** @enum {unknown} */
+            venue?: "stream" | null;
             /** @description 0x-prefixed account or contract address. */
             wallet_address: string;
             chain_ids?: (number[] | null) | null;
             trade_types?: ("swap"[] | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description stream_unsubscribe: End some or all of the golem's live subscriptions. */
         StreamUnsubscribeBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "stream_unsubscribe";
+            /** @enum {unknown} */
+            venue?: "stream" | null;
             subscription_ids?: (string[] | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description sushi_bar_enter: Put SUSHI into SushiBar for xSUSHI. */
         SushiBarEnterBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "enter_bar";
+            /** @enum {unknown} */
+            venue?: "sushi_bar" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description sushi_bar_get_position: The golem's shares of SushiBar and what they give now. */
         SushiBarGetPositionBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "bar_position";
+            /** @enum {unknown} */
+            venue?: "sushi_bar" | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description sushi_bar_leave: Give xSUSHI back for the SUSHI it stands for. */
         SushiBarLeaveBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "leave_bar";
+            /** @enum {unknown} */
+            venue?: "sushi_bar" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             shares: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description testnet_deploy_mock_pool: Open a Uniswap V2 or V3 pool on a private test chain, with liquidity. */
         TestnetDeployMockPoolBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "deploy_mock_pool";
+            /** @enum {unknown} */
+            venue?: "testnet" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token0: string;
@@ -2205,13 +2288,15 @@ export interface components {
             tick_upper?: (number | null) | null;
             version?: string | null;
             chain_ref?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description testnet_fund_account: Set an account's coin balance on a private test chain and add tokens to it. */
         TestnetFundAccountBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "fund_account";
+            /** @enum {unknown} */
+            venue?: "testnet" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description 0x-prefixed account or contract address. */
             address: string;
@@ -2219,41 +2304,45 @@ export interface components {
             tokens?: (string[] | null) | null;
             amounts?: (string[] | null) | null;
             chain_ref?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description testnet_setup_local: Start a private test chain with Uniswap V2 and V3, tokens, pools and funded accounts. */
         TestnetSetupLocalBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "setup_testnet";
+            /** @enum {unknown} */
+            venue?: "testnet" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             mode?: string | null;
             versions?: (string[] | null) | null;
             seed_liquidity?: boolean | null;
             funded_accounts?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description testnet_stop_local: Stop a private test chain that this golem started. */
         TestnetStopLocalBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "stop_testnet";
+            /** @enum {unknown} */
+            venue?: "testnet" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             chain_ref?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description testnet_time_travel: Move the clock of a private test chain ahead and mine blocks. */
         TestnetTimeTravelBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "time_travel";
+            /** @enum {unknown} */
+            venue?: "testnet" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Length of time in seconds. */
             seconds: number;
             mine_blocks?: number | null;
             chain_ref?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description The answer of a tool. Amounts are base units as decimal text, with whole units beside them. */
         ToolResultOutput: {
@@ -2270,40 +2359,48 @@ export interface components {
         };
         /** @description trigger_curator_cycle: Run one curator cycle over this golem's memory: consolidate, forget, and scan for poison. */
         TriggerCuratorCycleBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "curate_memory";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
-        } & {
-            [key: string]: null;
         };
         /** @description tune_parameters: Move the heuristics that verified insights speak for, a tenth at most and once in four hours. */
         TuneParametersBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "tune_parameters";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             tool?: (string | null) | null;
             token_pair?: (string | null) | null;
             chain_id?: (number | null) | null;
             dry_run?: boolean | null;
-        } & {
-            [key: string]: null;
         };
         /** @description uniswap_check_allowance: Read how much of a token a spender may take from the golem's wallet. */
         UniswapCheckAllowanceBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "allowance";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token: string;
             chain_id?: (number | null) | null;
             spender?: (string | null) | null;
             amount?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description uniswap_execute_swap: Swap one token for another through the best Uniswap V2 or V3 route. */
         UniswapExecuteSwapBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "swap";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token_in: string;
@@ -2316,13 +2413,13 @@ export interface components {
             deadline?: number | null;
             exact_output?: boolean | null;
             route?: (string | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description uniswap_get_quote: Quote a swap over Uniswap V2 and V3 pools, exact at the current block. */
         UniswapGetQuoteBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "quote";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token_in: string;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
@@ -2332,13 +2429,15 @@ export interface components {
             chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             exact_output?: boolean | null;
-        } & {
-            [key: string]: null;
         };
         /** @description uniswap_lp_add_liquidity: Open a Uniswap V3 liquidity position in a price range. */
         UniswapLpAddLiquidityBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "add_liquidity";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token0: string;
@@ -2354,24 +2453,28 @@ export interface components {
             amount1?: (string | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description uniswap_lp_collect_fees: Collect the fees a Uniswap V3 position of the golem has earned. */
         UniswapLpCollectFeesBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "collect_fees";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Liquidity position NFT id, as a decimal string. */
             position_id: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description uniswap_lp_increase_liquidity: Add tokens to a Uniswap V3 position of the golem without changing its range. */
         UniswapLpIncreaseLiquidityBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "increase_liquidity";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Liquidity position NFT id, as a decimal string. */
             position_id: string;
@@ -2380,13 +2483,15 @@ export interface components {
             amount1?: (string | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description uniswap_lp_remove_liquidity: Take liquidity out of a Uniswap V3 position of the golem. */
         UniswapLpRemoveLiquidityBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "remove_liquidity";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Liquidity position NFT id, as a decimal string. */
             position_id: string;
@@ -2395,13 +2500,15 @@ export interface components {
             collect_fees?: boolean | null;
             slippage_bps?: number | null;
             deadline?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description uniswap_lp_remove_shares: Take liquidity out of a Uniswap V2 pair of which the golem holds shares. */
         UniswapLpRemoveSharesBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "remove_shares";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description 0x-prefixed account or contract address. */
             pair: string;
@@ -2409,8 +2516,6 @@ export interface components {
             percent_to_remove?: number | null;
             slippage_bps?: number | null;
             deadline?: number | null;
-        } & {
-            [key: string]: null;
         };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         UpdateDirectiveInput: {
@@ -2432,8 +2537,12 @@ export interface components {
         };
         /** @description update_heuristic_confidence: Confirm or contradict a heuristic with a reason. */
         UpdateHeuristicConfidenceBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "update_heuristic_confidence";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description The id of an episode or insight. */
             insight_id: string;
@@ -2444,67 +2553,75 @@ export interface components {
             change: "confirm" | "contradict";
             /** @description Plain text, at most 1,000 characters. */
             reason: string;
-        } & {
-            [key: string]: null;
         };
         /** @description vault_deposit: Deposit an asset into an ERC-4626 vault for shares. */
         VaultDepositBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "deposit";
+            /** @enum {unknown} */
+            venue?: "erc4626" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description 0x-prefixed contract address. */
             vault: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description vault_withdraw: Redeem shares of an ERC-4626 vault for its asset. */
         VaultWithdrawBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "withdraw";
+            /** @enum {unknown} */
+            venue?: "erc4626" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description 0x-prefixed contract address. */
             vault: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             shares: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description wallet_configure_policy: Ask the golem's owners for another wallet policy: a template, contracts, dollars per transaction, chains. */
         WalletConfigurePolicyBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "configure_policy";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             policy_template?: (("read-only" | "defi-trading") | null) | null;
             allowed_contracts?: (string[] | null) | null;
             spending_limit_usd?: (string | null) | null;
             chain_restrictions?: (number[] | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description wallet_get_gas_price: Read what gas costs on a chain now, in gwei and in US dollars for typical actions. */
         WalletGetGasPriceBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "gas_price";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description wallet_get_status: Read what the golem holds: address, balances, positions with their debts, pending transactions, limits left. */
         WalletGetStatusBody: {
-            query: unknown;
-            venue?: unknown;
+            /** @constant */
+            query?: "wallet_status";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
         /** @description wallet_transfer_token: Send a token, or the chain's own coin, from the golem's wallet to an address. */
         WalletTransferTokenBody: {
-            action_type: unknown;
-            venue?: unknown;
+            /** @constant */
+            action_type?: "transfer";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
+            kind?: unknown;
+            type?: unknown;
             why?: unknown;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token: string;
@@ -2513,8 +2630,6 @@ export interface components {
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
             chain_id?: (number | null) | null;
-        } & {
-            [key: string]: null;
         };
     };
     responses: never;
@@ -3381,10 +3496,10 @@ export interface operations {
                     /** @description Why; owners who are asked to approve it read this. */
                     why?: string | null;
                     /** @description The action's parameters, if not given flat. */
-                    params?: Record<string, never> | null;
+                    params?: Record<string, never>;
                 } & {
                     [key: string]: unknown;
-                }) & (unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown)) | unknown | unknown | unknown | unknown;
+                }) & (unknown & unknown & unknown & unknown & unknown)) | unknown | unknown | unknown;
             };
         };
         responses: {
@@ -3610,18 +3725,18 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": (({
+                "application/json": ({
                     /** @description One of the manifest's queries. */
-                    query?: string;
+                    query: string;
                     /** @description Needed where several venues serve the query. */
                     venue?: string | null;
                     /** @description EIP-155 chain id; the golem's home chain when left out. */
                     chain_id?: number | null;
                     /** @description The query's parameters, if not given flat. */
-                    params?: Record<string, never> | null;
+                    params?: Record<string, never>;
                 } & {
                     [key: string]: unknown;
-                }) & (unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown)) | unknown | unknown;
+                }) & (unknown & unknown);
             };
         };
         responses: {

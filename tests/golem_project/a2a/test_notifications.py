@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -10,13 +11,14 @@ from uuid import UUID
 import jwt
 import pytest
 from a2a.types import a2a_pb2 as wire
+from a2a.utils.errors import A2AError
 from google.protobuf.json_format import MessageToDict, ParseDict
 
 from golem_project.a2a import notifications
 from golem_project.a2a.models import PushConfig, PushNotification, Task, TaskState
 from golem_project.a2a.task_states import move_task
 from tests import factories
-from tests.golem_project.a2a.conftest import Line, ask, run, send
+from tests.golem_project.a2a.conftest import JSON_RPC, REST, Line, ask, run, send
 from tests.golem_project.pi.conftest import Agent, MakeAgent
 from tests.receiver import Receiver
 from tools_app.core import clock
@@ -49,13 +51,7 @@ def _deliver_all() -> None:
 
 @pytest.mark.parametrize("version", ["1.0", "0.3"])
 def test_each_change_reaches_the_receiver_signed(line: Line, receiver: Receiver, version: str) -> None:
-    async def play() -> None:
-        async with line.open(version=version) as client:
-            request = ask("query_state", {"query": "golem"})
-            request.configuration.task_push_notification_config.CopyFrom(_config(receiver.url))
-            await send(client, request)
-
-    run(play())
+    _ask_and_be_told(line, receiver.url, version)
     _deliver_all()
     states = []
     for headers, body in receiver.got:
@@ -95,38 +91,95 @@ def test_a_receiver_that_fails_is_tried_again_a_bounded_number_of_times(
     assert row.last_error == "answered 500"
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://127.0.0.1/x",
-        "https://127.0.0.1/x",
-        "https://localhost/x",
-        "https://169.254.169.254/latest/meta-data",
-        "https://10.0.0.1/",
-        "https://[::1]/",
-        "https://[::ffff:127.0.0.1]/",
-        "https://user:secret@example.org/",
-        "file:///etc/passwd",
-        "gopher://example.org/",
-        "",
-    ],
+PRIVATE = (
+    "http://127.0.0.1/x",
+    "https://127.0.0.1/x",
+    "https://localhost/x",
+    "https://169.254.169.254/latest/meta-data",
+    "https://10.0.0.1/",
+    "https://[::1]/",
+    "https://[::ffff:127.0.0.1]/",
+    "https://user:secret@example.org/",
+    "file:///etc/passwd",
+    "gopher://example.org/",
+    "",
 )
-def test_an_address_that_is_not_the_open_internets_is_refused(make_agent: MakeAgent, settings: Any, url: str) -> None:
+
+
+@pytest.mark.parametrize(("binding", "version"), [(JSON_RPC, "1.0"), (REST, "1.0"), (JSON_RPC, "0.3"), (REST, "0.3")])
+def test_an_address_that_is_not_the_open_internets_is_refused(
+    line: Line, settings: Any, binding: str, version: str
+) -> None:
     settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = False
-    agent = make_agent()
-    task = factories.make_a2a_task(golem=agent.golem, api_key=agent.key.key)
-    with pytest.raises(notifications.PushRefused):
-        notifications.add_config(task=task, config=_config(url), is_legacy=False, now=clock.now())
+
+    async def play() -> int:
+        async with line.open(binding=binding, version=version) as client:
+            task = (await send(client, ask("query_state", {"query": "golem"})))[0]["task"]["id"]
+            refused = 0
+            for url in PRIVATE:
+                try:
+                    await client.create_task_push_notification_config(_config(url, task_id=task, id="mine"))
+                except (A2AError, ValueError):
+                    refused += 1
+            return refused
+
+    assert run(play()) == len(PRIVATE)
+    assert not PushConfig.objects.exists()
+
+
+@pytest.mark.parametrize("url", PRIVATE[:-1])
+def test_a_message_that_names_such_an_address_is_refused_and_asks_nothing(line: Line, settings: Any, url: str) -> None:
+    settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = False
+    message = MessageToDict(ask("query_state", {"query": "golem"}).message)
+    told = {"url": url, "token": TOKEN}
+    params = {"message": message, "configuration": {"taskPushNotificationConfig": told}}
+    answer = line.post({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params}).json()
+    assert answer["error"]["code"] == -32602, answer
     assert not PushConfig.objects.exists()
 
 
 def test_an_address_that_became_private_meanwhile_is_not_sent_to(
-    make_agent: MakeAgent, receiver: Receiver, settings: Any
+    line: Line, receiver: Receiver, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A name that belonged to the open internet when it was given, and to this machine when it was used."""
+    url = f"https://rebinding.example:{receiver.server.server_address[1]}/hook"
     settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = False
-    row = factories.make_a2a_notification(golem=make_agent().golem, url=receiver.url)
-    assert not notifications.notify(notification_id=row.pk, now=clock.now())
+    lookup = socket.getaddrinfo
+    place = ["1.1.1.1"]
+
+    def look_up(host: Any, *args: Any, **options: Any) -> Any:
+        return lookup(place[0] if host == "rebinding.example" else host, *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    _ask_and_be_told(line, url)
+    place[0] = "127.0.0.1"
+    _deliver_all()
     assert receiver.got == []
+    rows = PushNotification.objects.all()
+    assert rows and all("not public" in row.last_error for row in rows), [row.last_error for row in rows]
+
+
+def test_where_a_receiver_sends_us_on_to_is_not_gone_to(line: Line, receiver: Receiver) -> None:
+    other = Receiver()
+    try:
+        receiver.statuses, receiver.extra = [307, 302, 308], {"Location": other.url}
+        _ask_and_be_told(line, receiver.url)
+        _deliver_all()
+        assert receiver.got and other.got == []
+        assert {row.last_error for row in PushNotification.objects.all()} <= {f"answered {n}" for n in (302, 307, 308)}
+    finally:
+        other.server.shutdown()
+        other.server.server_close()
+
+
+def _ask_and_be_told(line: Line, url: str, version: str = "1.0") -> None:
+    async def play() -> None:
+        async with line.open(version=version) as client:
+            request = ask("query_state", {"query": "golem"})
+            request.configuration.task_push_notification_config.CopyFrom(_config(url))
+            await send(client, request)
+
+    run(play())
 
 
 @pytest.mark.parametrize("bad", ["line\r\nX-Injected: 1", "t\u00f6ken", "x" * 3_000])

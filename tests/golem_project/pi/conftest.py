@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from django.test import Client
 from archetypes_app.actions.create_api_key import NewApiKey, create_api_key
 from archetypes_app.models import Archetype, Golem, ToolProfile
 from archetypes_app.models.api_key import Scope
+from golem_project.celery import app as celery_app
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 
@@ -95,6 +96,14 @@ def agent(make_agent: MakeAgent) -> Agent:
 def live(shared_golem: LiveGolem) -> Agent:
     """An agent whose golem can really act on the local chain."""
     return Agent(golem=shared_golem.golem, key=shared_golem.key, client=Client())
+
+
+@pytest.fixture
+def tasks_here() -> Iterator[None]:
+    """Tasks run in the calling process."""
+    celery_app.conf.task_always_eager, before = True, celery_app.conf.task_always_eager
+    yield
+    celery_app.conf.task_always_eager = before
 
 
 def assert_problem(response: Any, status: int, code: str, recovery: str | None = None) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -16,7 +15,6 @@ from rest_framework.views import APIView
 
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.models.api_key import Scope
-from golem_project.celery import app as celery_app
 from golem_project.pi import urls
 from golem_project.pi.idempotency import Claim, IdempotencyKeyInUse, IdempotentView, claim_key
 from permits_app.actions.sweep import forget_answers
@@ -163,14 +161,6 @@ WITH_AN_EFFECT: dict[str, dict[str, str]] = {
     "update_directive": CHANGE,
     "emergency_halt": {"reason": "enough"},
 }
-
-
-@pytest.fixture
-def tasks_here() -> Iterator[None]:
-    """Tasks run in the calling process."""
-    celery_app.conf.task_always_eager, before = True, celery_app.conf.task_always_eager
-    yield
-    celery_app.conf.task_always_eager = before
 
 
 @pytest.mark.parametrize("tool", WITH_AN_EFFECT)

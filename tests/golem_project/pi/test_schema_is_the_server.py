@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator, FormatChecker
 
 from golem_project.pi.openapi_tools import name_body
@@ -57,6 +58,7 @@ WORDS = {
     PiTool.SEARCH_CONTEXT: "read",
     PiTool.QUERY_GRIMOIRE: "read",
 }
+REFUSED_AS_BODIES = ("INVALID_PARAMS", "AMBIGUOUS_PARAMS")
 OF_ANY_TYPE: tuple[Any, ...] = ("text", "", "  ", 7, -1, 0, 2**60, True, None, [], ["a"], {}, {"a": 1}, "2026-11-21")
 
 
@@ -122,7 +124,7 @@ def test_the_server_refuses_exactly_what_the_schema_refuses(agent: Agent, tool: 
 def is_refused(agent: Agent, tool: str, body: dict[str, Any]) -> bool:
     """Whether the server says that the body itself is bad."""
     if tool != "query_grimoire":
-        return agent.post(tool, body).json().get("code") in ("INVALID_PARAMS", "AMBIGUOUS_PARAMS")
+        return agent.post(tool, body).json().get("code") in REFUSED_AS_BODIES
     # What its view does before it asks the worker that holds the embedding model.
     asked = QueryGrimoireInput(data={name: value for name, value in body.items() if value is not None})
     try:
@@ -138,7 +140,7 @@ def test_an_open_body_is_refused_where_its_own_words_are(agent: Agent, tool: str
     validator = Draft202012Validator(request_schema(tool), format_checker=FORMATS)
     for body in list_bodies(tool):
         if not validator.is_valid(body):
-            assert agent.post(tool, body).json()["code"] in ("INVALID_PARAMS", "AMBIGUOUS_PARAMS"), body
+            assert agent.post(tool, body).json()["code"] in REFUSED_AS_BODIES, body
 
 
 NOT_WRITTEN_DOWN = ("command=  ",)
@@ -148,7 +150,7 @@ NOT_WRITTEN_DOWN = ("command=  ",)
 def list_params(properties: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Nothing, what no tool takes, and each parameter with values of every type and at its bounds."""
     yield {}
-    yield {"colour": "red", "permit_id": None}
+    yield {"colour": "red"}
     for name, part in properties.items():
         forms = [part, *part.get("anyOf", ())]
         forms += [form for each in forms for form in each.get("anyOf", ())]
@@ -171,7 +173,7 @@ def test_the_document_and_the_server_find_the_same_faults_with_a_tools_parameter
     schema = DOCUMENT["components"]["schemas"][name_body(tool)]
     validator = Draft202012Validator({**schema, "components": DOCUMENT["components"]}, format_checker=FORMATS)
     differences = []
-    own = {WORDS[tool.pi_tool], "venue", "why"} - set(tool.params_model.model_fields)
+    own = {WORDS[tool.pi_tool], "kind", "type", "venue", "why"} - set(tool.params_model.model_fields)
     for params in list_params({name: part for name, part in schema["properties"].items() if name not in own}):
         documented = find_bad_fields(validator, {WORDS[tool.pi_tool]: tool.key, **params})
         try:
@@ -190,6 +192,8 @@ def find_bad_fields(validator: Draft202012Validator, body: dict[str, Any]) -> se
     for error in validator.iter_errors(body):
         if error.validator == "required":
             bad |= set(error.validator_value) - set(body)
+        elif error.validator == "additionalProperties" and not error.absolute_path:
+            bad |= set(body) - set(error.schema["properties"])
         else:
             bad.add(str(error.absolute_path[0]))
     return bad
@@ -205,6 +209,70 @@ def test_a_flat_body_is_of_the_tool_its_word_names_and_no_other_words_body_is_cl
     assert not validator.is_valid({**swap, "amount": 5})
     assert validator.is_valid({"action_type": "swap", "wish_id": PERMIT}), "the wish says the rest"
     assert validator.is_valid({"action_type": "an_owners_own_tool", "colour": "red"})
+
+
+NESTED_SWAP: dict[str, Any] = {"token_in": "USDC", "token_out": "WETH", "amount": "5000000"}
+WHOLE_BODIES: tuple[dict[str, Any], ...] = (
+    {"action_type": "swap", "params": NESTED_SWAP},
+    {"kind": "swap", "why": "a test", "params": {**NESTED_SWAP, "slippage_bps": None}},
+    {"type": "swap", "venue": "uniswap", "params": NESTED_SWAP},
+    {"type": "swap", **NESTED_SWAP},
+    {"kind": "swap", "venue": None, **NESTED_SWAP},
+)
+BROKEN_BODIES: tuple[dict[str, Any], ...] = (
+    {"action_type": "swap", "params": {"token_in": "USDC", "token_out": "WETH"}},
+    {"action_type": "swap", "params": {**NESTED_SWAP, "amount": 0.5}},
+    {"action_type": "swap", "colour": "red", "params": NESTED_SWAP},
+    {"action_type": "swap", "params": "text"},
+    {"action_type": "swap", "params": {**NESTED_SWAP, "type": "swap"}},
+    {"action_type": "swap", "why": "a test", "params": {**NESTED_SWAP, "why": "another"}},
+    {"kind": "swap", "params": {**NESTED_SWAP, "colour": "red"}},
+    {"kind": "swap", "colour": "red", **NESTED_SWAP},
+    {"kind": "swap", "type": "swap", **NESTED_SWAP},
+    {"kind": "swap"},
+)
+LENIENTLY_TAKEN: tuple[dict[str, Any], ...] = (
+    {"kind": "swap", "params": None, **NESTED_SWAP},
+    {"action_type": "swap", "amount": "5000000", "params": {"token_in": "USDC", "token_out": "WETH"}},
+    {"params": {"action_type": "swap", **NESTED_SWAP}},
+    {"action_type": "swap", "colour": None, **NESTED_SWAP},
+)
+"""What the server understands and the document does not offer."""
+
+
+def test_a_nested_body_and_one_with_another_spelling_is_of_the_tool_it_names(live: Agent, tasks_here: None) -> None:
+    validator = Draft202012Validator(request_schema("preview_action"))
+    for bodies, is_documented, is_served in (
+        (WHOLE_BODIES, True, True),
+        (BROKEN_BODIES, False, False),
+        (LENIENTLY_TAKEN, False, True),
+    ):
+        for body in bodies:
+            answer = live.post("preview_action", body)
+            is_understood = answer.status_code == 200 or answer.json()["code"] not in REFUSED_AS_BODIES
+            assert (validator.is_valid(body), is_understood) == (is_documented, is_served), (body, answer.content)
+
+
+def test_a_body_is_of_a_tool_at_the_venue_it_names() -> None:
+    validator = Draft202012Validator(request_schema("preview_action"))
+    loan = {"market_id": "0x" + "ab" * 32, "amount": "5"}
+    assert validator.is_valid({"action_type": "borrow", "venue": "morpho", **loan})
+    assert not validator.is_valid({"action_type": "borrow", "venue": "aave", **loan})
+    assert validator.is_valid({"action_type": "borrow", "venue": "morpho", "params": loan})
+    assert not validator.is_valid({"action_type": "borrow", "venue": "aave", "params": loan})
+    assert validator.is_valid({"action_type": "borrow", "venue": "an_owners_own", "colour": "red"})
+
+
+def test_the_document_is_valid_and_so_are_its_schemas_and_their_defaults() -> None:
+    validate_schema(DOCUMENT)
+    for schema in DOCUMENT["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+        for part in (schema, *schema.get("properties", {}).values()):
+            for form in (part, *part.get("anyOf", ())):
+                validator = Draft202012Validator({**form, "components": DOCUMENT["components"]})
+                assert "default" not in form or validator.is_valid(form["default"]), form
+    for path in GOOD:
+        Draft202012Validator.check_schema(request_schema(path))
 
 
 def test_every_documented_body_is_closed_or_says_what_else_it_takes() -> None:

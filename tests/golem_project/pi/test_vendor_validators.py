@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 from anthropic import transform_schema
+from anthropic.types import ToolParam
+from anthropic.types.tool_param import InputSchemaTyped
 from google.genai import types as google
 from openai.lib._pydantic import _ensure_strict_json_schema
+from pydantic import TypeAdapter, ValidationError
 
 from archetypes_app.loadout import Loadout, make_loadout
 from golem_project.pi.definitions import define_tools
@@ -56,13 +59,53 @@ def test_openais_library_finds_nothing_to_change_in_a_strict_tool(tools: tuple[P
         assert _ensure_strict_json_schema(judged, path=(), root=judged) == shown
 
 
-def test_anthropics_library_loses_no_property_and_no_value(tools: tuple[PiToolDef, ...]) -> None:
+TOOL, INPUT = TypeAdapter(ToolParam), TypeAdapter(InputSchemaTyped)
+
+
+def test_anthropics_library_loses_nothing_of_a_tool_but_bounds_which_it_writes_into_words(
+    tools: tuple[PiToolDef, ...],
+) -> None:
+    """What its function makes of a schema is what its API takes in strict mode; it has no other validator."""
     for tool in render_tools(Dialect.ANTHROPIC, tools):
         shown = tool["input_schema"]
         judged = transform_schema(copy.deepcopy(shown))
         assert sorted(list_properties(judged)) == sorted(list_properties(shown)), tool["name"]
+        assert keep(judged) == keep(shown), tool["name"]
+        assert (judged["additionalProperties"], judged["required"]) == (False, shown["required"]), tool["name"]
         for name, prop in shown["properties"].items():
-            assert judged["properties"][name].get("enum") == prop.get("enum"), (tool["name"], name)
+            bounds = {word: prop[word] for word in BOUNDS & set(prop)}
+            described = judged["properties"][name].get("description", "")
+            assert [word for word in bounds if f"{word}: {bounds[word]}" not in described] == [], (tool["name"], name)
+
+
+BOUNDS = {"minimum", "maximum", "minLength", "maxLength", "pattern"}
+
+
+def keep(schema: Any) -> Any:
+    """What decides which values a schema takes, but for bounds; a value that is listed says its type by itself."""
+    words = ("enum", "const") if "enum" in schema or "const" in schema else ("type", "required")
+    kept = {word: schema[word] for word in words if word in schema}
+    if "anyOf" in schema:
+        kept["anyOf"] = [keep(part) for part in schema["anyOf"]]
+    if "items" in schema:
+        kept["items"] = keep(schema["items"])
+    if "properties" in schema:
+        kept["properties"] = {name: keep(part) for name, part in schema["properties"].items()}
+    return kept
+
+
+def test_anthropics_own_types_take_each_tool_as_it_is_and_as_a_strict_one(tools: tuple[PiToolDef, ...]) -> None:
+    for tool in render_tools(Dialect.ANTHROPIC, tools):
+        strict = {**tool, "strict": True, "input_schema": transform_schema(copy.deepcopy(tool["input_schema"]))}
+        for sent in (tool, strict):
+            assert TOOL.validate_python(sent, strict=True) == sent
+            assert INPUT.validate_python(sent["input_schema"], strict=True) == sent["input_schema"]
+            assert set(sent) <= set(ToolParam.__annotations__)
+    for broken in ({**tool, "strict": "yes"}, {"name": "nameless"}):
+        with pytest.raises(ValidationError):
+            TOOL.validate_python(broken, strict=True)
+    with pytest.raises(ValidationError):
+        INPUT.validate_python({**tool["input_schema"], "type": "array"}, strict=True)
 
 
 def list_declared(schema: google.Schema | None, path: str = "") -> Iterator[str]:

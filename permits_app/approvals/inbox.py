@@ -29,7 +29,7 @@ from tools_app.toolkit.enums import RiskTier
 
 SHOWN = 50
 """How many lines a list has; one of tier CRITICAL is never among those it leaves out."""
-OPENS_ALL = ("signer", "owners", "warden", "resume", "live")
+OPENS_ALL = ("signer", "owners", "warden", "resume", "live", "follow")
 """Operations after which everything the golem holds is within reach."""
 _TONES = {
     Stage.DECIDE: "warn",

@@ -12,12 +12,12 @@ from unfold.decorators import display
 
 from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.catalogue import ToolOverrideInline
+from archetypes_app.admin.choices import GolemItselfFilter
 from archetypes_app.admin.effects import ToolsetEffectsMixin
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
 from archetypes_app.forms import GolemForm
 from archetypes_app.models import Golem, ToolProfile
 from tools_app.admin.display import format_chain, show_badge, show_hex
-
 
 _FOLDS = ("collapse",)
 
@@ -35,7 +35,7 @@ class GolemAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
     form = GolemForm
     inlines = (FoldedToolOverrides,)
     list_display = ("name", "state", "archetype", "chain", "wallet_address", "belongs_to")
-    list_filter = ("phase", "is_live")
+    list_filter = (GolemItselfFilter, "phase", "is_live")
     list_select_related = ("archetype", "owner")
     search_fields = ("name", "=address", "=id")
     search_help_text = "A name, or a whole address or id"

@@ -1,4 +1,4 @@
-"""A golem's page on a phone: what matters first is seen, the rest is folded, opened by keyboard, remembered and linked."""
+"""A golem's page on a phone: what matters is seen, the rest folds, opens by keyboard, is remembered and linked."""
 
 from __future__ import annotations
 

@@ -200,9 +200,10 @@ class ToolOverrideForm(forms.ModelForm[ToolOverride]):
         names = {tool.name for tool in REGISTRY} | ({self.instance.tool_name} if self.instance.pk else set())
         self.fields["tool_name"] = forms.ChoiceField(
             choices=[("", "Choose a tool"), *((name, name) for name in sorted(names))],
-            widget=UnfoldAdminSelectWidget(),
+            widget=UnfoldAdminSelectWidget(attrs={"aria-label": "Tool"}),
             label="Tool",
         )
+        self.fields["mode"].widget.attrs["aria-label"] = "Mode"
 
 
 class GolemForm(EditedRowForm):

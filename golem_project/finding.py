@@ -20,6 +20,7 @@ from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.models import Golem
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
+from archetypes_app.set_apart import APART, link_to, read_set_apart, shorten_names
 from permits_app.admin.golem_page import describe_action
 from permits_app.models import ActionPermit, AllowlistEntry, ChangeRequest, KnownAddress, OutboundTransaction
 from permits_app.permits.plan_store import match_dealings
@@ -47,27 +48,40 @@ class Found:
 def show_found(request: HttpRequest) -> HttpResponse:
     """What `q` finds."""
     words = " ".join(str(request.GET.get("q", "")).split())[:LONGEST]
+    is_with_apart = APART in request.GET
+    seen = Golem.objects.all() if is_operator(request.user) else list_golems_with(request.user, Power.SEE)
+    apart = read_set_apart(seen)
+    # What is asked for by its whole id or hash is meant.
+    is_meant = bool(_HASH.fullmatch(words)) or is_id(words)
+    golems = seen if is_with_apart or is_meant or not apart else seen.exclude(pk__in=apart)
     context = {
         **admin.site.each_context(request),
         "title": "Find",
         "words": words,
-        "found": find(request.user, words) if words else (),
+        "found": find(request.user, words, golems) if words else (),
+        "apart": {} if is_meant else {"apart": shorten_names(apart.values()), "is_with_apart": is_with_apart},
+        "apart_url": link_to(request.GET, is_with_apart=not is_with_apart),
     }
     return TemplateResponse(request, "golem_project/find.html", context)
 
 
-def find(person: Any, words: str) -> tuple[Found, ...]:
-    """What `person` may see of it, at most MOST of each kind."""
-    golems = Golem.objects.all() if is_operator(person) else list_golems_with(person, Power.SEE)
+def is_id(words: str) -> bool:
+    """Whether it is a whole id."""
+    try:
+        UUID(words)
+    except ValueError:
+        return False
+    return True
+
+
+def find(person: Any, words: str, golems: QuerySet[Golem]) -> tuple[Found, ...]:
+    """What there is of it with `golems`, all of which `person` may see, at most MOST of each kind."""
     mine = golems.values("pk")
     if _HASH.fullmatch(words):
         return _find_hash(mine, words.lower())
     if _ADDRESS.fullmatch(words):
         return _find_address(person, golems, checksum(words))
-    try:
-        return _find_id(golems, UUID(words))
-    except ValueError:
-        return _find_words(person, golems, words)
+    return _find_id(golems, UUID(words)) if is_id(words) else _find_words(person, golems, words)
 
 
 def _find_hash(mine: QuerySet[Any], digest: str) -> tuple[Found, ...]:

@@ -5,20 +5,24 @@ Scoped like every other page. Reads rows; asks no node.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from archetypes_app.admin.makers import show_maker
 from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.admin.records import read_time
 from archetypes_app.models import ApiKey, Golem, Heartbeat
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
+from archetypes_app.set_apart import read_set_apart, shorten_names
 from permits_app.admin.golem_page import Meter, PermitLine, describe_permits, meter_day
 from permits_app.admin.golem_state import GolemState, read_states
 from permits_app.admin.portfolio_card import PositionSum, read_kept, sign_usd, sum_up_positions
@@ -59,6 +63,7 @@ class GolemLine:
     """One golem with what it is worth and how much of its day is used."""
 
     golem: Golem
+    maker: SafeString
     state: SafeString
     worth: str
     change: str
@@ -123,37 +128,47 @@ class Board:
     permits: tuple[PermitLine, ...]
     golems: tuple[GolemLine, ...]
     audit: tuple[AuditLine, ...]
+    apart: tuple[str, ...]
+    """Whom of the demo and of measurements there is; empty where there is nobody."""
+    is_with_apart: bool
 
 
-def build_board(user: Any, *, now: datetime) -> Board:
-    """What `user` may see of everything, as of `now`."""
-    golems = (Golem.objects.all() if is_operator(user) else list_golems_with(user, Power.SEE)).filter(
+def build_board(user: Any, *, now: datetime, is_with_apart: bool = False) -> Board:
+    """What `user` may see of everything, as of `now`; of golems that are set apart where `is_with_apart`."""
+    seen = (Golem.objects.all() if is_operator(user) else list_golems_with(user, Power.SEE)).filter(
         retired_at__isnull=True
     )
+    apart = read_set_apart(seen)
+    golems = seen if is_with_apart or not apart else seen.exclude(pk__in=apart)
     permits, denied, waiting = ActionPermit.objects.all(), DeniedCall.objects.all(), PendingRequest.objects.all()
     if not is_operator(user):
         permits, denied = permits.filter(golem__in=golems), denied.filter(golem__in=golems)
-        waiting = waiting.filter(golem__in=golems)
+        # What needs a person is told of every golem.
+        waiting = waiting.filter(golem__in=seen)
+    elif apart and not is_with_apart:
+        permits, denied = permits.exclude(golem__in=apart), denied.exclude(golem__in=apart)
     rows = list(golems.select_related("archetype").order_by("-updated_at"))
     states = read_states(rows)
     worths = read_worths(golem_ids=[row.pk for row in rows], now=now)
-    stuck = _list_stuck(golems, now)
+    stuck = _list_stuck(seen, now)
     return Board(
         now=now,
         is_simulated_chain=LOCAL_CHAIN_ID in settings.GOLEM_RPC_URLS,
         may_add=bool(user.has_perm("archetypes_app.add_golem")),
         owned=_sum_up(rows, states, worths),
         inbox=build_inbox(user, now=now),
-        needs=_list_needs(permits, waiting, now),
+        needs=_list_needs(_list_unknown(user, seen), waiting, now),
         refusals=list_refusals(denied, now=now, most=SHOWN_REFUSALS),
         refused=count_refusals(denied, now=now),
         stuck=stuck,
-        machinery=_say_machinery(stuck, golems, now),
+        machinery=_say_machinery(stuck, seen, now),
         machinery_tone="bad" if stuck else "good",
         steps=_list_steps(golems, permits),
         permits=describe_permits(permits, now=now),
         golems=_list_golems(rows[:SHOWN_GOLEMS], states, worths, now),
-        audit=_list_audit(user, golems, now),
+        audit=_list_audit(user, golems, apart if not is_with_apart else {}, now),
+        apart=shorten_names(apart.values()),
+        is_with_apart=is_with_apart,
     )
 
 
@@ -172,11 +187,16 @@ def _sum_up(rows: list[Golem], states: dict[Any, GolemState], worths: dict[Any, 
     )
 
 
+def _list_unknown(user: Any, seen: QuerySet[Golem]) -> QuerySet[ActionPermit]:
+    permits = ActionPermit.objects.filter(status=PermitStatus.UNKNOWN)
+    return permits if is_operator(user) else permits.filter(golem__in=seen)
+
+
 def _list_needs(
-    permits: QuerySet[ActionPermit], waiting: QuerySet[PendingRequest], now: datetime
+    unknown: QuerySet[ActionPermit], waiting: QuerySet[PendingRequest], now: datetime
 ) -> tuple[NeedLine, ...]:
     """Outcomes nobody knows, and what came out of a queue, or did not."""
-    unknown = permits.filter(status=PermitStatus.UNKNOWN).select_related("golem").order_by("-created_at")
+    unknown = unknown.select_related("golem").order_by("-created_at")
     lines = [
         NeedLine(
             str(line.what),
@@ -280,6 +300,7 @@ def _list_golems(
     return tuple(
         GolemLine(
             golem=golem,
+            maker=show_maker(golem),
             state=states[golem.pk].show(),
             worth=format_usd(worths[golem.pk].value) if golem.pk in worths else "",
             change=sign_usd(worths[golem.pk].parts.profit)
@@ -292,10 +313,12 @@ def _list_golems(
     )
 
 
-def _list_audit(user: Any, golems: QuerySet[Golem], now: datetime) -> tuple[AuditLine, ...]:
+def _list_audit(user: Any, golems: QuerySet[Golem], left_out: Collection[UUID], now: datetime) -> tuple[AuditLine, ...]:
     entries = AuditEntry.objects.all()
     if not is_operator(user):
         entries = entries.filter(golem_id__in=golems.values("pk"))
+    elif left_out:
+        entries = entries.exclude(golem_id__in=left_out)
     rows = list(entries.order_by("-timestamp_ms", "-seq")[:SHOWN_ROWS])
     names = dict(golems.filter(pk__in={row.golem_id for row in rows}).values_list("pk", "name"))
     return tuple(

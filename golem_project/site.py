@@ -7,13 +7,16 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
+from archetypes_app.set_apart import APART, link_to
 from golem_project.first_page import LOCAL_CHAIN_ID, build_board, show_machinery
 from tools_app.core import clock
 
 
 def fill_dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Put the board into the index page's context."""
-    board = build_board(request.user, now=clock.now())
+    is_with_apart = APART in request.GET
+    board = build_board(request.user, now=clock.now(), is_with_apart=is_with_apart)
+    context["apart_url"] = link_to(request.GET, is_with_apart=not is_with_apart)
     context["board"], context["machinery"] = board, show_machinery(board)
     context["title"] = "Overview"
     return context

@@ -457,6 +457,15 @@ class CageContradicted(GolemError):
     title = "The chain's answers about the cage do not agree with each other"
 
 
+class DeploymentTooFarBack(GolemError):
+    """So many blocks lie behind its deployment that a page cannot read them while somebody waits."""
+
+    code = "DEPLOYMENT_TOO_FAR_BACK"
+    http_status = 422
+    recovery = Recovery.CHECK_STATE
+    title = "The contract is too old to be read at once"
+
+
 class NotACage(GolemError):
     """At this address there is no PolicyCage of a version this server knows."""
 

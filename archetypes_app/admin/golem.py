@@ -12,11 +12,20 @@ from unfold.decorators import display
 
 from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.catalogue import ToolOverrideInline
+from archetypes_app.admin.choices import GolemItselfFilter
 from archetypes_app.admin.effects import ToolsetEffectsMixin
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin, is_operator
 from archetypes_app.forms import GolemForm
 from archetypes_app.models import Golem, ToolProfile
 from tools_app.admin.display import format_chain, show_badge, show_hex
+
+_FOLDS = ("collapse",)
+
+
+class FoldedToolOverrides(ToolOverrideInline):
+    """On a golem's page, which has much above it."""
+
+    classes = _FOLDS
 
 
 class GolemAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
@@ -24,16 +33,20 @@ class GolemAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
 
     owner_path = "owner"
     form = GolemForm
-    inlines = (ToolOverrideInline,)
+    inlines = (FoldedToolOverrides,)
     list_display = ("name", "state", "archetype", "chain", "wallet_address", "belongs_to")
-    list_filter = ("phase", "is_live")
+    list_filter = (GolemItselfFilter, "phase", "is_live")
     list_select_related = ("archetype", "owner")
     search_fields = ("name", "=address", "=id")
     search_help_text = "A name, or a whole address or id"
+    # Folded where there is no room: `static/golem/fold.js` opens them on a wide screen.
     fieldsets = (
-        ("Who it is", {"fields": ("name", "owner", "archetype", "profiles", "edit_version")}),
-        ("What it may use", {"fields": ("allowed_protocols", "home_chain_id", "base_asset")}),
-        ("How it lives", {"fields": ("permit_ttl_seconds", "simulation_engine", "is_memory_enabled")}),
+        ("Who it is", {"fields": ("name", "owner", "archetype", "profiles", "edit_version"), "classes": _FOLDS}),
+        ("What it may use", {"fields": ("allowed_protocols", "home_chain_id", "base_asset"), "classes": _FOLDS}),
+        (
+            "How it lives",
+            {"fields": ("permit_ttl_seconds", "simulation_engine", "is_memory_enabled"), "classes": _FOLDS},
+        ),
     )
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:

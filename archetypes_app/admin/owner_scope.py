@@ -149,8 +149,16 @@ class OwnerScopedAdmin(PlainAdmin):
             return True
         # Action URLs of the theme hand an id instead of a row.
         key = obj.pk if isinstance(obj, models.Model) else obj
+        # A page that is looked at asks the same for each of its buttons; what acts asks anew each time.
+        known: dict[Any, bool] = request.__dict__.setdefault("_whose", {}) if request.method in _READING else {}
+        asked = (self.model, str(key), power)
+        if asked not in known:
+            known[asked] = self._match_key(request.user, key, power)
+        return known[asked]
+
+    def _match_key(self, user: Any, key: Any, power: Power) -> bool:
         try:
-            return bool(self.model._default_manager.filter(self._match_theirs(request.user, power), pk=key).exists())
+            return bool(self.model._default_manager.filter(self._match_theirs(user, power), pk=key).exists())
         except (ValidationError, ValueError):  # the address holds no key of this model
             return False
 

@@ -23,6 +23,14 @@ ENGINE_CHOICES = [
 ADDRESS = RegexValidator(r"^0x[0-9a-fA-F]{40}$", "An address is 0x and 40 hex digits")
 
 
+class Maker(models.TextChoices):
+    """Who made a golem, so that what is tried does not bury what is owned."""
+
+    OWNER = "OWNER", "Its owner"
+    DEMO = "DEMO", "The demo"
+    MEASUREMENT = "MEASUREMENT", "A measurement"
+
+
 class Golem(TimeStamped):
     """An agent with a wallet. Its toolset follows from archetype, profiles, overrides, protocols and what is set up."""
 
@@ -42,6 +50,7 @@ class Golem(TimeStamped):
         related_name="golems",
         help_text="Replace the archetype's own categories and profiles; their union counts",
     )
+    made_by = models.CharField(max_length=12, choices=Maker, default=Maker.OWNER, editable=False)
     allowed_protocols: Any = ArrayField(
         models.SlugField(), default=list, blank=True, help_text="Empty: every protocol; else only these"
     )

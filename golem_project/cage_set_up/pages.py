@@ -17,7 +17,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
-from unfold.widgets import UnfoldAdminIntegerFieldWidget
+from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
 from archetypes_app.admin.audited import name_actor
 from archetypes_app.models import Golem
@@ -34,6 +34,7 @@ from golem_project.cage_set_up.local_safe import make_safe
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world.node import CHAIN_ID
 from golem_project.embedded.world.rpc import RpcError
+from permits_app.actions.request_change import request_operation
 from permits_app.actions.stage_key import stage_key
 from permits_app.approval_pages.cage_forms import AddressField
 from permits_app.approvals.operations.cage import find_mirror
@@ -80,6 +81,14 @@ class FollowForm(forms.Form):
     block = forms.IntegerField(label="Block of its deployment", min_value=0, widget=UnfoldAdminIntegerFieldWidget())
 
 
+class AskToFollowForm(FollowForm):
+    """The same, of a golem that can act already: its owners decide."""
+
+    reason = forms.CharField(
+        label="Why", max_length=500, help_text="Shown to who decides", widget=UnfoldAdminTextInputWidget()
+    )
+
+
 @require_http_methods(["GET", "POST"])
 def set_up_cage(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     """The steps, each a form. Raises Http404 for a golem that is not theirs to administer."""
@@ -90,11 +99,10 @@ def set_up_cage(request: HttpRequest, golem_id: UUID) -> HttpResponse:
         "key": (forms.Form, _stage)
     }
     # What a contract says becomes what is enforced. One that stands is changed by its owners' requests; following any
-    # other is for a golem that nothing can act as yet, since its rules may be looser than those the owners agreed on.
+    # other is decided by the owners once something can act as the golem, since its rules may be looser than theirs.
     if find_mirror(golem) is None:
         acts["deploy" if _is_local(golem) else "plan"] = (DeployForm, _deploy if _is_local(golem) else _plan)
-        if is_in_setup(golem):
-            acts["follow"] = (FollowForm, _follow)
+        acts["follow"] = (FollowForm, _follow) if is_in_setup(golem) else (AskToFollowForm, _ask_to_follow)
     if _is_local(golem):
         acts["safe"] = (SafeForm, _make_safe)
     bound: dict[str, forms.Form] = {}
@@ -126,7 +134,9 @@ def _begin(golem: Golem, name: str, request: HttpRequest) -> forms.Form:
         seen = NavSnapshot.objects.filter(golem=golem).order_by("-at").first()
         mark = seen.value_micro_usd if seen is not None and seen.value_micro_usd > 0 else None
         return DeployForm(initial={"account": request.GET.get("safe", ""), "mark": mark})
-    return {"follow": FollowForm, "safe": SafeForm, "key": forms.Form}[name]()
+    if name == "follow":
+        return FollowForm() if is_in_setup(golem) else AskToFollowForm()
+    return SafeForm() if name == "safe" else forms.Form()
 
 
 def _show(request: HttpRequest, golem: Golem, given: dict[str, forms.Form], is_refused: bool) -> HttpResponse:
@@ -173,6 +183,19 @@ def _follow(request: HttpRequest, golem: Golem, form: FollowForm) -> HttpRespons
     follow(golem, form.cleaned_data["contract"], form.cleaned_data["block"])
     messages.success(request, "The contract is followed.")
     return HttpResponseRedirect(reverse("admin:archetypes_app_golem_cage", args=[golem.pk]))
+
+
+def _ask_to_follow(request: HttpRequest, golem: Golem, form: AskToFollowForm) -> HttpResponse:
+    asked = request_operation(
+        golem=golem,
+        name="follow",
+        arguments={"contract": form.cleaned_data["contract"], "deployed_block": str(form.cleaned_data["block"])},
+        owner=request.user,
+        reason=form.cleaned_data["reason"],
+        now=clock.now(),
+    )
+    messages.success(request, "Its owners were asked. Nothing is followed until they approve.")
+    return HttpResponseRedirect(reverse("admin:permits_app_changerequest_change", args=[asked.pk]))
 
 
 def _stage(request: HttpRequest, golem: Golem, form: forms.Form) -> HttpResponse:

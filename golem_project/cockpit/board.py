@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -11,11 +12,13 @@ from django.conf import settings
 from django.db.models import Count, Max, QuerySet
 from django.utils.safestring import SafeString
 
+from archetypes_app.admin.makers import show_maker
 from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.models import Golem, Heartbeat, VitalityRecord
 from archetypes_app.models.archetype import InferenceTier
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
+from archetypes_app.set_apart import read_set_apart, shorten_names
 from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
 from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, list_running
 from golem_project.cockpit.plots import LinePlot
@@ -39,6 +42,7 @@ from permits_app.models import ChangeRequest, SpendingLimits
 from permits_app.models.approval import ChangeState
 from permits_app.performance.profit_days import Worth, read_worth, read_worths
 from permits_app.permits.decisions import list_decisions
+from permits_app.words.address_book import read_book
 from tools_app.admin.display import format_age, format_chain, format_seconds, format_usd, show_badge
 from tools_app.admin.tokens import name_addresses
 from tools_app.core import event_log
@@ -108,6 +112,8 @@ class Cockpit:
     running: tuple[RunningCall, ...]
     decisions: tuple[Decision, ...]
     feed: tuple[FeedLine, ...]
+    names: str
+    """JSON of what addresses are called, for lines that come later."""
     cursor: str
     plots: tuple[tuple[str, LinePlot | None, str], ...]
     read_ahead: ReadAhead
@@ -119,6 +125,7 @@ class FleetLine:
     """One golem among the others."""
 
     golem: Golem
+    maker: SafeString
     chain: str
     state: SafeString
     pulse: Pulse
@@ -138,6 +145,8 @@ class Fleet:
     lines: tuple[FleetLine, ...]
     cursor: str
     hidden: int
+    apart: tuple[str, ...]
+    is_with_apart: bool
 
 
 def list_visible_golems(user: Any) -> QuerySet[Golem]:
@@ -153,7 +162,7 @@ def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:
     worth = read_worth(golem_id=golem.pk, now=now)
     heartbeat = Heartbeat.objects.filter(golem=golem).first()
     limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
-    state = read_state(golem)
+    state, book = read_state(golem), read_book(golem.owner_id)
     return Cockpit(
         golem=golem,
         now=now,
@@ -172,7 +181,8 @@ def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:
         meters=build_meters(golem, limits, now=now),
         running=list_running(golem, now=now),
         decisions=_list_decisions(golem, now=now),
-        feed=list_feed(golem),
+        feed=list_feed(golem, book),
+        names=json.dumps(book.list_names(golem.home_chain_id), sort_keys=True),
         cursor=cursor,
         plots=(
             ("Vitality and phase", plot_vitality(golem), "Drawn from the second tick on that measured it."),
@@ -184,10 +194,15 @@ def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:
     )
 
 
-def build_fleet(user: Any, *, now: datetime) -> Fleet:
-    """Every golem `user` may see, the ones in trouble first. A fixed number of queries however many there are."""
+def build_fleet(user: Any, *, now: datetime, is_with_apart: bool = False) -> Fleet:
+    """Every golem `user` may see, the ones in trouble first; those that are set apart where `is_with_apart`. A fixed
+    number of queries however many there are.
+    """
     cursor = event_log.read_head().cursor()
     visible = list_visible_golems(user).filter(retired_at__isnull=True)
+    apart = read_set_apart(visible)
+    if apart and not is_with_apart:
+        visible = visible.exclude(pk__in=apart)
     golems = list(visible.select_related("archetype", "heartbeat", "vitality_record").order_by("name")[:SHOWN_GOLEMS])
     ids = [golem.pk for golem in golems]
     requests = dict(
@@ -208,6 +223,7 @@ def build_fleet(user: Any, *, now: datetime) -> Fleet:
     lines = [
         FleetLine(
             golem=golem,
+            maker=show_maker(golem),
             chain=format_chain(golem.home_chain_id),
             state=states[golem.pk].show(),
             pulse=_describe_pulse(golem, getattr(golem, "heartbeat", None), now=now),
@@ -221,7 +237,14 @@ def build_fleet(user: Any, *, now: datetime) -> Fleet:
         for golem in golems
     ]
     lines.sort(key=lambda line: (not states[line.golem.pk].is_stopped, line.open_requests == 0, line.golem.name))
-    return Fleet(now=now, lines=tuple(lines), cursor=cursor, hidden=max(0, visible.count() - len(lines)))
+    return Fleet(
+        now=now,
+        lines=tuple(lines),
+        cursor=cursor,
+        hidden=max(0, visible.count() - len(lines)),
+        apart=shorten_names(apart.values()),
+        is_with_apart=is_with_apart,
+    )
 
 
 def show_worth(worth: Worth | None) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from archetypes_app.models import Golem
+from permits_app.words.address_book import AddressBook
 from tools_app.core.events import EventType
 from tools_app.core.models import OutboxEvent
 
@@ -62,10 +63,18 @@ class RunningCall:
     percent: int
 
 
-def list_feed(golem: Golem) -> tuple[FeedLine, ...]:
-    """The newest events, newest first."""
+def list_feed(golem: Golem, book: AddressBook) -> tuple[FeedLine, ...]:
+    """The newest events, newest first; before each address what it is called in `book`."""
     rows = OutboxEvent.objects.filter(golem_id=golem.pk).order_by("-sequence")[:SHOWN_EVENTS]
-    return tuple(FeedLine(str(row.pk), row.type, row.occurred_at, describe_payload(row.payload)) for row in rows)
+    return tuple(
+        FeedLine(
+            str(row.pk),
+            row.type,
+            row.occurred_at,
+            book.in_full(golem.home_chain_id, describe_payload(row.payload)),
+        )
+        for row in rows
+    )
 
 
 def list_running(golem: Golem, *, now: datetime) -> tuple[RunningCall, ...]:

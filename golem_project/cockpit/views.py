@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from archetypes_app.set_apart import APART, link_to
 from golem_project.cockpit.board import build_cockpit, build_fleet, list_visible_golems
 from golem_project.cockpit.live_feed import TELLING
 from tools_app.core import clock
@@ -40,7 +41,7 @@ def show_cockpit_parts(request: HttpRequest, golem_id: UUID) -> HttpResponse:
 def show_fleet(request: HttpRequest) -> HttpResponse:
     """Every golem of this person's."""
     _check_may_see(request)
-    return _render(request, "fleet", fleet=build_fleet(request.user, now=clock.now()))
+    return _render(request, "fleet", **_build_fleet(request))
 
 
 @never_cache
@@ -48,8 +49,14 @@ def show_fleet(request: HttpRequest) -> HttpResponse:
 def show_fleet_parts(request: HttpRequest) -> HttpResponse:
     """The parts of that page which change."""
     _check_may_see(request)
-    fleet = build_fleet(request.user, now=clock.now())
-    return render(request, "golem_project/cockpit/_fleet_parts.html", {"fleet": fleet})
+    return render(request, "golem_project/cockpit/_fleet_parts.html", _build_fleet(request))
+
+
+def _build_fleet(request: HttpRequest) -> dict[str, Any]:
+    is_with_apart = APART in request.GET
+    fleet = build_fleet(request.user, now=clock.now(), is_with_apart=is_with_apart)
+    asked = link_to(request.GET, is_with_apart=is_with_apart)
+    return {"fleet": fleet, "asked": asked, "apart_url": link_to(request.GET, is_with_apart=not is_with_apart)}
 
 
 def _build_cockpit(request: HttpRequest, golem_id: UUID) -> Any:

@@ -15,6 +15,7 @@ from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.actions.revoke_api_key import revoke_api_key
 from archetypes_app.models import ApiKey, Archetype, Golem, Heartbeat, ToolOverride, ToolProfile
 from archetypes_app.models.api_key import Scope
+from archetypes_app.models.golem import Maker
 from archetypes_app.models.override import OverrideMode
 from golem_project.embedded.world.fund import fund
 from golem_project.embedded.world.rpc import JsonRpc
@@ -99,7 +100,11 @@ def _seed_golem(owner: User) -> Golem:
     golem, is_new = Golem.objects.get_or_create(
         owner=owner,
         name=GOLEM_NAME,
-        defaults={"archetype": Archetype.objects.get(name="golem-instance"), "home_chain_id": CHAIN_ID},
+        defaults={
+            "archetype": Archetype.objects.get(name="golem-instance"),
+            "home_chain_id": CHAIN_ID,
+            "made_by": Maker.DEMO,
+        },
     )
     if is_new:
         golem.profiles.set(ToolProfile.objects.filter(name__in=["trader", "lp", "learning"]))

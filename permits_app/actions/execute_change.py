@@ -29,6 +29,7 @@ from permits_app.approvals import states
 from permits_app.approvals.announced import is_warden_on
 from permits_app.approvals.freshness import check_safe_current, find_staleness
 from permits_app.approvals.operations import find_operation
+from permits_app.approvals.operations.base import ChainBoundOperation
 from permits_app.approvals.operations.cage import find_mirror
 from permits_app.approvals.owner_states import find_owner_transaction, is_plan, release_owner_transaction
 from permits_app.approvals.plan_by_owners import join_owner_signatures
@@ -62,7 +63,7 @@ def execute_change(*, request_id: UUID, now: datetime) -> dict[str, Any] | None:
         if asked is not None and not is_plan(request):
             _carry_out_on_chain(request, asked, now)
         elif request.permit_id is None:
-            _apply(request, now)
+            _carry_out_here(request, now)
         else:
             _release_permit(request, asked, now)
     except GolemError as error:
@@ -115,6 +116,19 @@ def _claim(request_id: UUID, now: datetime) -> ChangeRequest | None:
     if not claimed:
         return None
     return ChangeRequest.objects.select_related("golem__archetype", "golem__owner", "permit").get(pk=request_id)
+
+
+def _carry_out_here(request: ChangeRequest, now: datetime) -> None:
+    """Apply it; what starts from a chain is held against the chain first, and the golem's mirror follows after it."""
+    operation = find_operation(request.kind)
+    if not isinstance(operation, ChainBoundOperation):
+        _apply(request, now)
+        return
+    operation.check_chain(request.golem, request.change, now=now)
+    _apply(request, clock.now())
+    mirror = find_mirror(request.golem)
+    if mirror is not None:
+        _follow_mirror(mirror.pk, clock.now())
 
 
 @whole

@@ -27,6 +27,7 @@ from permits_app.policy_cage.mirror import (
     read_columns,
     read_facts,
 )
+from permits_app.policy_cage.registration import columns_before, columns_of_unread, note_registered
 from permits_app.policy_cage.state import CageState
 from tools_app import runner
 from tools_app.core import audit_log, event_bus
@@ -56,17 +57,7 @@ def _register(
     with transaction.atomic():
         golem = Golem.objects.select_for_update(no_key=True).get(pk=golem_id)
         cage, _ = PolicyCage.objects.get_or_create(golem=golem)
-        start = CageState(cage=contract, account=facts.account, base_asset=facts.base_asset)
-        columns = {
-            "chain_id": chain_id,
-            "contract": contract,
-            "account": facts.account,
-            "base_asset": facts.base_asset,
-            "deployed_block": deployed_block,
-            "is_enforced": facts.is_enforced,
-            "problem": "",
-            **_columns_before(start, deployed_block),
-        }
+        columns = columns_of_unread(chain_id=chain_id, contract=contract, deployed_block=deployed_block, facts=facts)
         # No `update_or_create`, which would lock the row against its own checkpoints.
         known = CageMirror.objects.select_for_update(no_key=True, of=("self",)).filter(cage=cage).first()
         mirror = known or CageMirror(cage=cage)
@@ -74,8 +65,7 @@ def _register(
             setattr(mirror, name, value)
         mirror.save()
         mirror.checkpoints.all().delete()
-        data = {"contract": contract, "chain_id": str(chain_id), "account": facts.account}
-        audit_log.append(golem_id=golem_id, event="CageRegistered", actor=_ACTOR, data=data, now=now)
+        note_registered(mirror, golem_id=golem_id, actor=_ACTOR, now=now)
     return int(mirror.pk)
 
 
@@ -113,22 +103,10 @@ def _forget(seen: CageMirror, problem: str) -> None:
         mirror = CageMirror.objects.select_for_update(no_key=True, of=("self",)).get(pk=seen.pk)
         start = CageState(cage=mirror.contract, account=mirror.account, base_asset=mirror.base_asset)
         mirror.checkpoints.all().delete()
-        for name, value in _columns_before(start, mirror.deployed_block).items():
+        for name, value in columns_before(start, mirror.deployed_block).items():
             setattr(mirror, name, value)
         mirror.problem = problem
         mirror.save()
-
-
-def _columns_before(start: CageState, deployed_block: int) -> dict[str, Any]:
-    """The mirror's columns before its contract's first block."""
-    return {
-        "state": start.as_dict(),
-        "rules_hash": hash_rules(start),
-        "block_number": max(0, deployed_block - 1),
-        "block_hash": "",
-        "block_at": datetime.fromtimestamp(0, UTC),
-        "synced_at": None,
-    }
 
 
 def _known(mirror: CageMirror) -> list[MirrorPoint]:

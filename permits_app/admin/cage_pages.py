@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -87,7 +87,10 @@ def build_cage_page(mirror: CageMirror, *, now: datetime) -> CagePage:
         session=book.in_text(chain_id, say_session(state)),
         limits=tuple(describe_limits(state, chain_id=chain_id)),
         rules=_group_rules(listed, chain_id, book),
-        roles=tuple(list_roles(state, chain_id=chain_id, now=now)),
+        roles=tuple(
+            replace(line, words=book.in_full(chain_id, line.words), allows=book.in_full(chain_id, line.allows))
+            for line in list_roles(state, chain_id=chain_id, now=now)
+        ),
         waiting=tuple(_list_waiting(state, chain_id, book, now)),
         is_halted=state.is_halted,
         is_breached=state.is_drawdown_breached,

@@ -13,6 +13,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.safestring import SafeString
 
+from archetypes_app.admin.makers import show_maker
 from archetypes_app.models import ApiKey, Golem, Heartbeat
 from archetypes_app.phases import is_allowed
 from archetypes_app.profiles import writes_per_hour_cap
@@ -45,6 +46,8 @@ from tools_app.toolkit.tooldef import ForeignTool
 
 LAST_PERMITS = 10
 _LOOKED_AT = 60  # permits, of which equal ones in a row become one line
+# A permit's plan and simulation are long, and a line tells nothing of them.
+_LINE_COLUMNS = ("action_type", "bounds", "status", "value_micro_usd", "created_at", "golem__name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,7 @@ class GolemPage:
     chain: str
     is_simulated_chain: bool
     has_heartbeat: bool
+    maker: SafeString
     state: SafeString
     contract_notice: str
     phase_allows: str
@@ -152,6 +156,7 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
         chain=format_chain(golem.home_chain_id),
         is_simulated_chain=golem.home_chain_id == 31337,
         has_heartbeat=Heartbeat.objects.filter(golem=golem).exists(),
+        maker=show_maker(golem),
         state=state.show(),
         contract_notice=say_contract(state),
         phase_allows=_phase_allows(Phase(golem.phase)),
@@ -229,7 +234,7 @@ def _meter_tone(percent: int) -> str:
 
 def describe_permits(permits: QuerySet[ActionPermit], *, now: datetime) -> tuple[PermitLine, ...]:
     """Short lines of the newest of `permits`. An action previewed again and again and never used is one line."""
-    newest = permits.select_related("golem").order_by("-created_at")[:_LOOKED_AT]
+    newest = permits.select_related("golem").only(*_LINE_COLUMNS).order_by("-created_at")[:_LOOKED_AT]
     runs = groupby(newest, key=_name_run)
     return tuple(_describe_run(list(run), now) for _, run in islice(runs, LAST_PERMITS))
 

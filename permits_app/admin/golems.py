@@ -12,11 +12,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from archetypes_app.admin.audited import name_actor
 from archetypes_app.admin.golem import GolemAdmin as GolemFormAdmin
+from archetypes_app.admin.makers import show_maker
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from permits_app.actions.acknowledge_drawdown import acknowledge_drawdown
@@ -25,7 +27,7 @@ from permits_app.actions.retire_golem import bring_back, retire_golem
 from permits_app.admin.cage_pages import CagePages
 from permits_app.admin.death_pages import DeathPages
 from permits_app.admin.golem_page import build_golem_page
-from permits_app.admin.golem_state import read_state
+from permits_app.admin.golem_state import read_states
 from permits_app.admin.live_tools import LiveToolsMixin
 from permits_app.admin.people_pages import PeoplePages
 from permits_app.admin.policy_pages import PolicyPages
@@ -88,8 +90,17 @@ class GolemAdmin(
 
     @display(description="State")
     def state(self, obj: Golem) -> SafeString:
-        """Halted, here or on chain, or its phase."""
-        return read_state(obj).show()
+        """Halted, here or on chain, or its phase; with the mark of one that the demo or a measurement made."""
+        return format_html("{} {}", obj.state_in_list.show(), show_maker(obj))
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """The list, with the states of its rows read together."""
+        changelist = super().get_changelist_instance(request)
+        changelist.result_list = list(changelist.result_list)
+        states = read_states(changelist.result_list)
+        for row in changelist.result_list:
+            row.state_in_list = states[row.pk]
+        return changelist
 
     def get_urls(self) -> Any:
         """Halt, what is asked of the owners, and the wizard, before the form's own addresses."""

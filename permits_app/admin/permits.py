@@ -10,11 +10,13 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
 from archetypes_app.admin.audited import name_actor
 from archetypes_app.admin.choices import GolemFilter
+from archetypes_app.admin.makers import show_maker
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from permits_app.actions.cancel import annotate_permit, block_permit, cancel_permit, shorten_permit
 from permits_app.admin.golem_page import describe_action
@@ -29,13 +31,18 @@ from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.recursion import deep_calls
 
+_LINE_COLUMNS = (
+    *("action_type", "venue", "bounds", "status", "risk_tier", "value_micro_usd", "chain_id", "created_at"),
+    *("golem__name", "golem__made_by"),
+)
+
 
 @admin.register(ActionPermit)
 class ActionPermitAdmin(OwnerScopedAdmin):
     """Permits are read; cancel, block, shorten and annotate are actions with a page of their own."""
 
     empty_text = "No permit yet. An agent asks for one with preview_action."
-    list_display = ("what", "golem", "status_badge", "risk_badge", "worth", "chain", "age")
+    list_display = ("what", "of_golem", "status_badge", "risk_badge", "worth", "chain", "age")
     list_filter = (GolemFilter, "status", "risk_tier", "action_type", "venue")
     list_select_related = ("golem",)
     search_fields = ("=id", "=plan_hash", "=simulation_hash", "=signer", "=transactions__tx_hash", "golem__name")
@@ -61,10 +68,21 @@ class ActionPermitAdmin(OwnerScopedAdmin):
         is_theirs = object_id is None or self._is_theirs(request, object_id, self.write_power)
         return bool(request.user.has_perm("permits_app.change_actionpermit")) and is_theirs
 
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """The list without what no line of it tells: plans and simulations are long."""
+        changelist = super().get_changelist_instance(request)
+        changelist.result_list = changelist.result_list.only(*_LINE_COLUMNS)
+        return changelist
+
     @display(description="Action", ordering="action_type")
     def what(self, obj: ActionPermit) -> str:
         """`Swap 500 USDC for WETH at VENUE`."""
         return f"{describe_action(obj)} at {obj.venue}"
+
+    @display(description="Golem", ordering="golem")
+    def of_golem(self, obj: ActionPermit) -> SafeString:
+        """Its name, and the mark of one that the demo or a measurement made."""
+        return format_html("{} {}", obj.golem.name, show_maker(obj.golem))
 
     @display(description="Status", ordering="status")
     def status_badge(self, obj: ActionPermit) -> SafeString:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django.db.models import Case, Q, QuerySet, When
@@ -29,7 +30,7 @@ from tools_app.toolkit.enums import RiskTier
 
 SHOWN = 50
 """How many lines a list has; one of tier CRITICAL is never among those it leaves out."""
-OPENS_ALL = ("signer", "owners", "warden", "resume", "live")
+OPENS_ALL = ("signer", "owners", "warden", "resume", "live", "follow")
 """Operations after which everything the golem holds is within reach."""
 _TONES = {
     Stage.DECIDE: "warn",
@@ -129,15 +130,19 @@ def build_inbox(user: Any, *, now: datetime) -> Inbox:
     announced, hidden_announced = _cut(_list_announced(user))
     proposed = list_proposed(seen)
     closed = seen.exclude(state__in=LIVE_STATES).exclude(pk__in=[row.pk for row in proposed]).order_by("-closed_at")
+    parts = [list(waiting), list(cooling), proposed, list(closed[:20])]
+    # Read together: whose approvals count and what contracts say is asked once for all of them.
+    lines = iter(_lines([row for part in parts for row in part], now))
+    told = [tuple(islice(lines, len(part))) for part in parts]
     return Inbox(
-        waiting=_lines(waiting, now),
+        waiting=told[0],
         hidden=hidden,
-        cooling=_lines(cooling, now),
+        cooling=told[1],
         hidden_cooling=hidden_cooling,
-        proposed=_lines(proposed, now),
+        proposed=told[2],
         announced=tuple(_describe_announced(row, now) for row in announced),
         hidden_announced=hidden_announced,
-        closed=_lines(closed[:20], now),
+        closed=told[3],
         has_second_factor=has_second_factor(user),
     )
 
@@ -215,8 +220,7 @@ def show_stage(found: RequestStage) -> SafeString:
     return show_badge(found.stage, _TONES.get(found.stage, "quiet"))
 
 
-def _lines(rows: Iterable[ChangeRequest], now: datetime) -> tuple[InboxLine, ...]:
-    listed = list(rows)
+def _lines(listed: Sequence[ChangeRequest], now: datetime) -> tuple[InboxLine, ...]:
     counts = count_all(row.pk for row in listed)
     mirrors = find_mirrors({row.golem_id for row in listed})
     lines = []

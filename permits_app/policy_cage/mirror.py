@@ -13,7 +13,7 @@ from typing import Any
 
 from django.conf import settings
 
-from permits_app.errors import CageContradicted, CageReorganised, NotACage
+from permits_app.errors import CageContradicted, CageReorganised, DeploymentTooFarBack, NotACage
 from permits_app.models import CageMirror
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import Limit, RuleKind, decode_cage_event
@@ -28,6 +28,7 @@ from tools_app.toolkit.views import BlockRef, LogEntry
 VERSION = 5
 MOST_BLOCKS_AT_ONCE = 200_000
 """How far one reading goes; a mirror that is further behind catches up in several."""
+_MOST_READINGS = 20
 COLUMNS: dict[str, Limit] = {
     "max_assets": Limit.MAX_ASSETS,
     "max_position_bps": Limit.MAX_POSITION_BPS,
@@ -122,6 +123,26 @@ def follow_cage(*, known: Sequence[MirrorPoint], open_chain: Callable[[], ChainR
             value=contradiction,
         )
     return Followed(base, changed, MirrorPoint(head.number, head.hash, head.timestamp, state), chain.block.number)
+
+
+def read_from_deployment(
+    *, contract: str, deployed_block: int, open_chain: Callable[[], ChainReader], now: datetime
+) -> tuple[CageFacts, MirrorPoint]:
+    """What a contract that nobody follows yet is, and all it says at the newest block.
+
+    Raises NotACage, CageContradicted where the block is not the one of its deployment, DeploymentTooFarBack, and as
+    `follow_cage`.
+    """
+    facts = read_facts(open_chain(), contract)
+    empty = CageState(cage=contract, account=facts.account, base_asset=facts.base_asset)
+    start = MirrorPoint(max(0, deployed_block - 1), "", 0, empty)
+    point = start
+    for _ in range(_MOST_READINGS):
+        followed = follow_cage(known=[point, start], open_chain=open_chain, now=now)
+        if followed.is_newest:
+            return facts, followed.head
+        point = followed.head
+    raise DeploymentTooFarBack(f"block {deployed_block} lies too far back to read {contract} from there at once")
 
 
 def read_columns(state: CageState) -> dict[str, Any]:

@@ -43,6 +43,17 @@ class AddressBook:
         """A sentence with each address as its name and its ends: `Treasury 0x1234…abcd`."""
         return ADDRESS_IN_TEXT.sub(lambda found: f"{self.say(chain_id, found[0])} {shorten_hex(found[0])}", text)
 
+    def in_full(self, chain_id: int, text: str) -> str:
+        """A sentence with its name before each whole address."""
+        return ADDRESS_IN_TEXT.sub(lambda found: f"{self.say(chain_id, found[0])} {found[0]}", text)
+
+    def list_names(self, chain_id: int) -> dict[str, str]:
+        """Every name on a chain by its address in lower case: the owner's before the chain's registry."""
+        found = {address.lower(): name for address, name in list_named(chain_id)}
+        for wanted in (ANY_CHAIN, chain_id):
+            found |= {address: name for (chain, address), name in self.names.items() if chain == wanted}
+        return found
+
     def find_twin(self, chain_id: int, address: str) -> tuple[str, str] | None:
         """The named address (and its name) that this one is made to be taken for; None where there is none."""
         own = [(known, name) for (chain, known), name in self.names.items() if chain in (chain_id, ANY_CHAIN)]

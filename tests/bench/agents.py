@@ -17,6 +17,7 @@ from django.contrib.auth.models import User
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.api_key import Scope
+from archetypes_app.models.golem import Maker
 from archetypes_app.models.override import OverrideMode
 from golem_project.demo.seed import CHAIN_ID, seed_demo
 from golem_project.embedded.children import WEB_HOST
@@ -159,6 +160,7 @@ def _make_golem(name: str, owner: User, now: datetime) -> tuple[Golem, str]:
         archetype=Archetype.objects.get(name="golem-instance"),
         home_chain_id=CHAIN_ID,
         permit_ttl_seconds=300,
+        made_by=Maker.MEASUREMENT,
     )
     golem.profiles.set(ToolProfile.objects.filter(name__in=["trader", "lp", "learning"]))
     for tool in REGISTRY.by_category(Category.WALLET):

@@ -14,6 +14,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from archetypes_app.models import Golem, Heartbeat, HeartbeatTick
+from archetypes_app.models.golem import Maker
 from golem_project.demo.seed import seed_demo
 from golem_project.heartbeat.claims import Claim, claim_due
 from golem_project.heartbeat.cycle import run_heartbeat_tick
@@ -46,7 +47,12 @@ def measure_heartbeat() -> Iterator[Figure]:
 def _make_like(demo: Golem, name: str) -> Golem:
     """A golem that sees what the demo golem sees and is nobody's."""
     return Golem(
-        name=name, owner=demo.owner, archetype=demo.archetype, address=demo.address, home_chain_id=demo.home_chain_id
+        name=name,
+        owner=demo.owner,
+        archetype=demo.archetype,
+        address=demo.address,
+        home_chain_id=demo.home_chain_id,
+        made_by=Maker.MEASUREMENT,
     )
 
 

@@ -20,6 +20,7 @@ from django.contrib.auth import get_user_model
 from django.db import connection, transaction
 
 from archetypes_app.models import Archetype, Golem
+from archetypes_app.models.golem import Maker
 from memory_app import embedding
 from memory_app.actions.store_episode import Duplicate, remember_episode
 from memory_app.filters import EpisodeFilters
@@ -116,7 +117,9 @@ def _load_topics(name: str) -> list[Topic]:
 def _make_golem(name: str) -> Golem:
     owner, _ = get_user_model().objects.get_or_create(username="bench-memory")
     archetype, _ = Archetype.objects.get_or_create(name="bench-memory", defaults={"category": "golem"})
-    return Golem.objects.create(name=f"bench {name} {uuid.uuid4().hex[:8]}", owner=owner, archetype=archetype)
+    return Golem.objects.create(
+        name=f"bench {name} {uuid.uuid4().hex[:8]}", owner=owner, archetype=archetype, made_by=Maker.MEASUREMENT
+    )
 
 
 def _remember(golem: Golem, tool: str, tokens: Sequence[str], text: str, **given: Any) -> tuple[Episode, Duplicate]:

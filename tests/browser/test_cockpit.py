@@ -11,10 +11,12 @@ from playwright.sync_api import Browser, Page, expect
 
 from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_owner_group
+from permits_app.models import KnownAddress
 from tests import factories
 from tests.browser.conftest import DESKTOP, PHONE, Visit
 from tests.browser.served import Server
 from tests.factories.golems import PASSWORD
+from tools_app.chain.abi import checksum
 from tools_app.core import clock, event_bus, event_log
 from tools_app.core.events import Event, EventType
 
@@ -93,6 +95,23 @@ def test_events_and_progress_appear_without_a_reload(open_page: Callable[..., Vi
     )
     expect(visit.page.locator(".gx-figure", has_text="phase").first).to_contain_text("defensive", timeout=15_000)
     assert visit.page.evaluate("window.sameDocument") is True
+    assert visit.overflow() == 0
+
+
+def test_the_feed_calls_addresses_by_their_names_before_and_after_it_loads(
+    open_page: Callable[..., Visit], golem: Golem
+) -> None:
+    friend, stranger = checksum("0xabcd00000000000000000000000000000000ef01"), checksum(f"0x{'5a' * 20}")
+    KnownAddress.objects.create(owner=golem.owner, address=friend, name="Treasury")
+    words = f"paid {friend} and {stranger}"
+    told = f"paid Treasury {friend} and unknown {stranger}"
+    emit(golem.pk, EventType.PHASE_TRANSITION, **{"from": "A", "to": "B", "reason": words, "is_reset": False})
+    visit = open_page(f"/admin/cockpit/{golem.pk}/")
+    lines = visit.page.locator("[data-feed] li span", has_text=told)
+    expect(lines).to_have_count(1)
+    wait_until_live(visit.page)
+    emit(golem.pk, EventType.PHASE_TRANSITION, **{"from": "B", "to": "C", "reason": words, "is_reset": False})
+    expect(lines).to_have_count(2, timeout=15_000)
     assert visit.overflow() == 0
 
 

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from archetypes_app.owner_group import ensure_owner_group
-from permits_app.models import CageMirror, SigningKey
+from permits_app.models import CageMirror, ChangeRequest, SigningKey
 from tests import factories
 from tests.live_golem import LiveGolem
 
@@ -42,8 +42,10 @@ def test_a_golem_that_can_act_follows_no_contract_whose_rules_its_owners_never_s
     live_golem: LiveGolem, page: str
 ) -> None:
     client, given = browse(live_golem.owner), {"contract": live_golem.world.contracts["weth9"], "block": "1"}
-    assert client.post(page, {"do": "follow", **given}).status_code == 404
-    assert "Follow one that is deployed" not in client.get(page).content.decode()
+    assert "Ask to follow it" in client.get(page).content.decode()
+    assert client.post(page, {"do": "follow", **given}).status_code == 422
+    told = client.post(page, {"do": "follow", **given, "reason": "ours"}, follow=True).content.decode()
+    assert "Nothing was done" in told and not ChangeRequest.objects.exists() and not CageMirror.objects.exists()
 
 
 def test_a_contract_that_stands_is_replaced_by_nobody_here(live_golem: LiveGolem, page: str) -> None:

@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 from django.contrib.auth import get_user_model
 
 from archetypes_app.models import Archetype, DecisionCycleRecord, Golem, Heartbeat, HeartbeatTick
+from archetypes_app.models.golem import Maker
 from archetypes_app.models.tick import TickStatus
 from golem_project.heartbeat.claims import BegunTick, Claim, TickEnd, begin_tick, claim_due, end_tick
 from golem_project.heartbeat.cycle import run_heartbeat_tick
@@ -48,7 +49,9 @@ class PulseWalk:
             raise RuntimeError("golems live on this database; walk on throw-away servers")
         archetype = Archetype.objects.get(name="golem-instance")
         for _ in range(_GOLEMS):
-            golem = Golem.objects.create(name=f"walk {uuid4().hex[:12]}", owner=owner, archetype=archetype)
+            golem = Golem.objects.create(
+                name=f"walk {uuid4().hex[:12]}", owner=owner, archetype=archetype, made_by=Maker.MEASUREMENT
+            )
             Heartbeat.objects.create(golem=golem, is_on=True, next_tick_at=self.now)
             self.golems.append(golem)
 

@@ -11,6 +11,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from archetypes_app.models import Archetype, Golem
+from archetypes_app.models.golem import Maker
 from memory_app.actions.consolidate import consolidate
 from memory_app.actions.store_episode import remember_episode
 from memory_app.augment import augment
@@ -56,7 +57,9 @@ def find_loosening(seed: int) -> list[str]:
     chance = random.Random(seed)
     owner, _ = get_user_model().objects.get_or_create(username="proof-memory")
     archetype, _ = Archetype.objects.get_or_create(name="proof-memory", defaults={"category": "golem"})
-    golem = Golem.objects.create(name=f"proof {seed} {uuid.uuid4().hex[:6]}", owner=owner, archetype=archetype)
+    golem = Golem.objects.create(
+        name=f"proof {seed} {uuid.uuid4().hex[:6]}", owner=owner, archetype=archetype, made_by=Maker.MEASUREMENT
+    )
     now = clock.now()
     for _ in range(chance.randint(5, 30)):
         remember_episode(

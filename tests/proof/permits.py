@@ -16,6 +16,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from archetypes_app.models import Archetype, Golem
+from archetypes_app.models.golem import Maker
 from permits_app.actions.cancel import block_permit, cancel_permit
 from permits_app.actions.commit import start_commit
 from permits_app.actions.expire import expire_lapsed
@@ -79,7 +80,9 @@ class PermitWalk:
         self.reference = Reference()
         owner, _ = get_user_model().objects.get_or_create(username="walker")
         archetype = Archetype.objects.get(name="golem-instance")
-        self.golem = Golem.objects.create(name=f"walk {uuid4().hex[:12]}", owner=owner, archetype=archetype)
+        self.golem = Golem.objects.create(
+            name=f"walk {uuid4().hex[:12]}", owner=owner, archetype=archetype, made_by=Maker.MEASUREMENT
+        )
         SpendingLimits.objects.create(
             golem=self.golem,
             per_transaction_micro_usd=TRANSACTION_LIMIT,

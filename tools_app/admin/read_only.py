@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
+
+from tools_app.admin.saved_filters import SavedFiltersMixin
 
 
-class PlainAdmin(ModelAdmin):
-    """What every list here has in common: no full counts, no unbounded pages, short choosers."""
+class PlainAdmin(SavedFiltersMixin):
+    """What every list here has in common: saved filters, no full counts, no unbounded pages, short choosers."""
 
     show_full_result_count = False
     list_per_page = 50

@@ -13,6 +13,7 @@ from tools_app.core.models import (
 )
 from tools_app.models.known_position import KnownPosition
 from tools_app.models.position_search import PositionSearch
+from tools_app.models.saved_filter import SavedFilter
 from tools_app.models.subscription import StreamSubscription
 from tools_app.models.tool_checkpoint import ToolCheckpoint
 from tools_app.models.tool_cooccurrence import SpeculationRecord, ToolCooccurrence
@@ -29,6 +30,7 @@ __all__ = [
     "OutboxEvent",
     "PositionSearch",
     "RepeatedTransaction",
+    "SavedFilter",
     "SpeculationRecord",
     "StreamSubscription",
     "ToolCheckpoint",

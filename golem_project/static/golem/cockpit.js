@@ -18,7 +18,12 @@
     const inner = value && typeof value === "object" ? value.value : value;
     return typeof inner === "string" || typeof inner === "number" ? String(inner) : "";
   };
-  const describe = (payload) => TELLING.map((name) => plain(payload[name])).filter(Boolean).join(" · ").slice(0, 160);
+  const NAMES = JSON.parse(page.dataset.names || "{}");
+  const name = (address) => `${NAMES[address.toLowerCase()] || "unknown"} ${address}`;
+  const describe = (payload) => {
+    const words = TELLING.map((field) => plain(payload[field])).filter(Boolean).join(" · ").slice(0, 160);
+    return words.replace(/0x[0-9a-fA-F]{40}\b/g, name);
+  };
 
   const addLine = (event) => {
     if (!feed) return;

@@ -8,6 +8,7 @@ from __future__ import annotations
 from permits_app.approvals.operations import (
     cage,
     directive,
+    follow,
     live,
     nonce,
     owners,
@@ -27,6 +28,7 @@ OPERATIONS: dict[str, Operation] = {
     for operation in (
         policy.ChangePolicy(),
         cage.ChangeCage(),
+        follow.FollowContract(),
         nonce.UseUpNonce(),
         signer.ChooseSigner(),
         directive.WriteStrategy(),

@@ -28,10 +28,13 @@ class Difference:
     before: str
     after: str
     note: str = ""
+    group: str = ""
+    """The heading it is folded under where there are many; empty for what everybody reads."""
 
     def as_dict(self) -> dict[str, str]:
         """JSON-ready."""
-        return {"words": self.words, "before": self.before, "after": self.after, "note": self.note}
+        told = {"words": self.words, "before": self.before, "after": self.after, "note": self.note}
+        return {**told, "group": self.group} if self.group else told
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,4 +108,13 @@ class ObservingOperation(Protocol):
 
     def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
         """`arguments` with what the chain says added under `seen`. No transaction is open."""
+        ...
+
+
+@runtime_checkable
+class ChainBoundOperation(Protocol):
+    """An operation that starts from what a chain says and is carried out on this server."""
+
+    def check_chain(self, golem: Golem, change: Mapping[str, Any], *, now: datetime) -> None:
+        """Right before it is applied; no transaction is open. Raises ChangeStale, and what a node raises."""
         ...

@@ -17,7 +17,7 @@ from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
 from permits_app.approval_pages.cage_forms import parse_limit
-from permits_app.models import ChangeRequest, SpendingLimits
+from permits_app.models import ChangeRequest, KnownAddress, SpendingLimits
 from permits_app.policy_cage.contract import (
     Limit,
     Refill,
@@ -153,8 +153,16 @@ def test_roles_allowances_and_payouts_are_asked_for_and_told_on_the_page(caged: 
     assert state.rule(RuleKind.PAYOUT, payout_key(0, 4, usdc)) == Refill(12_500_000).pack()
     kept = Refill.unpack(state.rule(RuleKind.ROLE_ALLOWANCE, role_allowance_key(3, usdc)))
     assert kept == Refill(1_000 * USD, 250 * USD, 6 * 3_600)
+    KnownAddress.objects.create(owner=safe.live.golem.owner, address=key, name="Night desk")
     page = _browser(owner).get(_cage(safe.live.golem)).content.decode()
-    for shown in ("Role 3", key, "Allowances for", "250 USDC again every", "1000 USDC left now", "12.5 USDC, once"):
+    for shown in (
+        "Role 3",
+        f"Night desk {key}",
+        "Allowances for",
+        "250 USDC again every",
+        "1000 USDC left now",
+        "12.5 USDC, once",
+    ):
         assert shown in page, shown
     taken = _post(safe, owner, "payout", role="0", number="4", token=usdc, most="0", back="", hours="0")
     assert taken.risk_tier == "STANDARD"

@@ -25,6 +25,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.models import Archetype, Golem, Heartbeat, ToolProfile
 from archetypes_app.models.api_key import Scope
+from archetypes_app.models.golem import Maker
 from golem_project.embedded.world.fund import fund
 from golem_project.heartbeat.owner_actions import save_heartbeat
 from permits_app.actions.allow_addresses import allow_addresses
@@ -65,6 +66,7 @@ def make_golem(owner: User, name: str) -> Golem:
         owner=owner,
         archetype=Archetype.objects.get(name="golem-instance"),
         home_chain_id=CHAIN_ID,
+        made_by=Maker.MEASUREMENT,
     )
     golem.profiles.set(ToolProfile.objects.filter(name__in=["trader", "lp", "learning"]))
     PolicyCage.objects.create(golem=golem, max_position_bps=10_000, max_concentration_bps=10_000)

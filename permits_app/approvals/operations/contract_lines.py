@@ -1,0 +1,181 @@
+"""A contract's rules beside what holds for a golem without one, line by line, and which of it is looser.
+
+Without a contract a golem has its cage's figures, its allowlist, and the rule that no call passes that no protocol
+here declares. The figures follow a contract, and that rule is left to it; the allowlist holds beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from archetypes_app.models import Golem
+from permits_app.approvals.cage_words import name_rule, say_terms, show_rule
+from permits_app.approvals.operations.base import Difference
+from permits_app.approvals.policy_state import diff_policy, longest_wait, read_policy_state
+from permits_app.approvals.rules import COOLING_LARGE_SECONDS, COOLING_SMALL_SECONDS
+from permits_app.models import AllowlistEntry, PolicyCage, SigningKey
+from permits_app.models.allowlist import AllowlistKind
+from permits_app.policy_cage.contract import RuleKind, key_address, limit_key
+from permits_app.policy_cage.mirror import COLUMNS, CageFacts, read_columns
+from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
+from permits_app.policy_cage.state import CageState
+from tools_app.chain.abi import checksum
+
+LOOSENS: Final = "loosens"
+_TIGHTENS: Final = "tightens"
+_LISTED: Final = {
+    RuleKind.ASSET: AllowlistKind.TOKEN,
+    RuleKind.CALL: AllowlistKind.CONTRACT,
+    RuleKind.SPENDER: AllowlistKind.SPENDER,
+    RuleKind.RECIPIENT: AllowlistKind.RECIPIENT,
+}
+_GROUPS: Final = {
+    RuleKind.LIMIT: "More limits",
+    RuleKind.ASSET: "Assets",
+    RuleKind.OUTFLOW_PER_BATCH: "What may leave",
+    RuleKind.OUTFLOW_PER_WINDOW: "What may leave",
+    RuleKind.CALL: "Calls",
+    RuleKind.CONDITION: "Conditions of calls",
+    RuleKind.SPENDER: "Spenders",
+    RuleKind.VALUER: "Who values positions",
+    RuleKind.GUARDIAN: "Who may halt",
+    RuleKind.ROLE_CALL: "Roles",
+    RuleKind.ROLE_ALLOWANCE: "Roles",
+    RuleKind.RECIPIENT: "Who may be paid",
+    RuleKind.PAYOUT: "Who may be paid",
+}
+_COLUMN_KEYS: Final = frozenset("0x" + limit_key(limit).hex() for limit in COLUMNS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`lines` begin with what loosens; `cooling_seconds` is what the loosest of them waits."""
+
+    lines: tuple[Difference, ...]
+    cooling_seconds: int
+
+
+def compare_contract(
+    golem: Golem, *, chain_id: int, facts: CageFacts, state: CageState, owners: str, deployed_block: int
+) -> Comparison:
+    """What following this contract would change for a golem that follows none; `owners` is who its Safe obeys."""
+    wallet = getattr(golem, "wallet", None)
+    account = str(wallet.address) if wallet is not None else ""
+    is_held = facts.is_enforced and facts.account == account
+    before = read_policy_state(golem)
+    after = {**before, "cage": {**before["cage"], **{name: str(value) for name, value in read_columns(state).items()}}}
+    figures = diff_policy(before, after)
+    lines = [
+        Difference("What enforces its cage", "this server", f"{state.cage}, deployed in block {deployed_block:,}"),
+        Difference(
+            "Account of the contract",
+            f"{account or 'none'}, the golem's own",
+            facts.account,
+            "" if facts.account == account else f"{LOOSENS}: the contract does not hold the account it acts from now",
+        ),
+        Difference(
+            "Who changes its cage",
+            "the owners of this golem, here",
+            owners,
+            "" if facts.account == account else f"{LOOSENS}: they decide from then on",
+        ),
+        Difference("On chain", "nothing", "the account acts through it" if facts.is_enforced else "not enabled yet"),
+        *_tell_undeclared(golem, is_held=is_held),
+        *([Difference("State of the contract", "", "halted: no batch runs", _TIGHTENS)] if state.is_halted else []),
+        *(
+            Difference(each.words, each.shown_before, each.shown_after, LOOSENS if each.loosens else _TIGHTENS)
+            for each in figures
+        ),
+        *_tell_pending(state, chain_id),
+        *_tell_keys(golem, state),
+    ]
+    is_unmeasured = any(each.note.startswith(f"{LOOSENS}:") for each in lines)
+    waits = max(COOLING_SMALL_SECONDS, longest_wait(figures), COOLING_LARGE_SECONDS if is_unmeasured else 0)
+    lines.sort(key=lambda each: not each.note.startswith(LOOSENS))
+    return Comparison((*lines, *_tell_rules(golem, state, chain_id)), waits)
+
+
+def _tell_undeclared(golem: Golem, *, is_held: bool) -> list[Difference]:
+    cage = PolicyCage.objects.filter(golem=golem).first()
+    if cage is not None and cage.allows_arbitrary_calldata:
+        return []
+    words = "Calls that no protocol here declares"
+    if is_held:
+        return [Difference(words, "refused by this server", "refused by the contract unless it lists them")]
+    return [
+        Difference(
+            words,
+            "refused by this server",
+            "left to the contract, which does not hold the account",
+            f"{LOOSENS}: nobody refuses them until it does",
+        )
+    ]
+
+
+def _tell_pending(state: CageState, chain_id: int) -> list[Difference]:
+    def show(kind: int, key: str, value: int) -> str:
+        return show_rule(kind, bytes.fromhex(key[2:]), value, chain_id=chain_id)
+
+    return [
+        Difference(
+            f"Waits in the contract: {name_rule(kind, bytes.fromhex(key[2:]), chain_id=chain_id)}",
+            show(kind, key, state.rules.get((kind, key), 0)),
+            show(kind, key, change.value),
+            f"{LOOSENS}: by itself, from {datetime.fromtimestamp(change.ready_at, UTC):%Y-%m-%d %H:%M} UTC on",
+        )
+        for (kind, key), change in sorted(state.pending.items())
+    ]
+
+
+def _tell_keys(golem: Golem, state: CageState) -> list[Difference]:
+    own = set(SigningKey.objects.filter(golem=golem).values_list("address", flat=True))
+    return [
+        Difference(
+            f"Key of role {role}" if role else "Session key",
+            "nobody",
+            say_terms(session),
+            "" if session.key in own else f"{LOOSENS}: this server holds no such key of this golem",
+        )
+        for role, session in sorted(state.sessions.items())
+        if session.key != ZERO_ADDRESS
+    ]
+
+
+def _tell_rules(golem: Golem, state: CageState, chain_id: int) -> Iterable[Difference]:
+    """Every rule of the contract, and what of the allowlist it does not have."""
+    rows = AllowlistEntry.objects.filter(golem=golem, chain_id=chain_id)
+    listed: Mapping[str, set[str]] = {kind: {row.address for row in rows if row.kind == kind} for kind in AllowlistKind}
+    named: dict[str, set[str]] = {kind: set() for kind in AllowlistKind}
+    order = list(dict.fromkeys(_GROUPS.values()))
+    lines: list[Difference] = []
+    for (number, key), value in state.rules.items():
+        kind, raw = RuleKind(number), bytes.fromhex(key[2:])
+        if kind is RuleKind.LIMIT and key in _COLUMN_KEYS:
+            continue
+        before, note = "no rule here", _TIGHTENS
+        if kind in _LISTED:
+            of, address = _LISTED[kind], _find_subject(kind, raw, value)
+            named[of].add(address)
+            before = "on its allowlist" if address in listed[of] else "not on its allowlist"
+            note = "" if address in listed[of] else "wider than its allowlist, which still holds"
+        words, shown = name_rule(number, raw, chain_id=chain_id), show_rule(number, raw, value, chain_id=chain_id)
+        lines.append(Difference(words, before, shown, note, _GROUPS[kind]))
+    for kind, of in _LISTED.items():
+        missing = sorted(listed[of] - named[of])
+        lines += [
+            Difference(f"{of.label} {each}", "on its allowlist", "no rule of the contract", _TIGHTENS, _GROUPS[kind])
+            for each in missing
+        ]
+    return sorted(lines, key=lambda each: (order.index(each.group), each.words))
+
+
+def _find_subject(kind: RuleKind, key: bytes, value: int) -> str:
+    """Whom the allowlist would name."""
+    if kind is RuleKind.CALL:
+        return checksum(f"0x{int.from_bytes(key, 'big') >> 32:040x}")
+    if kind is RuleKind.RECIPIENT:
+        return checksum(f"0x{value:040x}")
+    return key_address(key)

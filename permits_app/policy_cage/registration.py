@@ -1,0 +1,56 @@
+"""The row of a contract that is followed from now on, before anything of it is read: until then no write passes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from permits_app.models import CageMirror, PolicyCage
+from permits_app.policy_cage.mirror import CageFacts, hash_rules
+from permits_app.policy_cage.state import CageState
+from tools_app.core import audit_log
+
+
+def register_first(
+    *, golem: Any, chain_id: int, contract: str, deployed_block: int, facts: CageFacts, actor: str, now: datetime
+) -> CageMirror:
+    """The mirror of a golem that has none; joins the caller's transaction, which holds the golem's row."""
+    cage, _ = PolicyCage.objects.get_or_create(golem=golem)
+    columns = columns_of_unread(chain_id=chain_id, contract=contract, deployed_block=deployed_block, facts=facts)
+    mirror = CageMirror.objects.create(cage=cage, **columns)
+    note_registered(mirror, golem_id=golem.pk, actor=actor, now=now)
+    return mirror
+
+
+def columns_of_unread(*, chain_id: int, contract: str, deployed_block: int, facts: CageFacts) -> dict[str, Any]:
+    """The columns of a mirror whose contract nobody read yet."""
+    start = CageState(cage=contract, account=facts.account, base_asset=facts.base_asset)
+    return {
+        "chain_id": chain_id,
+        "contract": contract,
+        "account": facts.account,
+        "base_asset": facts.base_asset,
+        "deployed_block": deployed_block,
+        "is_enforced": facts.is_enforced,
+        "problem": "",
+        **columns_before(start, deployed_block),
+    }
+
+
+def columns_before(start: CageState, deployed_block: int) -> dict[str, Any]:
+    """The mirror's columns before its contract's first block."""
+    return {
+        "state": start.as_dict(),
+        "rules_hash": hash_rules(start),
+        "block_number": max(0, deployed_block - 1),
+        "block_hash": "",
+        "block_at": datetime.fromtimestamp(0, UTC),
+        "synced_at": None,
+    }
+
+
+def note_registered(mirror: CageMirror, *, golem_id: UUID, actor: str, now: datetime) -> None:
+    """Appends CageRegistered."""
+    data = {"contract": mirror.contract, "chain_id": str(mirror.chain_id), "account": mirror.account}
+    audit_log.append(golem_id=golem_id, event="CageRegistered", actor=actor, data=data, now=now)

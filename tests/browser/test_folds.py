@@ -1,0 +1,68 @@
+"""A golem's page on a phone: what matters is seen, the rest folds, opens by keyboard, is remembered and linked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.browser.axe import find_serious
+from tests.browser.conftest import PHONE, WIDE
+from tests.live_golem import LiveGolem
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+HIGHEST_PX = 4_000
+SEEN_FIRST = ("net asset value", "Spent and reserved", "Swap 500 USDC for WETH")
+FOLDED = ("wallet", "keys", "allowlist", "tools", "who-it-is", "what-it-may-use", "how-it-lives")
+_HEIGHT = "document.documentElement.scrollHeight"
+
+
+def path_of(demo: LiveGolem) -> str:
+    return f"/admin/archetypes_app/golem/{demo.golem.pk}/change/"
+
+
+def list_open(page: Any) -> list[str]:
+    """Which of the sections are open."""
+    return [name for name in FOLDED if page.locator(f"details#{name}").get_attribute("open") is not None]
+
+
+def test_on_a_phone_a_golem_s_page_folds_what_can_wait(open_window: Any, demo: LiveGolem, swap_id: str) -> None:
+    visit = open_window(viewport=PHONE)
+    visit.log_in("owner-a")
+    page = visit.open(path_of(demo))
+    visit.shoot("golem-folded-phone")
+    text = page.inner_text("#content")
+    assert all(words in text for words in SEEN_FIRST), text
+    assert list_open(page) == []
+    assert page.evaluate(_HEIGHT) < HIGHEST_PX and visit.overflow() == 0
+    assert find_serious(page) == []
+    # By keyboard, and as it was left when one comes back.
+    page.locator("details#keys > summary").focus()
+    page.keyboard.press("Enter")
+    assert "never used" in page.inner_text("#keys") or "last used" in page.inner_text("#keys")
+    page = visit.open(path_of(demo))
+    assert list_open(page) == ["keys"]
+    page.locator("details#keys > summary").focus()
+    page.keyboard.press("Space")
+    # An address leads into a section that is folded.
+    page = visit.open(f"{path_of(demo)}#allowlist")
+    assert list_open(page) == ["allowlist"]
+    page = visit.open(path_of(demo))
+    assert list_open(page) == []
+
+
+def test_where_there_is_room_or_no_script_nothing_is_hidden(open_window: Any, demo: LiveGolem) -> None:
+    visit = open_window(viewport=WIDE)
+    visit.log_in("owner-a")
+    page = visit.open(path_of(demo))
+    visit.shoot("golem-folds-wide")
+    assert list_open(page) == list(FOLDED)
+    page.get_by_label("Name", exact=False).first.fill("Renamed")
+    assert find_serious(page) == []
+    plain = open_window(viewport=PHONE, has_javascript=False)
+    plain.log_in("owner-a")
+    page = plain.open(path_of(demo))
+    assert "Back up" in page.inner_text("#wallet")
+    page.get_by_text("Who it is", exact=True).click()
+    assert page.locator("[name=name]").is_visible()

@@ -100,8 +100,8 @@ class RenamePasskeyForm(forms.Form):
 
     name = make_name_field()
 
-    def __init__(self, *args: Any, called: str = "", **kwargs: Any) -> None:
-        super().__init__(*args, initial={"name": called}, auto_id=False, **kwargs)
+    def __init__(self, data: Any = None, *, called: str = "") -> None:
+        super().__init__(data, initial={"name": called}, auto_id=False)
         self.fields["name"].widget.attrs["aria-label"] = f"New name of {called}"
 
 

@@ -103,6 +103,33 @@ class SecondFactorWrong(GolemError):
     title = "The code was not accepted"
 
 
+class PasskeyRefused(GolemError):
+    """What a passkey answered is wrong, late, used before, or for another person, session, page or site."""
+
+    code = "PASSKEY_REFUSED"
+    http_status = 403
+    recovery = Recovery.ASK_OWNER
+    title = "The passkey was not accepted"
+
+
+class PasskeyCopied(GolemError):
+    """The counter of a passkey went back: two authenticators hold it, one of them perhaps not its owner's."""
+
+    code = "PASSKEY_COPIED"
+    http_status = 403
+    recovery = Recovery.ASK_OWNER
+    title = "This passkey may have been copied"
+
+
+class PasskeysNotSetUp(GolemError):
+    """No name is set under which passkeys count here, or the page was opened at another address."""
+
+    code = "PASSKEYS_NOT_SET_UP"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "Passkeys do not work at this address"
+
+
 class ReasonNeeded(GolemError):
     code = "REASON_NEEDED"
     http_status = 422

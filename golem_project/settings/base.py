@@ -115,6 +115,10 @@ GOLEM_REPORT_DIR = BASE_DIR / "var"
 WHITENOISE_USE_FINDERS = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# Under which host name passkeys count, and on pages of which addresses: where none is named, of the page's own.
+GOLEM_PASSKEY_RP_ID = read_text("GOLEM_PASSKEY_RP_ID", "localhost")
+GOLEM_PASSKEY_ORIGINS = [each for each in read_text("GOLEM_PASSKEY_ORIGINS").split(",") if each] or None
+
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SECURE_CONTENT_TYPE_NOSNIFF = True

@@ -1,4 +1,4 @@
-"""Forms of approvals: a decision, a comment, the second factor, and what an owner asks for."""
+"""Forms of approvals: a decision, a comment, and what an owner asks for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from django import forms
 from unfold.widgets import (
-    UnfoldAdminPasswordWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
@@ -14,21 +13,9 @@ from unfold.widgets import (
 )
 
 from archetypes_app.models.golem import PHASE_CHOICES
+from permits_app.approval_pages.second_factor_forms import make_code_field, make_passkey_field
 from permits_app.models.approval import Verdict
 from tools_app.admin.plain_text import PlainTextField
-
-_CODE = {"inputmode": "numeric", "autocomplete": "one-time-code", "maxlength": "7", "placeholder": "123 456"}
-
-
-def make_code_field(**given: Any) -> forms.CharField:
-    """Six digits of an authenticator."""
-    return forms.CharField(
-        label="Code of your authenticator",
-        required=False,
-        max_length=7,
-        widget=UnfoldAdminTextInputWidget(attrs=_CODE),
-        **given,
-    )
 
 
 def make_signature_field() -> forms.CharField:
@@ -46,6 +33,7 @@ class DecisionForm(forms.Form):
     """Approve or reject; the button says which."""
 
     code = make_code_field(help_text="Six digits, used once. Asked for when you approve")
+    passkey = make_passkey_field()
     reason = PlainTextField(
         required=False,
         max_length=1_000,
@@ -73,36 +61,6 @@ class CommentForm(forms.Form):
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
         help_text="Decides nothing",
     )
-
-
-class EnrolForm(forms.Form):
-    """The first code of a new device, and the proof of who sets it up."""
-
-    proof = forms.CharField(
-        label="Your account password",
-        strip=False,
-        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "current-password"}),
-    )
-    old_code = make_code_field()
-    code = make_code_field(help_text="What the new device shows now")
-
-    def __init__(self, *args: Any, user: Any, replaces: bool, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.user = user
-        self.fields["code"].label = "Code of the new device"
-        self.fields["code"].required = True
-        if replaces:
-            self.fields["old_code"].label = "Code of the device you have"
-            self.fields["old_code"].required = True
-        else:
-            del self.fields["old_code"]
-
-    def clean_proof(self) -> str:
-        """It must be the account's."""
-        proof = str(self.cleaned_data["proof"])
-        if not self.user.check_password(proof):
-            raise forms.ValidationError("That is not your password.")
-        return proof
 
 
 class WhyForm(forms.Form):

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.urls import path
 
-from permits_app.approval_pages import views
+from permits_app.approval_pages import second_factor_pages, views
 
 NAME = "permits_app_changerequest"
 
@@ -20,7 +20,11 @@ def list_urls(model_admin: Any) -> list[Any]:
 
     return [
         path("inbox/", wrap(views.show_inbox), name=f"{NAME}_inbox"),
-        path("second-factor/", wrap(views.enrol), name=f"{NAME}_second_factor"),
+        path("second-factors/", wrap(second_factor_pages.show_factors), name=f"{NAME}_second_factors"),
+        path("second-factor/", wrap(second_factor_pages.enrol), name=f"{NAME}_second_factor"),
+        path("passkeys/ask/", wrap(second_factor_pages.ask_passkey), name=f"{NAME}_passkey_ask"),
+        path("passkeys/<int:passkey_id>/rename/", wrap(second_factor_pages.rename), name=f"{NAME}_passkey_rename"),
+        path("passkeys/<int:passkey_id>/remove/", wrap(second_factor_pages.remove), name=f"{NAME}_passkey_remove"),
         path("announced/<uuid:permit_id>/cancel/", wrap(views.cancel_announcement), name=f"{NAME}_announced_cancel"),
         path("<uuid:object_id>/change/", wrap(views.show_request), name=f"{NAME}_change"),
         path("<uuid:object_id>/decide/", wrap(views.decide), name=f"{NAME}_decide"),

@@ -1,4 +1,4 @@
-"""The pages of approvals inside the admin: inbox, one request, decide, comment, cancel, export, second factor.
+"""The pages of approvals inside the admin: inbox, one request, decide, comment, cancel, export.
 
 Every page is a plain form and works without JavaScript. A page calls one action and shows what it refused.
 """
@@ -18,9 +18,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from permits_app.actions.announce import cancel_announced
 from permits_app.actions.relay_owner_transaction import build_raw_call
 from permits_app.actions.request_change import request_operation
-from permits_app.approval_pages.forms import CommentForm, DecisionForm, EnrolForm, SignatureForm
+from permits_app.approval_pages.forms import CommentForm, DecisionForm, SignatureForm
+from permits_app.approval_pages.passkey_answers import find_problem, read_answer
 from permits_app.approval_pages.signing_page import build_signing_page
-from permits_app.approvals import second_factor
 from permits_app.approvals.digest import export_request
 from permits_app.approvals.inbox import build_decision_page, build_inbox
 from permits_app.approvals.operations.nonce import USE_UP_NONCE
@@ -47,7 +47,7 @@ def page_of(request_id: Any) -> str:
 def show_inbox(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
     """Everything that waits for this person."""
     inbox = build_inbox(request.user, now=clock.now())
-    return _render(request, model_admin, "inbox", title="Approvals", inbox=inbox)
+    return render_page(request, model_admin, "inbox", title="Approvals", inbox=inbox)
 
 
 @require_GET
@@ -72,6 +72,7 @@ def decide(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpRe
             verdict=verdict,
             reason=given["reason"],
             code=given["code"],
+            passkey=read_answer(request, given["passkey"]),
             seen_digest=given["digest"],
             signature=given["signature"],
             now=clock.now(),
@@ -227,49 +228,6 @@ def export(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpRe
     return answer
 
 
-@require_http_methods(["GET", "POST"])
-def enrol(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
-    """Set up the second factor: scan, type the first code, prove who you are."""
-    replaces = second_factor.has_second_factor(request.user)
-    form = EnrolForm(request.POST or None, user=request.user, replaces=replaces)
-    refusal: GolemError | None = None
-    if request.method == "POST" and form.is_valid():
-        try:
-            if replaces:
-                second_factor.check_code(user=request.user, code=form.cleaned_data["old_code"])
-            second_factor.finish_enrolment(user=request.user, code=form.cleaned_data["code"])
-        except GolemError as error:
-            refusal = error
-        else:
-            messages.success(request, "Your second factor is set up.")
-            return HttpResponseRedirect(_find_way_back(request))
-    device = second_factor.find_enrolment(user=request.user)
-    if device is None or request.method == "GET":
-        device = second_factor.start_enrolment(user=request.user)
-    answer = _render(
-        request,
-        model_admin,
-        "second_factor",
-        title="Second factor",
-        form=form,
-        refusal=refusal,
-        picture=second_factor.draw_code(device),
-        secret=second_factor.spell_secret(device),
-        replaces=replaces,
-        http_status=refusal.http_status if refusal else 200,
-    )
-    answer["Cache-Control"] = "no-store"
-    return answer
-
-
-def _find_way_back(request: HttpRequest) -> str:
-    """The request that asked for a second factor, else the inbox."""
-    try:
-        return page_of(UUID(request.GET.get("request", "")))
-    except ValueError:
-        return reverse(INBOX)
-
-
 def _get(request: HttpRequest, model_admin: Any, object_id: Any) -> ChangeRequest:
     found: ChangeRequest = model_admin.get_row(request, object_id)
     return found
@@ -287,13 +245,14 @@ def _show(
     http_status: int = 200,
 ) -> HttpResponse:
     page = build_decision_page(change, request.user, now=clock.now())
-    return _render(
+    return render_page(
         request,
         model_admin,
         "detail",
         title=change.title,
         page=page,
         refusal=refusal,
+        problem=find_problem(request),
         http_status=http_status,
         signing=build_signing_page(change, request.user, now=clock.now()),
         sign_form=sign_form or SignatureForm(initial={"digest": change.digest}),
@@ -304,9 +263,10 @@ def _show(
     )
 
 
-def _render(
+def render_page(
     request: HttpRequest, model_admin: Any, name: str, *, title: str, http_status: int = 200, **context: Any
 ) -> HttpResponse:
+    """The template `name` of approvals inside the admin."""
     whole = {
         **model_admin.admin_site.each_context(request),
         "title": title,

@@ -17,7 +17,7 @@ from archetypes_app.ownership import has_power, list_deciders, list_golems_with
 from archetypes_app.roles import Power
 from permits_app.approvals.asked_words import describe_asked, foresee_refusal
 from permits_app.approvals.freshness import find_staleness
-from permits_app.approvals.second_factor import has_second_factor
+from permits_app.approvals.second_factor import Held, find_held, has_second_factor
 from permits_app.approvals.votes import count_all, count_given
 from permits_app.models import Announcement, ChangeComment, ChangeRequest, OwnerApproval
 from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState
@@ -112,6 +112,9 @@ class DecisionPage:
     why_not: str
     may_cancel: bool
     needs_device: bool
+    held: Held
+    asks_passkey: bool
+    only_passkey: bool
     audit: tuple[tuple[AuditEntry, str], ...]
     refresh: bool
 
@@ -157,6 +160,7 @@ def build_decision_page(request: ChangeRequest, user: Any, *, now: datetime) -> 
     is_barred = request.barred_owner_id == user.pk and not request.is_single_owner
     stale = find_staleness(request) if is_open else ""
     may_decide = is_open and mine and not has_decided and not stale
+    held = find_held(user)
     return DecisionPage(
         request=request,
         risk=show_badge(request.risk_tier),
@@ -176,7 +180,10 @@ def build_decision_page(request: ChangeRequest, user: Any, *, now: datetime) -> 
         may_approve=may_decide and not is_barred,
         why_not=_why_not(mine=mine, is_barred=is_barred, has_decided=has_decided),
         may_cancel=mine and request.state in LIVE_STATES,
-        needs_device=request.needs_second_factor and not has_second_factor(user),
+        needs_device=request.needs_second_factor and not held.is_usable,
+        held=held,
+        asks_passkey=may_decide and not is_barred and request.needs_second_factor and held.has_passkey,
+        only_passkey=request.needs_second_factor and held.has_passkey and not held.has_code,
         audit=_list_audit(request),
         refresh=request.state == ChangeState.APPROVED and not request.cooling_seconds,
     )

@@ -1,12 +1,15 @@
-"""The second factor of an owner: a TOTP device, asked for at each decision that needs it.
+"""The second factor of an owner, asked for at each decision that needs it: a code of a TOTP device, or a passkey.
 
-A code is accepted once: the device remembers the time step of the last one, under a row lock. Wrong codes make the
-device wait longer and longer. Enrolling the first device needs the password; replacing one needs a code of the old.
+`check_second_factor` is the one place that says whether it was given. A code is accepted once: the device remembers the
+time step of the last one, under a row lock. Wrong codes make the device wait longer and longer. Setting up the first
+second factor needs the password; any further one, and taking one away, needs a second factor that is there already.
 """
 
 from __future__ import annotations
 
 from base64 import b32encode
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import segno
@@ -14,24 +17,60 @@ from django.db import transaction
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from permits_app.approval_errors import SecondFactorMissing, SecondFactorWrong
+from permits_app.approvals.passkey_challenges import PasskeyAnswer
+from permits_app.approvals.passkeys import use_passkey
+from permits_app.models import Passkey, PasskeyChallenge
 from tools_app.core.whole import whole
 
 _NAME = "approvals"
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What somebody can prove themselves with now, and whether a passkey of theirs counts no more."""
+
+    has_code: bool
+    has_passkey: bool
+    has_suspected: bool = False
+
+    @property
+    def is_usable(self) -> bool:
+        return self.has_code or self.has_passkey
+
+
+def find_held(user: Any) -> Held:
+    """The second factors of `user`."""
+    keys = list(Passkey.objects.filter(user=user).values_list("suspected_at", flat=True))
+    return Held(
+        has_code=bool(TOTPDevice.objects.filter(user=user, confirmed=True).exists()),
+        has_passkey=None in keys,
+        has_suspected=any(at is not None for at in keys),
+    )
+
+
 def has_second_factor(user: Any) -> bool:
-    """Whether `user` has a confirmed device."""
-    return bool(TOTPDevice.objects.filter(user=user, confirmed=True).exists())
+    """Whether `user` has set one up; one that counts no more is not as if there had been none."""
+    held = find_held(user)
+    return held.is_usable or held.has_suspected
+
+
+def check_second_factor(*, user: Any, code: str, passkey: PasskeyAnswer | None, action: str, now: datetime) -> str:
+    """Use up what was given, a code or a passkey's answer to the challenge for `action`; which one it was, in words.
+
+    Raises SecondFactorMissing, SecondFactorWrong, PasskeyRefused, PasskeyCopied. Runs in a transaction of its own: a
+    failure is counted even when the caller's work is rolled back.
+    """
+    if passkey is not None:
+        return f"passkey {use_passkey(user=user, answer=passkey, action=action, now=now).name}"
+    check_code(user=user, code=code)
+    return "code"
 
 
 @whole
 def check_code(*, user: Any, code: str) -> None:
-    """Use one code of the user's device up. Raises SecondFactorMissing, SecondFactorWrong.
-
-    Runs in a transaction of its own: a failure is counted even when the caller's work is rolled back.
-    """
+    """Use one code of the user's device up. Raises SecondFactorMissing, SecondFactorWrong."""
     if not code.strip():
-        raise SecondFactorMissing("type the six digits your authenticator shows now")
+        raise SecondFactorMissing("type the six digits your authenticator shows now, or use a passkey")
     with transaction.atomic():
         device = (
             TOTPDevice.objects.select_for_update(no_key=True).filter(user=user, confirmed=True).order_by("-pk").first()
@@ -73,9 +112,11 @@ def finish_enrolment(*, user: Any, code: str) -> None:
 
 
 def forget_devices(*, user: Any) -> int:
-    """Remove every device of `user`, for one who lost theirs; how many there were."""
-    removed, _ = TOTPDevice.objects.filter(user=user).delete()
-    return int(removed)
+    """Remove every device and passkey of `user`, for one who lost theirs; how many there were."""
+    devices, _ = TOTPDevice.objects.filter(user=user).delete()
+    passkeys, _ = Passkey.objects.filter(user=user).delete()
+    PasskeyChallenge.objects.filter(person=user).delete()
+    return int(devices + passkeys)
 
 
 def draw_code(device: TOTPDevice) -> str:

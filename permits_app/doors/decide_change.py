@@ -1,6 +1,6 @@
 """decide_change: one owner approves or rejects what they saw; the last approval needed has it executed.
 
-The code of the second factor is used up first, in a transaction of its own. Then golem, permit and request are locked:
+The second factor is used up first, in a transaction of its own. Then golem, permit and request are locked:
 open, not stale, this owner allowed, the digest the one they saw. The database refuses a decision by who asked, without
 the second factor, or about another digest, whatever this code does. Appends OwnerDecided and ChangeApproved or
 ChangeRejected.
@@ -31,6 +31,7 @@ from permits_app.approval_errors import (
 from permits_app.approvals import second_factor, states
 from permits_app.approvals.freshness import check_safe_current, find_staleness
 from permits_app.approvals.owner_states import is_sent, keep_signature
+from permits_app.approvals.passkey_challenges import FactorUse, PasskeyAnswer, name_action
 from permits_app.approvals.signatures import check_owner_signature
 from permits_app.approvals.votes import count_given
 from permits_app.models import ChangeComment, ChangeRequest, OwnerApproval, OwnerTransaction
@@ -58,22 +59,26 @@ def decide_change(
     seen_digest: str,
     now: datetime,
     signature: str = "",
+    passkey: PasskeyAnswer | None = None,
 ) -> ChangeRequest:
-    """Record the decision of `owner`. `seen_digest` is what their page showed, `code` of their second factor.
+    """Record the decision of `owner`. `seen_digest` is what their page showed; `code` or `passkey` is a second factor.
 
     A change on chain is approved with `signature`, 0x-hex: the owner's own, over the SafeTx that was shown.
     Raises ChangeNotFound, NotAnOwner, ChangeClosed, ChangeStale, OwnRequest, AlreadyDecided, ReasonNeeded,
-    SecondFactorMissing, SecondFactorWrong, SignatureMissing, SignatureWrong, and what a node raises.
+    SecondFactorMissing, SecondFactorWrong, PasskeyRefused, PasskeyCopied, SignatureMissing, SignatureWrong, and what
+    a node raises.
     """
     request = _load(request_id)
     _check_may_decide(request, owner, verdict, reason)
-    uses_code = request.needs_second_factor and verdict is Verdict.APPROVE
+    is_proven = request.needs_second_factor and verdict is Verdict.APPROVE
     _check_open(request)
     _close_if_stale(request, seen_digest, now)
     signed = _read_signature(request, owner, signature, now) if verdict is Verdict.APPROVE else None
-    if uses_code:
-        second_factor.check_code(user=owner, code=code)
-    return _decide(request, owner, verdict, make_plain(reason).strip(), seen_digest, signed, uses_code, now)
+    proof = ""
+    if is_proven:
+        action = name_action(FactorUse.APPROVE, f"{request.pk}:{seen_digest}")
+        proof = second_factor.check_second_factor(user=owner, code=code, passkey=passkey, action=action, now=now)
+    return _decide(request, owner, verdict, make_plain(reason).strip(), seen_digest, signed, proof, now)
 
 
 @whole
@@ -84,7 +89,7 @@ def _decide(
     reason: str,
     seen_digest: str,
     signed: tuple[str, bytes] | None,
-    uses_code: bool,
+    proof: str,
     now: datetime,
 ) -> ChangeRequest:
     with transaction.atomic():
@@ -100,10 +105,10 @@ def _decide(
             verdict=verdict,
             reason=reason,
             digest=seen_digest,
-            has_second_factor=uses_code,
+            has_second_factor=bool(proof),
             decided_at=now,
         )
-        _settle(request, owner, verdict, reason, now)
+        _settle(request, owner, verdict, reason, proof, now)
     return request
 
 
@@ -248,7 +253,7 @@ def _close_as_stale(request: ChangeRequest, why: str, now: datetime) -> None:
         end_waiting_permit(request, PermitStatus.BLOCKED, "system:approvals", why, now)
 
 
-def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, now: datetime) -> None:
+def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, proof: str, now: datetime) -> None:
     actor = f"owner:{owner.pk}"
     given = count_given(request)
     # The decision that settles the request is told by its new state.
@@ -260,7 +265,12 @@ def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, n
         actor=actor,
         now=now,
         reason=reason,
-        facts={"verdict": str(verdict), "given": str(given), "needs": str(request.required_approvals)},
+        facts={
+            "verdict": str(verdict),
+            "given": str(given),
+            "needs": str(request.required_approvals),
+            **({"second_factor": proof} if proof else {}),
+        },
     )
     if verdict is Verdict.REJECT:
         states.move_request(

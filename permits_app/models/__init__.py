@@ -18,6 +18,7 @@ from permits_app.models.net_asset_value import HighWaterMark, NavSnapshot
 from permits_app.models.nonce import NonceCursor, NonceReservation
 from permits_app.models.outcome import OutcomeRecord
 from permits_app.models.owner_transaction import OwnerSignature, OwnerTransaction, RelayedTransaction
+from permits_app.models.passkey import Passkey, PasskeyChallenge
 from permits_app.models.pending_request import PendingRequest
 from permits_app.models.permit import ActionPermit
 from permits_app.models.policy_cage import CageCheckpoint, CageMirror, PolicyCage
@@ -58,6 +59,8 @@ __all__ = [
     "NonceReservation",
     "OutboundTransaction",
     "OutcomeRecord",
+    "Passkey",
+    "PasskeyChallenge",
     "OwnerApproval",
     "OwnerSignature",
     "OwnerTransaction",

@@ -41,6 +41,8 @@ _OWN_ACCOUNT = (
     "password_change",
     "sign_ins",
     "permits_app_changerequest_second_factor",
+    "permits_app_changerequest_second_factors",
+    "permits_app_changerequest_passkey_ask",
     "stream_webhookendpoint_add",
 )
 _UNTOUCHED_BY_ACTS = ("sessions.session", "archetypes_app.signin", "admin.logentry")

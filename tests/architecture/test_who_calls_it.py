@@ -34,6 +34,7 @@ CALLED_BY_NAME = {
         ),
         *("process_template_response", "*Config", "*Command"),
     ],
+    "django-otp": ["get_throttle_factor"],
     "Django's settings": [
         *("AnswerBackend", "KeptForms", "PageHeaders", "PageTitles", "RedactingFilter", "RedactingFormatter"),
         *(

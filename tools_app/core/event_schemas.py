@@ -491,6 +491,11 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
     E.APPROVAL_EXECUTED: _describe("An approved change took effect.", _REQUEST, **_REQUEST_MORE),
     E.APPROVAL_EXPIRED: _describe("A change was not decided in time.", _REQUEST, **_REQUEST_MORE),
     E.APPROVAL_CANCELLED: _describe("A change was withdrawn or cancelled.", _REQUEST, **_REQUEST_MORE),
+    E.PASSKEY_COPIED: _describe(
+        "The counter of a passkey of somebody who decides for the golem went back: it may have been copied, and counts"
+        " for nothing any more.",
+        {"person": TEXT},
+    ),
     E.HALT_STARTED: _describe("The golem was halted.", {"reason": TEXT}, epoch=INTEGER, actor=TEXT),
     E.HALT_COMPLETED: _describe(
         "Every step of the halt is done.", {"epoch": INTEGER, "steps": INTEGER}, duration_ms=INTEGER, lost_races=INTEGER

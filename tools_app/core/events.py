@@ -55,6 +55,7 @@ class EventType(StrEnum):
     APPROVAL_EXECUTED = "approval:executed"
     APPROVAL_EXPIRED = "approval:expired"
     APPROVAL_CANCELLED = "approval:cancelled"
+    PASSKEY_COPIED = "approval:passkey_copied"
     HALT_STARTED = "halt:started"
     HALT_COMPLETED = "halt:completed"
     HALT_RESUMED = "halt:resumed"

@@ -41,6 +41,9 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     # A role that a request changes, and the invitation that made the first one.
     ("archetypes_app_invitation",),
     ("archetypes_app_golemmember",),
+    # What a person proves a decision with.
+    ("permits_app_passkey",),
+    ("permits_app_passkeychallenge",),
     ("permits_app_capabilitygrant",),
     ("permits_app_signedpromise",),
     # What another agent asked for with it.

@@ -1594,6 +1594,7 @@ export interface components {
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             amount: string;
             chain_id?: (number | null) | null;
+            withdraw_collateral?: boolean | null;
         };
         /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoRepayMarketBodyMarketFields: {

@@ -168,7 +168,7 @@ def remove(request: HttpRequest, passkey_id: int, *, model_admin: Any) -> HttpRe
         "passkey_remove",
         title="Remove a passkey",
         passkey=passkey,
-        is_last=not held.has_code and len(passkeys) == 1,
+        is_last=not held.has_code and all(each.suspected_at for each in passkeys if each.pk != passkey_id),
         held=held,
         form=form,
         refusal=refusal,

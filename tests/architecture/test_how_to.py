@@ -1,4 +1,7 @@
-"""Every fenced block of the page of a door is run, word for word, by the test that stands beside it here."""
+"""Every fenced block of the page of a door is run, word for word, by the test that stands beside it here.
+
+A command that a reader is to give stands in such a block and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,11 @@ RUN_BY = {
     ),
     "talk-a2a.md": ("test_the_program_and_the_command_of_the_page_swap",) * 2,
     "use-mcp.md": ("test_the_program_of_the_page_goes_from_the_tools_to_the_outcome",),
-    "use-the-python-client.md": ("test_the_program_of_the_page_swaps",),
-    "use-the-typescript-client.md": ("test_the_program_of_the_page_goes_from_the_manifest_to_the_outcome",),
+    "use-the-python-client.md": ("test_the_command_and_the_program_of_the_page_swap",) * 2,
+    "use-the-typescript-client.md": (
+        "test_the_commands_and_the_program_of_the_page_go_from_the_manifest_to_the_outcome",
+    )
+    * 2,
     "use-an-agent-framework.md": ("test_the_commands_of_the_page_start_an_example",),
     "register-an-identity.md": ("test_the_program_of_the_page_registers_an_agent_and_finds_it",),
 }
@@ -41,3 +47,12 @@ def test_every_block_of_the_page_of_a_door_is_run_by_a_test(page: str) -> None:
 @pytest.mark.parametrize("page", RUN_BY)
 def test_a_program_or_command_of_the_page_of_a_door_has_no_gap_that_only_a_reader_can_fill(page: str) -> None:
     assert [block for block in list_blocks(page) if "…" in block.replace("/…", "") or "GOLEM_ID" in block] == []
+
+
+@pytest.mark.parametrize("page", RUN_BY)
+def test_no_command_of_the_page_of_a_door_stands_in_its_prose_alone(page: str) -> None:
+    text = re.sub(
+        r"^ *```.*?^ *```$", "", (ROOT / "docs" / "how-to" / page).read_text(), flags=re.DOTALL | re.MULTILINE
+    )
+    told = re.findall(r"`((?:pip|npm|npx|python|pi|sh|export|curl|git) [^`]+)`", text)
+    assert told == []

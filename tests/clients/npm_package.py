@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.npm import npm_command, npm_environment
 from golem_project.embedded.npm_tree import install_tree
 
 
@@ -31,21 +29,3 @@ def copy_source(folder: Path, scratch: Path, *, has_modules: bool = True) -> Pat
     if has_modules:
         (source / "node_modules").symlink_to(tree_or_skip(folder))
     return source
-
-
-def pack(folder: Path, scratch: Path) -> Path:
-    """The package unpacked from its own archive, beside what it runs with."""
-    source = copy_source(folder, scratch)
-    ran = subprocess.run(
-        [*npm_command(), "pack", "--pack-destination", str(scratch), "--loglevel=error"],
-        cwd=source,
-        env=npm_environment(os.environ),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    (archive,) = scratch.glob("*.tgz")
-    # An archive that was made a moment ago; early Pythons 3.11 know no filters of archives.
-    shutil.unpack_archive(archive, scratch / "installed", "gztar")
-    return scratch / "installed" / "package"

@@ -26,7 +26,7 @@ from tests.clients.lossy_line import LossyLine
 from tests.golem_project.pi.conftest import MakeAgent
 from tests.golem_project.pi.conftest import make_agent as make_agent
 from tests.golem_project.stream.conftest import emit
-from tests.how_to import read_block
+from tests.how_to import read_block, run_in_shell
 
 FOLDER = ROOT / "clients" / "python"
 SWAP = {"action_type": "swap", "token_in": "USDC", "token_out": "WETH", "amount": "500000000"}
@@ -86,10 +86,17 @@ def test_a_swap_goes_from_manifest_to_its_outcome(client: GolemClient) -> None:
     assert [each["permit_id"] for each in client.list_permits(status="COMMITTED")["permits"]] == [ended["permit_id"]]
 
 
-def test_the_program_of_the_page_swaps(client: GolemClient, door: Door, line: LossyLine) -> None:
-    program = read_block("use-the-python-client.md", 0)
-    environment = {"PYTHONPATH": str(FOLDER), "GOLEM_URL": line.url, "GOLEM_TOKEN": door.agent.key.token}
-    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=90)
+def test_the_command_and_the_program_of_the_page_swap(door: Door, line: LossyLine, tmp_path: Path) -> None:
+    source, installed = tmp_path / "clients" / "python", tmp_path / "installed"
+    shutil.copytree(FOLDER, source, ignore=shutil.ignore_patterns("examples", "build", "*.egg-info", "__pycache__"))
+    # Away from the packages of this test run, with the builder that is among them (0 is pip's word for "no isolation").
+    told = {"PIP_TARGET": str(installed), "PIP_NO_BUILD_ISOLATION": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    ran = run_in_shell(read_block("use-the-python-client.md", 0), folder=tmp_path, environment=told)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    program = read_block("use-the-python-client.md", 1)
+    environment = {"PYTHONPATH": str(installed), "GOLEM_URL": line.url, "GOLEM_TOKEN": door.agent.key.token}
+    argv = [sys.executable, "-c", program]
+    ran = subprocess.run(argv, cwd=installed, env=environment, capture_output=True, text=True, timeout=90)
     assert ran.stdout.splitlines()[-1:] == ["COMMITTED"], ran.stdout + ran.stderr
 
 

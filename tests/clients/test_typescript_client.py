@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +13,12 @@ import pytest
 
 from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey
-from golem_project.embedded.npm import find_node
+from golem_project.embedded.npm import find_node, npm_environment
 from permits_app.models import ActionPermit, OutcomeRecord
 from tests.architecture.sources import ROOT
 from tests.catalogue.door import Door
 from tests.clients.lossy_line import LossyLine
-from tests.clients.npm_package import pack, tree_or_skip
+from tests.clients.npm_package import copy_source, tree_or_skip
 from tests.how_to import read_block
 from tests.permits_app.approvals.conftest import critical_swap as critical_swap
 
@@ -28,16 +29,27 @@ OPTIONS = ["--target", "es2022", "--module", "nodenext", "--strict", "--types", 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Somebody's project that has the packed client among its packages."""
+    """Somebody's project that has the client by the page's own commands, and a compiler."""
     scratch = tmp_path_factory.mktemp("typescript")
-    package = pack(FOLDER, scratch)
+    tree = tree_or_skip(FOLDER)
     folder = scratch / "project"
-    modules = folder / "node_modules"
-    modules.mkdir(parents=True)
-    package.rename(modules / "golem-client")
-    for each in tree_or_skip(FOLDER).iterdir():
-        (modules / each.name).symlink_to(each)
+    folder.mkdir()
     (folder / "package.json").write_text('{"type": "module"}')
+    told = {"HOME": str(scratch), "PATH": os.environ["PATH"], "MY_PROJECT": str(folder)}
+    ran = subprocess.run(
+        ["sh", "-ec", read_block("use-the-typescript-client.md", 0)],
+        cwd=copy_source(FOLDER, scratch, has_modules=False),
+        env=npm_environment(told),
+        capture_output=True,
+        text=True,
+        timeout=170,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    modules = folder / "node_modules"
+    assert (modules / "golem-client" / "dist" / "index.js").is_file() and (modules / "openapi-fetch").is_dir()
+    for each in tree.iterdir():
+        if not (modules / each.name).exists():
+            (modules / each.name).symlink_to(each)
     return folder
 
 
@@ -68,10 +80,10 @@ def run_program(project: Path, name: str, program: str, line: LossyLine, door: D
     return ran.stdout
 
 
-def test_the_program_of_the_page_goes_from_the_manifest_to_the_outcome(
+def test_the_commands_and_the_program_of_the_page_go_from_the_manifest_to_the_outcome(
     project: Path, line: LossyLine, door: Door
 ) -> None:
-    program = read_block("use-the-typescript-client.md", 0)
+    program = read_block("use-the-typescript-client.md", 1)
     printed = run_program(project, "page", program, line, door)
     assert printed.splitlines()[-1] == "COMMITTED"
     assert OutcomeRecord.objects.get(permit=ActionPermit.objects.get()).is_verified

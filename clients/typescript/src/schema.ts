@@ -294,6 +294,7 @@ export interface components {
             query?: "health_factor";
             /** @enum {unknown} */
             venue?: "aave" | null;
+            cursor?: string | null;
             /** @description 0x-prefixed account or contract address. */
             account: string;
             chain_id?: (number | null) | null;
@@ -304,6 +305,7 @@ export interface components {
             query?: "liquidation_risk";
             /** @enum {unknown} */
             venue?: "aave" | null;
+            cursor?: string | null;
             /** @description 0x-prefixed account or contract address. */
             account: string;
             chain_id?: (number | null) | null;
@@ -314,6 +316,7 @@ export interface components {
             query?: "lending_rates";
             /** @enum {unknown} */
             venue?: "aave" | null;
+            cursor?: string | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
             chain_id?: (number | null) | null;
@@ -324,6 +327,7 @@ export interface components {
             query?: "lending_summary";
             /** @enum {unknown} */
             venue?: "aave" | null;
+            cursor?: string | null;
             /** @description 0x-prefixed account or contract address. */
             account: string;
             chain_id?: (number | null) | null;
@@ -417,6 +421,7 @@ export interface components {
             query?: "find";
             /** @enum {unknown} */
             venue?: "coding" | null;
+            cursor?: string | null;
             /** @description Regular expression (grep) or shell pattern of names (find). */
             pattern: string;
             path?: string | null;
@@ -429,6 +434,7 @@ export interface components {
             query?: "grep";
             /** @enum {unknown} */
             venue?: "coding" | null;
+            cursor?: string | null;
             /** @description Regular expression (grep) or shell pattern of names (find). */
             pattern: string;
             path?: string | null;
@@ -441,6 +447,7 @@ export interface components {
             query?: "read";
             /** @enum {unknown} */
             venue?: "coding" | null;
+            cursor?: string | null;
             /** @description Path below the folder, such as src/main.py. */
             path: string;
             offset?: number | null;
@@ -479,6 +486,7 @@ export interface components {
             query?: "new_pools";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
+            cursor?: string | null;
             chain_id?: (number | null) | null;
             hours?: number | null;
             min_tvl?: string | null;
@@ -490,6 +498,7 @@ export interface components {
             query?: "pool_health";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
+            cursor?: string | null;
             /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
             pool: string;
             chain_id?: (number | null) | null;
@@ -500,6 +509,7 @@ export interface components {
             query?: "pool";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
+            cursor?: string | null;
             /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
             pool_address: string;
             chain_id?: (number | null) | null;
@@ -510,6 +520,7 @@ export interface components {
             query?: "pools_by_token";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
+            cursor?: string | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token: string;
             chain_id?: (number | null) | null;
@@ -521,6 +532,7 @@ export interface components {
             query?: "pools_by_pair";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
+            cursor?: string | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token0: string;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
@@ -533,6 +545,7 @@ export interface components {
             query?: "position";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
+            cursor?: string | null;
             /** @description Liquidity position NFT id, as a decimal string. */
             token_id: string;
             chain_id?: (number | null) | null;
@@ -543,6 +556,7 @@ export interface components {
             query?: "positions";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
+            cursor?: string | null;
             chain_id?: (number | null) | null;
             owner?: (string | null) | null;
         };
@@ -552,6 +566,7 @@ export interface components {
             query?: "ticks";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
+            cursor?: string | null;
             /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
             pool: string;
             chain_id?: (number | null) | null;
@@ -563,6 +578,7 @@ export interface components {
             query?: "token_price";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
+            cursor?: string | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token: string;
             chain_id?: (number | null) | null;
@@ -628,8 +644,7 @@ export interface components {
         GetEpisodeByIdBody: {
             /** @constant */
             read?: "episode";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
+            cursor?: string | null;
             /** @description The id of an episode or insight. */
             episode_id: string;
         };
@@ -637,8 +652,7 @@ export interface components {
         GetMemoryStatsBody: {
             /** @constant */
             read?: "memory_stats";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
+            cursor?: string | null;
         };
         /** @description identity_check_eligibility: Check an agent against what somebody asks of agents. */
         IdentityCheckEligibilityBody: {
@@ -646,6 +660,7 @@ export interface components {
             query?: "agent_eligibility";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
+            cursor?: string | null;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
             min_reputation?: (number | null) | null;
@@ -676,6 +691,7 @@ export interface components {
             query?: "agents";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
+            cursor?: string | null;
             text?: (string | null) | null;
             protocol?: (string | null) | null;
             chain_id?: (number | null) | null;
@@ -690,6 +706,7 @@ export interface components {
             query?: "agent_trust";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
+            cursor?: string | null;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
         };
@@ -699,6 +716,7 @@ export interface components {
             query?: "agent_profile";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
+            cursor?: string | null;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
             include_feedback?: boolean | null;
@@ -709,6 +727,7 @@ export interface components {
             query?: "credentials";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
+            cursor?: string | null;
         };
         /** @description identity_get_reputation_summary: Read what clients said of an agent, as counts, a mean and a Beta posterior. */
         IdentityGetReputationSummaryBody: {
@@ -716,6 +735,7 @@ export interface components {
             query?: "agent_reputation";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
+            cursor?: string | null;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
         };
@@ -725,6 +745,7 @@ export interface components {
             query?: "agent_tier";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
+            cursor?: string | null;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
         };
@@ -734,6 +755,7 @@ export interface components {
             query?: "agent_validation";
             /** @enum {unknown} */
             venue?: "erc8004" | null;
+            cursor?: string | null;
             /** @description Agent as chain:number, such as 8453:22; identity_discover_agents finds it. */
             agent_id: string;
         };
@@ -858,6 +880,7 @@ export interface components {
             query?: "build_loop";
             /** @enum {unknown} */
             venue?: "lending" | null;
+            cursor?: string | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             collateral_asset: string;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
@@ -876,6 +899,7 @@ export interface components {
             query?: "compare_rates";
             /** @enum {unknown} */
             venue?: "lending" | null;
+            cursor?: string | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             asset: string;
             /**
@@ -933,6 +957,7 @@ export interface components {
             query?: "health_dashboard";
             /** @enum {unknown} */
             venue?: "lending" | null;
+            cursor?: string | null;
             /** @description 0x-prefixed account or contract address. */
             account: string;
             chain_id?: (number | null) | null;
@@ -943,6 +968,7 @@ export interface components {
             query?: "loop_health";
             /** @enum {unknown} */
             venue?: "lending" | null;
+            cursor?: string | null;
             /** @description 0x-prefixed account or contract address. */
             account: string;
             /** @description A lender by its name, as lending_compare_rates lists them. */
@@ -988,6 +1014,7 @@ export interface components {
             query?: "exit_decision";
             /** @enum {unknown} */
             venue?: "lido" | null;
+            cursor?: string | null;
             account?: (string | null) | null;
             chain_id?: (number | null) | null;
         };
@@ -997,6 +1024,7 @@ export interface components {
             query?: "oracle_status";
             /** @enum {unknown} */
             venue?: "lido" | null;
+            cursor?: string | null;
             chain_id?: (number | null) | null;
         };
         /** @description lido_get_position: Read what an account has at Lido: both tokens, their worth in ETH, yield, and withdrawal requests. */
@@ -1005,6 +1033,7 @@ export interface components {
             query?: "staking_position";
             /** @enum {unknown} */
             venue?: "lido" | null;
+            cursor?: string | null;
             account?: (string | null) | null;
             chain_id?: (number | null) | null;
         };
@@ -1014,6 +1043,7 @@ export interface components {
             query?: "staking_rates";
             /** @enum {unknown} */
             venue?: "lido" | null;
+            cursor?: string | null;
             chain_id?: (number | null) | null;
             days?: number | null;
         };
@@ -1202,8 +1232,7 @@ export interface components {
         MemoryComparePredictionBody: {
             /** @constant */
             read?: "prediction_accuracy";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
+            cursor?: string | null;
             strategy_name?: (string | null) | null;
             period?: ("7d" | "30d" | "90d") | null;
         };
@@ -1224,8 +1253,7 @@ export interface components {
         MemoryExportGrimoireBody: {
             /** @constant */
             read?: "export";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
+            cursor?: string | null;
             include_decayed?: boolean | null;
             min_confidence?: string | null;
         };
@@ -1233,8 +1261,7 @@ export interface components {
         MemoryGetFailurePatternsBody: {
             /** @constant */
             read?: "failure_patterns";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
+            cursor?: string | null;
             strategy_name?: (string | null) | null;
             min_executions?: number | null;
             failure_threshold?: string | null;
@@ -1243,8 +1270,7 @@ export interface components {
         MemoryGetInsightsBody: {
             /** @constant */
             read?: "insights";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
+            cursor?: string | null;
             category?: (components["schemas"]["MemoryGetInsightsBodyInsightCategory"] | null) | null;
             min_confidence?: string | null;
             chain_id?: (number | null) | null;
@@ -1356,8 +1382,7 @@ export interface components {
         MemoryRetrieveStrategiesBody: {
             /** @constant */
             read?: "strategies";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
+            cursor?: string | null;
             strategy_name?: (string | null) | null;
             chain_id?: (number | null) | null;
             token_pair?: (string | null) | null;
@@ -1367,8 +1392,7 @@ export interface components {
         MemorySearchBody: {
             /** @constant */
             read?: "search";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
+            cursor?: string | null;
             /** @description Plain text, at most 2,000 characters. */
             query: string;
             store?: ("episodes" | "insights" | "both") | null;
@@ -1466,6 +1490,7 @@ export interface components {
             query?: "market_info";
             /** @enum {unknown} */
             venue?: "morpho" | null;
+            cursor?: string | null;
             chain_id?: (number | null) | null;
             asset?: (string | null) | null;
             min_tvl?: (string | null) | null;
@@ -1505,6 +1530,7 @@ export interface components {
             query?: "user_position";
             /** @enum {unknown} */
             venue?: "morpho" | null;
+            cursor?: string | null;
             account?: (string | null) | null;
             chain_id?: (number | null) | null;
             market_id?: (string | components["schemas"]["MorphoGetUserPositionBodyMarketFields"] | null) | null;
@@ -1712,6 +1738,87 @@ export interface components {
             lltv: string;
         };
         NullEnum: null;
+        /** @description more tools by category. */
+        OwnBrowseToolsBody: {
+            /** @constant */
+            query?: "browse_tools";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: (string | null) | null;
+            category?: (string | null) | null;
+        };
+        /** @description what the last heartbeat ticks saw, why they thought, what they did, what came of it and cost. */
+        OwnDecisionsBody: {
+            /** @constant */
+            query?: "decisions";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+        };
+        /** @description named tools in full. */
+        OwnDescribeToolBody: {
+            /** @constant */
+            query?: "describe_tool";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+            /** @description Tools that browse_tools names. */
+            tools: string[];
+        };
+        /** @description the golem's name, address, phase, what its phase allows, and whether it is halted. */
+        OwnGolemBody: {
+            /** @constant */
+            query?: "golem";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+        };
+        /** @description every spending limit, how much of it is used, what remains and when it frees; allowances that stand. */
+        OwnLimitsBody: {
+            /** @constant */
+            query?: "limits";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+        };
+        /** @description make a category's tools, or named ones, callable. */
+        OwnLoadToolsBody: {
+            /** @constant */
+            query?: "load_tools";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+            category?: (string | null) | null;
+            tools?: (string[] | null) | null;
+        } | {
+            category: unknown;
+        } | {
+            tools: unknown;
+        };
+        /** @description the golem's open permits; they hold part of its limits. */
+        OwnPermitsBody: {
+            /** @constant */
+            query?: "permits";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+        };
+        /** @description what the golem signed for others to carry out (offers, orders): what may go, what comes for it, until when. */
+        OwnPromisesBody: {
+            /** @constant */
+            query?: "promises";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+        };
+        /** @description what the golem asked of protocols and waits for (queues, cooldowns): state, amounts, when it is expected. */
+        OwnRequestsBody: {
+            /** @constant */
+            query?: "requests";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+        };
         PermitListOutput: {
             permits: components["schemas"]["PermitOutput"][];
             /** Format: uuid */
@@ -1950,6 +2057,7 @@ export interface components {
             query?: "staking_operators";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
+            cursor?: string | null;
             chain_id?: (number | null) | null;
             min_staked?: (number | null) | null;
             max_commission?: (number | null) | null;
@@ -1960,6 +2068,7 @@ export interface components {
             query?: "staking_position";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
+            cursor?: string | null;
             account?: (string | null) | null;
             chain_id?: (number | null) | null;
         };
@@ -1969,6 +2078,7 @@ export interface components {
             query?: "staking_rates";
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
+            cursor?: string | null;
             chain_id?: (number | null) | null;
         };
         /** @description rocketpool_stake: Stake ETH with Rocket Pool and hold rETH for it. */
@@ -2004,6 +2114,7 @@ export interface components {
             query?: "simulate_transaction";
             /** @enum {unknown} */
             venue?: "safety" | null;
+            cursor?: string | null;
             /** @description 0x-prefixed contract address. */
             to: string;
             /** @description ABI-encoded call data, 0x-prefixed. */
@@ -2047,8 +2158,7 @@ export interface components {
         SearchEpisodesBody: {
             /** @constant */
             read?: "search_episodes";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
+            cursor?: string | null;
             /** @description Plain text, at most 2,000 characters. */
             query: string;
             chain_id?: (number | null) | null;
@@ -2061,8 +2171,7 @@ export interface components {
         SearchInsightsBody: {
             /** @constant */
             read?: "search_insights";
-            /** @enum {unknown} */
-            venue?: "memory" | null;
+            cursor?: string | null;
             /** @description Plain text, at most 2,000 characters. */
             query: string;
             min_confidence?: string | null;
@@ -2092,6 +2201,7 @@ export interface components {
             query?: "lending_summary";
             /** @enum {unknown} */
             venue?: "spark" | null;
+            cursor?: string | null;
             /** @description 0x-prefixed account or contract address. */
             account: string;
             chain_id?: (number | null) | null;
@@ -2170,6 +2280,7 @@ export interface components {
             query?: "stream_pool_events";
             /** @enum {unknown} */
             venue?: "stream" | null;
+            cursor?: string | null;
             /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
             pool_address: string;
             /** @description EIP-155 chain id, such as 1 or 8453. */
@@ -2182,6 +2293,7 @@ export interface components {
             query?: "stream_pool_state";
             /** @enum {unknown} */
             venue?: "stream" | null;
+            cursor?: string | null;
             /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
             pool_address: string;
             /** @description EIP-155 chain id, such as 1 or 8453. */
@@ -2194,6 +2306,7 @@ export interface components {
             query?: "stream_position_alerts";
             /** @enum {unknown} */
             venue?: "stream" | null;
+            cursor?: string | null;
             /** @description Liquidity position NFT id, as a decimal string. */
             position_id: string;
             /** @description EIP-155 chain id, such as 1 or 8453. */
@@ -2208,6 +2321,7 @@ export interface components {
             query?: "stream_price_feed";
             /** @enum {unknown} */
             venue?: "stream" | null;
+            cursor?: string | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token_a: string;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
@@ -2222,6 +2336,7 @@ export interface components {
             query?: "stream_trades";
             /** @enum {unknown} */
             venue?: "stream" | null;
+            cursor?: string | null;
             /** @description 0x-prefixed account or contract address. */
             wallet_address: string;
             chain_ids?: (number[] | null) | null;
@@ -2233,6 +2348,7 @@ export interface components {
             query?: "stream_unsubscribe";
             /** @enum {unknown} */
             venue?: "stream" | null;
+            cursor?: string | null;
             subscription_ids?: (string[] | null) | null;
         };
         /** @description sushi_bar_enter: Put SUSHI into SushiBar for xSUSHI. */
@@ -2254,6 +2370,7 @@ export interface components {
             query?: "bar_position";
             /** @enum {unknown} */
             venue?: "sushi_bar" | null;
+            cursor?: string | null;
             chain_id?: (number | null) | null;
         };
         /** @description sushi_bar_leave: Give xSUSHI back for the SUSHI it stands for. */
@@ -2388,6 +2505,7 @@ export interface components {
             query?: "allowance";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
+            cursor?: string | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token: string;
             chain_id?: (number | null) | null;
@@ -2421,6 +2539,7 @@ export interface components {
             query?: "quote";
             /** @enum {unknown} */
             venue?: "uniswap" | null;
+            cursor?: string | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token_in: string;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
@@ -2605,6 +2724,7 @@ export interface components {
             query?: "gas_price";
             /** @enum {unknown} */
             venue?: "wallet" | null;
+            cursor?: string | null;
             chain_id?: (number | null) | null;
         };
         /** @description wallet_get_status: Read what the golem holds: address, balances, positions with their debts, pending transactions, limits left. */
@@ -2613,6 +2733,7 @@ export interface components {
             query?: "wallet_status";
             /** @enum {unknown} */
             venue?: "wallet" | null;
+            cursor?: string | null;
             chain_id?: (number | null) | null;
         };
         /** @description wallet_transfer_token: Send a token, or the chain's own coin, from the golem's wallet to an address. */

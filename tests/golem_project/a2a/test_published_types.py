@@ -1,11 +1,12 @@
 """What the server says has exactly the protocol's published types: no member unknown, none missing that it needs.
 
-The types of 1.0 are the published `a2a.proto` as the official package compiled it, with its required fields; those of
-0.3 were made by that package from the published `a2a.json`. Neither it nor its JavaScript sister ships the files.
+The types of 1.0 are the protocol's one normative source, `a2a.proto`, as the official package compiled it, with its
+required fields; those of 0.3 were made by that package from the published `a2a.json` (decision 0222).
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 from typing import Any
 from uuid import uuid4
@@ -29,6 +30,12 @@ def line(make_agent: MakeAgent, web_port: int, eager_work: None) -> Line:
     """To a golem without funds."""
     agent = make_agent()
     return Line(f"http://127.0.0.1:{web_port}/a2a/{agent.golem.pk}", agent.key.token, agent.golem)
+
+
+def test_the_types_are_those_that_the_protocol_publishes() -> None:
+    assert (wire.DESCRIPTOR.name, wire.DESCRIPTOR.package) == ("a2a.proto", "lf.a2a.v1")
+    made_of = inspect.getsource(legacy).partition("from __future__")[0]
+    assert "a2aproject/A2A/" in made_of and "specification/json/a2a.json" in made_of
 
 
 def _check(document: Any, kind: type[Message]) -> Message:

@@ -10,12 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey, ToolProfile
 from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
+from tests.golem_project.pi.test_schema_is_the_server import REFUSED_AS_BODIES, request_schema
 from tools_app.toolkit.enums import Category
 
 EVERYTHING = [category.value for category in Category if category is not Category.CODING]
@@ -124,6 +126,14 @@ WRONG = {"INVALID_PARAMS", "UNKNOWN_ACTION", "UNKNOWN_VENUE", "VENUE_REQUIRED", 
 WRONG |= {"TOOL_NOT_LOADED", "CATEGORY_UNKNOWN"}
 
 
+CONTRADICTS = "the document does not take"
+
+
+def is_documented(tool: str, body: dict[str, Any]) -> bool:
+    """Whether the OpenAPI document takes the body."""
+    return bool(Draft202012Validator(request_schema(tool)).is_valid(body))
+
+
 def code_of(answer: Any) -> str:
     return "" if answer.status_code < 300 else str(answer.json().get("code", answer.status_code))
 
@@ -139,6 +149,8 @@ def follow(agent: Agent, refusal: dict[str, Any], tool: str, intent: dict[str, A
             return f"asked for {name}, which was never wanted"
         arguments[name] = intent[name]
     answer = agent.post(call["tool"], arguments)
+    if not code_of(answer) and not is_documented(call["tool"], arguments):
+        return f"{CONTRADICTS} {call['tool']} {arguments}"
     if not code_of(answer) and "then" in refusal:
         answer = agent.post(tool, made)
     if not code_of(answer) and tool == "preview_action":
@@ -160,7 +172,7 @@ def test_of_over_sixty_typical_mistakes_nearly_all_are_put_right_by_one_more_cal
     agent.golem.profiles.set(ToolProfile.objects.filter(name="full"))
     key = ApiKey.objects.filter(pk=agent.key.key.pk)
     assert len(MISTAKES) > 60
-    failed = []
+    failed, contradicted = [], []
     for number, (meant, tool, wrongly) in enumerate(MISTAKES, start=1):
         # Each agent is a new one: what an earlier lesson loaded is not there.
         key.update(most_tools=MOST_TOOLS, loaded_tools=[])
@@ -175,10 +187,15 @@ def test_of_over_sixty_typical_mistakes_nearly_all_are_put_right_by_one_more_cal
         intent, made = put(meant, stands_for), put(wrongly, stands_for)
         first = agent.post(tool, made)
         assert code_of(first) in WRONG, (tool, made, first.content)
+        if code_of(first) in REFUSED_AS_BODIES and is_documented(tool, made):
+            contradicted.append((tool, made, code_of(first)))
         outcome = follow(agent, first.json(), tool, intent, made)
+        if outcome.startswith(CONTRADICTS):
+            contradicted.append((tool, made, outcome))
         if outcome:
             failed.append((tool, made, outcome, first.json().get("next_call"), first.json().get("fill")))
     assert len(failed) <= len(MISTAKES) * 5 // 100, failed
+    assert contradicted == [], "the OpenAPI document takes what is refused, or refuses what a refusal tells to send"
 
 
 @pytest.mark.parametrize("tool", ["query_state", "commit_action", "search_context"])

@@ -11,9 +11,11 @@ import pytest
 from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator, FormatChecker
 
+from archetypes_app.tier_queries import TIER_QUERIES
 from golem_project.pi.openapi_tools import name_body
 from golem_project.pi.serializers import QueryGrimoireInput
 from memory_app.filters import parse_filters
+from permits_app.actions.query import OWN_QUERIES
 from tests.architecture.sources import ROOT
 from tests.golem_project.pi.conftest import Agent
 from tools_app.adapters import AmbiguousParams
@@ -33,8 +35,8 @@ GOOD: dict[str, dict[str, Any]] = {
     "query_grimoire": {"query": "a swap"},
     "update_directive": {"section": "Exits", "change": "Leave early.", "reason": "seen twice"},
     "emergency_halt": {"reason": "a drill", "drill": True},
-    "query_state": {"query": "limits"},
     # A word of no built-in tool: what those take is held against the document below, tool by tool.
+    "query_state": {"query": "an_owners_own_tool"},
     "preview_action": {"action_type": "an_owners_own_tool"},
 }
 OPTIONAL: dict[str, dict[str, Any]] = {
@@ -166,14 +168,16 @@ def list_params(properties: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 TOOLS = [tool for tool in REGISTRY if tool.pi_tool in WORDS]
+BESIDE = ("kind", "type", "venue", "why", "cursor")
+"""What stands beside a tool's parameters in a body."""
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_the_document_and_the_server_find_the_same_faults_with_a_tools_parameters(tool: ToolDef) -> None:
-    schema = DOCUMENT["components"]["schemas"][name_body(tool)]
+    schema = DOCUMENT["components"]["schemas"][name_body(tool.name)]
     validator = Draft202012Validator({**schema, "components": DOCUMENT["components"]}, format_checker=FORMATS)
     differences = []
-    own = {WORDS[tool.pi_tool], "kind", "type", "venue", "why"} - set(tool.params_model.model_fields)
+    own = {WORDS[tool.pi_tool], *BESIDE} - set(tool.params_model.model_fields)
     for params in list_params({name: part for name, part in schema["properties"].items() if name not in own}):
         documented = find_bad_fields(validator, {WORDS[tool.pi_tool]: tool.key, **params})
         try:
@@ -184,6 +188,30 @@ def test_the_document_and_the_server_find_the_same_faults_with_a_tools_parameter
         if documented != served:
             differences.append((params, sorted(documented), sorted(served)))
     assert differences == []
+
+
+@pytest.mark.parametrize("query", [*(own.key for own in OWN_QUERIES), *(tier.key for tier in TIER_QUERIES)])
+def test_a_query_of_the_golem_itself_is_refused_exactly_where_the_document_refuses_it(agent: Agent, query: str) -> None:
+    validator = Draft202012Validator(request_schema("query_state"))
+    properties = DOCUMENT["components"]["schemas"][name_body(f"own_{query}")]["properties"]
+    asked = {name: part for name, part in properties.items() if name not in ("query", "venue")}
+    differences = []
+    for params in ({"venue": "golem"}, *list_params(asked)):
+        if any(isinstance(value, float) for value in params.values()):
+            # The server reads a fraction as the text it is.
+            continue
+        body = {"query": query, **params}
+        if is_refused(agent, "query_state", body) is validator.is_valid(body):
+            differences.append(body)
+    assert differences == []
+
+
+def test_a_read_may_say_where_it_goes_on_and_a_venue_where_it_chooses_one() -> None:
+    state, grimoire = (Draft202012Validator(request_schema(name)) for name in ("query_state", "query_grimoire"))
+    assert state.is_valid({"query": "quote", **NESTED_SWAP, "cursor": "20"})
+    assert not state.is_valid({"query": "quote", **NESTED_SWAP, "cursor": 20})
+    assert grimoire.is_valid({"read": "failure_patterns", "cursor": "20"})
+    assert not grimoire.is_valid({"read": "failure_patterns", "venue": "memory"})
 
 
 def find_bad_fields(validator: Draft202012Validator, body: dict[str, Any]) -> set[str]:
@@ -251,6 +279,12 @@ def test_a_nested_body_and_one_with_another_spelling_is_of_the_tool_it_names(liv
             answer = live.post("preview_action", body)
             is_understood = answer.status_code == 200 or answer.json()["code"] not in REFUSED_AS_BODIES
             assert (validator.is_valid(body), is_understood) == (is_documented, is_served), (body, answer.content)
+
+
+def test_a_read_takes_up_no_wish(agent: Agent) -> None:
+    body = {"query": "quote", **NESTED_SWAP, "wish_id": PERMIT}
+    assert not Draft202012Validator(request_schema("query_state")).is_valid(body)
+    assert agent.post("query_state", body).json()["code"] == "INVALID_PARAMS"
 
 
 def test_a_body_is_of_a_tool_at_the_venue_it_names() -> None:

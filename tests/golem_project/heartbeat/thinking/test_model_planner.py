@@ -11,6 +11,7 @@ from archetypes_app.models import Golem, ModelSpendDay
 from golem_project.heartbeat.thinking.model_client import ModelPrice
 from golem_project.heartbeat.thinking.model_planner import ModelPlanner
 from golem_project.heartbeat.thinking.planner import Deliberation, PermitStep
+from golem_project.pi import token_count
 from permits_app.models import ActionPermit, SpendEntry
 from tests.golem_project.heartbeat.thinking.conftest import API_KEY, PRICE, Think, make_client, make_situation
 from tests.live_golem import SWAP, LiveGolem
@@ -333,6 +334,23 @@ def test_the_model_is_shown_at_most_twelve_tools_and_reaches_no_other(live_golem
     actions = shown["preview_action"]["parameters"]["properties"]["action_type"]["enum"]
     assert 0 < len(actions) <= 12
     assert "swap" in actions
+
+
+def test_what_the_model_is_shown_and_loads_costs_it_no_more_than_the_budget(
+    live_golem: LiveGolem, think: Think, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(token_count, "MOST_TOKENS", 1_500)
+    _, model = think(
+        live_golem.golem,
+        call("query_state", query="load_tools", category="memory"),
+        call("query_state", query="load_tools", category="lp"),
+        say("x"),
+        probes={"positions": [{"in_range": False, "liquidity": "7", "fees_micro_usd": "0"}]},
+    )
+    told = [str(request["messages"][-1]["content"]) for request in model.requests[1:]]
+    assert any("dropped" in each or "no_room" in each for each in told), told
+    for request in model.requests:
+        assert token_count.count_json(request["tools"], tokenizer=token_count.TOKENIZERS[0]) <= 1_500
 
 
 def test_prompt_has_the_archetypes_fragments_and_the_phases_guidelines(live_golem: LiveGolem, think: Think) -> None:

@@ -1,7 +1,7 @@
-"""Forms of a policy's rows that know what the row said when they were opened.
+"""Forms of rows without a version that know what the row said when they were opened.
 
-A policy row has no version: the chain and the owners' approvals write it too. What the page showed is sent along and
-compared, so that a value of another tab's yesterday never counts as a wish to go back to it.
+Such a row is written by others too: the chain, the owners' approvals, a tick, another tab. What the page showed is sent
+along and compared, so that a value of another tab's yesterday never counts as a wish to go back to it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.utils.functional import cached_property
 
 from permits_app.forms import AllowlistEntryForm, PolicyCageForm, SpendingLimitsForm
+from permits_app.models import HaltSetting
 from tools_app.core.outside_json import read_exact_json
 
 OPENED: Final = "opened_as"
@@ -24,6 +25,8 @@ class OpenedRowForm(forms.ModelForm[Any]):
     """Refuses to save a row that says something else than when the page was opened."""
 
     opened_as = forms.CharField(required=False, widget=forms.HiddenInput())
+    columns: tuple[str, ...] = ()
+    """What is compared; without any, every field of the form is a column."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -42,7 +45,7 @@ class OpenedRowForm(forms.ModelForm[Any]):
         opened = _read_opened(cleaned.get(OPENED, ""))
         moved = [name for name, value in self._stored.items() if opened.get(name) != value]
         if moved:
-            told = ", ".join(str(self.fields[name].label or name.replace("_", " ")).lower() for name in moved)
+            told = ", ".join(map(self._name, moved))
             raise ValidationError(
                 f"Changed by somebody else, or in another tab, since this page was opened: {told}. Nothing was written;"
                 " what you typed is still here. Open the page anew to see what it is now.",
@@ -51,7 +54,12 @@ class OpenedRowForm(forms.ModelForm[Any]):
         return cleaned
 
     def _read_columns(self) -> dict[str, str]:
-        return {name: str(getattr(self.instance, name)) for name in self.fields if name not in (OPENED, "golem")}
+        names = self.columns or [name for name in self.fields if name not in (OPENED, "golem")]
+        return {name: str(getattr(self.instance, name)) for name in names}
+
+    def _name(self, column: str) -> str:
+        label = self.fields[column].label if column in self.fields else ""
+        return str(label or column.replace("_", " ")).lower()
 
 
 class OpenedLimitsForm(OpenedRowForm, SpendingLimitsForm):
@@ -64,6 +72,14 @@ class OpenedCageForm(OpenedRowForm, PolicyCageForm):
 
 class OpenedEntryForm(OpenedRowForm, AllowlistEntryForm):
     """An entry of the allowlist, as it was opened."""
+
+
+class OpenedHaltSettingForm(OpenedRowForm):
+    """What a halt does, as it was opened."""
+
+    class Meta:
+        model = HaltSetting
+        fields = ("golem", "unwind_on_halt", "sell_on_halt")
 
 
 def _read_opened(text: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat,
 from golem_project.heartbeat.rule_form import RULE_FIELDS, HeartbeatForm
 from golem_project.heartbeat.told_decision import tell_decision
 from permits_app.models.action_record import ActionRecord
+from permits_app.opened_forms import OPENED
 from permits_app.permits.decisions import describe_decision
 from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.admin.display import show_age, show_badge, show_unchecked
@@ -63,7 +64,7 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
     list_select_related = ("golem",)
     search_fields = ("golem__name",)
     fieldsets = (
-        (None, {"fields": ("golem", "is_on", "mode", "planner", "base_interval_seconds")}),
+        (None, {"fields": ("golem", "is_on", "mode", "planner", "base_interval_seconds", OPENED)}),
         ("The position its rules keep", {"fields": RULE_FIELDS}),
         ("Its ticks", {"fields": ("regime", "next_tick_at", "tick_number", "missed_ticks")}),
     )

@@ -12,6 +12,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from archetypes_app.models import Heartbeat
 from golem_project.heartbeat.liquidity_rule import FEE_TIERS, LiquidityRule, parse_liquidity_rule
 from permits_app.forms import PercentField, UsdField
+from permits_app.opened_forms import OpenedRowForm
 from tools_app.core.errors import InvalidParams
 
 RULE_FIELDS: Final = tuple(field.name for field in fields(LiquidityRule))
@@ -24,7 +25,7 @@ def _name_token(label: str, help_text: str = "") -> forms.CharField:
     )
 
 
-class HeartbeatForm(forms.ModelForm[Heartbeat]):
+class HeartbeatForm(OpenedRowForm):
     """What an owner sets. Without both tokens there is no rule, and the rules only watch."""
 
     token_a = _name_token("One token", "Symbol or address, for example WETH. Without tokens it only watches")
@@ -45,6 +46,8 @@ class HeartbeatForm(forms.ModelForm[Heartbeat]):
         help_text="Percent; nothing is opened in a pool whose price is further off",
     )
     slippage_bps = PercentField(label="Slippage, at most", required=False, help_text="Percent of each of its swaps")
+
+    columns = ("is_on", "planner", "base_interval_seconds", "liquidity_rule")
 
     class Meta:
         model = Heartbeat

@@ -15,6 +15,7 @@ from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.forms import list_chains
 from permits_app.forms import clean_checksum
 from permits_app.models import KnownAddress
+from permits_app.opened_forms import OPENED, OpenedRowForm
 from permits_app.words.address_book import ANY_CHAIN, read_book
 from tools_app.admin.display import format_chain, show_hex
 from tools_app.admin.plain_text import PlainTextField
@@ -26,7 +27,7 @@ def _list_chains_of(chain_id: int | None) -> list[int]:
     return [chain_id] if chain_id else [int(chain) for chain, _ in list_chains()]
 
 
-class KnownAddressForm(forms.ModelForm[KnownAddress]):
+class KnownAddressForm(OpenedRowForm):
     """A name for an address; what is registered under that name elsewhere keeps it."""
 
     name = PlainTextField(max_length=48, help_text="How pages call it", widget=UnfoldAdminTextInputWidget())
@@ -92,7 +93,7 @@ class KnownAddressAdmin(OwnerScopedAdmin):
     search_fields = ("name", "=address", "note")
     search_help_text = "Words of a name, or a whole address"
     ordering = ("name",)
-    fields = ("address", "name", "chain_id", "note")
+    fields = ("address", "name", "chain_id", "note", OPENED)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """The form of a row of this person."""

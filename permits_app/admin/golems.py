@@ -89,7 +89,7 @@ class GolemAdmin(
         return lookup == "retired_at__isnull" or super().lookup_allowed(lookup, value, request)
 
     @display(description="State")
-    def state(self, obj: Golem) -> SafeString:
+    def state(self, obj: Any) -> SafeString:
         """Halted, here or on chain, or its phase; with the mark of one that the demo or a measurement made."""
         return format_html("{} {}", obj.state_in_list.show(), show_maker(obj))
 

@@ -18,6 +18,7 @@ from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from permits_app.admin.exit_lines import describe_exit
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting
+from permits_app.opened_forms import OPENED, OpenedHaltSettingForm
 from permits_app.words.address_book import AddressBook, read_book
 from permits_app.words.move_words import describe_move
 from tools_app.admin.display import format_usd, shorten_hex, show_age, show_badge, show_unchecked
@@ -70,7 +71,8 @@ class HaltSettingAdmin(AuditedEditMixin, OwnerScopedAdmin):
     list_filter = (GolemFilter,)
     list_select_related = ("golem",)
     search_fields = ("golem__name",)
-    fields = ("golem", "unwind_on_halt", "sell_on_halt")
+    form = OpenedHaltSettingForm
+    fields = ("golem", "unwind_on_halt", "sell_on_halt", OPENED)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """A setting never moves to another golem."""

@@ -6,7 +6,7 @@ the fleet show the newest snapshot with its age. A node that does not answer is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -15,21 +15,31 @@ from uuid import UUID
 from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
-from permits_app.models import NavSnapshot
+from permits_app.models import NavSnapshot, PolicyCage
 from permits_app.performance.profit_days import DAY, read_worth
 from permits_app.performance.profit_days import Worth as DayWorth
 from permits_app.permits.told_holdings import tell_holdings
 from permits_app.safety.figures import format_ratio
 from tools_app import runner
-from tools_app.admin.display import format_age, format_chain, format_usd, group_digits, shorten_amount, show_amount
+from tools_app.admin.display import (
+    format_age,
+    format_bps,
+    format_chain,
+    format_usd,
+    group_digits,
+    shorten_amount,
+    show_amount,
+)
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.units import BPS
 from tools_app.portfolio.holdings import measure_holdings
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.searching import list_gaps
 
 READ_DEADLINE_MS = 1_500
 LIQUIDATION_BPS = 10_000
+_MOST_SHARES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +67,21 @@ class PositionLine:
     health_tone: str
     unlocks: str
     is_simulated: bool
+    range: Mapping[str, Any] | None = None
+    """Of a position of concentrated liquidity, as `tell_range` tells it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """How much of the portfolio one asset or the largest position is, beside what the cage allows."""
+
+    name: str
+    used: str
+    limit: str
+    remaining: str
+    percent: int
+    tone: str
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +100,7 @@ class PortfolioCard:
 
     tokens: tuple[TokenLine, ...] = ()
     positions: tuple[PositionLine, ...] = ()
+    allocation: tuple[Allocation, ...] = ()
     value: str = ""
     debt: str = ""
     liquid: str = ""
@@ -108,7 +134,7 @@ def read_portfolio_card(golem: Golem, *, now: datetime) -> PortfolioCard:
     except GolemError as error:
         problem = f"The node of {format_chain(golem.home_chain_id)} does not answer: {error.detail}"
         return PortfolioCard(change=describe_change(worth, now=now), problem=problem)
-    card = _describe(tell_holdings(held, now=now), worth, asof=f"block {number:,}", now=now)
+    card = _describe(golem, tell_holdings(held, now=now), worth, asof=f"block {number:,}", now=now)
     gaps = list_gaps(chain_id=golem.home_chain_id, account=golem.address)
     return replace(card, uncounted=(*card.uncounted, *gaps))
 
@@ -118,7 +144,8 @@ def read_kept_card(golem: Golem, worth: DayWorth | None, *, now: datetime) -> Po
     row = read_kept([golem.pk], now=now).get(golem.pk)
     if row is None:
         return None
-    return _describe(row.holdings, worth, asof=f"block {row.block_number:,}, {format_age(row.at, now=now)}", now=now)
+    asof = f"block {row.block_number:,}, {format_age(row.at, now=now)}"
+    return _describe(golem, row.holdings, worth, asof=asof, now=now)
 
 
 def read_kept(golem_ids: Iterable[UUID], *, now: datetime) -> dict[UUID, NavSnapshot]:
@@ -165,11 +192,14 @@ def sign_usd(micro_usd: int) -> str:
     return f"+{format_usd(micro_usd)}" if micro_usd > 0 else format_usd(micro_usd)
 
 
-def _describe(told: Mapping[str, Any], worth: DayWorth | None, *, asof: str, now: datetime) -> PortfolioCard:
+def _describe(
+    golem: Golem, told: Mapping[str, Any], worth: DayWorth | None, *, asof: str, now: datetime
+) -> PortfolioCard:
     value, debt, liquid = int(told["value"]), int(told["debt"]), int(told["liquid"])
     return PortfolioCard(
         tokens=tuple(_describe_token(each) for each in told["tokens"]),
         positions=tuple(_describe_position(each, now) for each in told["positions"]),
+        allocation=tuple(_list_allocation(golem, told)),
         value=format_usd(value),
         debt=format_usd(debt) if debt else "",
         liquid=format_usd(liquid) if liquid != value else "",
@@ -197,6 +227,37 @@ def _describe_position(told: Mapping[str, Any], now: datetime) -> PositionLine:
         health_tone=_tone(health),
         unlocks=_say_unlock(told["free_at"], now),
         is_simulated=told["is_simulated"],
+        range=told.get("range"),
+    )
+
+
+def _list_allocation(golem: Golem, told: Mapping[str, Any]) -> Iterator[Allocation]:
+    """Assets beside the cage's share of one asset, the largest position beside its share of one position."""
+    total = int(told["value"])
+    # A snapshot of before tells no shares.
+    shares = told.get("shares", ())
+    if total <= 0 or not shares:
+        return
+    cage = PolicyCage.objects.filter(golem=golem).first() or PolicyCage(golem=golem)
+    for each in shares[:_MOST_SHARES]:
+        is_base = golem.base_asset in (each["symbol"], each["address"])
+        yield _allocate(each["symbol"], int(each["micro_usd"]), total, BPS if is_base else cage.max_concentration_bps)
+    worths = [(int(each["micro_usd"] or 0), each["label"]) for each in told["positions"]]
+    if worths and max(worths)[0] > 0:
+        yield _allocate(f"Largest position: {max(worths)[1]}", max(worths)[0], total, cage.max_position_bps)
+
+
+def _allocate(name: str, micro_usd: int, total: int, most_bps: int) -> Allocation:
+    share = micro_usd * BPS // total
+    percent = min(100, share * 100 // most_bps) if most_bps else 100
+    left = total * most_bps // BPS - micro_usd
+    return Allocation(
+        name=name,
+        used=format_bps(share),
+        limit=format_bps(most_bps),
+        remaining=f"{format_usd(micro_usd)}; {format_usd(left)} more is allowed" if left > 0 else "no more is allowed",
+        percent=percent,
+        tone="bad" if percent >= 100 and most_bps < BPS else "warn" if percent >= 90 and most_bps < BPS else "good",
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from permits_app.permits.told_ranges import tell_range
+from permits_app.permits.told_shares import tell_shares
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth
 from tools_app.toolkit.protocol import SHELF
@@ -27,6 +29,7 @@ def tell_holdings(held: Holdings, *, now: datetime) -> dict[str, Any]:
         "debt": str(held.debt_micro_usd),
         "liquid": str(held.liquid_micro_usd(int(now.timestamp()))),
         "problems": list(held.problems),
+        "shares": tell_shares(held),
     }
 
 
@@ -53,6 +56,7 @@ def _tell_position(held: HeldPosition) -> dict[str, Any]:
         "debt": str(held.debt_micro_usd),
         "health_bps": held.health_bps,
         "free_at": held.free_at,
+        "range": tell_range(held),
     }
 
 

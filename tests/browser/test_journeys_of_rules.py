@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from permits_app.models import CageMirror, ChangeRequest
+from permits_app.models import CageCheckpoint, CageMirror, ChangeRequest
 from tests import factories
 from tests.browser.journeys import SIZES, Journey, approve_it, make_person, own
 from tests.browser.journeys import set_out as set_out
@@ -16,7 +16,7 @@ from tests.browser.test_safe_signature import TestWallet
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.conftest import eager as eager
 from tests.permits_app.approvals.people import give_device, next_code
-from tests.permits_app.approvals.safes import make_relayer
+from tests.permits_app.approvals.safes import OwnedSafe, make_relayer
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -72,6 +72,30 @@ def test_a_policy_becomes_a_contract_that_its_owner_tightens_from_the_browser_al
     journey.go(f"/admin/cage/{golem.pk}/")
     journey.press("Make its session key")
     assert "has no rights yet" in journey.look("08-cage-session-key")
+
+
+@SIZES
+def test_a_contract_that_somebody_deployed_is_followed_once_its_owner_saw_what_gets_looser(
+    set_out: Callable[..., Journey], shared_golem: LiveGolem, eager: None, size: str
+) -> None:
+    owner, golem = make_person(shared_golem), shared_golem.golem
+    mirror = OwnedSafe(shared_golem).mirror
+    CageCheckpoint.objects.all().delete()
+    CageMirror.objects.all()._raw_delete("default")  # as if nobody had followed it
+    journey = set_out(size, owner.username)
+    page = journey.page
+    journey.go(f"/admin/cage/{golem.pk}/")
+    page.get_by_text("Follow one that is deployed", exact=True).click()
+    page.get_by_label("Contract", exact=True).fill(mirror.contract)
+    page.get_by_label("Block of its deployment").fill(str(mirror.deployed_block))
+    page.get_by_label("Why").fill("it was made for this golem")
+    journey.press("Ask to follow it")
+    told = journey.look("08-cage-follow-request")
+    assert "nobody refuses them until it does" in told and "Conditions of calls" in told
+    approve_it(journey, owner)
+    journey.look("08-cage-follow-waits")
+    request = ChangeRequest.objects.get(kind="follow")
+    assert (request.state, request.cooling_seconds) == ("APPROVED", 172_800) and not CageMirror.objects.exists()
 
 
 @SIZES

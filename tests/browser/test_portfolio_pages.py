@@ -9,10 +9,11 @@ import pytest
 
 from archetypes_app.owner_group import ensure_owner_group
 from permits_app.actions.halt import carry_out_halt, halt_golem
-from permits_app.models import ActionPermit, ChangeRequest, HaltSetting
+from permits_app.models import ActionPermit, ChangeRequest, HaltSetting, PolicyCage
 from tests import factories
+from tests.browser.axe import find_serious
 from tests.browser.conftest import PHONE, WIDE
-from tests.browser.holder import PROTOCOLS, hold_everything, look_twice
+from tests.browser.holder import PROTOCOLS, do, hold_everything, look_twice
 from tests.factories.golems import PASSWORD
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.conftest import eager as eager
@@ -116,3 +117,26 @@ def test_a_halt_tells_the_way_out_of_each_position_and_when(open_window: Any, ow
         phone.shoot(f"holder-{name}-phone")
         assert phone.overflow() == 0, name
     assert "{" not in record and "0x" not in record.replace("0x…", "").split("Steps")[0]
+
+
+def test_liquidity_is_seen_in_its_range_and_each_share_beside_what_the_cage_allows(
+    open_window: Any, owned: LiveGolem
+) -> None:
+    PolicyCage.objects.filter(golem=owned.golem).update(max_position_bps=8_000, max_concentration_bps=9_000)
+    clean = dict.fromkeys(("token_in", "token_out", "amount"))
+    opened = {"token0": "WETH", "token1": "USDC", "fee_tier": 500, "price_lower": "2500", "price_upper": "3600"}
+    do(owned, "add_liquidity", None, **clean, **opened, amount1="1000000000")
+    page_of = f"/admin/archetypes_app/golem/{owned.golem.pk}/change/"
+    for viewport in (WIDE, PHONE):
+        visit = open_window(viewport=viewport)
+        visit.log_in("owner-a")
+        page = visit.open(page_of)
+        visit.shoot(f"liquidity-{viewport['width']}")
+        drawn = page.locator(".gx-range")
+        assert drawn.count() == 1 and "In range" in (drawn.get_attribute("aria-label") or "")
+        text = page.inner_text("#content")
+        assert re.search(r"In range at 3,\d{3}(\.\d+)? USDC per WETH; 2,\d{3}(\.\d+)? to 3,\d{3}", text), text
+        held = page.inner_text(".gx-allocation")
+        assert re.search(r"WETH\s+\d+(\.\d+)?% of 90\.00%", held) and "of 100.00%" in held, held
+        assert re.search(r"Largest position: Uniswap V3 .* of 80\.00%", held.replace("\n", " ")), held
+        assert find_serious(page) == [] and visit.overflow() == 0

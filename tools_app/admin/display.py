@@ -140,12 +140,13 @@ def format_age(when: datetime | None, *, now: datetime | None = None) -> str:
 
 
 def show_age(when: datetime | None, *, now: datetime | None = None) -> SafeString:
-    """An age with the exact time on hover."""
+    """An age with the exact time on hover. `data-age` is its seconds, from which the page's script goes on counting."""
     if when is None:
         return NOTHING
+    moment = now or clock.now()
     exact = when.strftime("%Y-%m-%d %H:%M:%S UTC")
-    age = format_age(when, now=now)
-    return format_html('<time datetime="{}" title="{}">{}</time>', when.isoformat(), exact, age)
+    age, seconds = format_age(when, now=moment), int((moment - when).total_seconds())
+    return format_html('<time datetime="{}" title="{}" data-age="{}">{}</time>', when.isoformat(), exact, seconds, age)
 
 
 def format_usd(micro: int | None) -> str:

@@ -58,6 +58,11 @@ def _form(golem: Golem, **changes: Any) -> dict[str, Any]:
     return {name: value for name, value in {**form, **changes}.items() if value is not None}
 
 
+def _opened(browser: Client, page: str) -> str:
+    """What a page sends along: the row as it shows it."""
+    return str(browser.get(page).context["adminform"].form["opened_as"].value())
+
+
 def test_an_owner_turns_a_heartbeat_on_and_off(browser: Client, golem: Golem) -> None:
     added = browser.post(reverse("admin:archetypes_app_heartbeat_add"), _form(golem))
     assert added.status_code == 302, added.context["errors"]
@@ -67,7 +72,7 @@ def test_an_owner_turns_a_heartbeat_on_and_off(browser: Client, golem: Golem) ->
     assert not golem.is_live, "a heartbeat that is turned on rehearses until its owner says otherwise"
     page = reverse("admin:archetypes_app_heartbeat_change", args=[golem.pk])
     assert "rehearses" in browser.get(page).content.decode().lower()
-    assert browser.post(page, _form(golem, is_on=None)).status_code == 302
+    assert browser.post(page, _form(golem, is_on=None, opened_as=_opened(browser, page))).status_code == 302
     heartbeat.refresh_from_db()
     assert not heartbeat.is_on
     edits = AuditEntry.objects.filter(golem_id=golem.pk, event="AdminEdit").order_by("seq")
@@ -96,11 +101,23 @@ def test_without_tokens_there_is_no_rule_and_what_is_left_empty_is_the_default(b
     page = reverse("admin:archetypes_app_heartbeat_change", args=[golem.pk])
     browser.post(reverse("admin:archetypes_app_heartbeat_add"), _form(golem, token_a="", token_b=""))
     assert Heartbeat.objects.get(golem=golem).liquidity_rule == {}
-    browser.post(page, _form(golem, target_micro_usd="", slippage_bps=""))
+    browser.post(page, _form(golem, target_micro_usd="", slippage_bps="", opened_as=_opened(browser, page)))
     kept = LiquidityRule(**Heartbeat.objects.get(golem=golem).liquidity_rule)
     assert (kept.target_micro_usd, kept.slippage_bps, kept.half_width_bps) == (500_000_000, 50, 300)
     shown = browser.get(page).context["adminform"].form
     assert (shown["target_micro_usd"].value(), shown["half_width_bps"].value()) == ("500.00", "3")
+
+
+def test_a_heartbeat_that_moved_since_its_page_was_opened_is_not_set_back(browser: Client, golem: Golem) -> None:
+    page = reverse("admin:archetypes_app_heartbeat_change", args=[golem.pk])
+    browser.post(reverse("admin:archetypes_app_heartbeat_add"), _form(golem))
+    first, second = _opened(browser, page), _opened(browser, page)
+    assert browser.post(page, _form(golem, is_on=None, opened_as=first)).status_code == 302
+    answer = browser.post(page, _form(golem, base_interval_seconds="90", opened_as=second))
+    assert answer.status_code == 200 and "in another tab" in answer.content.decode()
+    assert 'value="90"' in answer.content.decode(), "what was typed is still there"
+    kept = Heartbeat.objects.get(golem=golem)
+    assert (kept.is_on, kept.base_interval_seconds) == (False, 30)
 
 
 def test_another_owner_sees_nothing_of_it(client: Client, golem: Golem) -> None:

@@ -227,6 +227,7 @@ def _make_nft(here: _Here, record: v3.Record, outcomes: Sequence[ReadOutcome], r
         "tick_lower": str(record.tick_lower),
         "tick_upper": str(record.tick_upper),
         "in_range": read.is_in_range,
+        "pool_tick": str(read.pool.pool_tick),
         "liquidity": str(record.liquidity),
         "fees0": str(read.fees0),
         "fees1": str(read.fees1),

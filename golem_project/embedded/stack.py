@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 
 from golem_project.embedded.autostart import SUPERVISOR_RECORD
@@ -113,7 +113,9 @@ class Stack:
         preparation: Sequence[str] = PREPARATION,
         plan_children: Callable[[int], Sequence[ChildPlan]] = plan_product,
         loads: Loads | None = None,
+        commands: Mapping[str, int] | None = None,
     ) -> None:
+        """`commands` are run by `run_command` once everything is ready, and write to these descriptors."""
         self.paths = paths
         self.output = output
         self.environment = environment
@@ -128,6 +130,8 @@ class Stack:
         self._preparation = preparation
         self._plan_children = plan_children
         self._loads = loads
+        # Of our own standard output a copy is handed on: the process that forks has another under that number.
+        self._commands = {name: os.dup(descriptor) for name, descriptor in (commands or {}).items()}
         self._loading: Loading | None = None
         self._record = paths.run_dir / SUPERVISOR_RECORD
         self._children_record = paths.run_dir / "children.json"
@@ -184,7 +188,8 @@ class Stack:
             self._prepare_database()
         if data is not None:
             mark_prepared(data)
-        self._end_loading()
+        if not self._commands:
+            self._end_loading()
         for plan in plans:
             self._wait_until_ready(plan)
 
@@ -196,7 +201,7 @@ class Stack:
         self._loading = Loading(
             self._loads,
             environment=self.environment,
-            outputs={name: self.output.pump(name).write_end for name in names},
+            outputs={**{name: self.output.pump(name).write_end for name in names}, **self._commands},
             log=self.output.pump("load").write_end,
             cwd=CHECKOUT,
         )
@@ -225,25 +230,28 @@ class Stack:
 
     def _prepare_database(self) -> None:
         """Tables, built-in rows, demo rows; each only where it is missing."""
-        if self._loading is None:
-            status = self.run_command(PREPARE, self._preparation)
-        else:
-            plan = ChildPlan(PREPARE, tuple(self._preparation))
-            status = self._wait_for_end(self._loading.fork([plan], pause=self._pause)[PREPARE])
+        status = self.run_command(PREPARE, self._preparation)
         if status != 0:
             last = " / ".join(self.output.pump(PREPARE).last_lines[-1:])
             raise EmbeddedError(f"`{' '.join(self._preparation[1:])}` failed: {last}")
 
-    def run_command(self, name: str, argv: Sequence[str], *, log: int | None = None) -> int:
-        """Run a command to its end with the exported environment. Returns its status."""
-        child = start_child(
-            argv,
-            name=name,
-            environment=self.environment,
-            log=self.output.pump(name).write_end if log is None else log,
-            cwd=CHECKOUT,
-        )
-        return self._wait_for_end(child)
+    def run_command(self, name: str, argv: Sequence[str]) -> int:
+        """Run a command to its end with the exported environment: forked where the product is loaded. Its status.
+
+        Raises EmbeddedError and Stopped.
+        """
+        if self._loading is not None:
+            child = self._loading.fork([ChildPlan(name, tuple(argv))], pause=self._pause)[name]
+        else:
+            log = self._commands[name] if name in self._commands else self.output.pump(name).write_end
+            child = start_child(argv, name=name, environment=self.environment, log=log, cwd=CHECKOUT)
+        status = self._wait_for_end(child)
+        if name in self._commands:
+            os.close(self._commands.pop(name))
+        if self.children and not self._commands:
+            # Whoever is started from now on is started for itself.
+            self._end_loading()
+        return status
 
     def _wait_for_end(self, child: Child) -> int:
         try:
@@ -270,6 +278,8 @@ class Stack:
         """Stop everything, last first: those that use the servers together, then the servers."""
         self.is_stopping = True
         self._end_loading()
+        while self._commands:
+            os.close(self._commands.popitem()[1])
         self._stop_children()
         self.servers.stop()
         for record in (self._record, self._children_record):

@@ -24,6 +24,7 @@ from golem_project.embedded.stack import Stack, Stopped
 from golem_project.embedded.throwaway import throwaway_paths
 
 SUPERVISOR_LOCK = "supervisor.lock"
+DEMO = "demo"
 # What the demo does not use is fetched, compiled and built while the rest already serves; then it is kept going.
 PROTOCOLS = (sys.executable, "-m", "golem_project.embedded.world", "protocols", "--stay")
 
@@ -44,12 +45,13 @@ def run() -> int:
             output=make_output(paths, environment),
             environment=environment,
             loads=Loads(LIBRARIES, MODULES),
+            commands={DEMO: sys.stdout.fileno()},
         )
         with_signals(stack)
         try:
             stack.start()
             demo = [sys.executable, "manage.py", "run_demo", "--serve-report"]
-            if stack.run_command("demo", demo, log=sys.stdout.fileno()) != 0:
+            if stack.run_command(DEMO, demo) != 0:
                 stack.output.say("the demo did not succeed, see above; everything keeps running")
             if stack.servers.chain is not None:
                 stack.run_beside("protocols", PROTOCOLS)
@@ -83,12 +85,19 @@ def demo(report: Path) -> int:
         environment["GOLEM_WEB_PORT"] = str(free_port())
         output = make_output(paths, environment)
         output.quiet = not output.shows_chatter
-        stack = Stack(paths, throwaway=True, output=output, environment=environment, loads=Loads(LIBRARIES, MODULES))
+        stack = Stack(
+            paths,
+            throwaway=True,
+            output=output,
+            environment=environment,
+            loads=Loads(LIBRARIES, MODULES),
+            commands={DEMO: sys.stdout.fileno()},
+        )
         with_signals(stack)
         try:
             stack.start()
             argv = [sys.executable, "manage.py", "run_demo", "--json", str(report.absolute())]
-            status = stack.run_command("demo", argv, log=sys.stdout.fileno())
+            status = stack.run_command(DEMO, argv)
         except Stopped:
             status = 130
         except EmbeddedError:

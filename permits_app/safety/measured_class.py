@@ -128,10 +128,13 @@ def _only_waits(
     was: Mapping[PositionRef, Position],
     is_now: Mapping[PositionRef, Position],
 ) -> bool:
-    """Whether all that grew is queued on its way out of the same protocol, in no larger amount than was taken out."""
+    """Whether all that grew is queued on its way out of the same protocol, in no larger amount than was taken out.
+
+    What waited already may grow by it: some protocols have one cooldown for all that an account asks for.
+    """
     for ref in grows:
-        position = is_now[ref]
-        if ref in was or any(leg.free_at is None for leg in position.legs if leg.raw > 0):
+        legs = (*is_now[ref].legs, *(was[ref].legs if ref in was else ()))
+        if any(leg.free_at is None for leg in legs if leg.raw > 0):
             return False
     taken: dict[tuple[str, str], int] = {}
     for ref in shrinks:
@@ -140,7 +143,8 @@ def _only_waits(
             key = (ref.protocol, token)
             taken[key] = taken.get(key, 0) + raw - held_after.get(token, 0)
     for ref in grows:
-        for leg in is_now[ref].legs:
-            key = (ref.protocol, leg.token)
-            taken[key] = taken.get(key, 0) - leg.raw
+        held_before, held_after = _sides(was.get(ref))[0], _sides(is_now[ref])[0]
+        for token, raw in held_after.items():
+            key = (ref.protocol, token)
+            taken[key] = taken.get(key, 0) - (raw - held_before.get(token, 0))
     return all(left >= -DUST for left in taken.values())

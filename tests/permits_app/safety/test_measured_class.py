@@ -25,6 +25,10 @@ def vault(held: int) -> Position:
     return Position(VAULT, "Vault", (Leg("cash", held),))
 
 
+def free(held: int) -> Position:
+    return Position(QUEUED, "Request", (Leg("cash", held),))
+
+
 def queued(held: int) -> Position:
     return Position(QUEUED, "Request", (Leg("cash", held, free_at=9),))
 
@@ -71,6 +75,10 @@ BIG = 10**12
         # What waits on its way out is still leaving, as long as no more waits than was taken out.
         ([vault(BIG)], [vault(BIG // 2), queued(BIG // 2)], A.DECREASE_POSITION),
         ([vault(BIG)], [vault(BIG // 2), queued(BIG)], A.REBALANCE),
+        # One cooldown for all: what is asked for later joins what waits already.
+        ([vault(BIG), queued(BIG)], [vault(BIG // 2), queued(BIG + BIG // 2)], A.DECREASE_POSITION),
+        ([vault(BIG), queued(BIG)], [vault(BIG // 2), queued(BIG * 2)], A.REBALANCE),
+        ([vault(BIG), free(BIG)], [vault(BIG // 2), queued(BIG + BIG // 2)], A.REBALANCE),
     ],
 )
 def test_a_declared_leaving_is_what_it_does(before: list[Position], after: list[Position], measured: A) -> None:

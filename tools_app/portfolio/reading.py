@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
+from tools_app.chain.deployments import Deployment, load_deployment
+from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.positions import Position, PositionRef, PositionsUnreadable, Reads, drive, side_by_side
@@ -64,10 +67,19 @@ class FirstReads:
 
 def foretell_positions(*, chain_id: int, account: str, hints: Iterable[PositionRef] = ()) -> FirstReads:
     """What `read_positions` will ask first, of protocols that may not be there too. Reads nothing."""
+    known = load_deployment(KNOWN_NETWORKS[chain_id]) if chain_id in KNOWN_NETWORKS else None
+    return _foretell(chain_id, account, tuple(hints), SHELF.version, known)
+
+
+# Asked twice for every preview and always the same until another contract is known; it decides nothing.
+@lru_cache(maxsize=512)
+def _foretell(
+    chain_id: int, account: str, hints: tuple[PositionRef, ...], shelf_version: int, known: Deployment | None
+) -> FirstReads:
     protocols = tuple(each for each in SHELF.on(chain_id) if each.positions is not None)
     entries = [each.address(chain_id, each.entry) for each in protocols]
     try:
-        calls = tuple(next(HeldAt(chain_id, account, protocols, tuple(hints)).ask()))
+        calls = tuple(next(HeldAt(chain_id, account, protocols, hints).ask()))
     except (StopIteration, GolemError):
         # Nothing to ask, or a reader that will say when it is asked what is wrong.
         calls = ()

@@ -215,7 +215,8 @@ class Shelf:
 
     def of_contract(self, chain_id: int, address: str) -> ProtocolDef | None:
         """Whose contract `address` is, or None."""
-        return next((each for each in self.on(chain_id) if each.owns(chain_id, address)), None)
+        owners = (each for each in self._by_name.values() if each.owns(chain_id, address))
+        return min(owners, key=lambda each: each.name, default=None)
 
 
 SHELF: Final = Shelf()

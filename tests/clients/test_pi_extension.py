@@ -22,6 +22,9 @@ from tests.clients.npm_package import tree_or_skip
 from tests.clients.pi_agent import PiAgent, command_of, environment_of, running, streamed
 from tests.scripted_model import Answer, Reply, ScriptedModel, call, commit_last, say, serve_model
 
+# Whichever test is first waits for the npm registry.
+pytestmark = pytest.mark.timeout(600)
+
 SWAP: dict[str, Any] = {"action_type": "swap", "token_in": "USDC", "token_out": "WETH", "amount": "500000000"}
 Open = Callable[..., Any]
 

@@ -27,6 +27,9 @@ from tests.clients.pi_terminal import DOWN, ENTER, HALT_KEY, PiTerminal, termina
 from tests.how_to import read_block
 from tests.scripted_model import MODEL, Answer, Reply, ScriptedModel, call, commit_last, say, serve_model
 
+# Whichever test is first waits for the npm registry.
+pytestmark = pytest.mark.timeout(600)
+
 SWAP: dict[str, Any] = {"action_type": "swap", "token_in": "USDC", "token_out": "WETH", "amount": "500000000"}
 OpenTerminal = Callable[..., Any]
 

@@ -22,6 +22,9 @@ from tests.clients.npm_package import copy_source, tree_or_skip
 from tests.how_to import read_block
 from tests.permits_app.approvals.conftest import critical_swap as critical_swap
 
+# Whichever test is first waits for the npm registry.
+pytestmark = pytest.mark.timeout(600)
+
 FOLDER = ROOT / "clients" / "typescript"
 PAGE = ROOT / "docs" / "how-to" / "use-the-typescript-client.md"
 OPTIONS = ["--target", "es2022", "--module", "nodenext", "--strict", "--types", "node", "--skipLibCheck"]

@@ -186,13 +186,15 @@ def count(*arguments: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_the_command_weighs_every_profile_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+def test_the_command_weighs_every_profile_without_a_network(monkeypatch: pytest.MonkeyPatch, tokenizer: str) -> None:
     def refuse(*_: Any) -> None:
         raise AssertionError("a connection was opened")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
-    rows = count("--tokenizer", TOKENIZERS[0])
+    rows = count("--tokenizer", tokenizer)
     assert {row["subject"] for row in rows} == {each.name for each in BUILTIN_PROFILES}
+    assert {row["tokenizer"] for row in rows} == {tokenizer}
     trader = {row["shown"]: row for row in rows if row["subject"] == "trader"}
     assert trader["eight with the core"]["definitions"] <= CORE_BUDGET
     assert trader["eight with the core"]["definitions"] < trader["eight over every tool"]["definitions"]

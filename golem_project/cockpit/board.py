@@ -158,9 +158,9 @@ def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:
     """The page of `golem` as of `now`. Reads rows only; no node is asked."""
     # Before the feed is read: an event in between is seen twice, and the page drops it by its id, rather than never.
     cursor = event_log.read_head().cursor()
-    record = VitalityRecord.objects.filter(golem=golem).first()
+    record: VitalityRecord | None = getattr(golem, "vitality_record", None)
     worth = read_worth(golem_id=golem.pk, now=now)
-    heartbeat = Heartbeat.objects.filter(golem=golem).first()
+    heartbeat: Heartbeat | None = getattr(golem, "heartbeat", None)
     limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
     state, book = read_state(golem), read_book(golem.owner_id)
     return Cockpit(
@@ -241,7 +241,7 @@ def build_fleet(user: Any, *, now: datetime, is_with_apart: bool = False) -> Fle
         now=now,
         lines=tuple(lines),
         cursor=cursor,
-        hidden=max(0, visible.count() - len(lines)),
+        hidden=visible.count() - len(lines) if len(lines) == SHOWN_GOLEMS else 0,
         apart=shorten_names(apart.values()),
         is_with_apart=is_with_apart,
     )

@@ -61,7 +61,12 @@ def _build_fleet(request: HttpRequest) -> dict[str, Any]:
 
 def _build_cockpit(request: HttpRequest, golem_id: UUID) -> Any:
     _check_may_see(request)
-    golem = list_visible_golems(request.user).select_related("archetype").filter(pk=golem_id).first()
+    golem = (
+        list_visible_golems(request.user)
+        .select_related("archetype", "heartbeat", "vitality_record")
+        .filter(pk=golem_id)
+        .first()
+    )
     if golem is None:
         raise Http404("no such golem")
     return build_cockpit(golem, now=clock.now())

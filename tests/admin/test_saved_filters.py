@@ -66,7 +66,7 @@ def test_a_filter_is_kept_found_again_on_its_list_and_removed(ana: Any) -> None:
 def test_only_what_the_list_knows_is_kept(ana: Any) -> None:
     client = browse(ana)
     keep(client, "status__exact=COMMITTED&golem__owner__password__startswith=p&next=//evil.example&o=1;drop&_popup=1")
-    assert not SavedFilter.objects.exists()
+    assert [row.params for row in SavedFilter.objects.all()] == [{"status__exact": ["COMMITTED"]}]
     keep(client, "action_type=swap&p=3&all=&x=1&o=nonsense")
     assert [row.params for row in SavedFilter.objects.all()] == [{"action_type": ["swap"]}]
     assert "Nothing was kept" in keep(client, "", name="Empty")

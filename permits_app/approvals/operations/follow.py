@@ -21,6 +21,7 @@ from permits_app.custody.safe_view import open_chain, read_safe
 from permits_app.policy_cage.mirror import CageFacts, read_from_deployment
 from permits_app.policy_cage.registration import register_first
 from permits_app.policy_cage.state import CageState
+from tools_app.admin.display import shorten_hex
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.enums import RiskTier
 
@@ -62,7 +63,7 @@ class FollowContract:
             "says": _hash_said(seen),
         }
         return Proposal(
-            f"Follow the contract {contract}",
+            f"Follow the contract {shorten_hex(contract)}",
             change,
             compared.lines,
             RiskTier.CRITICAL,

@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -18,7 +17,6 @@ import pytest
 from golem_project.embedded.autostart import supervisor_environment
 from golem_project.embedded.children import ChildPlan, answers_ok
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.forked_children import Loads
 from golem_project.embedded.output import Output
 from golem_project.embedded.paths import Paths
 from golem_project.embedded.prepared import hash_migrations
@@ -36,11 +34,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 """
 WORKER = "import sys, time; print('worker@here ready.', flush=True); time.sleep(600)"
-DEMO = """
-import sys
-print("loaded once," if "colorsys" in sys.modules else "loaded anew,", "told", sys.argv[1], flush=True)
-sys.exit(7)
-"""
 STUBBORN = (
     "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready.', flush=True); time.sleep(600)"
 )
@@ -166,48 +159,6 @@ def test_children_wait_for_the_first_preparation_and_overlap_with_later_ones(mak
         assert "tables made" in screen.getvalue()
         stack.stop()
     assert order == [("web", True), ("worker", True), ("web", False), ("worker", False)]
-
-
-def test_the_command_after_the_start_is_forked_from_what_was_loaded_and_writes_where_it_is_told(
-    paths: Paths, tmp_path: Path
-) -> None:
-    for name, program in {"web": WEB, "worker": WORKER, "prepare": "", "demo": DEMO}.items():
-        (tmp_path / f"{name}.py").write_text(program)
-
-    def plan(port: int) -> tuple[ChildPlan, ...]:
-        web, worker = plan_small(port)
-        return (
-            replace(web, argv=(sys.executable, str(tmp_path / "web.py"), str(port))),
-            replace(worker, argv=(sys.executable, str(tmp_path / "worker.py"))),
-        )
-
-    written = tmp_path / "written"
-    with written.open("w") as out:
-        stack = Stack(
-            paths,
-            throwaway=True,
-            output=Output(paths.log_dir, stream=StringIO()),
-            environment={
-                "PATH": os.environ["PATH"],
-                "REDIS_URL": "redis://127.0.0.1:1/0",
-                "GOLEM_RPC_URL_31337": "http://127.0.0.1:1",
-            },
-            preparation=(sys.executable, str(tmp_path / "prepare.py")),
-            plan_children=plan,
-            loads=Loads((), ("colorsys",)),
-            commands={"demo": out.fileno()},
-        )
-        try:
-            stack.start()
-            assert stack._loading is not None
-            assert stack.run_command("demo", (sys.executable, str(tmp_path / "demo.py"), "seven")) == 7
-            assert written.read_text() == "loaded once, told seven\n"
-            # What shared its loading is gone; whoever comes later is started for itself.
-            assert stack._loading is None
-            assert stack.run_command("again", (sys.executable, str(tmp_path / "demo.py"), "eight")) == 7
-        finally:
-            stack.stop()
-            stack.output.close()
 
 
 def test_a_changed_migration_is_noticed(tmp_path: Path) -> None:
@@ -364,7 +315,6 @@ def test_a_web_port_that_is_none_is_refused(make_stack: MakeStack, port: str) ->
 
 RUN_STACK = """
 import os
-from golem_project.embedded.forked_children import Loads
 from golem_project.embedded.output import Output
 from golem_project.embedded.stack import Stack
 from tests.golem_project.embedded.test_stack import plan_small, identities

@@ -72,7 +72,7 @@ def test_a_committed_swap_of_the_factories_has_the_shape_of_a_real_one(adversary
         record(real)
     golem = factories.make_golem(owner=factories.make_owner())
     made = factories.make_committed_permit(golem=golem, api_key=factories.make_api_key(golem=golem).key)
-    different = {}
+    different: dict[str, str] = {}
     for model in _OF_A_PERMIT:
         theirs, ours = _rows(model, real), _rows(model, made)
         assert theirs and ours, model

@@ -31,6 +31,7 @@ from permits_app.models.spending import SpendState
 from permits_app.models.transaction import TransactionState
 from permits_app.policy_cage.state import CageState
 from permits_app.safety.hook_chain import SAFETY_HOOKS
+from tests.factories.recorded import recorded
 from tests.factories.records import make_audit_entry, make_episode
 from tools_app.admin.tokens import known_deployment, list_tokens
 from tools_app.chain.abi import checksum, encode_call
@@ -159,7 +160,7 @@ def make_permit(
         action_type="swap",
         venue="uniswap",
         chain_id=CHAIN_ID,
-        params={"token_in": "USDC", "token_out": "WETH", "amount": str(SPENT), "slippage_bps": 50},
+        params=recorded(ActionPermit, "params", account=signer, told={"token_in": "USDC", "token_out": "WETH"}),
         action_hash=_hash(),
         action_class="NEW_POSITION",
         risk_tier="STANDARD",
@@ -177,7 +178,7 @@ def make_permit(
             "slippage_bps": 50,
             "price_impact_bps": 7,
             "deadline": deadline,
-            "details": {"route": "USDC → WETH, Uniswap V3, 0.05%"},
+            "details": {},
         },
         expected_outcome={
             "balance_deltas": _deltas(usdc, weth, EXPECTED),
@@ -203,12 +204,18 @@ def make_permit(
         simulation_hash=_hash(),
         policy_hash=_hash(),
         hook_decisions=[
-            {"hook": name, "decision": "Allow", "note": note}
-            for name, note in zip(SAFETY_HOOKS[:6], _NOTES, strict=True)
+            {"hook": name, "decision": "Allow", "note": note, "ms": ms + 0.4}
+            for ms, (name, note) in enumerate(zip(SAFETY_HOOKS[:6], _NOTES, strict=True))
         ],
         expires_at=now + timedelta(seconds=lives_seconds),
         expires_at_tick=3,
     )
+    for name in ("bounds", "expected_outcome", "simulation"):
+        setattr(permit, name, recorded(ActionPermit, name, account=signer, told=getattr(permit, name)))
+    for name in ("code", "facts", "soft_params"):
+        setattr(permit, name, recorded(ActionPermit, name, account=signer))
+    if status == PermitStatus.COMMITTED:
+        permit.result = recorded(ActionPermit, "result", account=signer)
     for name, value in columns.items():
         setattr(permit, name, value)
     permit.save(force_insert=True)
@@ -229,7 +236,7 @@ def make_spend_entry(*, permit: ActionPermit, settled_micro_usd: int | None = No
         counted_at=permit.created_at,
         breakdown=[
             {"role": "spend", "symbol": "USDC", "raw": str(SPENT), "units": "500 USDC", "micro_usd": "500000000"},
-            {"role": "gas", "micro_usd": "1320000"},
+            {"role": "gas", "raw": "440000000000000", "micro_usd": "1320000"},
         ],
     )
 
@@ -261,6 +268,7 @@ def make_grant(*, permit: ActionPermit, is_consumed: bool = True) -> CapabilityG
         permit=permit,
         tool_name=permit.tool_name,
         plan_hash=permit.plan_hash,
+        policy_hash=permit.policy_hash,
         value_limit_micro_usd=permit.value_micro_usd,
         minted_at=now,
         expires_at=now + timedelta(seconds=60),
@@ -301,6 +309,8 @@ def make_transaction(
         broadcast_at=permit.created_at,
         broadcast_count=1,
         block_number=1_205,
+        action_digest=_hash(),
+        receipt=recorded(OutboundTransaction, "receipt", account=permit.signer, told={"gas_used": gas_used}),
         gas_used=gas_used,
         fee_wei=str(gas_used * 1_100_000_007),
     )
@@ -316,12 +326,17 @@ def make_outcome(
         permit=permit,
         is_verified=is_verified,
         expected=permit.expected_outcome,
-        actual={
-            "balance_deltas": _deltas(tokens["USDC"], tokens["WETH"], received),
-            "gas_used": actual_gas,
-            "fee_wei": str(actual_gas * 1_100_000_007),
-            "succeeded": True,
-        },
+        actual=recorded(
+            OutcomeRecord,
+            "actual",
+            account=permit.signer,
+            told={
+                "balance_deltas": _deltas(tokens["USDC"], tokens["WETH"], received),
+                "gas_used": actual_gas,
+                "fee_wei": str(actual_gas * 1_100_000_007),
+                "succeeded": True,
+            },
+        ),
         gas_expected=sum(GAS),
         gas_used=actual_gas,
         fee_wei=str(actual_gas * 1_100_000_007),
@@ -348,10 +363,12 @@ def make_committed_permit(*, golem: Golem, now: datetime | None = None, api_key:
     for index, gas in enumerate(GAS):
         make_nonce_reservation(permit=permit, nonce=index, call_index=index)
         make_transaction(permit=permit, call_index=index, nonce=index, gas_used=gas)
-    make_outcome(permit=permit)
+    episode = make_episode(golem=golem, permit_id=permit.pk, account=permit.signer)
+    parts = recorded(OutcomeRecord, "pnl_parts", account=permit.signer)
+    worth = sum(int(each) for each in parts.values())
+    make_outcome(permit=permit, episode_id=episode.pk, pnl_micro_usd=worth, pnl_parts=parts)
     for event in ("PermitCreated", "PermitCommitStarted", "PermitConsumed"):
         make_audit_entry(golem=golem, event=event, data={"permit_id": str(permit.pk)})
-    make_episode(golem=golem, permit_id=permit.pk)
     return permit
 
 
@@ -401,8 +418,6 @@ def _deltas(usdc: Any, weth: Any, received: int) -> list[dict[str, str]]:
 def _simulation(now: datetime, signer: str, usdc: Any, weth: Any) -> dict[str, Any]:
     held = 20_000 * 10**6
     return {
-        "engine": "eth_simulateV1",
-        "fidelity": "rpc",
         "block": {
             "number": "1204",
             "hash": _hash(),

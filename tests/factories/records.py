@@ -7,6 +7,7 @@ from typing import Any
 
 from archetypes_app.models import Golem, PhaseTransition
 from memory_app.models import Directive, DreamJournal, Episode, Execution, Insight, Strategy
+from tests.factories.recorded import recorded
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.models import AuditEntry, OutboxEvent
@@ -23,9 +24,17 @@ def make_event(*, golem: Golem, kind: EventType = EventType.POLICY_VIOLATION) ->
     return OutboxEvent.objects.filter(golem_id=golem.pk).latest("sequence")
 
 
-def make_episode(*, golem: Golem, permit_id: uuid.UUID | None = None, summary: str | None = None) -> Episode:
-    """An episode without a vector."""
+def make_episode(
+    *, golem: Golem, permit_id: uuid.UUID | None = None, summary: str | None = None, account: str = ""
+) -> Episode:
+    """An episode without a vector; one of a permit says what a real one says."""
     now = clock.now()
+    told: dict[str, Any] = {}
+    if permit_id is not None:
+        names = ("params", "prediction", "outcome", "reflection")
+        told = {name: recorded(Episode, name, account=account or golem.address) for name in names}
+        told |= {"recorded_permit_id": permit_id, "recorded_tool": "uniswap_execute_swap", "scanned_at": now}
+        told |= {"block_number": 1_205, "prediction_error_bps": 0}
     return Episode.objects.create(
         golem=golem,
         permit_id=permit_id,
@@ -41,6 +50,7 @@ def make_episode(*, golem: Golem, permit_id: uuid.UUID | None = None, summary: s
         recorded_by="system:test",
         content_hash="0x" + uuid.uuid4().hex * 2,
         search_text="swap uniswap usdc weth",
+        **told,
     )
 
 

@@ -34,7 +34,7 @@ MOST = {
     "/admin/archetypes_app/golem/add/": 15,
     "/admin/permits_app/actionpermit/": 15,
     "/admin/permits_app/actionpermit/{permit}/change/": 24,
-    "/admin/permits_app/changerequest/inbox/": 16,
+    "/admin/permits_app/changerequest/inbox/": 17,
     "/admin/permits_app/changerequest/": 15,
     "/admin/permits_app/changerequest/{request}/change/": 28,
     "/admin/memory_app/episode/": 15,

@@ -64,7 +64,9 @@ def write_opening(
 ) -> str:
     """The first message: the owner's words, the task of a delegate, then the situation as data."""
     words = [clean_text(text) for text in owners_words]
-    data = filter_result({"untrusted": True, **situation}, most_characters=most_characters)
+    told: dict[str, Any] = filter_result(dict(situation), most_characters=most_characters)
+    # The mark stands first, is never cut away, and nothing in the situation speaks over it.
+    data = {"untrusted": True, **told} | {"untrusted": True}
     lines = [_section("The owner says", words)] if words else []
     if task:
         lines.append(_section("Your task, within the rules above", clean_text(task)))

@@ -22,6 +22,7 @@ from archetypes_app.set_apart import read_set_apart, shorten_names
 from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
 from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, list_running
 from golem_project.cockpit.plots import LinePlot
+from golem_project.cockpit.spans import Span
 from golem_project.heartbeat.tripwire import describe_dangers
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
 from permits_app.admin.golem_page import Meter, build_meters, meter_day
@@ -115,6 +116,8 @@ class Cockpit:
     names: str
     """JSON of what addresses are called, for lines that come later."""
     cursor: str
+    span: Span
+    """How far back the plots go."""
     plots: tuple[tuple[str, LinePlot | None, str], ...]
     read_ahead: ReadAhead
     open_requests: int
@@ -154,15 +157,16 @@ def list_visible_golems(user: Any) -> QuerySet[Golem]:
     return Golem.objects.all() if is_operator(user) else list_golems_with(user, Power.SEE)
 
 
-def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:
-    """The page of `golem` as of `now`. Reads rows only; no node is asked."""
+def build_cockpit(golem: Golem, *, now: datetime, span: Span = Span.ALL) -> Cockpit:
+    """The page of `golem` as of `now`, its plots over `span`. Reads rows only; no node is asked."""
     # Before the feed is read: an event in between is seen twice, and the page drops it by its id, rather than never.
     cursor = event_log.read_head().cursor()
     record: VitalityRecord | None = getattr(golem, "vitality_record", None)
     worth = read_worth(golem_id=golem.pk, now=now)
     heartbeat: Heartbeat | None = getattr(golem, "heartbeat", None)
     limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
-    state, book = read_state(golem), read_book(golem.owner_id)
+    state, book, since = read_state(golem), read_book(golem.owner_id), span.begins(now)
+    within = "" if since is None else f" within {span.words}"
     return Cockpit(
         golem=golem,
         now=now,
@@ -184,10 +188,23 @@ def build_cockpit(golem: Golem, *, now: datetime) -> Cockpit:
         feed=list_feed(golem, book),
         names=json.dumps(book.list_names(golem.home_chain_id), sort_keys=True),
         cursor=cursor,
+        span=span,
         plots=(
-            ("Vitality and phase", plot_vitality(golem), "Drawn from the second tick on that measured it."),
-            ("P&L, added up", plot_profit(golem), "Drawn from the second committed action on that could be priced."),
-            ("Gas paid, added up", plot_gas(golem), "Drawn from the second committed action on."),
+            (
+                "Vitality and phase",
+                plot_vitality(golem, since=since),
+                f"Drawn from the second tick on that measured it{within}.",
+            ),
+            (
+                "P&L, added up",
+                plot_profit(golem, since=since),
+                f"Drawn from the second committed action on that could be priced{within}.",
+            ),
+            (
+                "Gas paid, added up",
+                plot_gas(golem, since=since),
+                f"Drawn from the second committed action on{within}.",
+            ),
         ),
         read_ahead=_describe_read_ahead(golem.archetype.name),
         open_requests=ChangeRequest.objects.filter(golem=golem, state=ChangeState.OPEN).count(),

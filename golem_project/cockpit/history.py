@@ -17,13 +17,12 @@ SHOWN_OUTCOMES: Final = 300
 _WEI_DECIMALS: Final = 18
 
 
-def plot_vitality(golem: Golem) -> LinePlot | None:
+def plot_vitality(golem: Golem, *, since: datetime | None = None) -> LinePlot | None:
     """Vitality of the last ticks that measured it, in percent, the phases behind it."""
-    rows = list(
-        DecisionCycleRecord.objects.filter(golem=golem, vitality__isnull=False)
-        .order_by("-heartbeat_tick")
-        .values_list("decided_at", "vitality")[:SHOWN_TICKS]
-    )[::-1]
+    measured = DecisionCycleRecord.objects.filter(golem=golem, vitality__isnull=False)
+    if since is not None:
+        measured = measured.filter(decided_at__gte=since)
+    rows = list(measured.order_by("-heartbeat_tick").values_list("decided_at", "vitality")[:SHOWN_TICKS])[::-1]
     if len(rows) < 2:
         return None
     points = [(at, vitality or 0) for at, vitality in rows]
@@ -37,23 +36,25 @@ def plot_vitality(golem: Golem) -> LinePlot | None:
     )
 
 
-def plot_profit(golem: Golem) -> LinePlot | None:
+def plot_profit(golem: Golem, *, since: datetime | None = None) -> LinePlot | None:
     """Value received less value spent and gas, added up over the last outcomes that could be priced."""
-    rows = _newest_outcomes(golem, "pnl_micro_usd")
+    rows = _newest_outcomes(golem, "pnl_micro_usd", since)
     return plot_line(_add_up((at, int(pnl)) for at, pnl in rows if pnl is not None), name="P&L", show=format_usd)
 
 
-def plot_gas(golem: Golem) -> LinePlot | None:
+def plot_gas(golem: Golem, *, since: datetime | None = None) -> LinePlot | None:
     """Fees paid over the last outcomes, added up, in the chain's own coin."""
     symbol = native_symbol(golem.home_chain_id)
-    rows = _newest_outcomes(golem, "fee_wei")
+    rows = _newest_outcomes(golem, "fee_wei", since)
     # Whole gwei draw the same line and keep the numbers short.
     points = _add_up((at, int(fee or 0) // 10**9) for at, fee in rows)
     return plot_line(points, name="Gas paid", show=lambda gwei: format_units(gwei * 10**9, _WEI_DECIMALS, symbol))
 
 
-def _newest_outcomes(golem: Golem, field: str) -> list[tuple[datetime, str | int | None]]:
+def _newest_outcomes(golem: Golem, field: str, since: datetime | None) -> list[tuple[datetime, str | int | None]]:
     rows = OutcomeRecord.live.filter(permit__golem=golem).order_by("-created_at")
+    if since is not None:
+        rows = rows.filter(created_at__gte=since)
     return list(rows.values_list("created_at", field)[:SHOWN_OUTCOMES])[::-1]
 
 

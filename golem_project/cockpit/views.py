@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from archetypes_app.set_apart import APART, link_to
 from golem_project.cockpit.board import build_cockpit, build_fleet, list_visible_golems
 from golem_project.cockpit.live_feed import TELLING
+from golem_project.cockpit.spans import Span, read_span
 from tools_app.core import clock
 from tools_app.core.events import EventType
 
@@ -26,14 +27,14 @@ TELLING_FIELDS = ",".join(TELLING)
 @require_safe
 def show_cockpit(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     """One golem of this person's. Raises Http404 for any other."""
-    return _render(request, "golem", cockpit=_build_cockpit(request, golem_id))
+    return _render(request, "golem", **_build_cockpit(request, golem_id))
 
 
 @never_cache
 @require_safe
 def show_cockpit_parts(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     """The parts of that page which change."""
-    return render(request, "golem_project/cockpit/_golem_parts.html", {"cockpit": _build_cockpit(request, golem_id)})
+    return render(request, "golem_project/cockpit/_golem_parts.html", _build_cockpit(request, golem_id))
 
 
 @never_cache
@@ -59,7 +60,7 @@ def _build_fleet(request: HttpRequest) -> dict[str, Any]:
     return {"fleet": fleet, "asked": asked, "apart_url": link_to(request.GET, is_with_apart=not is_with_apart)}
 
 
-def _build_cockpit(request: HttpRequest, golem_id: UUID) -> Any:
+def _build_cockpit(request: HttpRequest, golem_id: UUID) -> dict[str, Any]:
     _check_may_see(request)
     golem = (
         list_visible_golems(request.user)
@@ -69,7 +70,7 @@ def _build_cockpit(request: HttpRequest, golem_id: UUID) -> Any:
     )
     if golem is None:
         raise Http404("no such golem")
-    return build_cockpit(golem, now=clock.now())
+    return {"cockpit": build_cockpit(golem, now=clock.now(), span=read_span(request.GET)), "spans": list(Span)}
 
 
 def _check_may_see(request: HttpRequest) -> None:

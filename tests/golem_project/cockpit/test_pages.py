@@ -15,7 +15,7 @@ from django.urls import reverse
 from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat, HeartbeatTick
 from archetypes_app.models.tick import TickStatus
 from permits_app.limits import ledger
-from permits_app.models import SpendEntry
+from permits_app.models import OutcomeRecord, SpendEntry
 from permits_app.models.spending import SpendState
 from tests import factories
 from tools_app.core import clock, event_bus
@@ -106,6 +106,21 @@ def test_profit_and_gas_are_drawn_from_outcomes(people: People) -> None:
     text = people.a.get(cockpit(people.golem)).content.decode()
     assert "-$3.00 now" in text
     assert "Gas paid, added up" in text and "ETH now" in text
+
+
+def test_charts_go_as_far_back_as_their_reader_says_also_when_they_renew_themselves(people: People) -> None:
+    for days in (40, 5, 3, 0):
+        at = clock.now() - timedelta(days=days)
+        permit = factories.make_permit(golem=people.golem, now=at)
+        outcome = factories.make_outcome(permit=permit, pnl_micro_usd=-1_000_000)
+        OutcomeRecord.objects.filter(pk=outcome.pk).update(created_at=at)
+    for span, told in (("", "-$4.00 now"), ("month", "-$3.00 now"), ("week", "-$3.00 now"), ("no such", "-$4.00 now")):
+        assert told in people.a.get(cockpit(people.golem), {"span": span} if span else {}).content.decode()
+    text = people.a.get(cockpit(people.golem), {"span": "day"}).content.decode()
+    assert "that could be priced within 24 h." in text and "-$1.00 now" not in text
+    [parts] = re.findall(r'data-parts="([^"]+)"', text)
+    assert parts.endswith("?span=day") and "within 24 h." in people.a.get(parts).content.decode()
+    assert re.search(r'<strong aria-current="true">24 h</strong>', text) and "?span=week#charts" in text
 
 
 def test_a_running_tool_shows_its_step_until_it_ends(people: People) -> None:

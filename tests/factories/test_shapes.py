@@ -121,6 +121,7 @@ def _compare(place: str, real: list[Any], made: list[Any]) -> dict[str, str]:
 def _kind(place: str, value: Any) -> str:
     if isinstance(value, str) and value:
         if place.rpartition(".")[2] in _SAYS_THE_SAME:
-            return value
+            # A sentence may name the block it is about.
+            return re.sub(r"\bblock \d+", "block N", value)
         return next(name for name, pattern in _KINDS if pattern.fullmatch(value))
     return "" if value == "" else type(value).__name__

@@ -145,6 +145,7 @@ def test_graph_and_diff_work_without_javascript(open_window: Any, demo: LiveGole
     visit.shoot("graph-plain")
     assert "Refused: " in page.inner_text("#content")
     visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/change/")
+    page.get_by_text("Who it is", exact=True).click()
     page.locator("input[name=profiles]:checked").first.uncheck()
     page.locator("[name=_save]").first.click()
     assert "Before it is saved" in page.inner_text("#content")
@@ -157,6 +158,7 @@ def test_on_a_phone_the_diff_and_the_conflict_do_not_scroll_sideways(open_window
     visit.log_in("owner-a")
     path = f"/admin/archetypes_app/golem/{demo.golem.pk}/change/"
     page = visit.open(path)
+    page.locator("details#who-it-is > summary").click()
     page.locator("input[name=profiles]:checked").first.uncheck()
     with page.expect_navigation():
         page.get_by_role("button", name="Save", exact=True).click()
@@ -164,6 +166,7 @@ def test_on_a_phone_the_diff_and_the_conflict_do_not_scroll_sideways(open_window
     assert "Before it is saved" in page.inner_text("#content")
     assert visit.overflow() == 0
     visit.open(path)
+    # The section stays open, as it was left.
     page.get_by_label("Name").fill("Renamed by the second")
     Golem.objects.filter(pk=demo.golem.pk).update(version=demo.golem.version + 1)
     with page.expect_navigation():

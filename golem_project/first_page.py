@@ -23,8 +23,9 @@ from archetypes_app.models import ApiKey, Golem, Heartbeat
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
 from archetypes_app.set_apart import read_set_apart, shorten_names
-from permits_app.admin.golem_page import Meter, PermitLine, describe_permits, meter_day
+from permits_app.admin.golem_page import PermitLine, describe_permits, meter_day
 from permits_app.admin.golem_state import GolemState, read_states
+from permits_app.admin.meter import Meter
 from permits_app.admin.portfolio_card import PositionSum, read_kept, sign_usd, sum_up_positions
 from permits_app.admin.refusals import RefusalLine, count_refusals, list_refusals
 from permits_app.admin.request_lines import name_request, say_held

@@ -25,8 +25,9 @@ from golem_project.cockpit.plots import LinePlot
 from golem_project.cockpit.spans import Span
 from golem_project.heartbeat.tripwire import describe_dangers
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
-from permits_app.admin.golem_page import Meter, build_meters, meter_day
+from permits_app.admin.golem_page import build_meters, meter_day
 from permits_app.admin.golem_state import read_state, read_states, say_contract
+from permits_app.admin.meter import Meter
 from permits_app.admin.portfolio_card import (
     Change,
     PortfolioCard,

@@ -22,6 +22,7 @@ from permits_app.admin.death_pages import describe_death
 from permits_app.admin.effective_limits import list_effective_limits
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
 from permits_app.admin.golem_state import read_state, say_contract
+from permits_app.admin.meter import Meter
 from permits_app.admin.portfolio_card import PortfolioCard, read_portfolio_card
 from permits_app.admin.promise_lines import PromiseLine, list_promise_lines
 from permits_app.admin.request_lines import RequestLine, list_request_lines
@@ -48,19 +49,6 @@ LAST_PERMITS = 10
 _LOOKED_AT = 60  # permits, of which equal ones in a row become one line
 # A permit's plan and simulation are long, and a line tells nothing of them.
 _LINE_COLUMNS = ("action_type", "bounds", "status", "value_micro_usd", "created_at", "golem__name")
-
-
-@dataclass(frozen=True, slots=True)
-class Meter:
-    """A limit and how much of it is used; `percent` fills the bar."""
-
-    name: str
-    used: str
-    limit: str
-    remaining: str
-    percent: int
-    tone: str
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from uuid import UUID
 from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
+from permits_app.admin.meter import Meter
 from permits_app.models import NavSnapshot, PolicyCage
 from permits_app.performance.profit_days import DAY, read_worth
 from permits_app.performance.profit_days import Worth as DayWorth
@@ -72,19 +73,6 @@ class PositionLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Allocation:
-    """How much of the portfolio one asset or the largest position is, beside what the cage allows."""
-
-    name: str
-    used: str
-    limit: str
-    remaining: str
-    percent: int
-    tone: str
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
     """The last day: profit or loss with its parts, and what came in or went out besides."""
 
@@ -100,7 +88,8 @@ class PortfolioCard:
 
     tokens: tuple[TokenLine, ...] = ()
     positions: tuple[PositionLine, ...] = ()
-    allocation: tuple[Allocation, ...] = ()
+    allocation: tuple[Meter, ...] = ()
+    """How much of the portfolio each asset and the largest position is, beside what the cage allows."""
     value: str = ""
     debt: str = ""
     liquid: str = ""
@@ -231,7 +220,7 @@ def _describe_position(told: Mapping[str, Any], now: datetime) -> PositionLine:
     )
 
 
-def _list_allocation(golem: Golem, told: Mapping[str, Any]) -> Iterator[Allocation]:
+def _list_allocation(golem: Golem, told: Mapping[str, Any]) -> Iterator[Meter]:
     """Assets beside the cage's share of one asset, the largest position beside its share of one position."""
     total = int(told["value"])
     # A snapshot of before tells no shares.
@@ -247,11 +236,11 @@ def _list_allocation(golem: Golem, told: Mapping[str, Any]) -> Iterator[Allocati
         yield _allocate(f"Largest position: {max(worths)[1]}", max(worths)[0], total, cage.max_position_bps)
 
 
-def _allocate(name: str, micro_usd: int, total: int, most_bps: int) -> Allocation:
+def _allocate(name: str, micro_usd: int, total: int, most_bps: int) -> Meter:
     share = micro_usd * BPS // total
     percent = min(100, share * 100 // most_bps) if most_bps else 100
     left = total * most_bps // BPS - micro_usd
-    return Allocation(
+    return Meter(
         name=name,
         used=format_bps(share),
         limit=format_bps(most_bps),

@@ -9,11 +9,12 @@ waits for no `FOR NO KEY UPDATE`; hence a plain `FOR UPDATE` of a row that other
 from __future__ import annotations
 
 import re
+import sys
 import threading
-import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -30,6 +31,8 @@ _FOR_UPDATE = re.compile(r"\bFOR (NO KEY )?UPDATE\b(?: OF ((?:\"?\w+\"?(?:, )?)+
 _READ = re.compile(r"(?:\bFROM|\bJOIN|,)\s+\"?(\w+)\"?(?![\w.\"])(?:\s+(?:AS\s+)?(\w+))?")
 _CHANGED = re.compile(r"\b(?:UPDATE|DELETE FROM)\s+\"?(\w+)\"?(?=\s+(?:AS\s+\w+\s+)?(?:SET|WHERE)\b|\s*\Z)")
 _UPSERTED = re.compile(r"\bINSERT INTO\s+\"?(\w+)\"?[^;]*?\bON CONFLICT\b", re.DOTALL)
+# What a broken order tells of each side.
+_MOST_LINES = 6
 _OURS = ("permits_app", "memory_app", "archetypes_app", "tools_app", "golem_project", "tests")
 
 
@@ -132,13 +135,24 @@ class Watch:
 
 def _where() -> str:
     """The product's own lines on the stack, the innermost first."""
-    lines = []
-    for frame in reversed(traceback.extract_stack(limit=60)):
-        part = next((name for name in _OURS if f"/{name}/" in frame.filename), None)
-        if part is not None and "/.venv/" not in frame.filename and frame.filename != __file__:
-            if not frame.filename.endswith(("core/prepared.py", "core/compiled_query.py")):
-                lines.append(f"{part}/{frame.filename.partition(f'/{part}/')[2]}:{frame.lineno}")
-    return " < ".join(lines[:6])
+    lines: list[str] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and len(lines) < _MOST_LINES:
+        place = _place_of(frame.f_code.co_filename)
+        if place:
+            lines.append(f"{place}:{frame.f_lineno}")
+        frame = frame.f_back
+    return " < ".join(lines)
+
+
+@cache
+def _place_of(filename: str) -> str:
+    """A file of the product, from its app on; empty for any other, and for what every statement passes."""
+    part = next((name for name in _OURS if f"/{name}/" in filename), None)
+    if part is None or "/.venv/" in filename or filename == __file__:
+        return ""
+    passed = filename.endswith(("core/prepared.py", "core/compiled_query.py"))
+    return "" if passed else f"{part}/{filename.partition(f'/{part}/')[2]}"
 
 
 WATCH = Watch()

@@ -17,8 +17,8 @@ from golem_project.pi.pi_tool import Guideline, PiToolDef
 from memory_app.actions.query_grimoire import MOST_HITS, Store
 from memory_app.decay import Importance
 from permits_app.actions.query import OWN_QUERIES
-from permits_app.actions.read_wish import MOST_WHY, WHY, WISH_ID
 from permits_app.permits.life import PERMIT_TICKS
+from permits_app.previews.read_wish import MOST_WHY, WHY, WISH_ID
 from tools_app.toolkit.enums import Phase, PiTool
 from tools_app.toolkit.schema import json_schema
 from tools_app.toolkit.tooldef import ForeignReadTool, ReadTool, ToolDef

@@ -28,12 +28,12 @@ from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.actions.update_directive import update_directive
 from permits_app.actions.gather_context import gather_context
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE, query_state
-from permits_app.actions.read_wish import WISH_ID
 from permits_app.actions.request_cancel import request_cancel
 from permits_app.doors.request_commit import CommitAnswer, request_commit
 from permits_app.doors.request_halt import request_halt
 from permits_app.doors.request_preview import request_preview
 from permits_app.errors import PermitNotFound
+from permits_app.previews.read_wish import WISH_ID
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.adapters import MemoryNotEnabled, flatten_params, normalize_key
 from tools_app.core import clock

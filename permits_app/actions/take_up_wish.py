@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from permits_app.actions.read_wish import WISH_ID, read_params
 from permits_app.errors import WishDiffers, WishNotFound
+from permits_app.previews.read_wish import WISH_ID, read_params
 from tools_app.adapters import normalize_key
 from tools_app.models import ActionWish
 from tools_app.toolkit.tooldef import ForeignReadTool

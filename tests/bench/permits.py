@@ -17,13 +17,14 @@ from permits_app.actions import commit as commit_module
 from permits_app.actions.cancel import cancel_permit
 from permits_app.actions.commit import commit_permit, start_commit
 from permits_app.actions.halt import halt_golem
-from permits_app.actions.preview import make_hook_call, preview_action
+from permits_app.actions.preview import preview_action
 from permits_app.halts.resume import resume_golem
 from permits_app.limits import ledger
 from permits_app.limits.policy import load_golem, read_policy
 from permits_app.models import ActionPermit, OutboundTransaction, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.sealing import hash_plan
+from permits_app.previews.hook_call import make_hook_call
 from permits_app.safety import hook_chain
 from permits_app.safety.hook import HookCall, HookStage
 from tests.bench.figures import Figure, measure, percentile, time_calls

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from archetypes_app.toolset import resolve_toolset
 from golem_project.demo.seed import seed_demo
-from permits_app.actions.preview import make_hook_call
 from permits_app.limits.policy import read_policy
 from permits_app.models.allowlist import AllowlistKind
+from permits_app.previews.hook_call import make_hook_call
 from permits_app.safety import hook_chain
 from permits_app.safety.hook import Allow, HookStage
 from tests.bench.figures import Figure, measure, percentile, time_calls

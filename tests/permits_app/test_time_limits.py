@@ -13,7 +13,6 @@ from archetypes_app.models import Golem
 from golem_project.pi.authentication import ApiKeyExpired, identify
 from permits_app.actions.announce import expire_announced, list_due_announcements
 from permits_app.actions.execute_change import execute_change
-from permits_app.actions.preview import open_chain
 from permits_app.actions.sweep_changes import forget_denials, list_due_changes, time_out_changes
 from permits_app.approval_errors import ChangeClosed, RelayerBudgetUsed, RelayerRefuses
 from permits_app.doors.decide_change import decide_change
@@ -32,6 +31,7 @@ from permits_app.models import (
 from permits_app.models.approval import ChangeState, Verdict
 from permits_app.models.permit import PermitStatus
 from permits_app.policy_cage.mirror import is_behind
+from permits_app.previews.hook_call import open_chain
 from permits_app.relayer import _check_budget as check_budget
 from permits_app.safety.record_reader import read_records
 from tests import factories

@@ -15,9 +15,9 @@ from golem_project.heartbeat.cycle_state import ACTOR, CycleState
 from golem_project.heartbeat.deliberate import next_wanted
 from golem_project.heartbeat.thinking.planner import WantedAction
 from permits_app.actions.preview import preview_action
-from permits_app.actions.read_wish import MOST_WHY, WHY
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.models.action_record import ActionRecord, ActionState
+from permits_app.previews.read_wish import MOST_WHY, WHY
 from tools_app.core.errors import GolemError
 
 

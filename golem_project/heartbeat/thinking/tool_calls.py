@@ -26,7 +26,6 @@ from memory_app.actions.update_directive import update_directive
 from permits_app.actions.gather_context import gather_context
 from permits_app.actions.preview import preview_action
 from permits_app.actions.query import OWN_QUERIES, query_state
-from permits_app.actions.read_wish import read_params
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.request_cancel import request_cancel
 from permits_app.actions.take_up_wish import take_up_wish
@@ -36,6 +35,7 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.equality import hash_meant
 from permits_app.permits.selectors import view_permit
+from permits_app.previews.read_wish import read_params
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app import runner
 from tools_app.adapters import UnknownAction, UnknownVenue, flatten_params, normalize_key, resolve_action

@@ -59,7 +59,7 @@ def test_a_preview_in_a_conversation_gives_its_permit_back_and_the_page_shows_it
 def test_what_an_agent_asked_its_owners_for_is_not_withdrawn_by_talking_about_it(
     talk: Talk, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("permits_app.actions.preview.classify_call", lambda _: RiskTier.CRITICAL)
+    monkeypatch.setattr("permits_app.previews.judged.classify_call", lambda _: RiskTier.CRITICAL)
     asked = talk.live.preview()
     assert asked["status"] == "AWAITING_APPROVAL"
     script(PREVIEW, calls(("preview_action", json.dumps({**SWAP, "amount": "400000000"}))), say("It waits."))

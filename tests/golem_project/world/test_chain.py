@@ -22,7 +22,6 @@ from golem_project.embedded.process import ProcessIdentity
 from golem_project.embedded.world import checkpoint, saved
 from golem_project.embedded.world.checkpoint import Checkpoints, StateCopy, ask, head_of
 from golem_project.embedded.world.fund import fund
-from golem_project.embedded.world.node import BLOCKS_WITH_STATE
 
 SOMEBODY = "0x00000000000000000000000000000000000000Aa"
 
@@ -52,20 +51,6 @@ def test_a_fresh_chain_is_the_world(kept: EmbeddedChain) -> None:
     argv = kept.argv()
     assert argv[argv.index("--host") + 1] == "127.0.0.1" and argv[argv.index("--hardfork") + 1] == "prague"
     assert int(ask(kept.port, "eth_blockNumber"), 16) > 200
-
-
-def test_a_long_chain_writes_no_states_to_disk_and_still_knows_the_balances_of_recent_blocks(
-    kept: EmbeddedChain,
-) -> None:
-    kept.start()
-    begun = int(ask(kept.port, "eth_blockNumber"), 16)
-    ask(kept.port, "anvil_mine", hex(BLOCKS_WITH_STATE + 50))
-    head = int(ask(kept.port, "eth_blockNumber"), 16)
-    assert head == begun + BLOCKS_WITH_STATE + 50
-    assert int(ask(kept.port, "eth_getBalance", SOMEBODY, hex(head - BLOCKS_WITH_STATE // 2)), 16) == 0
-    with pytest.raises(EmbeddedError):
-        ask(kept.port, "eth_getBalance", SOMEBODY, hex(head - BLOCKS_WITH_STATE - 10))
-    assert not list(kept.data_dir.glob(".foundry/**/*.json"))
 
 
 def test_a_saved_world_is_ready_in_less_than_a_second_and_not_built_again(tmp_path: Path) -> None:

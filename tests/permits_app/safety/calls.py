@@ -10,10 +10,10 @@ from uuid import uuid4
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset, view_golem
-from permits_app.actions.preview import make_hook_call
 from permits_app.limits.policy import read_policy
 from permits_app.limits.valuation import PlanValue
 from permits_app.models import PolicyCage, SpendingLimits
+from permits_app.previews.hook_call import make_hook_call
 from permits_app.safety.hook import HookCall, HookStage
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem

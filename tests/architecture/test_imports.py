@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
-from tests.architecture.sources import PACKAGES, ROOT
+from tests.architecture.sources import PACKAGES, ROOT, list_sources, parse
 
 _CONTRACTS = {
     "Apps point one way": "layers",
@@ -57,3 +58,39 @@ def test_the_tree_keeps_its_import_contracts() -> None:
     outcome = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, timeout=150, check=False)
     assert outcome.returncode == 0, outcome.stdout[-4000:] + outcome.stderr[-1000:]
     assert " 0 broken" in outcome.stdout
+
+
+# What Django's documents do not promise: these modules change from one version to the next.
+_DJANGOS_OWN = (
+    "django.db.models.query",
+    "django.db.models.sql",
+    "django.db.models.options",
+    "django.utils.datastructures",
+)
+
+
+def _list_imports(path: str) -> list[tuple[str, str]]:
+    """Module and name of each import of a file."""
+    found: list[tuple[str, str]] = []
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.ImportFrom):
+            found += [(node.module or "", alias.name) for alias in node.names]
+        elif isinstance(node, ast.Import):
+            found += [(alias.name, "") for alias in node.names]
+    return found
+
+
+def test_no_private_name_of_django_is_imported() -> None:
+    private = [
+        f"{path}: {module} {name}".strip()
+        for path in list_sources()
+        for module, name in _list_imports(path)
+        if module.split(".")[0] == "django"
+        and (module.startswith(_DJANGOS_OWN) or any(part.startswith("_") for part in (*module.split("."), name)))
+    ]
+    assert private == []
+
+
+def test_the_story_of_a_preview_is_told_by_at_most_25_imports() -> None:
+    modules = {module for module, _ in _list_imports("permits_app/actions/preview.py")}
+    assert len(modules) <= 25

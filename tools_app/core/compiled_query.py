@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
-from django.db.models.query import get_related_populators
 
 from tools_app.core.prepared import Filled, Prepared, Rows
 
@@ -68,11 +67,21 @@ class CompiledStatement:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class _Joined:
+    """The columns of one object in a row, and how the objects that `select_related` joined to it are hung on it."""
+
     model: type[models.Model]
     names: list[str]
     columns: slice
-    populators: list[Any]
+    key: int
+    parts: list[_Joined]
+    hang: Callable[[Any, Any], None]
+    hang_back: Callable[[Any, Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    whole: _Joined
     converters: list[tuple[int, Sequence[Callable[[Any, Any, Any], Any]], Any]]
 
 
@@ -106,24 +115,52 @@ class CompiledQuery(Generic[M]):
         if compiler.annotation_col_map or compiler.klass_info is None:
             raise TypeError("only whole rows can be compiled")
         select, info = compiler.select, compiler.klass_info
-        fields = info["select_fields"]
-        columns = slice(fields[0], fields[-1] + 1)
         converters = compiler.get_converters([column[0] for column in select])
         self._shape = _Shape(
-            model=info["model"],
-            names=[column[0].target.attname for column in select[columns]],
-            columns=columns,
-            populators=get_related_populators(info, select, DEFAULT_DB_ALIAS),  # type: ignore[call-arg]
+            whole=_read_shape(info, select),
             converters=[(place, functions, expression) for place, (functions, expression) in converters.items()],
         )
         return self._shape
+
+
+def _read_shape(info: dict[str, Any], select: Sequence[Any]) -> _Joined:
+    """What Django's compiler tells of one model in the statement, with those joined to it."""
+    if info.get("from_parent"):
+        raise TypeError("a child of a model that is joined to it cannot be compiled")
+    fields = info["select_fields"]
+    columns = slice(fields[0], fields[-1] + 1)
+    names = [column[0].target.attname for column in select[columns]]
+    return _Joined(
+        model=info["model"],
+        names=names,
+        columns=columns,
+        key=names.index(info["model"]._meta.pk.attname),
+        parts=[_read_shape(part, select) for part in info.get("related_klass_infos", ())],
+        hang=info.get("local_setter", _hang_nowhere),
+        hang_back=info.get("remote_setter", _hang_nowhere),
+    )
+
+
+def _hang_nowhere(_one: Any, _other: Any) -> None:
+    pass
 
 
 def _as_object(shape: _Shape, row: list[Any], database: Any) -> Any:
     for place, functions, expression in shape.converters:
         for function in functions:
             row[place] = function(row[place], expression, database)
-    found = shape.model.from_db(DEFAULT_DB_ALIAS, shape.names, row[shape.columns])
-    for populator in shape.populators:
-        populator.populate(row, found)
+    return _make(shape.whole, row)
+
+
+def _make(joined: _Joined, row: list[Any]) -> Any:
+    """The object, or None where nothing was joined: its key is NULL then."""
+    columns = row[joined.columns]
+    if columns[joined.key] is None:
+        return None
+    found = joined.model.from_db(DEFAULT_DB_ALIAS, joined.names, columns)
+    for part in joined.parts:
+        other = _make(part, row)
+        part.hang(found, other)
+        if other is not None:
+            part.hang_back(other, found)
     return found

@@ -6,7 +6,7 @@ from golem_project.settings.base import *  # noqa: F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DATABASES["default"]["OPTIONS"]["pool"]["max_size"] = 80  # noqa: F405  (tests run 64 real threads)
-GOLEM_KEYSTORE_SCRYPT_N = 2**10
+GOLEM_KEYSTORE_SCRYPT_N = 2**4
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405  (whitenoise warns about a missing folder)
 # Each test client would look through all static files when it is made; asked for one, the middleware finds it.
 WHITENOISE_AUTOREFRESH = True

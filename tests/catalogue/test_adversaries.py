@@ -148,6 +148,7 @@ def lose(share: int) -> Deed:
         vault, usdc = known_vaults(31337)[0].address, token(door, "USDC")
         held = door.stage.world.rpc.balance_of(usdc, vault)
         door.stage.world.rpc.call("anvil_dealERC20", vault, usdc, hex(held - held // share))
+        door.stage.world.rpc.call("evm_mine")
 
     return vanish
 
@@ -396,16 +397,14 @@ BETWEEN: dict[str, Surprise] = {
     "the borrow cap is reached": Surprise(
         "aave_borrow", govern("setBorrowCap(address,uint256)", "USDC", 1), "BLOCKED", ("aave_supply",)
     ),
-    "the cover of a loan to be taken falls": Surprise(
-        "aave_borrow", set_feed("WETH", 1_100), "BLOCKED", ("aave_supply",)
-    ),
+    "the cover of a new loan falls": Surprise("aave_borrow", set_feed("WETH", 1_100), "BLOCKED", ("aave_supply",)),
     "the oracle falls silent": Surprise("morpho_borrow_market", stop_feed("WETH"), "BLOCKED", worlds=("morpho",)),
     "the oracle leaves the feeds": Surprise(
         "morpho_borrow_market", lambda door: set_price(door.stage.world, percent=110), "BLOCKED", worlds=("morpho",)
     ),
     "a share loses its worth": Surprise("vault_withdraw_all", lose(4), "BLOCKED", ("vault_deposit",), ("erc4626",)),
     "validators are fined before wrapping": Surprise(
-        "lido_wrap", slash, "BLOCKED", ("lido_stake_rebasing",), ("lido",)
+        "lido_wrap", slash, "COMMITTED", ("lido_stake_rebasing",), ("lido",)
     ),
     "ten minutes of interest": Surprise("aave_repay_all", pass_minutes(10), "COMMITTED", ("aave_borrow",)),
     "the collateral falls": Surprise("aave_withdraw", set_feed("WETH", 1_100), "BLOCKED", ("aave_borrow",)),

@@ -103,9 +103,9 @@ def test_every_adversary_of_the_tables_is_named() -> None:
     assert {f"refused: {name}" for name in REFUSED} <= named
     # What else may happen meanwhile belongs to no phrase of its own.
     assert {f"between: {name}" for name in BETWEEN} - named == {
-        "the collateral falls",
-        "the cover of a new loan falls",
-        "ten minutes of interest",
+        "between: the collateral falls",
+        "between: the cover of a new loan falls",
+        "between: ten minutes of interest",
     }
 
 

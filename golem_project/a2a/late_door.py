@@ -33,11 +33,15 @@ class LateDoor:
         if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
             await self._inner(scope, receive, send)
             return
-        if self._door is None:
-            async with self._opening:
-                # Loading takes a third of a second, in which the loop serves everybody else.
-                self._door = self._door or await run_blocking(self._open)
-        await self._door(scope, receive, send)
+        door = self._door or await self._find()
+        await door(scope, receive, send)
+
+    async def _find(self) -> A2ADoor:
+        async with self._opening:
+            # Loading takes a third of a second, in which the loop serves everybody else.
+            found = self._door or await run_blocking(self._open)
+            self._door = found
+        return found
 
     def _open(self) -> A2ADoor:
         from golem_project.a2a.door import A2ADoor

@@ -19,7 +19,7 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 django.setup(set_prefix=False)
 
 # Their models need the apps to be loaded.
-from golem_project.a2a.door import A2ADoor  # noqa: E402
+from golem_project.a2a.late_door import LateDoor  # noqa: E402
 from golem_project.boot import check_before_serving  # noqa: E402
 from golem_project.checked_start import CheckedStart  # noqa: E402
 from golem_project.pi.mcp_door import McpDoor  # noqa: E402
@@ -28,5 +28,5 @@ from golem_project.stream.sse import EventStream  # noqa: E402
 from golem_project.threaded_handler import ThreadedHandler  # noqa: E402
 
 event_stream = EventStream(ThreadedHandler())
-doors = McpDoor(A2ADoor(event_stream, events=event_stream))
+doors = McpDoor(LateDoor(event_stream, events=event_stream))
 application = CheckedStart(PlainHttp(doors), check=check_before_serving)

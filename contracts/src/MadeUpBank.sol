@@ -6,6 +6,10 @@ interface IBankToken {
     function transferFrom(address from, address to, uint256 value) external returns (bool);
 }
 
+interface ISignsForItself {
+    function isValidSignature(bytes32 digest, bytes calldata signature) external view returns (bytes4);
+}
+
 /// @title A simulated contract: a bank that nobody runs, with debt, a queue and a right of its own, for tests
 /// @notice Deposits of `cash` back loans of `loan`. What is withdrawn waits in a queue first. `isTeller` may act for
 /// an account. Its `mood` makes it do more than it is asked, as hostile protocols do.
@@ -124,8 +128,7 @@ contract MadeUpBank {
         bytes32 domain =
             keccak256(abi.encode(_DOMAIN, keccak256("MadeUpBank"), keccak256("1"), block.chainid, address(this)));
         bytes32 digest = keccak256(abi.encodePacked("\x19\x01", domain, keccak256(abi.encode(_OFFER, offer))));
-        address signer = ecrecover(digest, v, r, s);
-        if (signer == address(0) || signer != offer.maker) revert NotSigned(offer.maker);
+        if (!_hasSigned(offer.maker, digest, v, r, s)) revert NotSigned(offer.maker);
         offerState[offer.maker][offer.nonce] = 1;
         loan.transferFrom(msg.sender, offer.maker, offer.want);
         deposited[offer.maker] -= offer.give;
@@ -155,6 +158,13 @@ contract MadeUpBank {
     function health(address account) public view returns (uint256 bps) {
         uint256 debt = owed[account] * priceOfLoan / 1e18;
         return debt == 0 ? type(uint256).max : deposited[account] * COVER_BPS / debt;
+    }
+
+    /// @dev A key signs itself; a contract says for itself whether it signed (ERC-1271), as order protocols ask.
+    function _hasSigned(address maker, bytes32 digest, uint8 v, bytes32 r, bytes32 s) private view returns (bool) {
+        if (maker.code.length == 0) return maker != address(0) && ecrecover(digest, v, r, s) == maker;
+        bytes4 told = ISignsForItself(maker).isValidSignature(digest, abi.encodePacked(r, s, v));
+        return told == ISignsForItself.isValidSignature.selector;
     }
 
     function _check(address account) private view {

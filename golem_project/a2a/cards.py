@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 from a2a.types import a2a_pb2 as wire
 
 from archetypes_app.models import Golem
@@ -60,4 +59,7 @@ def make_card(*, golem: Golem, base_url: str, skills: Sequence[wire.AgentSkill])
 
 def show_card(card: wire.AgentCard) -> dict[str, Any]:
     """The card as JSON, with the fields that clients of 0.3 and before look for beside those of 1.0."""
+    # Imported here: its package is the SDK's whole server, which a start does without.
+    from a2a.server.request_handlers.response_helpers import agent_card_to_dict
+
     return agent_card_to_dict(card)

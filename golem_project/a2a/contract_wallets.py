@@ -12,10 +12,8 @@ from typing import Final
 from tools_app import runner
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.core.clock import Deadline
-from tools_app.toolkit.context import ReadCall
+from tools_app.standards.erc1271 import ask_whether_signed, says_yes
 
-IS_VALID_SIGNATURE: Final = "function isValidSignature(bytes32,bytes) view returns (bytes4)"
-MAGIC_VALUE: Final = bytes.fromhex("1626ba7e")
 _BUDGET_MS: Final = 3_000
 
 
@@ -29,5 +27,5 @@ def says_it_signed(*, address: str, digests: Iterable[bytes], signature: bytes, 
     except ChainNotSupported:
         # Without a node for it there is nobody to ask.
         return False
-    asked = [ReadCall(address, IS_VALID_SIGNATURE, (digest, signature)) for digest in digests]
-    return any(outcome.ok and outcome.values == (MAGIC_VALUE,) for outcome in chain.call_many(asked))
+    asked = [ask_whether_signed(address, digest, signature) for digest in digests]
+    return any(says_yes(outcome) for outcome in chain.call_many(asked))

@@ -271,7 +271,11 @@ def _promise(permit: ActionPermit, tool: WriteTool, lease: Lease) -> None:
     expires = now + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
     capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
     worth = call.value.spend_micro_usd
-    promising.sign_promise(permit=permit, capability=capability, worth_micro_usd=worth, lease=lease, now=now)
+    if call.chain is None:
+        raise TypeError("a promise is read by a contract of a chain")
+    promising.sign_promise(
+        permit=permit, capability=capability, worth_micro_usd=worth, chain=call.chain, lease=lease, now=now
+    )
 
 
 def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: datetime) -> HookCall:

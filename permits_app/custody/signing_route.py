@@ -55,10 +55,11 @@ class Carrier(StrEnum):
 class SigningRoute:
     """`account` holds the funds; `signer` signs, pays gas and counts nonces. `through` is the cage, or MultiSend.
 
-    OWNERS is a Safe whose owners sign each plan: `safe` is what it said of itself, `signatures` what they signed,
-    empty while they are asked. OPERATION is a user operation of a smart account, which counts its nonces itself at the
-    EntryPoint, `through`, and pays the gas unless a `paymaster` does. `payees` are whom the cage lets the golem pay, as
-    `list_payees` tells: a transfer to one of them goes through the cage's own door, where it is no loss.
+    SAFE is one that the signer suffices for, OWNERS one whose owners sign each plan: `safe` is what it said of itself,
+    `signatures` what they signed, empty while they are asked. OPERATION is a user operation of a smart account, which
+    counts its nonces itself at the EntryPoint, `through`, and pays the gas unless a `paymaster` does. `payees` are whom
+    the cage lets the golem pay, as `list_payees` tells: a transfer to one of them goes through the cage's own door,
+    where it is no loss.
     """
 
     account: str
@@ -255,16 +256,14 @@ def _route_through_safe(golem: Golem, wallet: Wallet, chain: ChainReader | None)
             f"{wallet.address} does not answer as a Safe on chain {chain.chain_id}", address=wallet.address
         ) from error
     multi_send = _find_multi_send(chain.chain_id)
-    if key.address in safe.owners and safe.threshold == 1:
-        return SigningRoute(account=wallet.address, signer=key.address, carrier=Carrier.SAFE, through=multi_send)
-    return SigningRoute(
-        account=wallet.address, signer=key.address, carrier=Carrier.OWNERS, through=multi_send, safe=safe
-    )
+    is_enough = key.address in safe.owners and safe.threshold == 1
+    carrier = Carrier.SAFE if is_enough else Carrier.OWNERS
+    return SigningRoute(account=wallet.address, signer=key.address, carrier=carrier, through=multi_send, safe=safe)
 
 
 def carries_its_batch(permit: ActionPermit) -> bool:
     """Whether what is signed makes exactly the calls that the permit says its account makes; judged from the bytes."""
-    if not permit.acts_for:
+    if not permit.acts_for or not permit.calls:
         return not permit.batch
     if len(permit.calls) != 1 or not permit.batch:
         return False

@@ -15,7 +15,7 @@ from archetypes_app.errors import GolemHalted
 from permits_app.custody.signers.choose import open_signer
 from permits_app.custody.signers.local import LocalSigner
 from permits_app.custody.signers.privy import PrivySigner
-from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
+from permits_app.errors import LeaseLost, PlanTampered, SignerMismatch, SignerUnavailable
 from permits_app.execution.lease import Lease
 from permits_app.limits.signed_promises import make_promise, tell
 from permits_app.models import ActionPermit, SignedPromise
@@ -26,32 +26,55 @@ from permits_app.permits.capabilities import MintedCapability, check_minted
 from permits_app.permits.plan_store import decode_plan
 from permits_app.permits.row_locks import lock_golem_and_permit
 from permits_app.permits.sealing import hash_plan
+from permits_app.policy_cage.safe_message import wrap_digest
+from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.whole import whole
+from tools_app.standards.erc1271 import ask_whether_signed, says_yes
+from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.result import ToolResult
+from tools_app.toolkit.typed_data import TypedData
 
 
 def sign_promise(
-    *, permit: ActionPermit, capability: MintedCapability, worth_micro_usd: int, lease: Lease, now: datetime
+    *,
+    permit: ActionPermit,
+    capability: MintedCapability,
+    worth_micro_usd: int,
+    chain: ChainReader,
+    lease: Lease,
+    now: datetime,
 ) -> None:
     """Sign what the permit promises and end it as COMMITTED; its result holds the signature.
 
-    `worth_micro_usd` is what is promised at the prices of now.
+    `worth_micro_usd` is what is promised at the prices of now. For a Safe the key signs a SafeMessage, and the Safe
+    itself is asked on `chain` whether it takes that, before anything is stored.
 
     Raises SignerUnavailable where the key cannot sign typed data, SignerMismatch, GolemHalted, LeaseLost, PlanTampered,
-    CapabilityError; then nothing is stored and nobody has a signature.
+    CapabilityError, and what the node raises; then nothing is stored and nobody has a signature.
     """
     plan = decode_plan(permit)
     if plan.promise is None:
         raise PlanTampered("the permit promises nothing", permit_id=str(permit.pk))
     signer = open_signer(permit.signer)
-    if not isinstance(signer, LocalSigner | PrivySigner) or permit.acts_for:
+    if not isinstance(signer, LocalSigner | PrivySigner):
         raise SignerUnavailable("this account's key does not sign typed data here", address=permit.signer)
     capability.check_value(worth_micro_usd)
-    signature = signer.sign_typed_data(plan.promise)
+    signature = _sign(plan.promise, signer, permit.acts_for, chain)
     row = make_promise(permit=permit, plan=plan, signature=signature, now=now)
     _store(permit, row, capability, lease, now)
+
+
+def _sign(typed: TypedData, signer: LocalSigner | PrivySigner, safe: str, chain: ChainReader) -> bytes:
+    if not safe:
+        return signer.sign_typed_data(typed)
+    digest = hash_typed_data(typed)
+    signature = signer.sign_typed_data(wrap_digest(digest, safe=safe, chain_id=typed.chain_id))
+    [told] = chain.call_many([ask_whether_signed(safe, digest, signature)])
+    if not says_yes(told):
+        raise SignerMismatch(f"the Safe {safe} does not take what its owner signed", address=safe)
+    return signature
 
 
 @whole

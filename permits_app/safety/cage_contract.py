@@ -16,6 +16,7 @@ from permits_app.policy_cage.verdicts import Refusal
 from permits_app.rejection import Reject
 from permits_app.safety.hook import HookCall
 from tools_app.core.clock import Deadline
+from tools_app.core.errors import Recovery
 from tools_app.toolkit.enums import EngineSetting
 
 PREFLIGHT_BUDGET_MS = 8_000
@@ -43,6 +44,17 @@ def judge_contract(call: HookCall) -> Reject | None:
     # A plain account, and another than the cage's, act by themselves: the contract's rules are known, and not between.
     if not mirror.is_enforced or mirror.account != call.view.address:
         return None
+    if call.plan.promise is not None:
+        return Reject(
+            rule="policy_cage.promise",
+            reason=f"the Safe {mirror.account} stands behind the cage {mirror.contract}, which holds calls to its rules"
+            " and no signatures; only the Safe's owners sign for it",
+            observed="a promise, which is signed and not sent",
+            limit="calls that the cage makes",
+            would_pass="the same action of a golem whose key is its account, or the only owner of its Safe; or the"
+            " Safe's owners sign it themselves",
+            data={"recovery": Recovery.ASK_OWNER, "contract": mirror.contract},
+        )
     if call.chain is None or call.chain.chain_id != mirror.chain_id:
         return Reject(
             rule="policy_cage.other_chain",

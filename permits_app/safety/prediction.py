@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from permits_app.custody.signing_route import SigningRoute
 from permits_app.permits.balance_deltas import describe_deltas
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import HookCall
@@ -122,6 +123,7 @@ def _describe_promise(call: HookCall, plan: TxPlan) -> dict[str, Any]:
     """What may come of what is signed: nothing moves before somebody carries it out."""
     return {
         "promise": "signed, not sent: somebody else may carry it out any moment until it ends",
+        "signed_by": _say_who_signs(call.sent_by),
         "ends_at": plan.deadline,
         "least_received": [_describe_bound(flow) for flow in plan.receives],
         "most_spent": [_describe_bound(flow) for flow in plan.spends],
@@ -133,6 +135,12 @@ def _describe_promise(call: HookCall, plan: TxPlan) -> dict[str, Any]:
         "details": dict(plan.details),
         "parameters": _describe_parameters(call, plan.tokens),
     }
+
+
+def _say_who_signs(route: SigningRoute) -> str:
+    if not route.acts_for:
+        return "the account's own key (EIP-712)"
+    return f"the Safe {route.account}, which takes a SafeMessage of its only owner for its own word (ERC-1271)"
 
 
 def _describe_bound(flow: TokenFlow) -> dict[str, str]:

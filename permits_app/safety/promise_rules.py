@@ -2,18 +2,21 @@
 
 Nothing runs, because nobody can carry a promise out before it is signed. So only what is known word by word is signed:
 typed data of no known contract, of another chain, with a field nobody accounts for, without an end, or for an account
-that signs otherwise than with its own key is refused. A permit is refused by its name, whoever reads it: it lets
+whose signature the golem's key cannot make alone is refused. A permit is refused by its name, whoever reads it: it lets
 somebody take and brings nothing, and most of them nobody can take back.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from permits_app.errors import SimulationFailed
 from permits_app.rejection import Reject
 from permits_app.safety.hook import HookCall
+from permits_app.safety.promise_signer import judge_safe_says_yes, judge_who_signs
 from tools_app.chain.typed_hash import hash_typed_data
+from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.standards.signed_rights import name_signed_right
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, UnknownCall
@@ -26,13 +29,20 @@ LONGEST_SECONDS: Final = 7 * 24 * 3_600
 """A promise that could be taken later than this is refused: nobody watches a price for so long."""
 
 
-def judge_promise(call: HookCall, plan: TxPlan, typed: TypedData, chain: ChainReader) -> Reject | None:
-    """What speaks against signing `typed`. Raises what the chain raises."""
+def judge_promise(
+    call: HookCall,
+    plan: TxPlan,
+    typed: TypedData,
+    chain: ChainReader,
+    *,
+    run: Callable[[SimulationRequest], SimulationResult],
+) -> Reject | None:
+    """What speaks against signing `typed`; `run` simulates. Raises what the chain and `run` raise."""
     route = call.sent_by
     if plan.calls:
         return _refuse("alone", "a plan both sends and promises", f"{len(plan.calls)} calls", "a promise of its own")
-    if route.acts_for or route.waits_for_owners:
-        return _refuse("signer", "another account's key would sign", route.signer, "an account that is its own key")
+    if (other := judge_who_signs(route)) is not None:
+        return other
     if call.action_class in LEAVING:
         # Leaving passes nearly every limit, so only what was measured to leave is it; nothing is measured here.
         raising = ", ".join(each.value for each in ActionClass if each not in LEAVING)
@@ -58,6 +68,8 @@ def judge_promise(call: HookCall, plan: TxPlan, typed: TypedData, chain: ChainRe
     if plan.deadline > now + LONGEST_SECONDS:
         most = f"at most {LONGEST_SECONDS} s"
         return _refuse("deadline", "the promise could be taken for too long", f"{plan.deadline - now} s", most)
+    if route.acts_for:
+        return judge_safe_says_yes(typed, route=route, block=chain.block, run=run)
     return None
 
 

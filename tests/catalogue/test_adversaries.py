@@ -13,13 +13,17 @@ from typing import Any
 import pytest
 
 from golem_project.embedded.world.accounts import derive_account
-from permits_app.models import ActionPermit, OutcomeRecord, PendingRequest
+from permits_app.actions.allow_addresses import allow_addresses
+from permits_app.limits.suggested_allowlist import AllowlistChoice
+from permits_app.models import ActionPermit, OutcomeRecord, PendingRequest, PolicyCage
+from permits_app.models.allowlist import AllowlistKind
 from tests.catalogue.door import Door
 from tests.proof.lying_node import LyingNode, change_answers
 from tests.tools_app.protocols.lido.staking import report
 from tests.tools_app.protocols.morpho_blue.golem import set_price
 from tools_app import runner
 from tools_app.chain.abi import checksum, encode_call
+from tools_app.core import clock
 from tools_app.protocols.aave_v3.addresses import deployments as aave
 from tools_app.protocols.erc4626.addresses import known_vaults
 from tools_app.protocols.morpho_blue.addresses import LOCAL as MORPHO
@@ -137,6 +141,31 @@ def sell_all(symbol: str) -> Deed:
     return sell
 
 
+def lose(share: int) -> Deed:
+    """What the vault lent is gone: one part in so many."""
+
+    def vanish(door: Door) -> None:
+        vault, usdc = known_vaults(31337)[0].address, token(door, "USDC")
+        held = door.stage.world.rpc.balance_of(usdc, vault)
+        door.stage.world.rpc.call("anvil_dealERC20", vault, usdc, hex(held - held // share))
+        door.stage.world.rpc.call("evm_mine")
+
+    return vanish
+
+
+def slash(door: Door) -> None:
+    """Validators are fined, and every balance is less."""
+    report(door.stage.world, lost=90 * ETH)
+
+
+def pass_minutes(minutes: int) -> Deed:
+    def wait(door: Door) -> None:
+        door.stage.world.rpc.call("evm_increaseTime", 60 * minutes)
+        door.stage.world.rpc.call("evm_mine")
+
+    return wait
+
+
 def set_feed(symbol: str, dollars: int) -> Deed:
     def change(door: Door) -> None:
         world = door.stage.world
@@ -149,7 +178,8 @@ def set_feed(symbol: str, dollars: int) -> Deed:
 class Attack:
     """A case with something wrong. `before` are cases carried out first; `deed` happens before the preview.
 
-    `code` is the refusal's, and `rule` the hook's where a hook refuses.
+    `code` is the refusal's, and `rule` the hook's where a hook refuses. `trusts` is a contract that the golem's owner
+    lists, arbitrary call data allowed.
     """
 
     case: str
@@ -159,6 +189,7 @@ class Attack:
     params: dict[str, Any] | None = None
     deed: Deed | None = None
     bend: Bend | None = None
+    trusts: Callable[[Door], str] | None = None
     worlds: tuple[str, ...] = ("aave_v3",)
 
 
@@ -203,6 +234,14 @@ REFUSED: dict[str, Attack] = {
         rule="policy_cage.arbitrary_calldata",
         before=("aave_supply",),
         bend=hidden(delegate_debt),
+    ),
+    "a delegation of credit that its owner's lists let through": Attack(
+        "aave_borrow",
+        "SAFETY_SIMULATION_FAILED",
+        rule="simulator.unexpected_approval",
+        before=("aave_supply",),
+        bend=hidden(delegate_debt),
+        trusts=lambda door: delegate_debt(door)[0],
     ),
     "an authorisation over all positions": Attack(
         "morpho_supply_market",
@@ -305,6 +344,8 @@ def test_it_is_refused_with_its_code_and_nothing_moves(
         attack.deed(door)
     if attack.bend is not None:
         bend(door, attack.bend)
+    if attack.trusts is not None:
+        trust(door, attack.trusts(door))
     before = door.stage.wallet()
     problem = door.preview(attack.case, **(attack.params or {}))
     assert problem["http"] >= 400, problem
@@ -312,6 +353,14 @@ def test_it_is_refused_with_its_code_and_nothing_moves(
     assert problem["recovery"] and problem["detail"]
     assert not ActionPermit.objects.exists()
     assert door.stage.wallet() == before
+
+
+def trust(door: Door, contract: str) -> None:
+    """The golem's owner lists `contract`, and lets through what no protocol declares."""
+    golem = door.stage.live.golem
+    choice = AllowlistChoice(31337, AllowlistKind.CONTRACT, contract, "its owner trusts it")
+    allow_addresses(golem=golem, choices=[choice], actor="user:owner", now=clock.now())
+    PolicyCage.objects.filter(golem=golem).update(allows_arbitrary_calldata=True)
 
 
 @dataclass(frozen=True)
@@ -345,6 +394,19 @@ BETWEEN: dict[str, Surprise] = {
     "the reserve is frozen": Surprise("aave_supply", govern("setReserveFreeze(address,bool)", "WETH", True), "BLOCKED"),
     "the supply cap is reached": Surprise("aave_supply", govern("setSupplyCap(address,uint256)", "WETH", 1), "BLOCKED"),
     "what is to be repaid with is sold": Surprise("aave_repay", sell_all("USDC"), "BLOCKED", ("aave_borrow",)),
+    "the borrow cap is reached": Surprise(
+        "aave_borrow", govern("setBorrowCap(address,uint256)", "USDC", 1), "BLOCKED", ("aave_supply",)
+    ),
+    "the cover of a new loan falls": Surprise("aave_borrow", set_feed("WETH", 1_100), "BLOCKED", ("aave_supply",)),
+    "the oracle falls silent": Surprise("morpho_borrow_market", stop_feed("WETH"), "BLOCKED", worlds=("morpho",)),
+    "the oracle leaves the feeds": Surprise(
+        "morpho_borrow_market", lambda door: set_price(door.stage.world, percent=110), "BLOCKED", worlds=("morpho",)
+    ),
+    "a share loses its worth": Surprise("vault_withdraw_all", lose(4), "BLOCKED", ("vault_deposit",), ("erc4626",)),
+    "validators are fined before wrapping": Surprise(
+        "lido_wrap", slash, "COMMITTED", ("lido_stake_rebasing",), ("lido",)
+    ),
+    "ten minutes of interest": Surprise("aave_repay_all", pass_minutes(10), "COMMITTED", ("aave_borrow",)),
     "the collateral falls": Surprise("aave_withdraw", set_feed("WETH", 1_100), "BLOCKED", ("aave_borrow",)),
 }
 

@@ -13,6 +13,7 @@ from permits_app.models.allowlist import AllowlistKind
 from tests.evm.world import CHAIN_ID
 from tests.made_up_bank.on_the_shelf import NAME
 from tests.permits_app.execution.test_safe_wallet import SafeGolem
+from tests.permits_app.test_promises_of_a_safe import put_in
 from tests.permits_app.test_signed_promises import DAI, Maker
 from tests.permits_app.test_signed_promises import maker as maker
 from tools_app.chain.typed_hash import hash_typed_data
@@ -93,12 +94,11 @@ def test_a_permit_is_refused_also_where_a_protocol_says_that_it_reads_it(maker: 
     assert maker.preview()[1]["rule"] == "simulator.promise_permit"
 
 
-def test_a_safe_signs_no_promise_and_its_agent_is_told_so_by_the_preview(maker: Maker) -> None:
+def test_a_safe_signs_no_permit_either(maker: Maker) -> None:
     safe = SafeGolem(maker.live)
     maker.bank.world.fund(safe.safe.address, 20 * 10**18, {"DAI": 5_000 * DAI})
-    status, permit = maker.ask("preview_action", action_type="bank_deposit", venue=NAME, amount=str(1_000 * DAI))
-    assert status == 200, permit
-    assert maker.ask("commit_action", permit_id=permit["permit_id"])[1]["status"] == "COMMITTED"
+    put_in(maker)
+    maker.bank.modules["tools"].INSTEAD.append(permits_of(maker)["Permit"])
     status, problem = maker.preview()
-    assert (status, problem["rule"]) == (422, "simulator.promise_signer"), problem
+    assert (status, problem["rule"]) == (422, "simulator.promise_permit"), problem
     assert not SignedPromise.objects.exists()

@@ -347,6 +347,7 @@ export interface components {
             amount: string;
             interest_rate_mode?: ("variable" | "stable") | null;
             chain_id?: (number | null) | null;
+            withdraw_collateral?: boolean | null;
         };
         /** @description aave_supply: Lend an asset at Aave V3 and earn interest on it. */
         AaveSupplyBody: {
@@ -2221,6 +2222,7 @@ export interface components {
             amount: string;
             interest_rate_mode?: ("variable" | "stable") | null;
             chain_id?: (number | null) | null;
+            withdraw_collateral?: boolean | null;
         };
         /** @description spark_supply: Lend an asset at SparkLend and earn interest on it. */
         SparkSupplyBody: {

@@ -11,7 +11,7 @@ from golem_project.embedded.environment import LOCAL_RPC_VARIABLE, current_envir
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import is_fetched, say_to_stderr
 from golem_project.embedded.token_list import fetch_token_list
-from golem_project.embedded.world import bindings, saved, solidity
+from golem_project.embedded.world import saved, solidity
 
 
 def prepare(arguments: argparse.Namespace) -> None:
@@ -53,6 +53,9 @@ def protocols(arguments: argparse.Namespace) -> None:
 
 def compile_sources(_: argparse.Namespace) -> None:
     """Compile `contracts/src` into `contracts/out`."""
+    # Imported here: hashing loads what takes a third of a second, and set-up asks nothing of it.
+    from golem_project.embedded.world import bindings
+
     outputs = solidity.compile_contracts()
     solidity.write_outputs(outputs)
     bindings.write_bindings()
@@ -61,6 +64,8 @@ def compile_sources(_: argparse.Namespace) -> None:
 
 def write_bindings(_: argparse.Namespace) -> None:
     """Write the Python bindings of the compiled contracts."""
+    from golem_project.embedded.world import bindings
+
     bindings.write_bindings()
 
 

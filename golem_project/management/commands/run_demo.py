@@ -37,7 +37,8 @@ class Command(BaseCommand):
             rpc_url=settings.GOLEM_RPC_URLS[CHAIN_ID][0],
             on_step=report.print_step,
         )
-        is_ok = journey.play()
+        # Who is about to use the server waits for the swap, and for no measurement.
+        is_ok = journey.play(measures=not options["serve_report"])
         report.print_table(journey.steps)
         write_report(options["json"], {"steps": journey.steps})
         if options["serve_report"]:

@@ -85,8 +85,14 @@ class Simulator:
                 would_pass="the same action once the golem has a wallet on a chain this server reaches",
             )
         if call.plan.promise is not None:
+            run = partial(
+                run_simulation,
+                deadline=Deadline.after_ms(SIMULATION_BUDGET_MS),
+                risk_tier=classify_call(call),
+                setting=choose_setting(call),
+            )
             refused = judge_signer(route=call.sent_by, chain=chain)
-            refused = refused or judge_promise(call, call.plan, call.plan.promise, chain)
+            refused = refused or judge_promise(call, call.plan, call.plan.promise, chain, run=run)
             return refused or Allow(note="nothing is sent: what is signed was read word by word")
         native = chain.native()
         if (delegated := judge_signer(route=call.sent_by, chain=chain)) is not None:

@@ -97,6 +97,18 @@ CASES: Final = (
         tells={"debt_remaining": "0"},
     ),
     Case(
+        "aave_repay",
+        {"asset": "USDC", "amount": "max", "withdraw_collateral": True},
+        ActionClass.CLOSE_POSITION,
+        name="aave_repay_and_leave",
+        after=("aave_borrow",),
+        moves={"USDC": About(-3_000 * _USD, 1), "WETH": About(4 * _ETH, 1)},
+        holds={"WETH": About(-4 * _ETH, 1)},
+        owes={"USDC": About(-3_000 * _USD, 1)},
+        tells={"debt_remaining": "0"},
+        refuses=(({"amount": str(_ETH)}, "INVALID_PARAMS"),),
+    ),
+    Case(
         "aave_disable_collateral",
         {"asset": "WETH"},
         ActionClass.REBALANCE,

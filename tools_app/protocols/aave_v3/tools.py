@@ -110,8 +110,12 @@ def aave_borrow(
     report=reports.report_repay,
     action_class=None,
     is_rescue=True,
+    schema_version=2,
     steps=STEPS,
-    snippet="aave_repay: pay back a debt at Aave V3, never more than is owed; `max` is all of it, or all that is held.",
+    snippet=(
+        "aave_repay: pay back a debt at Aave V3, never more than is owed; `max` is all of it, or all that is held;"
+        " withdraw_collateral takes out what was supplied in the same plan."
+    ),
     guidelines=("Repaying lowers risk and is allowed in every phase.",),
 )
 def aave_repay(
@@ -120,14 +124,16 @@ def aave_repay(
     amount: RawAmountOrMax,
     interest_rate_mode: RateMode = "variable",
     chain_id: ChainId | None = None,
+    withdraw_collateral: Flag = False,
 ) -> TxPlan:
     """Pay back what the golem owes at Aave V3.
 
     Use to lower risk or to close a loan. `max` is everything owed, or everything held where that is less. Interest
-    until the transaction runs is covered by a small margin, of which the rest stays in the wallet.
-    Does not take collateral out and does not pay with aTokens.
+    until the transaction runs is covered by a small margin, of which the rest stays in the wallet. With
+    `withdraw_collateral`, which needs `max` and the last debt, all that was supplied comes to the wallet with it.
+    Does not pay with aTokens and does not sell collateral: lending_unwind_loop does.
     """
-    return AAVE.repay(ctx, asset, amount, interest_rate_mode, chain_id)
+    return AAVE.repay(ctx, asset, amount, interest_rate_mode, chain_id, withdraw_collateral=withdraw_collateral)
 
 
 @aave.write(

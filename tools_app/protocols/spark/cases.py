@@ -44,4 +44,16 @@ CASES: Final = (
         owes={"DAI": About(-2_000 * _ETH, 1)},
         tells={"debt_remaining": "0"},
     ),
+    Case(
+        "spark_repay",
+        {"asset": "DAI", "amount": "max", "withdraw_collateral": True},
+        ActionClass.CLOSE_POSITION,
+        name="spark_repay_and_leave",
+        after=("spark_borrow",),
+        moves={"DAI": About(-2_000 * _ETH, 1), "WETH": About(2 * _ETH, 1)},
+        holds={"WETH": About(-2 * _ETH, 1)},
+        owes={"DAI": About(-2_000 * _ETH, 1)},
+        tells={"debt_remaining": "0"},
+        refuses=(({"amount": str(_ETH)}, "INVALID_PARAMS"),),
+    ),
 )

@@ -10,7 +10,7 @@ from tools_app.standards.aave_like.plans import Lender
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import Address, ChainId, RateMode, RawAmount, RawAmountOrMax, Token
+from tools_app.toolkit.params import Address, ChainId, Flag, RateMode, RawAmount, RawAmountOrMax, Token
 from tools_app.toolkit.plan import TxPlan
 
 SPARK = Lender("spark", "SparkLend", deployments)
@@ -85,8 +85,12 @@ def spark_borrow(
     report=reports.report_repay,
     action_class=None,
     is_rescue=True,
+    schema_version=2,
     steps=STEPS,
-    snippet="spark_repay: pay back a debt at SparkLend, never more than is owed; `max` is all of it, or all held.",
+    snippet=(
+        "spark_repay: pay back a debt at SparkLend, never more than is owed; `max` is all of it, or all held;"
+        " withdraw_collateral takes out what was supplied in the same plan."
+    ),
 )
 def spark_repay(
     ctx: WriteContext,
@@ -94,13 +98,15 @@ def spark_repay(
     amount: RawAmountOrMax,
     interest_rate_mode: RateMode = "variable",
     chain_id: ChainId | None = None,
+    withdraw_collateral: Flag = False,
 ) -> TxPlan:
     """Pay back what the golem owes at SparkLend.
 
-    Use to lower risk or to close a loan. `max` is everything owed, or everything held where that is less.
-    Does not take collateral out and does not pay with receipts.
+    Use to lower risk or to close a loan. `max` is everything owed, or everything held where that is less. With
+    `withdraw_collateral`, which needs `max` and the last debt, all that was supplied comes to the wallet with it.
+    Does not pay with receipts and does not sell collateral: lending_unwind_loop does.
     """
-    return SPARK.repay(ctx, asset, amount, interest_rate_mode, chain_id)
+    return SPARK.repay(ctx, asset, amount, interest_rate_mode, chain_id, withdraw_collateral=withdraw_collateral)
 
 
 @spark.read(

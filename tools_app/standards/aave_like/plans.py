@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tools_app.chain.abi import encode_call
@@ -13,6 +13,7 @@ from tools_app.core.units import format_units
 from tools_app.standards import erc20
 from tools_app.standards.aave_like import words
 from tools_app.standards.aave_like.checks import Checks, show_health
+from tools_app.standards.aave_like.leaving import list_supplied
 from tools_app.standards.aave_like.positions import ref_of
 from tools_app.standards.aave_like.reads import Stand, annual_ppm, interest_in, read_stand
 from tools_app.standards.plan_draft import PlanDraft, check_enough
@@ -149,8 +150,17 @@ class Lender:
             ),
         )
 
-    def repay(self, ctx: WriteContext, asset: str, amount: int, rate_mode: str, chain_id: int | None) -> TxPlan:
-        """Raises MarketNotFound, MarketClosed, InsufficientBalance, NothingThere."""
+    def repay(
+        self,
+        ctx: WriteContext,
+        asset: str,
+        amount: int,
+        rate_mode: str,
+        chain_id: int | None,
+        *,
+        withdraw_collateral: bool = False,
+    ) -> TxPlan:
+        """Raises MarketNotFound, MarketClosed, InsufficientBalance, NothingThere, InvalidParams."""
         mode = words.MODES[rate_mode]
         desk = self.open(ctx, chain_id, asset, DEFAULT_HEALTH_FLOOR_BPS)
         owed, wallet = desk.stand.held.owed_in(mode), desk.stand.wallet
@@ -159,8 +169,10 @@ class Lender:
                 f"nothing of {desk.token.symbol} is owed at the {rate_mode} rate of {self.label}", asset=desk.asset
             )
         desk.checks.check_open(may_be_frozen=True)
+        if withdraw_collateral:
+            desk.check_leaves_whole(amount, owed)
         wanted = min(owed, wallet) if amount == EVERYTHING else min(amount, owed)
-        check_enough(desk.token, balance=wallet, needed=max(1, wanted))
+        check_enough(desk.token, balance=wallet, needed=owed if withdraw_collateral else max(1, wanted))
         # Interest goes on until the call runs; the pool takes what is owed then and no more.
         margin = interest_in(owed, desk.stand.reserve.rate_of(mode), PLAN_SECONDS) if wanted == owed else 0
         at_most = min(wallet, wanted + margin)
@@ -172,16 +184,20 @@ class Lender:
             draft.revoke(desk.token, spender=desk.pool)
         draft.spend(desk.token, wanted, at_most=at_most)
         draft.changes.append(desk.change(wanted, bound=wanted - ROUNDING))
+        left = desk.take_out(draft) if withdraw_collateral else None
         return draft.finish(
-            action_class=ActionClass.DECREASE_POSITION,
-            details=desk.details(
-                amount=wanted,
-                mode=rate_mode,
-                owed_before=owed,
-                health=desk.stand.account.health_with(
-                    debt=-(wanted * desk.stand.reserve.price // desk.stand.reserve.unit)
+            action_class=ActionClass.CLOSE_POSITION if left == () else ActionClass.DECREASE_POSITION,
+            details={
+                **desk.details(
+                    amount=wanted,
+                    mode=rate_mode,
+                    owed_before=owed,
+                    health=desk.stand.account.health_with(
+                        debt=-(wanted * desk.stand.reserve.price // desk.stand.reserve.unit)
+                    ),
                 ),
-            ),
+                **({"left_behind": list(left)} if left else {}),
+            },
         )
 
     def use_as_collateral(self, ctx: WriteContext, asset: str, wanted: bool, chain_id: int | None) -> TxPlan:
@@ -241,6 +257,37 @@ class Desk:
     def least_health(self) -> int | None:
         """The floor, where there is a debt to be covered."""
         return self.checks.floor_bps if self.stand.account.debt else None
+
+    def check_leaves_whole(self, amount: int, owed: int) -> None:
+        """That nothing is owed once so much of this debt is paid. Raises InvalidParams."""
+        if amount != EVERYTHING:
+            raise InvalidParams(
+                "all collateral comes out only once nothing is owed; say max",
+                fields={"withdraw_collateral": "needs max"},
+            )
+        # Each debt's value is rounded up on its own.
+        if self.stand.account.debt > self.stand.reserve.value(owed) + 1:
+            raise InvalidParams(
+                "the account owes something else as well; repay that first, and this debt last",
+                fields={"withdraw_collateral": "needs the last debt"},
+            )
+
+    def take_out(self, draft: PlanDraft) -> tuple[str, ...]:
+        """Add the calls that take out what is supplied, once nothing is owed; the assets that stay, and why."""
+        left: list[str] = []
+        where = self.lender.where(self.reader.chain_id)
+        for each in drive(list_supplied(where, self.account, label=self.lender.label), self.reader.call_many):
+            token = self.reader.token(each.reserve.asset)
+            closed = "this asset was owed too" if token.address == self.asset else each.closed
+            if closed:
+                left.append(f"{token.symbol}: {closed}")
+                continue
+            shown = format_units(each.raw, token.decimals, token.symbol)
+            draft.call(self.call(words.WITHDRAW, (token.address, EVERYTHING, self.account), f"Withdraw {shown}"))
+            draft.receive(token, each.raw)
+            grown = interest_in(each.raw, each.reserve.supply_rate, PLAN_SECONDS)
+            draft.changes.append(replace(self.change(-each.raw, bound=-(each.raw + grown)), token=token.address))
+        return tuple(left)
 
     def draft(self) -> PlanDraft:
         return PlanDraft(self.reader.chain_id, self.account)

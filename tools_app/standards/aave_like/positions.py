@@ -27,6 +27,8 @@ from tools_app.toolkit.views import LogEntry
 ACCOUNT = "account"
 ROOM_ABOVE_FLOOR_BPS = 100
 """Health this close to the floor leaves nothing worth taking out."""
+REPAY_SPARE_BPS = 5
+"""Interest of the blocks until the repayment is mined, of an account that has just enough."""
 
 
 def ref_of(protocol: str, chain_id: int, account: str) -> PositionRef:
@@ -127,7 +129,9 @@ def _legs_of(asset: str, held: Held, cover: int) -> list[Leg]:
 
 @dataclass(frozen=True, slots=True)
 class AccountExits:
-    """Leaves an account: repay with what is there, take out what the floor allows, ask for what is missing, again."""
+    """Leaves an account: the last debt, where the wallet has all of it, is paid and everything taken out in one plan;
+    who may trade leads a single debt out whole. Else repay with what is there, take out what the floor allows, again.
+    """
 
     repay_tool: str
     withdraw_tool: str
@@ -135,14 +139,24 @@ class AccountExits:
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """Asked again after every step; None when nothing is left."""
         chain = {"chain_id": position.ref.chain_id}
-        debts = {leg.token: -leg.raw for leg in position.legs if leg.raw < 0}
+        owing = [leg for leg in position.legs if leg.raw < 0]
         supplied = [leg for leg in position.legs if leg.raw > 0]
         stable = position.facts.get("stable_debts", ())
-        for token in debts:
-            if held.get(token, 0) > 0:
-                mode = "stable" if token in stable else "variable"
-                params = {"asset": token, "amount": "max", "interest_rate_mode": mode, **chain}
-                return Act(self.repay_tool, params, "debts are repaid with what is there")
+        debts = {leg.token: -leg.raw for leg in owing}
+        short = None
+        for token, owed in debts.items():
+            has, wanted = held.get(token, 0), owed + owed * REPAY_SPARE_BPS // 10_000 + 2
+            is_last = len(owing) == 1 and bool(supplied)
+            if is_last and has < wanted:
+                short = NeedsTrade(token, wanted - has, "the debt is to be repaid, so that its cover comes out")
+            if has <= 0:
+                continue
+            mode = "stable" if token in stable else "variable"
+            params = {"asset": token, "amount": "max", "interest_rate_mode": mode, **chain}
+            if is_last and short is None:
+                reason = "the debt is paid back and what was put in taken out"
+                return Act(self.repay_tool, {**params, "withdraw_collateral": True}, reason)
+            return Act(self.repay_tool, params, "debts are repaid with what is there", short)
         if not debts:
             if not supplied:
                 return None
@@ -155,6 +169,6 @@ class AccountExits:
         has_room = (position.health_bps or 0) > DEFAULT_HEALTH_FLOOR_BPS + ROOM_ABOVE_FLOOR_BPS
         for leg in [*free, *(supplied if has_room else ())]:
             params = {"asset": leg.token, "amount": "max", **chain}
-            return Act(self.withdraw_tool, params, "as much as the floor of its health leaves")
+            return Act(self.withdraw_tool, params, "as much as the floor of its health leaves", short)
         token, owed = next(iter(debts.items()))
         return NeedsTrade(token, owed, "what was borrowed is not there any more; its debt is repaid first")

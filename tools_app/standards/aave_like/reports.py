@@ -51,12 +51,15 @@ def report_borrow(outcome: PlanOutcome) -> dict[str, Any]:
 
 
 def report_repay(outcome: PlanOutcome) -> dict[str, Any]:
-    """What was paid back and what is left."""
+    """What was paid back and what is left; what came out with it, none where nothing was asked for."""
     token, amount = outcome.plan.spends[0].token, _event(outcome, words.REPAID).get("amount", 0)
     return {
         **_mined(outcome),
         "repaid": TokenAmount(amount, token),
         "debt_remaining": TokenAmount(max(0, _before(outcome, "owed_before") - amount), token),
+        "collateral_withdrawn": [
+            TokenAmount(outcome.deltas.get(flow.token.address, 0), flow.token) for flow in outcome.plan.receives
+        ],
         "health_factor_after": outcome.plan.details["health_factor_after"],
     }
 

@@ -1,0 +1,118 @@
+"""What a shelf of protocols must stand, phrase by phrase, and the tests that hold each; one that is gone is missed."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.catalogue.test_adversaries import BETWEEN, REFUSED
+
+FOLDER = Path(__file__).parents[1]
+HERE = "catalogue/test_adversaries.py"
+VAULTS = "tools_app/protocols/erc4626/test_vaults.py"
+HELD: dict[str, tuple[str, ...]] = {
+    "a receipt that nobody declared": (
+        "refused: a receipt that nobody declared",
+        "refused: shares that go to somebody else",
+    ),
+    "a debt that nobody declared": ("refused: a debt that nobody declared",),
+    "a second loan": ("refused: a second loan in the bytes",),
+    "a delegation in the bytes": (
+        "refused: a delegation of credit",
+        "refused: a delegation of credit that its owner's lists let through",
+    ),
+    "an authorisation in the bytes": ("refused: an authorisation over all positions",),
+    "collateral withdrawn as a decrease": ("refused: collateral taken out as a mere decrease",),
+    "a loan under the floor now": ("refused: a loan under the floor", "refused: a vault's loan under the floor"),
+    "a loan under the floor after one block of interest": (
+        "refused: a loan that is under the floor after one block of interest",
+    ),
+    "a donation to a vault before a deposit": (
+        f"{HERE}::test_a_donation_before_a_deposit_takes_nothing_of_it",
+        f"{VAULTS}::test_a_first_depositor_s_donation_keeps_nothing_of_the_next_deposit",
+    ),
+    "a share price that jumps": (
+        "between: the price of a share jumps",
+        "between: a share loses its worth",
+        f"{VAULTS}::test_a_price_that_jumps_between_preview_and_commit_refuses_the_plan",
+    ),
+    "a reserve that is paused": ("refused: a reserve that is paused", "between: the reserve is paused"),
+    "a reserve that is frozen": ("refused: a reserve that is frozen", "between: the reserve is frozen"),
+    "supply and borrow caps": (
+        "refused: a supply cap that is full",
+        "refused: a borrow cap that is full",
+        "between: the supply cap is reached",
+        "between: the borrow cap is reached",
+    ),
+    "more repaid than is owed": (
+        "refused: more repaid than is owed",
+        f"{HERE}::test_a_repayment_of_more_than_is_owed_takes_no_more_than_that",
+    ),
+    "the borrowed token is sold already": (
+        "refused: what was borrowed is sold already",
+        "between: what is to be repaid with is sold",
+    ),
+    "a queue longer than the permit's life": (
+        "refused: a queue that is not over",
+        f"{HERE}::test_a_queue_outlives_its_permit_and_is_followed_to_its_end",
+    ),
+    "a rebase between preview and commit": (
+        "between: a rebase before wrapping",
+        "between: a rebase before queueing",
+        "between: validators are fined before wrapping",
+    ),
+    "an oracle that is stale": (
+        "refused: an oracle that is stale",
+        "refused: a stale oracle behind a loan",
+        "between: the oracle falls silent",
+    ),
+    "an oracle that differs from ours": (
+        "refused: an oracle that differs from the feeds",
+        "refused: feeds that differ from the oracle",
+        "between: the oracle leaves the feeds",
+    ),
+    "300 days of interest": (
+        f"{HERE}::test_a_loan_of_300_days_is_repaid_and_its_outcome_verified",
+        "catalogue/test_cases.py::test_a_case_is_true_in_every_way",
+        "catalogue/proofs.py::holds_after_300_days_without_anybody",
+    ),
+    "a node that lies about health": (f"{HERE}::test_a_node_that_lies_about_health_makes_no_loan_pass",),
+    "refused or bounded with the right code": (
+        f"{HERE}::test_it_is_refused_with_its_code_and_nothing_moves",
+        f"{HERE}::test_what_happens_between_preview_and_commit_is_refused_or_within_what_was_promised",
+    ),
+    "nothing is believed that was not measured": (
+        "permits_app/test_measured_not_declared.py::test_a_loan_is_one_whatever_its_tool_declares",
+        "permits_app/test_measured_not_declared.py::"
+        "test_a_stated_ratio_does_not_stand_for_the_health_that_was_measured",
+        "permits_app/test_measured_not_declared.py::"
+        "test_a_claim_that_pays_somebody_else_is_refused_whether_or_not_its_plan_promises_it",
+    ),
+}
+
+
+@pytest.mark.parametrize("phrase", HELD)
+def test_each_adversary_that_was_named_is_held_by_tests_that_exist(phrase: str) -> None:
+    assert [name for name in HELD[phrase] if not _exists(name)] == []
+
+
+def test_every_adversary_of_the_tables_is_named() -> None:
+    named = {name for names in HELD.values() for name in names}
+    assert {f"refused: {name}" for name in REFUSED} <= named
+    # What else may happen meanwhile belongs to no phrase of its own.
+    assert {f"between: {name}" for name in BETWEEN} - named == {
+        "between: the collateral falls",
+        "between: the cover of a new loan falls",
+        "between: ten minutes of interest",
+    }
+
+
+def _exists(name: str) -> bool:
+    kind, _, key = name.partition(": ")
+    if key:
+        return key in (REFUSED if kind == "refused" else BETWEEN)
+    file, _, function = name.partition("::")
+    defined = ast.parse((FOLDER / file).read_text()).body
+    return any(isinstance(each, ast.FunctionDef) and each.name == function for each in defined)

@@ -13,6 +13,9 @@ from django_celery_beat.models import ClockedSchedule, CrontabSchedule, Interval
 
 from archetypes_app.models import CodingWorkspace, Golem
 from archetypes_app.owner_group import ensure_owner_group
+from memory_app.actions.restore_directive import write_directive
+from memory_app.models import Directive
+from memory_app.models.directive import Document
 from permits_app.models import HaltSetting, KnownAddress
 from tests import factories
 from tests.admin.rows import MAKERS, page
@@ -115,6 +118,48 @@ def test_an_account_of_an_older_tab_keeps_the_groups_it_was_given_and_sends_noth
     assert answer.status_code == 200 and f"{TOLD}: groups" in answer.content.decode()
     owner.refresh_from_db()
     assert not owner.groups.exists() and owner.email == ""
+
+
+def read_fields(browser: Client, url: str) -> dict[str, str]:
+    """The same of a page that is no form of the admin's."""
+    form = browser.get(url).context["form"]
+    return {name: str(form[name].value() or "") for name in form.fields}
+
+
+def test_the_next_version_of_a_document_is_not_written_over_one_that_came_meanwhile(golem: Golem) -> None:
+    now, actor = clock.now(), "owner:1"
+    first = write_directive(
+        golem_id=golem.pk, document=Document.PLAYBOOK, text="## Rules\n\none\n", reason="x", actor=actor, now=now
+    )
+    assert first is not None
+    browser, url = browse(golem.owner), reverse("admin:memory_app_directive_edit", args=[first.pk])
+    older = read_fields(browser, url)
+    assert browser.post(url, older | {"text": "## Rules\n\ntwo\n", "reason": "more"}).status_code == 302
+    answer = browser.post(url, older | {"text": "## Rules\n\nthree\n", "reason": "other"})
+    assert answer.status_code == 200 and f"{TOLD}: newest version" in answer.content.decode()
+    assert "three" in answer.content.decode()
+    assert [row.version for row in Directive.objects.order_by("version")] == [1, 2]
+
+
+def test_a_note_on_a_permit_is_not_written_over_another_one(golem: Golem) -> None:
+    permit = factories.make_committed_permit(golem=golem)
+    browser, url = browse(golem.owner), reverse("admin:permits_app_actionpermit_note", args=[permit.pk])
+    older = read_fields(browser, url)
+    assert browser.post(url, older | {"note": "looked at"}).status_code == 302
+    told = browser.post(url, older | {"note": "not looked at"}).content.decode()
+    assert f"{TOLD}: note" in told and "not looked at" in told
+    permit.refresh_from_db()
+    assert permit.owner_note == "looked at"
+
+
+def test_co_owners_of_an_older_tab_are_asked_for_by_nobody(golem: Golem) -> None:
+    ben = factories.make_owner(name="ben")
+    browser, url = browse(golem.owner), reverse("admin:archetypes_app_golem_owners", args=[golem.pk])
+    older = read_fields(browser, url)
+    golem.co_owners.add(ben)
+    told = browser.post(url, older | {"reason": "none"}).content.decode()
+    assert f"{TOLD}: co-owners" in told
+    assert not golem.change_requests.exists()
 
 
 def make_operator_rows() -> list[Any]:

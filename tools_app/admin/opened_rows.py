@@ -1,4 +1,4 @@
-"""A form that knows what its row said when it was opened: another tab, person or process may have written it since.
+"""Forms that know what was stored when they were opened: another tab, person or process may have written since.
 
 What the page showed is sent along and compared, so that a value of another tab's yesterday never counts as a wish to go
 back to it.
@@ -7,6 +7,7 @@ back to it.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django import forms
@@ -20,18 +21,14 @@ OPENED: Final = "opened_as"
 _LONGEST_OPENED: Final = 8_192
 
 
-class OpenedRowForm(forms.ModelForm[Any]):
-    """Refuses to save a row that says something else than when the page was opened."""
+class OpenedForm(forms.Form):
+    """Refuses to write over what says something else than `stored` did when the page was opened."""
 
     opened_as = forms.CharField(required=False, widget=forms.HiddenInput())
-    columns: tuple[str, ...] = ()
-    """What is compared; without any, every column of the row that is a field of the form."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, stored: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # As it is stored, before what was typed is put into the instance.
-        self._stored = {} if self.instance._state.adding else self._read_columns()
-        self.fields[OPENED].initial = json.dumps(self._stored, sort_keys=True)
+        self._note(stored or {})
 
     @cached_property
     def changed_data(self) -> list[str]:
@@ -52,6 +49,25 @@ class OpenedRowForm(forms.ModelForm[Any]):
             )
         return cleaned
 
+    def _note(self, stored: Mapping[str, str]) -> None:
+        self._stored = dict(stored)
+        self.fields[OPENED].initial = json.dumps(self._stored, sort_keys=True)
+
+    def _name(self, column: str) -> str:
+        label = self.fields[column].label if column in self.fields else ""
+        return str(label or column.replace("_", " ")).lower()
+
+
+class OpenedRowForm(OpenedForm, forms.ModelForm[Any]):
+    """The same of a row: what is stored of it, before what was typed is put into the instance."""
+
+    columns: tuple[str, ...] = ()
+    """What is compared; without any, every column of the row that is a field of the form."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._note({} if self.instance._state.adding else self._read_columns())
+
     def _read_columns(self) -> dict[str, str]:
         known = {field.name for field in self.instance._meta.concrete_fields}
         names = self.columns or [name for name in self.fields if name in known and name != "golem"]
@@ -62,10 +78,6 @@ class OpenedRowForm(forms.ModelForm[Any]):
         if hasattr(value, "values_list"):
             return ",".join(map(str, sorted(value.values_list("pk", flat=True))))
         return str(value)
-
-    def _name(self, column: str) -> str:
-        label = self.fields[column].label if column in self.fields else ""
-        return str(label or column.replace("_", " ")).lower()
 
 
 class OpenedRowAdmin:

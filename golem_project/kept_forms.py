@@ -37,8 +37,13 @@ class KeptForms:
 
 def show_kept(request: HttpRequest, title: str, why: str, again: str, *, status: int = 403) -> HttpResponse:
     """The page with what was typed, secrets left out. It asks neither the database nor who is there."""
-    context = {"title": title, "why": why, "kept": _read_kept(request), "again": again}
-    context["is_unsure"] = status == HTTPStatus.INTERNAL_SERVER_ERROR
+    context = {
+        "title": title,
+        "why": why,
+        "kept": _read_kept(request),
+        "again": again,
+        "is_unsure": status == HTTPStatus.INTERNAL_SERVER_ERROR,
+    }
     return HttpResponse(render_to_string("kept_form.html", context), status=status)
 
 

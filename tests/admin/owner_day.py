@@ -44,7 +44,7 @@ MOST = {
     "/admin/find/?q=swap": 15,
     f"{OWN}/resume/": 15,
     "/admin/archetypes_app/golem/stop/": 26,
-    "/admin/archetypes_app/decisioncyclerecord/{decision}/change/": 15,
+    "/admin/archetypes_app/decisioncyclerecord/{decision}/change/": 23,
     "/admin/permits_app/changerequest/second-factors/": 15,
     "/admin/permits_app/actionpermit/{permit}/trace/": 15,
     "/admin/memory_app/episode/{episode}/change/": 15,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -54,15 +55,14 @@ def make_waiting(**wanted: Any) -> tuple[Client, ChangeRequest, str]:
     is_approved = state == ChangeState.APPROVED
     is_over = state not in (ChangeState.OPEN, ChangeState.APPROVED)
     code = wanted.get("code", "")
-    ChangeRequest.objects.filter(pk=request.pk).update(
-        state=state,
-        kind="permit",
-        permit_id=permit.pk,
-        executes_at=now + wanted.get("wait", timedelta(0)) if is_approved else None,
-        closed_at=now if is_over else None,
-        problem={"code": code, "title": "It waits", "detail": "for something"} if code else {},
-    )
-    request.refresh_from_db()
+    # A copy of it: what was asked for is never rewritten.
+    request.pk = uuid4()
+    request.fold_hash = "0x" + request.pk.hex * 2
+    request.kind, request.permit, request.state = "permit", permit, state
+    request.executes_at = now + wanted.get("wait", timedelta(0)) if is_approved else None
+    request.closed_at = now if is_over else None
+    request.problem = {"code": code, "title": "It waits", "detail": "for something"} if code else {}
+    request.save(force_insert=True)
     browser = Client()
     browser.force_login(owner)
     return browser, request, key.token
@@ -92,7 +92,8 @@ def test_what_is_over_is_called_the_same_on_its_page_and_in_the_list(stage: Stag
 
 def test_an_announced_action_is_called_that_by_its_owners_and_its_agent() -> None:
     browser, request, token = make_waiting(state=ChangeState.CANCELLED)
-    permit, now = ActionPermit.objects.get(pk=request.permit_id), clock.now()
+    permit, now = request.permit, clock.now()
+    assert permit is not None
     ActionPermit.objects.filter(pk=permit.pk).update(status=PermitStatus.ANNOUNCED)
     Announcement.objects.create(
         permit=permit, announced_at=now, executes_at=now + timedelta(hours=1), expires_at=now + timedelta(hours=2)

@@ -5,13 +5,17 @@ Such a row has no version: the chain, the owners' approvals and a tick write it 
 
 from __future__ import annotations
 
-from permits_app.forms import AllowlistEntryForm, PolicyCageForm, SpendingLimitsForm
+from permits_app.forms import AllowlistEntryForm, PolicyCageForm, SpendingLimitsForm, WizardLimitsForm
 from permits_app.models import HaltSetting
 from tools_app.admin.opened_rows import OpenedRowForm
 
 
 class OpenedLimitsForm(OpenedRowForm, SpendingLimitsForm):
     """Limits, as they were opened."""
+
+
+class OpenedWizardLimitsForm(OpenedRowForm, WizardLimitsForm):
+    """Limits of a golem that is set up, as they were opened."""
 
 
 class OpenedCageForm(OpenedRowForm, PolicyCageForm):

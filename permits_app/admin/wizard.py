@@ -41,10 +41,11 @@ from permits_app.admin.portfolio_card import read_portfolio_card
 from permits_app.approvals.setup import is_in_setup
 from permits_app.doors.request_preview import request_preview
 from permits_app.errors import SignerUnavailable, WalletExists
-from permits_app.forms import WalletForm, WalletSource, WizardLimitsForm
+from permits_app.forms import WalletForm, WalletSource
 from permits_app.limits.suggested_allowlist import AllowlistChoice, suggest_allowlist
 from permits_app.models import SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
+from permits_app.opened_forms import OpenedWizardLimitsForm
 from tools_app.admin.display import format_chain, shorten_hex
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
@@ -145,7 +146,7 @@ class WizardPages:
             return HttpResponseRedirect(reverse("admin:archetypes_app_golem_change", args=[golem.pk]))
         offered = _offer_allowlist(golem)
         row = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
-        form = WizardLimitsForm(
+        form = OpenedWizardLimitsForm(
             request.POST or None,
             instance=row,
             choices=[(str(number), choice.label) for number, choice in enumerate(offered)],

@@ -16,7 +16,7 @@ from archetypes_app.owner_group import ensure_owner_group
 from memory_app.actions.restore_directive import write_directive
 from memory_app.models import Directive
 from memory_app.models.directive import Document
-from permits_app.models import HaltSetting, KnownAddress
+from permits_app.models import HaltSetting, KnownAddress, SpendingLimits
 from tests import factories
 from tests.admin.rows import MAKERS, page
 from tools_app.chain.abi import checksum
@@ -150,6 +150,17 @@ def test_a_note_on_a_permit_is_not_written_over_another_one(golem: Golem) -> Non
     assert f"{TOLD}: note" in told and "not looked at" in told
     permit.refresh_from_db()
     assert permit.owner_note == "looked at"
+
+
+def test_limits_of_a_golem_that_is_set_up_are_not_set_back_by_an_older_tab(golem: Golem) -> None:
+    browser, url = browse(golem.owner), reverse("admin:archetypes_app_golem_set_up_limits", args=[golem.pk])
+    older = read_fields(browser, url)
+    older.pop("allowlist")
+    newer = older | {"per_day_micro_usd": "5,000", "per_transaction_micro_usd": "100"}
+    assert browser.post(url, newer).status_code == 302
+    answer = browser.post(url, older | {"writes_per_hour": "7"})
+    assert answer.status_code == 200 and TOLD in answer.content.decode()
+    assert SpendingLimits.objects.get(golem=golem).per_day_micro_usd == 5_000_000_000
 
 
 def test_co_owners_of_an_older_tab_are_asked_for_by_nobody(golem: Golem) -> None:

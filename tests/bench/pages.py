@@ -66,9 +66,8 @@ def make_day() -> tuple[str, Fill]:
 def deepen(golem: Golem) -> None:
     """A month of it: permits that went the whole way, what it remembers, what it was worth each hour."""
     now = clock.now()
-    for number in range(_DEEP):
-        permit = factories.make_committed_permit(golem=golem, now=now - timedelta(hours=number))
-        factories.make_episode(golem=golem, permit_id=permit.pk)
+    for number in range(1, 1 + _DEEP):
+        factories.make_committed_permit(golem=golem, now=now - timedelta(hours=number), first_nonce=2 * number)
         factories.make_insight(golem=golem, text=f"Gas is cheap in hour {number}")
     parts = {"price": str(_USD), "fees_and_interest": str(_USD), "gas": str(-_USD), "slippage": "0", "moved": "0"}
     NavSnapshot.objects.bulk_create(

@@ -10,6 +10,7 @@ from django.conf import settings
 
 from archetypes_app.models import CodingWorkspace, Golem
 from archetypes_app.models.coding_workspace import SETTINGS, WorkspacePlace
+from tools_app.admin.opened_rows import OpenedRowForm
 from tools_app.subsystems.coding.operations import NeedsOwner
 from tools_app.subsystems.coding.presets import PRESETS, Preset
 
@@ -22,7 +23,7 @@ _ASK_OWNERS: Final = "This golem is live, and one owner alone does not loosen wh
 _KINDS: Final = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
 
 
-class CodingWorkspaceForm(forms.ModelForm[CodingWorkspace]):
+class CodingWorkspaceForm(OpenedRowForm):
     """Where it works, and what waits for an owner."""
 
     wished: dict[str, Any]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http.multipartparser import MultiPartParserError
+from django.template.loader import render_to_string
 from django.urls import reverse
 
 ADMIN_PATH = "/admin/"
@@ -32,13 +35,32 @@ class KeptForms:
         return self.get_response(request)
 
 
-def show_kept(request: HttpRequest, title: str, why: str, again: str) -> HttpResponse:
-    """The page with what was typed, secrets left out; status 403."""
+def show_kept(request: HttpRequest, title: str, why: str, again: str, *, status: int = 403) -> HttpResponse:
+    """The page with what was typed, secrets left out. It asks neither the database nor who is there."""
+    context = {
+        "title": title,
+        "why": why,
+        "kept": _read_kept(request),
+        "again": again,
+        "is_unsure": status == HTTPStatus.INTERNAL_SERVER_ERROR,
+    }
+    return HttpResponse(render_to_string("kept_form.html", context), status=status)
+
+
+def has_typed(request: HttpRequest) -> bool:
+    """Whether this is a form of the admin with something in it that a person would miss."""
+    return request.method == "POST" and request.path.startswith(ADMIN_PATH) and bool(_read_kept(request))
+
+
+def _read_kept(request: HttpRequest) -> list[tuple[str, str]]:
+    try:
+        typed = list(request.POST.lists())
+    except (OSError, RequestDataTooBig, TooManyFieldsSent, MultiPartParserError):
+        return []
     kept = [
         (name.replace("_", " "), value)
-        for name, values in request.POST.lists()
+        for name, values in typed
         for value in values
         if value and not name.startswith("_") and not any(part in name.lower() for part in _SECRET_PARTS)
     ]
-    context = {"title": title, "why": why, "kept": kept[:MOST_KEPT], "again": again}
-    return render(request, "kept_form.html", context, status=403)
+    return kept[:MOST_KEPT]

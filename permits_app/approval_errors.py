@@ -159,6 +159,15 @@ class CageNotMirrored(GolemError):
     title = "There is no contract behind this cage"
 
 
+class ContractStillActs(GolemError):
+    """Another contract is to be followed over another account, and the one that stands lets keys act."""
+
+    code = "CONTRACT_STILL_ACTS"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "The contract that stands still lets keys act"
+
+
 class CageHasNoSafe(GolemError):
     """The account behind the contract is no Safe: its owner sends the transaction from it."""
 

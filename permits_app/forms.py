@@ -22,6 +22,7 @@ from archetypes_app.forms import list_chains
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
 from tools_app.admin.confirm import ReasonForm
 from tools_app.admin.display import format_chain, format_usd
+from tools_app.admin.opened_rows import OpenedForm
 from tools_app.admin.plain_text import PlainTextField
 from tools_app.chain.abi import checksum
 from tools_app.core.outside_json import read_exact_json
@@ -253,7 +254,7 @@ class HaltForm(ReasonForm):
     )
 
 
-class NoteForm(forms.Form):
+class NoteForm(OpenedForm):
     """The owner's words about a permit."""
 
     note = PlainTextField(max_length=2_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 4, "autofocus": True}))

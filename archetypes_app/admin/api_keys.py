@@ -48,21 +48,29 @@ def redirect_to_token(*, request: HttpRequest, fresh: NewApiKey) -> HttpResponse
     return response
 
 
+def find_first_action(key: ApiKey) -> dict[str, str] | None:
+    """A small action that this very key may preview now, as agents say it; None where it may preview none."""
+    if Scope.PREVIEW not in key.scopes or not key.golem.address:
+        return None
+    found = (tool for tool in resolve_toolset(key.golem) if (str(tool.pi_tool), tool.key) == _SWAP)
+    swap = next(found, None)
+    if swap is None:
+        return None
+    return {
+        "action_type": "swap",
+        "venue": str(swap.venue),
+        "token_in": "USDC",
+        "token_out": "WETH",
+        "amount": "1000000",
+    }
+
+
 def list_examples(key: ApiKey) -> tuple[tuple[str, str], ...]:
     """Path and JSON body (empty for a GET) of calls that this very key may make now, the manifest first."""
-    toolset = resolve_toolset(key.golem)
-    served = {(str(tool.pi_tool), tool.key) for tool in toolset}
     examples = [("/api/v1/pi/manifest", "")]
-    if Scope.PREVIEW in key.scopes and key.golem.address and _SWAP in served:
-        venue = next(tool.venue for tool in toolset if (str(tool.pi_tool), tool.key) == _SWAP)
-        swap = {
-            "action_type": "swap",
-            "venue": venue,
-            "token_in": "USDC",
-            "token_out": "WETH",
-            "amount": "1000000",
-        }
-        examples.append(("/api/v1/pi/preview_action", json.dumps(swap)))
+    first = find_first_action(key)
+    if first is not None:
+        examples.append(("/api/v1/pi/preview_action", json.dumps(first)))
     elif Scope.READ in key.scopes:
         examples.append(("/api/v1/pi/query_state", json.dumps({"query": "limits"})))
     return tuple(examples)
@@ -171,6 +179,7 @@ class ApiKeyAdmin(OwnerScopedAdmin):
             "golem": key.golem,
             "base_url": f"{request.scheme}://{request.get_host()}",
             "examples": list_examples(key) if is_its_own else (),
+            "has_first_action": is_its_own and find_first_action(key) is not None,
             "sharing": ApiKey.objects.filter(session_id=key.session_id).exclude(pk=key.pk).count(),
         }
         response = TemplateResponse(request, "admin/archetypes_app/apikey/created.html", context)

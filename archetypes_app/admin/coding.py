@@ -22,6 +22,7 @@ from archetypes_app.models.coding_workspace import WorkspacePlace
 from tools_app import runner
 from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.admin.display import show_badge
+from tools_app.admin.opened_rows import OPENED
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.subsystems.coding.fences import find_fences
@@ -47,7 +48,7 @@ class CodingWorkspaceAdmin(AuditedEditMixin, OwnerScopedAdmin):
     search_fields = ("golem__name",)
     readonly_fields = ("where", "fences", "public_key")
     fieldsets = (
-        (None, {"fields": ("golem", "needs_owner", "place")}),
+        (None, {"fields": ("golem", "needs_owner", "place", OPENED)}),
         ("On this server", {"fields": ("allows_network",)}),
         (
             "On another machine",

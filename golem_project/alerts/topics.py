@@ -53,6 +53,7 @@ TOPICS: Final[Mapping[str, Topic]] = {
             E.CHAIN_STOPPED: "its chain stopped making blocks",
             E.CHAIN_ROLLED_BACK: "its chain took blocks back",
             E.PASSKEY_COPIED: "a passkey of somebody who decides for it may have been copied; it counts no more",
+            E.SECOND_FACTOR_CHANGED: "the second factors of somebody who decides for it changed: {change}",
         },
         is_urgent=True,
     ),

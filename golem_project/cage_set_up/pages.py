@@ -99,10 +99,9 @@ def set_up_cage(request: HttpRequest, golem_id: UUID) -> HttpResponse:
         "key": (forms.Form, _stage)
     }
     # What a contract says becomes what is enforced. One that stands is changed by its owners' requests; following any
-    # other is decided by the owners once something can act as the golem, since its rules may be looser than theirs.
-    if find_mirror(golem) is None:
-        acts["deploy" if _is_local(golem) else "plan"] = (DeployForm, _deploy if _is_local(golem) else _plan)
-        acts["follow"] = (FollowForm, _follow) if is_in_setup(golem) else (AskToFollowForm, _ask_to_follow)
+    # other is decided by the owners once one stands or something can act as the golem: its rules may be looser.
+    acts["deploy" if _is_local(golem) else "plan"] = (DeployForm, _deploy if _is_local(golem) else _plan)
+    acts["follow"] = (AskToFollowForm, _ask_to_follow) if _asks_owners(golem) else (FollowForm, _follow)
     if _is_local(golem):
         acts["safe"] = (SafeForm, _make_safe)
     bound: dict[str, forms.Form] = {}
@@ -129,13 +128,20 @@ def _is_local(golem: Golem) -> bool:
     return golem.home_chain_id == CHAIN_ID and bool(settings.GOLEM_RPC_URLS.get(CHAIN_ID))
 
 
+def _asks_owners(golem: Golem) -> bool:
+    return find_mirror(golem) is not None or not is_in_setup(golem)
+
+
 def _begin(golem: Golem, name: str, request: HttpRequest) -> forms.Form:
     if name in ("deploy", "plan"):
+        mirror = find_mirror(golem)
+        account = request.GET.get("safe") or (mirror.account if mirror is not None else "")
         seen = NavSnapshot.objects.filter(golem=golem).order_by("-at").first()
         mark = seen.value_micro_usd if seen is not None and seen.value_micro_usd > 0 else None
-        return DeployForm(initial={"account": request.GET.get("safe", ""), "mark": mark})
+        return DeployForm(initial={"account": account, "mark": mark})
     if name == "follow":
-        return FollowForm() if is_in_setup(golem) else AskToFollowForm()
+        given = {name: request.GET.get(name, "") for name in ("contract", "block")}
+        return AskToFollowForm(initial=given) if _asks_owners(golem) else FollowForm(initial=given)
     return SafeForm() if name == "safe" else forms.Form()
 
 
@@ -146,6 +152,7 @@ def _show(request: HttpRequest, golem: Golem, given: dict[str, forms.Form], is_r
         "title": f"A contract for {golem.name}",
         "golem": golem,
         "mirror": find_mirror(golem),
+        "is_deployed": bool(request.GET.get("contract")),
         "chain": format_chain(golem.home_chain_id),
         "given": given,
         "staged": staged.address if staged is not None else "",
@@ -163,10 +170,13 @@ def _make_safe(request: HttpRequest, golem: Golem, form: SafeForm) -> HttpRespon
 def _deploy(request: HttpRequest, golem: Golem, form: DeployForm) -> HttpResponse:
     options = {**form.as_options(), "send_locally": settings.GOLEM_RPC_URLS[CHAIN_ID][0]}
     contract, block, left_out = deploy_locally(golem, _open(golem), options)
-    follow(golem, contract, block)
-    messages.success(request, f"The contract {shorten_hex(contract)} stands. Its owners let it act for the Safe below.")
     if left_out:
         messages.warning(request, tell_left_out(left_out))
+    if find_mirror(golem) is not None:
+        messages.success(request, f"The contract {shorten_hex(contract)} stands, and nobody follows it yet.")
+        return HttpResponseRedirect(f"{page_of(golem)}?contract={contract}&block={block}#follow")
+    follow(golem, contract, block)
+    messages.success(request, f"The contract {shorten_hex(contract)} stands. Its owners let it act for the Safe below.")
     return HttpResponseRedirect(reverse("admin:archetypes_app_golem_cage", args=[golem.pk]))
 
 

@@ -7,6 +7,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from golem_project.embedded.page_address import find_page_url
+
 CONSOLE = Console(highlight=False)
 
 
@@ -66,7 +68,7 @@ def print_access(*, base_url: str, login: str, password: str, token: str) -> Non
     header = f'-H "Authorization: Bearer {token}" -H "Content-Type: application/json"'
     swap = '{"action_type":"swap","venue":"uniswap","token_in":"USDC","token_out":"WETH","amount":"500000000"}'
     CONSOLE.rule("Golem is running")
-    CONSOLE.print(f"  admin   {base_url}/admin/   login [bold]{login}[/]   password [bold]{password}[/]")
+    CONSOLE.print(f"  admin   {find_page_url(base_url)}/admin/   login [bold]{login}[/]   password [bold]{password}[/]")
     CONSOLE.print(f"  API     {base_url}/api/v1/docs")
     CONSOLE.print(f"  token   [bold]{token}[/]\n")
     print("  # what this golem can do")  # noqa: T201  (rich would wrap a command a person copies)

@@ -24,6 +24,7 @@ from golem_project.embedded.children import (
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.forked_children import Loading, Loads
 from golem_project.embedded.output import Output, Pump
+from golem_project.embedded.page_address import find_page_url
 from golem_project.embedded.paths import CHECKOUT, Paths
 from golem_project.embedded.prepared import is_prepared, mark_prepared
 from golem_project.embedded.process import (
@@ -143,6 +144,11 @@ class Stack:
                 child.process.kill()
         self.is_stopping = True
 
+    @property
+    def page_url(self) -> str:
+        """Where a person opens the pages."""
+        return find_page_url(self.web_url)
+
     def start(self) -> None:
         """Start everything and return when it is ready. Raises EmbeddedError or Stopped."""
         begun = time.monotonic()
@@ -158,7 +164,7 @@ class Stack:
         self._start_server("chain", self.servers.start_chain)
         self.environment.update(self.servers.exported())
         self._start_product()
-        self.output.say(f"ready after {time.monotonic() - begun:.1f} s at {self.web_url}/admin/")
+        self.output.say(f"ready after {time.monotonic() - begun:.1f} s at {self.page_url}/admin/")
 
     def _start_product(self) -> None:
         """The processes of the product, on the first web port that is ours. Raises EmbeddedError or Stopped."""

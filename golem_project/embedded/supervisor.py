@@ -17,6 +17,7 @@ from golem_project.embedded.environment import current_environment
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.forked_children import Loads
 from golem_project.embedded.output import Output
+from golem_project.embedded.page_address import find_page_url
 from golem_project.embedded.paths import CHECKOUT, Paths, locate
 from golem_project.embedded.process import dying_with_us, free_port, read_record
 from golem_project.embedded.servers import SERVER_NAMES, EmbeddedServers
@@ -55,7 +56,7 @@ def run() -> int:
                 stack.output.say("the demo did not succeed, see above; everything keeps running")
             if stack.servers.chain is not None:
                 stack.run_beside("protocols", PROTOCOLS)
-            stack.output.say(f"serving at {stack.web_url}/admin/, Ctrl-C stops everything")
+            stack.output.say(f"serving at {stack.page_url}/admin/, Ctrl-C stops everything")
             stack.serve()
         except Stopped:
             stack.output.say("stopping")
@@ -71,7 +72,7 @@ def tell_where_it_runs(paths: Paths) -> int:
     record = read_record(paths.run_dir / SUPERVISOR_RECORD)
     url, pid = record.get("web_url"), record.get("pid")
     if isinstance(url, str) and answers_ok(f"{url}/readyz"):
-        sys.stdout.write(f"golem already runs at {url}/admin/ (process {pid}).\n")
+        sys.stdout.write(f"golem already runs at {find_page_url(url)}/admin/ (process {pid}).\n")
         return 0
     sys.stderr.write("golem is being started or stopped by another command. Fix: wait for it, or end it with Ctrl-C.\n")
     return 1

@@ -24,10 +24,10 @@ from golem_project.heartbeat.owner_actions import LONGEST_STEER, save_heartbeat,
 from golem_project.heartbeat.rule_form import RULE_FIELDS, HeartbeatForm
 from golem_project.heartbeat.told_decision import tell_decision
 from permits_app.models.action_record import ActionRecord
-from permits_app.opened_forms import OPENED
 from permits_app.permits.decisions import describe_decision
 from tools_app.admin.confirm import report_refusal, show_confirmation
 from tools_app.admin.display import show_age, show_badge, show_unchecked
+from tools_app.admin.opened_rows import OPENED
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError

@@ -12,7 +12,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from archetypes_app.models import Heartbeat
 from golem_project.heartbeat.liquidity_rule import FEE_TIERS, LiquidityRule, parse_liquidity_rule
 from permits_app.forms import PercentField, UsdField
-from permits_app.opened_forms import OpenedRowForm
+from tools_app.admin.opened_rows import OpenedRowForm
 from tools_app.core.errors import InvalidParams
 
 RULE_FIELDS: Final = tuple(field.name for field in fields(LiquidityRule))

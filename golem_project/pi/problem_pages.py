@@ -6,9 +6,10 @@ from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
 from django.views import defaults
 
-from golem_project.kept_forms import show_kept
+from golem_project.kept_forms import has_typed, show_kept
 from golem_project.pi.errors import BadRequest, BodyTooLarge, Forbidden, RouteNotFound
 from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request
 from tools_app.core.errors import InternalError
@@ -25,18 +26,27 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     if is_api(request):
         return _problem(request, Forbidden())
+    if has_typed(request):
+        why = "Your account may not do this. Whoever runs the server can say who may."
+        return show_kept(request, "Not allowed", why, request.path)
     return defaults.permission_denied(request, exception)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if is_api(request):
         return _problem(request, RouteNotFound("no such path; GET /api/v1/pi/manifest lists the tools"))
+    if has_typed(request):
+        why = "What this was sent to is gone, or not yours to see."
+        return show_kept(request, "There is nothing here", why, reverse("admin:index"), status=404)
     return defaults.page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest, *_: Any) -> HttpResponse:
     if is_api(request):
         return _problem(request, InternalError("the failure is in our log under this request id"))
+    if has_typed(request):
+        why = "The failure is in the server's log with the id of this request. Look first whether it was done."
+        return show_kept(request, "Something failed here", why, request.path, status=500)
     return defaults.server_error(request)
 
 

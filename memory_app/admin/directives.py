@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -25,13 +24,14 @@ from memory_app.models import Directive
 from memory_app.models.directive import Document
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
 from tools_app.admin.display import show_age, show_unchecked
+from tools_app.admin.opened_rows import OpenedForm
 from tools_app.admin.plain_text import PlainTextField
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 
 
-class NextVersionForm(forms.Form):
+class NextVersionForm(OpenedForm):
     """The whole text of the next version, and why."""
 
     text = PlainTextField(max_length=1_000_000, strip=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 24}))
@@ -115,7 +115,10 @@ class DirectiveAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     def edit_view(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         """Write the next version, starting from this one."""
         row = self._get_editable(request, object_id)
-        form = NextVersionForm(request.POST or None, initial={"text": row.text})
+        newest = Directive.objects.filter(golem_id=row.golem_id, document=row.document).latest("version")
+        form = NextVersionForm(
+            request.POST or None, initial={"text": row.text}, stored={"newest_version": str(newest.version)}
+        )
         if request.method == "POST" and form.is_valid():
             return self._write(request, row, form.cleaned_data["text"], form.cleaned_data["reason"])
         return show_confirmation(

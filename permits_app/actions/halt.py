@@ -10,7 +10,7 @@ Seed: 000 "Layer 1" (emergency_halt); decisions, "Halt".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -223,20 +223,28 @@ def list_unfinished_halts() -> list[tuple[UUID, int]]:
 
 def list_allowances(golem: Golem) -> list[dict[str, Any]]:
     """Allowances that ended permits left standing, and those that permits under way have approved or may yet."""
-    found: dict[tuple[int, str, str], dict[str, Any]] = {}
-    for permit in _under_way(golem):
+    return list_allowances_of([golem])[golem.pk]
+
+
+def list_allowances_of(golems: Collection[Golem]) -> dict[UUID, list[dict[str, Any]]]:
+    """The same of several, by golem."""
+    found: dict[UUID, dict[tuple[int, str, str], dict[str, Any]]] = {golem.pk: {} for golem in golems}
+    for permit in _under_way(*golems):
         for allowance in permit.bounds.get("allowances", []):
             token = allowance["token"]
-            found[permit.chain_id, token["address"], allowance["spender"]] = {
+            found[permit.golem_id][permit.chain_id, token["address"], allowance["spender"]] = {
                 "token": token["symbol"],
                 "left": allowance["granted"],
             }
-    for row in list_standing(golem):
-        found[row.chain_id, row.token, row.spender] = {"token": row.symbol, "left": row.left}
-    return [
-        {"chain_id": chain_id, "token_address": token, "spender": spender, **facts}
-        for (chain_id, token, spender), facts in found.items()
-    ]
+    for row in list_standing(*golems):
+        found[row.golem_id][row.chain_id, row.token, row.spender] = {"token": row.symbol, "left": row.left}
+    return {
+        golem_id: [
+            {"chain_id": chain_id, "token_address": token, "spender": spender, **facts}
+            for (chain_id, token, spender), facts in of_golem.items()
+        ]
+        for golem_id, of_golem in found.items()
+    }
 
 
 @whole
@@ -337,9 +345,9 @@ def _cancel(permit: ActionPermit, reason: str, actor: str, now: datetime) -> boo
     return done
 
 
-def _under_way(golem: Golem) -> list[ActionPermit]:
+def _under_way(*golems: Golem) -> list[ActionPermit]:
     """Permits whose outcome is not seen yet, but for the halt's own."""
-    rows = ActionPermit.objects.filter(golem=golem, status__in=[str(state) for state in UNFINISHED])
+    rows = ActionPermit.objects.filter(golem__in=golems, status__in=[str(state) for state in UNFINISHED])
     return list(rows.filter(halt_epoch__isnull=True).order_by("created_at"))
 
 

@@ -146,9 +146,9 @@ def describe_limits(golem: Golem, api_key_id: UUID | None, now: datetime) -> dic
     }
 
 
-def list_standing(golem: Golem) -> list[StandingAllowance]:
-    """What spenders may still take of the golem's tokens, the oldest first."""
-    rows = StandingAllowance.objects.filter(golem=golem).exclude(left="0")
+def list_standing(*golems: Golem) -> list[StandingAllowance]:
+    """What spenders may still take of the golems' tokens, the oldest first."""
+    rows = StandingAllowance.objects.filter(golem__in=golems).exclude(left="0")
     return list(rows.order_by("counted_at", "pk"))
 
 

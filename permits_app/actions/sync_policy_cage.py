@@ -24,10 +24,11 @@ from permits_app.policy_cage.mirror import (
     MirrorPoint,
     follow_cage,
     hash_rules,
+    is_enforced,
     read_columns,
     read_facts,
 )
-from permits_app.policy_cage.registration import columns_before, columns_of_unread, note_registered
+from permits_app.policy_cage.registration import columns_before, columns_of_unread, note_registered, point_at
 from permits_app.policy_cage.state import CageState
 from tools_app import runner
 from tools_app.core import audit_log, event_bus
@@ -61,10 +62,7 @@ def _register(
         # No `update_or_create`, which would lock the row against its own checkpoints.
         known = CageMirror.objects.select_for_update(no_key=True, of=("self",)).filter(cage=cage).first()
         mirror = known or CageMirror(cage=cage)
-        for name, value in columns.items():
-            setattr(mirror, name, value)
-        mirror.save()
-        mirror.checkpoints.all().delete()
+        point_at(mirror, columns)
         note_registered(mirror, golem_id=golem_id, actor=_ACTOR, now=now)
     return int(mirror.pk)
 
@@ -82,14 +80,16 @@ def sync_policy_cage(*, mirror_id: int, now: datetime) -> CageMirror:
     mirror = CageMirror.objects.select_related("cage").get(pk=mirror_id)
     try:
         followed = follow_cage(known=_known(mirror), open_chain=lambda: _open(mirror.chain_id, now), now=now)
-        facts = read_facts(_open(mirror.chain_id, now), mirror.contract)
+        chain = _open(mirror.chain_id, now)
+        facts = read_facts(chain, mirror.contract)
+        replaced = mirror.replaced if mirror.replaced and is_enforced(chain, mirror.replaced) else ""
     except CageContradicted as error:
         _forget(mirror, _describe(error))
         raise
     except GolemError as error:
         CageMirror.objects.filter(pk=mirror_id).update(problem=_describe(error))
         raise
-    return _keep(mirror, followed, facts, now)
+    return _keep(mirror, followed, facts, replaced, now)
 
 
 def _describe(error: GolemError) -> str:
@@ -123,7 +123,7 @@ def _as_point(number: int, block_hash: str, at: datetime, state: dict[str, Any])
 
 
 @whole
-def _keep(seen: CageMirror, followed: Followed, facts: CageFacts, now: datetime) -> CageMirror:
+def _keep(seen: CageMirror, followed: Followed, facts: CageFacts, replaced: str, now: datetime) -> CageMirror:
     with transaction.atomic():
         mirror = CageMirror.objects.select_for_update(no_key=True, of=("self",)).select_related("cage").get(pk=seen.pk)
         if (mirror.block_number, mirror.block_hash, mirror.contract) != (
@@ -136,7 +136,7 @@ def _keep(seen: CageMirror, followed: Followed, facts: CageFacts, now: datetime)
         mirror.checkpoints.filter(block_number__gt=followed.base.block_number).delete()
         _write_checkpoints(mirror, followed.changed)
         was, state = CageState.from_dict(mirror.state), followed.head.state
-        mirror.is_enforced = facts.is_enforced
+        mirror.is_enforced, mirror.replaced = facts.is_enforced, replaced
         mirror.state, mirror.rules_hash = state.as_dict(), hash_rules(state)
         mirror.block_number, mirror.block_hash = followed.head.block_number, followed.head.block_hash
         mirror.block_at = datetime.fromtimestamp(followed.head.block_time, UTC)

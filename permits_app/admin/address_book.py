@@ -15,9 +15,9 @@ from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.forms import list_chains
 from permits_app.forms import clean_checksum
 from permits_app.models import KnownAddress
-from permits_app.opened_forms import OPENED, OpenedRowForm
 from permits_app.words.address_book import ANY_CHAIN, read_book
 from tools_app.admin.display import format_chain, show_hex
+from tools_app.admin.opened_rows import OPENED, OpenedRowForm
 from tools_app.admin.plain_text import PlainTextField
 from tools_app.admin.tokens import list_named
 

@@ -15,6 +15,8 @@ from django.urls import path, reverse
 from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
+from archetypes_app.ownership import has_power
+from archetypes_app.roles import Power
 from permits_app.actions.request_change import request_operation
 from permits_app.admin.cage_mirrors import show_enforcement
 from permits_app.approval_pages.cage_forms import ACTS, RULE_FORMS, ActForm, CageForm, describe_limits
@@ -165,6 +167,7 @@ class CagePages:
             "forms": [(act, forms[act], FORMS[act].title) for act in FORMS],
             "acts": forms,
             "may_act": admin.has_change_permission(request, golem),
+            "may_replace": has_power(golem, request.user, Power.ADMINISTER),
         }
         return TemplateResponse(request, "permits_app/approvals/cage.html", context, status=http_status)
 

@@ -17,9 +17,12 @@ from archetypes_app.models import Golem
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
 from permits_app.approval_pages.urls import list_urls
+from permits_app.approvals.inbox import show_stage
 from permits_app.models import ChangeRequest
+from permits_app.permits.request_stages import read_stage
 from tools_app.admin.display import format_usd, show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
+from tools_app.core import clock
 
 # The library's page shows the secret of every device to who may see it; here nobody may.
 admin.site.unregister(TOTPDevice)
@@ -39,7 +42,8 @@ class ChangeRequestAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         """With what the page shows."""
-        return super().get_queryset(request).select_related("golem__archetype", "asked_by", "api_key", "permit")
+        related = ("golem__archetype", "golem__policy_cage__mirror", "asked_by", "api_key", "permit")
+        return super().get_queryset(request).select_related(*related)
 
     @display(description="Risk", ordering="risk_rank")
     def risk(self, obj: ChangeRequest) -> SafeString:
@@ -48,8 +52,10 @@ class ChangeRequestAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
     @display(description="State", ordering="state")
     def state_badge(self, obj: ChangeRequest) -> SafeString:
-        """In words."""
-        return show_badge(obj.get_state_display())
+        """In the word that the inbox, its page and its agent's answer have."""
+        mirror = getattr(getattr(obj.golem, "policy_cage", None), "mirror", None)
+        is_enforced = mirror is not None and mirror.is_enforced
+        return show_stage(read_stage(obj, now=clock.now(), mirror=mirror if is_enforced else None))
 
     @display(description="At stake", ordering="value_micro_usd")
     def worth(self, obj: ChangeRequest) -> str:

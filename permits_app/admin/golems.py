@@ -122,6 +122,7 @@ class GolemAdmin(
             path("<uuid:golem_id>/set-up/limits/", wrap(self.limits_view), name=f"{name}_set_up_limits"),
             path("<uuid:golem_id>/set-up/funds/", wrap(self.funds_view), name=f"{name}_set_up_funds"),
             path("<uuid:golem_id>/set-up/token/", wrap(self.token_view), name=f"{name}_set_up_token"),
+            path("<uuid:golem_id>/set-up/try/<uuid:key_id>/", wrap(self.try_view), name=f"{name}_set_up_try"),
             *super().get_urls(),
         ]
 

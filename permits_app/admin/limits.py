@@ -19,9 +19,10 @@ from permits_app.admin.loosening import LooseningMixin
 from permits_app.approvals.write_policy import keep_version
 from permits_app.limits import ledger
 from permits_app.models import AllowlistEntry, KnownAddress, PolicyCage, SpendingLimits
-from permits_app.opened_forms import OPENED, OpenedCageForm, OpenedEntryForm, OpenedLimitsForm
+from permits_app.opened_forms import OpenedCageForm, OpenedEntryForm, OpenedLimitsForm
 from permits_app.words.address_book import UNKNOWN
 from tools_app.admin.display import format_bps, format_chain, format_usd, show_hex
+from tools_app.admin.opened_rows import OPENED
 from tools_app.admin.tokens import name_address
 from tools_app.core import clock, event_bus
 from tools_app.core.events import Event, EventType

@@ -201,7 +201,7 @@ class ActionPermitAdmin(OwnerScopedAdmin):
     def annotate(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Write down something about it."""
         permit = self._get_permit(request, object_id)
-        form = NoteForm(request.POST or None, initial={"note": permit.owner_note})
+        form = NoteForm(request.POST or None, initial={"note": permit.owner_note}, stored={"note": permit.owner_note})
         if request.method == "POST" and form.is_valid():
             return self._call(
                 request, permit, "The note is kept.", annotate_permit, note=form.cleaned_data["note"], now=clock.now()

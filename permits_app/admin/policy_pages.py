@@ -17,7 +17,7 @@ from permits_app.actions.change_policy import PolicyOutcome, change_policy, roll
 from permits_app.actions.try_policy import AT_ONCE, is_long, is_stuck, open_trial, run_trial
 from permits_app.approval_pages.draft_forms import DraftForms, PastForm, PeriodForm, TakeOverForm
 from permits_app.approval_pages.views import page_of as page_of_request
-from permits_app.approvals.policy_state import diff_policy, read_policy_state
+from permits_app.approvals.policy_state import diff_policy, hash_policy_state, read_policy_state
 from permits_app.backtest.past_decisions import count_decisions
 from permits_app.backtest.replay import ALLOWED
 from permits_app.models import PolicyTrial, PolicyVersion
@@ -81,7 +81,7 @@ class PolicyPages:
         if trial is None:
             raise Http404("no such trial")
         differences = diff_policy(read_policy_state(golem), trial.policy) if trial.policy else ()
-        form = TakeOverForm(request.POST or None)
+        form = TakeOverForm(request.POST or None, stored=_say_policy(golem))
         if request.method == "POST" and trial.state == TrialState.DONE and form.is_valid():
             return self._carry_out(
                 request,
@@ -120,7 +120,7 @@ class PolicyPages:
             raise Http404("no such version")
         if "try" in request.POST:
             return self._try(request, golem, policy=version.policy)
-        form = TakeOverForm(request.POST or None)
+        form = TakeOverForm(request.POST or None, stored=_say_policy(golem))
         if request.method == "POST" and form.is_valid():
             return self._carry_out(
                 request,
@@ -192,6 +192,11 @@ class PolicyPages:
         admin: Any = self
         golem: Golem = admin.get_own_golem(request, golem_id)
         return golem
+
+
+def _say_policy(golem: Golem) -> dict[str, str]:
+    """What a policy that is taken over is compared with on the page."""
+    return {"policy_of_now": hash_policy_state(read_policy_state(golem))}
 
 
 def _spell_rules(result: dict[str, Any]) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class ProposalPages:
         return self._ask(
             request,
             golem_id,
-            OwnersForm(request.POST or None, initial={"co_owners": names}),
+            OwnersForm(request.POST or None, initial={"co_owners": names}, stored={"co_owners": names}),
             lambda golem, given: ("owners", {"co_owners": given["co_owners"]}),
             title="Change the co-owners",
             submit="Ask for it",

@@ -25,7 +25,7 @@ from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
 from permits_app.admin.exit_lines import ExitLine, foretell_exits
 from permits_app.admin.golem_state import GolemState, read_states
-from permits_app.admin.halt_forecast import Forecast, foretell_halt
+from permits_app.admin.halt_forecast import Forecast, foretell_halts
 from permits_app.admin.halts import show_steps
 from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.forms import HaltForm
@@ -114,13 +114,12 @@ class StopPages:
 
 
 def _list_lines(golems: Sequence[Golem], chosen: set[Any], *, now: datetime) -> list[StopLine]:
-    states = read_states(golems)
+    states, forecasts = read_states(golems), foretell_halts(golems, now=now)
     lines = []
     for number, golem in enumerate(golems):
         has_account = bool(golem.address) and number < MOST_READ
         exits, problem = foretell_exits(golem, now=now) if has_account else ((), "")
-        forecast = foretell_halt(golem, now=now)
-        lines.append(StopLine(golem, states[golem.pk], forecast, exits, problem, golem.pk in chosen))
+        lines.append(StopLine(golem, states[golem.pk], forecasts[golem.pk], exits, problem, golem.pk in chosen))
     return lines
 
 

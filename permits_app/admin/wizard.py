@@ -7,23 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from typing import Any
+from uuid import uuid4
 
 import segno
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from archetypes_app.actions.create_api_key import create_api_key
-from archetypes_app.admin.api_keys import redirect_to_token
+from archetypes_app.admin.api_keys import find_first_action, redirect_to_token
 from archetypes_app.admin.audited import name_actor
 from archetypes_app.errors import UnknownProfile
 from archetypes_app.forms import CUSTOM, NewGolemForm
-from archetypes_app.models import Archetype, Golem, ToolProfile
+from archetypes_app.models import ApiKey, Archetype, Golem, ToolProfile
 from archetypes_app.models.api_key import Scope
 from archetypes_app.profiles import list_new_golem_profiles
 from archetypes_app.roles import Power
@@ -38,11 +39,13 @@ from permits_app.actions.give_configured_wallet import (
 from permits_app.actions.set_limits import set_limits
 from permits_app.admin.portfolio_card import read_portfolio_card
 from permits_app.approvals.setup import is_in_setup
+from permits_app.doors.request_preview import request_preview
 from permits_app.errors import SignerUnavailable, WalletExists
-from permits_app.forms import WalletForm, WalletSource, WizardLimitsForm
+from permits_app.forms import WalletForm, WalletSource
 from permits_app.limits.suggested_allowlist import AllowlistChoice, suggest_allowlist
 from permits_app.models import SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
+from permits_app.opened_forms import OpenedWizardLimitsForm
 from tools_app.admin.display import format_chain, shorten_hex
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
@@ -143,7 +146,7 @@ class WizardPages:
             return HttpResponseRedirect(reverse("admin:archetypes_app_golem_change", args=[golem.pk]))
         offered = _offer_allowlist(golem)
         row = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
-        form = WizardLimitsForm(
+        form = OpenedWizardLimitsForm(
             request.POST or None,
             instance=row,
             choices=[(str(number), choice.label) for number, choice in enumerate(offered)],
@@ -195,6 +198,20 @@ class WizardPages:
             )
             return redirect_to_token(request=request, fresh=fresh)
         return self._show(request, 4, form, submit="Create the golem's token", golem=golem)
+
+    def try_view(self, request: HttpRequest, golem_id: Any, key_id: Any) -> HttpResponse:
+        """What an agent would do first, from the browser: the page of the permit that its preview opened."""
+        golem = self._golem(request, golem_id)
+        key = ApiKey.objects.select_related("golem").filter(golem=golem, pk=key_id, revoked_at=None).first()
+        first = find_first_action(key) if key is not None else None
+        if key is None or first is None or request.method != "POST":
+            raise Http404("nothing to preview")
+        try:
+            permit = request_preview(golem=golem, api_key=key, body=first, request_id=str(uuid4()))
+        except GolemError as error:
+            messages.error(request, f"It was refused: {error.detail}")
+            return HttpResponseRedirect(reverse("admin:archetypes_app_golem_change", args=[golem.pk]))
+        return HttpResponseRedirect(reverse("admin:permits_app_actionpermit_change", args=[permit["permit_id"]]))
 
     def _golem(self, request: HttpRequest, golem_id: Any) -> Golem:
         admin: Any = self

@@ -298,7 +298,7 @@ class SessionForm(CageForm):
 
 
 class ActForm(CageForm):
-    """Halt, resume, acknowledge, enable, or cancel what waits: nothing to fill in but the reason."""
+    """Halt, resume, acknowledge, enable, disable, or cancel what waits: nothing to fill in but the reason."""
 
     kind = forms.IntegerField(required=False, widget=forms.HiddenInput())
     key = forms.CharField(required=False, max_length=66, widget=forms.HiddenInput())
@@ -324,7 +324,7 @@ RULE_FORMS: Final[dict[str, type[CageForm]]] = {
     "guardian": GuardianForm,
     "session": SessionForm,
 }
-ACTS: Final = ("halt", "resume", "acknowledge", "enable", "cancel")
+ACTS: Final = ("halt", "resume", "acknowledge", "enable", "disable", "cancel")
 
 
 def parse_limit(limit: Limit, text: str) -> int:

@@ -22,6 +22,7 @@ from permits_app.backtest.past_decisions import LAST_DECISIONS, MOST_DECISIONS
 from permits_app.forms import PolicyCageForm, SpendingLimitsForm, clean_checksum
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
+from tools_app.admin.opened_rows import OpenedForm
 
 _MOST_ADDED: Final = 50
 _PERIODS: Final = ((1, "the last day"), (SUGGESTION_DAYS, "the last 7 days"), (30, "the last 30 days"))
@@ -54,7 +55,7 @@ class PeriodForm(forms.Form):
     )
 
 
-class TakeOverForm(WhyForm):
+class TakeOverForm(OpenedForm, WhyForm):
     """Why a policy that was looked at is wanted; below what is read first, so it does not take the focus."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -15,6 +15,7 @@ from unfold.widgets import (
 from archetypes_app.models.golem import PHASE_CHOICES
 from permits_app.approval_pages.second_factor_forms import make_code_field, make_passkey_field
 from permits_app.models.approval import Verdict
+from tools_app.admin.opened_rows import OpenedForm
 from tools_app.admin.plain_text import PlainTextField
 
 
@@ -86,7 +87,7 @@ class StrategyForm(WhyForm):
     field_order = ("section", "text", "reason")
 
 
-class OwnersForm(WhyForm):
+class OwnersForm(OpenedForm, WhyForm):
     """Who co-owns the golem."""
 
     co_owners = forms.CharField(

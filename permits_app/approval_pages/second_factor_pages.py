@@ -77,7 +77,7 @@ def enrol(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             _prove(request, form, name_action(FactorUse.SET_UP_CODE))
-            second_factor.finish_enrolment(user=request.user, code=form.cleaned_data["code"])
+            second_factor.finish_enrolment(user=request.user, code=form.cleaned_data["code"], now=clock.now())
         except GolemError as error:
             refusal = error
         else:
@@ -169,6 +169,38 @@ def remove(request: HttpRequest, passkey_id: int, *, model_admin: Any) -> HttpRe
         title="Remove a passkey",
         passkey=passkey,
         is_last=not held.has_code and all(each.suspected_at for each in passkeys if each.pk != passkey_id),
+        held=held,
+        form=form,
+        refusal=refusal,
+        problem=find_problem(request),
+        http_status=refusal.http_status if refusal else 200,
+    )
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def remove_code(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
+    """Take the authenticator away, with a second factor; where it is the last one it says what that means."""
+    held = second_factor.find_held(request.user)
+    if not held.has_code:
+        raise Http404("no authenticator")
+    form = FactorForm(_posted(request), held=held)
+    refusal: GolemError | None = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            _prove(request, form, name_action(FactorUse.REMOVE_CODE))
+        except GolemError as error:
+            refusal = error
+        else:
+            second_factor.remove_authenticator(user=request.user, now=clock.now())
+            messages.success(request, "Your authenticator is removed.")
+            return HttpResponseRedirect(reverse(LIST))
+    return render_page(
+        request,
+        model_admin,
+        "authenticator_remove",
+        title="Remove your authenticator",
+        is_last=not held.has_passkey,
         held=held,
         form=form,
         refusal=refusal,

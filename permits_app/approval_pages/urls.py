@@ -22,6 +22,7 @@ def list_urls(model_admin: Any) -> list[Any]:
         path("inbox/", wrap(views.show_inbox), name=f"{NAME}_inbox"),
         path("second-factors/", wrap(second_factor_pages.show_factors), name=f"{NAME}_second_factors"),
         path("second-factor/", wrap(second_factor_pages.enrol), name=f"{NAME}_second_factor"),
+        path("second-factor/remove/", wrap(second_factor_pages.remove_code), name=f"{NAME}_second_factor_remove"),
         path("passkeys/ask/", wrap(second_factor_pages.ask_passkey), name=f"{NAME}_passkey_ask"),
         path("passkeys/<int:passkey_id>/rename/", wrap(second_factor_pages.rename), name=f"{NAME}_passkey_rename"),
         path("passkeys/<int:passkey_id>/remove/", wrap(second_factor_pages.remove), name=f"{NAME}_passkey_remove"),

@@ -31,6 +31,7 @@ class FactorUse(StrEnum):
 
     APPROVE = "approve"
     SET_UP_CODE = "set-up-code"
+    REMOVE_CODE = "remove-code"
     ADD_PASSKEY = "add-passkey"
     REMOVE_PASSKEY = "remove-passkey"
     REGISTER = "register"

@@ -10,8 +10,10 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
+from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 from django.utils.crypto import salted_hmac
+from django_otp.plugins.otp_totp.models import TOTPDevice
 from webauthn import (
     generate_authentication_options,
     generate_registration_options,
@@ -27,16 +29,13 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
-from archetypes_app.ownership import list_golems_with
-from archetypes_app.roles import Power
 from permits_app.approval_errors import PasskeyCopied, PasskeyRefused, SecondFactorMissing
 from permits_app.approvals.passkey_challenges import LIVES_SECONDS, PasskeyAnswer, use_up_challenge
 from permits_app.approvals.passkey_site import PasskeySite
+from permits_app.approvals.told_factors import FactorChange, tell_change
 from permits_app.models import Passkey
 from permits_app.models.passkey import LONGEST_NAME
-from tools_app.core import audit_log, event_bus
 from tools_app.core.errors import GolemError
-from tools_app.core.events import Event, EventType
 from tools_app.core.outside_json import OutsideTextRefused, read_json
 from tools_app.core.whole import whole
 
@@ -95,6 +94,8 @@ def ask_for_answer(*, user: Any, site: PasskeySite, challenge: bytes) -> str:
 def add_passkey(*, user: Any, name: str, answer: PasskeyAnswer, action: str, now: datetime) -> Passkey:
     """Keep the public key of a new passkey. Raises PasskeyRefused; the audit log of each golem tells of it."""
     with transaction.atomic():
+        # Two that are added at once are counted one after the other.
+        get_user_model()._default_manager.select_for_update(no_key=True).get(pk=user.pk)
         refusal, found = _register(user, answer, action, now)
         added = _store(user, name, found, now) if found is not None else None
     if added is None:
@@ -140,7 +141,7 @@ def _store(user: Any, name: str, found: tuple[bytes, bytes, int], now: datetime)
             )
     except IntegrityError:
         return None
-    _tell(user, "PasskeyAdded", row, now)
+    tell_change(user, FactorChange.PASSKEY_ADDED, now=now, data={"passkey": row.name})
     return row
 
 
@@ -199,7 +200,7 @@ def _judge(user: Any, held: list[Passkey], answer: PasskeyAnswer, action: str, n
     if counts and verified.new_sign_count <= passkey.sign_count:
         passkey.suspected_at = now
         passkey.save(update_fields=["suspected_at"])
-        _tell(user, "PasskeyCopied", passkey, now, Event(EventType.PASSKEY_COPIED, {"person": str(user.pk)}))
+        tell_change(user, FactorChange.PASSKEY_COPIED, now=now, data={"passkey": passkey.name})
         raise PasskeyCopied(_why_copied(passkey))
     passkey.sign_count = verified.new_sign_count
     passkey.last_used_at = now
@@ -245,8 +246,20 @@ def remove_passkey(*, user: Any, passkey_id: int, now: datetime) -> bool:
         if row is None:
             return False
         row.delete()
-        _tell(user, "PasskeyRemoved", row, now)
+        tell_change(
+            user,
+            FactorChange.PASSKEY_REMOVED,
+            now=now,
+            data={"passkey": row.name},
+            is_none_left=not _has_one(user),
+        )
     return True
+
+
+def _has_one(user: Any) -> bool:
+    """Whether a second factor of `user` is left that counts."""
+    is_left = Passkey.objects.filter(user=user, suspected_at=None).exists()
+    return is_left or bool(TOTPDevice.objects.filter(user=user, confirmed=True).exists())
 
 
 def _make_handle(user: Any) -> bytes:
@@ -259,17 +272,3 @@ def _why_copied(passkey: Passkey) -> str:
         f"the counter of {passkey.name} went back, as it does when two devices hold it. It counts for nothing any more;"
         " remove it with another second factor. Without one, ask whoever runs the server for reset_second_factor"
     )
-
-
-def _tell(user: Any, event: str, passkey: Passkey, now: datetime, emitted: Event | None = None) -> None:
-    """In the audit log of each golem that `user` decides for, and as an event of it where there is one."""
-    for golem in list_golems_with(user, Power.DECIDE).order_by("pk"):
-        if emitted is not None:
-            event_bus.emit(golem_id=golem.pk, event=emitted, now=now)
-        audit_log.append(
-            golem_id=golem.pk,
-            event=event,
-            actor=f"owner:{user.pk}",
-            now=now,
-            data={"owner": str(user.pk), "passkey": passkey.name},
-        )

@@ -19,6 +19,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from permits_app.approval_errors import SecondFactorMissing, SecondFactorWrong
 from permits_app.approvals.passkey_challenges import PasskeyAnswer
 from permits_app.approvals.passkeys import use_passkey
+from permits_app.approvals.told_factors import FactorChange, tell_change
 from permits_app.models import Passkey, PasskeyChallenge
 from tools_app.core.whole import whole
 
@@ -96,19 +97,34 @@ def find_enrolment(*, user: Any) -> TOTPDevice | None:
 
 
 @whole
-def finish_enrolment(*, user: Any, code: str) -> None:
-    """Confirm the waiting device with a code of it; it takes the place of any before. Raises SecondFactorWrong."""
+def finish_enrolment(*, user: Any, code: str, now: datetime) -> None:
+    """Confirm the waiting device with a code of it; it takes the place of any before. Raises SecondFactorWrong.
+
+    The audit log of each golem tells of it.
+    """
     with transaction.atomic():
         device = TOTPDevice.objects.select_for_update(no_key=True).filter(user=user, confirmed=False).first()
         if device is None:
             raise SecondFactorMissing("start anew; no device waits for its first code")
         is_right = device.verify_token(code.replace(" ", ""))
         if is_right:
-            TOTPDevice.objects.filter(user=user, confirmed=True).delete()
+            replaced, _ = TOTPDevice.objects.filter(user=user, confirmed=True).delete()
             device.confirmed = True
             device.save(update_fields=["confirmed"])
+            change = FactorChange.CODE_REPLACED if replaced else FactorChange.CODE_SET_UP
+            tell_change(user, change, now=now, data={})
     if not is_right:
         raise SecondFactorWrong("this is not a code of the new device; check the clock of your telephone")
+
+
+@whole
+def remove_authenticator(*, user: Any, now: datetime) -> bool:
+    """Forget it; the audit log of each golem tells of it. False when `user` has none."""
+    with transaction.atomic():
+        removed, _ = TOTPDevice.objects.filter(user=user, confirmed=True).delete()
+        if removed:
+            tell_change(user, FactorChange.CODE_REMOVED, now=now, data={}, is_none_left=not find_held(user).has_passkey)
+    return bool(removed)
 
 
 def forget_devices(*, user: Any) -> int:

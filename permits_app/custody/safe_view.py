@@ -12,7 +12,7 @@ from typing import Final
 
 from permits_app.approval_errors import CageHasNoSafe
 from permits_app.policy_cage.abi import FUNCTIONS
-from permits_app.policy_cage.safe_tx import NONCE, OWNERS, THRESHOLD
+from permits_app.policy_cage.safe_tx import FIRST_MODULE, MODULES, NONCE, OWNERS, THRESHOLD
 from tools_app import runner
 from tools_app.chain.abi import event_topic
 from tools_app.chain.networks import get_network
@@ -23,6 +23,7 @@ from tools_app.toolkit.views import BlockRef, LogEntry
 EXECUTION_SUCCESS: Final = "event ExecutionSuccess(bytes32 indexed txHash, uint256 payment)"
 EXECUTION_FAILURE: Final = "event ExecutionFailure(bytes32 indexed txHash, uint256 payment)"
 _BUDGET_MS: Final = 8_000
+_MOST_MODULES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,13 @@ def read_safe(chain: ChainReader, address: str) -> SafeView:
         raise CageHasNoSafe(f"{address} does not answer as a Safe does", account=address)
     (nonce,), (owners,), (threshold,) = (outcome.values for outcome in outcomes)
     return SafeView(chain.chain_id, address, int(nonce), tuple(owners), int(threshold), chain.block.number)
+
+
+def find_module_before(chain: ChainReader, safe: str, module: str) -> str | None:
+    """What stands before `module` in the Safe's list of modules, as `disableModule` asks; None for none of it."""
+    [found, _] = chain.call(safe, MODULES, FIRST_MODULE, _MOST_MODULES)
+    listed = [FIRST_MODULE, *found]
+    return listed[listed.index(module) - 1] if module in listed[1:] else None
 
 
 def read_delays(chain: ChainReader, cage: str, rules: Sequence[tuple[int, bytes, int]]) -> list[int]:

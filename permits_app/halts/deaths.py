@@ -42,6 +42,12 @@ def is_ending(golem_id: UUID) -> bool:
     return Death.objects.filter(golem_id=golem_id, state=DeathState.UNDER_WAY).exists()
 
 
+def list_taken_out(golem_ids: Collection[UUID]) -> frozenset[UUID]:
+    """Those that `is_ending` holds for."""
+    rows = Death.objects.filter(golem_id__in=golem_ids, state=DeathState.UNDER_WAY)
+    return frozenset(rows.values_list("golem_id", flat=True))
+
+
 @whole
 def announce_death(*, golem: Golem, reason: str, actor: str, due_at: datetime, now: datetime) -> Death | None:
     """Announce that `golem` ends at `due_at`; the open announcement where there is one, moved ahead if it was later.

@@ -74,6 +74,12 @@ class CageMirror(TimeStamped):
     block_at = models.DateTimeField()
     synced_at = models.DateTimeField(null=True, blank=True, help_text="When it was last known to be the newest block")
     problem = models.CharField(max_length=200, blank=True, help_text="Why the last sync did not succeed")
+    replaced = models.CharField(
+        max_length=42,
+        blank=True,
+        default="",
+        help_text="The contract that was followed before, as long as the account still acts through it too",
+    )
 
     class Meta:
         verbose_name = "cage mirror"

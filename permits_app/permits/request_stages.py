@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -83,13 +83,22 @@ def read_stage(request: ChangeRequest, *, now: datetime, mirror: CageMirror | No
 
 def read_permit_stage(permit: ActionPermit, *, now: datetime) -> RequestStage | None:
     """The stage of a permit that waits for its owners or its announcement; None of one that does not."""
-    if permit.status == PermitStatus.ANNOUNCED:
-        row = Announcement.objects.filter(permit_id=permit.pk).only("executes_at").first()
-        return RequestStage(Stage.ANNOUNCED, row.executes_at if row is not None else None)
-    if permit.status != PermitStatus.AWAITING_APPROVAL:
-        return None
-    request = ChangeRequest.objects.filter(permit_id=permit.pk).first()
-    return RequestStage(Stage.DECIDE) if request is None else read_stage(request, now=now)
+    return read_permit_stages([permit], now=now).get(permit.pk)
+
+
+def read_permit_stages(permits: Collection[ActionPermit], *, now: datetime) -> dict[UUID, RequestStage]:
+    """The stages of those among `permits` that wait, by permit."""
+    announced = [permit.pk for permit in permits if permit.status == PermitStatus.ANNOUNCED]
+    awaiting = [permit.pk for permit in permits if permit.status == PermitStatus.AWAITING_APPROVAL]
+    due = Announcement.objects.filter(permit_id__in=announced) if announced else Announcement.objects.none()
+    at = dict(due.values_list("permit_id", "executes_at"))
+    found = {pk: RequestStage(Stage.ANNOUNCED, at.get(pk)) for pk in announced}
+    asked = ChangeRequest.objects.filter(permit_id__in=awaiting) if awaiting else ()
+    requests = {request.permit_id: request for request in asked}
+    for pk in awaiting:
+        request = requests.get(pk)
+        found[pk] = RequestStage(Stage.DECIDE) if request is None else read_stage(request, now=now)
+    return found
 
 
 def list_proposed(requests: QuerySet[ChangeRequest]) -> list[ChangeRequest]:

@@ -14,6 +14,8 @@ from archetypes_app.models import ApiKey, CodingWorkspace, Golem, VitalityRecord
 from permits_app.models import (
     ActionPermit,
     AllowlistEntry,
+    CageCheckpoint,
+    CageMirror,
     ChangeRequest,
     Death,
     HaltRecord,
@@ -82,28 +84,31 @@ _LATEST_START = Prepared(
     f"""SELECT MAX(committing_at) FROM {ActionPermit._meta.db_table}
      WHERE golem_id = %(golem)s AND status IN ({list_states(UNFINISHED)})""",  # noqa: S608  (our own constants)
 )
+_OWN = "golem_id"
 _SETTINGS = tuple(
     CompiledStatement(
-        lambda golem_id, rows=rows: (
+        lambda golem_id, rows=rows, owned=owned: (
             rows.objects.select_for_update(no_key=True, of=("self",))
-            .filter(golem_id=golem_id)
+            .filter(**{owned: golem_id})
             .order_by("pk")
             .values_list("pk")
         ),
         _NOBODY,
     )
-    for rows in (
-        VitalityRecord,
-        HaltRecord,
-        Death,
-        ApiKey,
-        Wallet,
-        SigningKey,
-        SpendingLimits,
-        PolicyCage,
-        Warden,
-        AllowlistEntry,
-        CodingWorkspace,
+    for rows, owned in (
+        (VitalityRecord, _OWN),
+        (HaltRecord, _OWN),
+        (Death, _OWN),
+        (ApiKey, _OWN),
+        (Wallet, _OWN),
+        (SigningKey, _OWN),
+        (SpendingLimits, _OWN),
+        (CageMirror, f"cage__{_OWN}"),
+        (CageCheckpoint, f"mirror__cage__{_OWN}"),
+        (PolicyCage, _OWN),
+        (Warden, _OWN),
+        (AllowlistEntry, _OWN),
+        (CodingWorkspace, _OWN),
     )
 )
 

@@ -94,6 +94,11 @@ def read_facts(chain: ChainReader, contract: str) -> CageFacts:
     return CageFacts(account, base_asset, is_enforced)
 
 
+def is_enforced(chain: ChainReader, contract: str) -> bool:
+    """Whether the account of a cage acts through it. Raises what a node raises."""
+    return bool(chain.call(contract, FUNCTIONS["isEnforced"])[0])
+
+
 def follow_cage(*, known: Sequence[MirrorPoint], open_chain: Callable[[], ChainReader], now: datetime) -> Followed:
     """Follow from the newest known point that the chain still holds; the last of `known` is before the deployment.
 

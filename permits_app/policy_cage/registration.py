@@ -23,6 +23,29 @@ def register_first(
     return mirror
 
 
+def register_instead(
+    *, golem: Any, chain_id: int, contract: str, deployed_block: int, facts: CageFacts, actor: str, now: datetime
+) -> CageMirror:
+    """The golem's mirror with another contract behind it; joins the caller's transaction, which holds its rows."""
+    mirror = CageMirror.objects.select_for_update(no_key=True, of=("self",)).get(cage__golem=golem)
+    point_at(
+        mirror, columns_of_unread(chain_id=chain_id, contract=contract, deployed_block=deployed_block, facts=facts)
+    )
+    note_registered(mirror, golem_id=golem.pk, actor=actor, now=now)
+    return mirror
+
+
+def point_at(mirror: CageMirror, columns: dict[str, Any]) -> None:
+    """Save `mirror` with the columns of an unread contract; one that it followed is remembered while it may act."""
+    if mirror.pk is not None and mirror.contract != columns["contract"]:
+        goes_on = mirror.is_enforced and mirror.account == columns["account"]
+        mirror.replaced = mirror.contract if goes_on else ""
+    for name, value in columns.items():
+        setattr(mirror, name, value)
+    mirror.save()
+    mirror.checkpoints.all().delete()
+
+
 def columns_of_unread(*, chain_id: int, contract: str, deployed_block: int, facts: CageFacts) -> dict[str, Any]:
     """The columns of a mirror whose contract nobody read yet."""
     start = CageState(cage=contract, account=facts.account, base_asset=facts.base_asset)

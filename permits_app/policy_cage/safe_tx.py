@@ -19,6 +19,11 @@ OWNERS: Final = "function getOwners() view returns (address[])"
 THRESHOLD: Final = "function getThreshold() view returns (uint256)"
 IS_MODULE_ENABLED: Final = "function isModuleEnabled(address module) view returns (bool)"
 ENABLE_MODULE: Final = "function enableModule(address module)"
+MODULES: Final = (
+    "function getModulesPaginated(address start, uint256 pageSize) view returns (address[] array, address next)"
+)
+FIRST_MODULE: Final = "0x0000000000000000000000000000000000000001"
+"""What stands before the first module in a Safe's list."""
 DISABLE_MODULE: Final = "function disableModule(address prevModule, address module)"
 SETUP: Final = (
     "function setup(address[] owners, uint256 threshold, address to, bytes data, address fallbackHandler,"

@@ -235,5 +235,6 @@ def page(model: str, name: str, *args: Any) -> str:
 
 def opened_as(browser: Client, url: str) -> dict[str, str]:
     """What the form at `url` says of its row as it is now; sent along with an edit."""
-    form = browser.get(url).context["adminform"].form
+    context = browser.get(url).context
+    form = context["adminform"].form if "adminform" in context else context["form"]
     return {"opened_as": str(form["opened_as"].value())}

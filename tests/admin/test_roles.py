@@ -42,6 +42,7 @@ _OWN_ACCOUNT = (
     "sign_ins",
     "permits_app_changerequest_second_factor",
     "permits_app_changerequest_second_factors",
+    "permits_app_changerequest_second_factor_remove",
     "permits_app_changerequest_passkey_ask",
     "stream_webhookendpoint_add",
 )

@@ -1,4 +1,4 @@
-"""Takes the README's picture: the page of the newest committed permit of a running server, 1280 pixels wide.
+"""Takes the documents' pictures from a running server: the newest committed permit and its call tree, 1280 pixels wide.
 
 `.venv/bin/python -m tests.browser.picture --url http://127.0.0.1:8000 --username demo`
 """
@@ -11,17 +11,28 @@ from pathlib import Path
 
 from tests.browser.chromium import find_chromium, open_browser
 
-WIDTH, HEIGHT = 1280, 1180
-PICTURE = Path(__file__).parents[2] / "docs" / "images" / "permit.png"
+WIDTH = 1280
+PERMIT, CALL_TREE = ("permit.png", 1180), ("call-tree.png", 900)
+"""Name and height of each."""
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
 
-def take_picture(*, url: str, username: str, password: str, target: Path, permit_id: str = "") -> Path:
-    """Log in, open the permit (the newest committed one by default) and keep the top of its page."""
+def take_pictures(*, url: str, username: str, password: str, folder: Path, permit_id: str = "") -> list[Path]:
+    """Log in, open the permit (the newest committed one by default) and its tree; keep the top of each page."""
     path = find_chromium()
     if path is None:
         raise SystemExit("no Chromium here. Fix: install it or set CHROMIUM_PATH")
+    folder.mkdir(parents=True, exist_ok=True)
+    taken: list[Path] = []
     with open_browser(path) as browser:
-        page = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light").new_page()
+        page = browser.new_context(viewport={"width": WIDTH, "height": PERMIT[1]}, color_scheme="light").new_page()
+
+        def shoot(name: str, height: int) -> None:
+            page.set_viewport_size({"width": WIDTH, "height": height})
+            page.wait_for_load_state("networkidle")
+            page.screenshot(path=folder / name)
+            taken.append(folder / name)
+
         page.goto(f"{url}/admin/login/")
         page.get_by_label("Username").fill(username)
         page.get_by_label("Password").fill(password)
@@ -33,10 +44,11 @@ def take_picture(*, url: str, username: str, password: str, target: Path, permit
             page.goto(f"{url}/admin/permits_app/actionpermit/?status__exact=COMMITTED")
             page.locator("#result_list th a, #result_list td a").first.click()
         page.wait_for_selector(".gx-story")
-        page.wait_for_load_state("networkidle")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=target)
-    return target
+        shoot(*PERMIT)
+        page.get_by_role("link", name="Call tree").click()
+        page.wait_for_selector(".gx-frame")
+        shoot(*CALL_TREE)
+    return taken
 
 
 def main() -> None:
@@ -45,17 +57,18 @@ def main() -> None:
     parser.add_argument("--username", default="demo")
     parser.add_argument("--password-file", type=Path, default=Path("var/demo_password"))
     parser.add_argument("--permit", default="")
-    parser.add_argument("--target", type=Path, default=PICTURE)
+    parser.add_argument("--folder", type=Path, default=IMAGES)
     given = parser.parse_args()
     password = given.password_file.read_text(encoding="utf-8").strip()
-    done = take_picture(
+    taken = take_pictures(
         url=given.url.rstrip("/"),
         username=given.username,
         password=password,
-        target=given.target,
+        folder=given.folder,
         permit_id=given.permit,
     )
-    sys.stdout.write(f"{done}\n")
+    for each in taken:
+        sys.stdout.write(f"{each}\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A golem's page on a phone: what matters is seen, the rest folds, opens by keyboard, is remembered and linked."""
+"""The pages of a golem and of a request on a phone: what matters is seen, the rest folds, and is opened and linked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ import pytest
 
 from tests.browser.axe import find_serious
 from tests.browser.conftest import PHONE, WIDE
+from tests.browser.journeys import make_person
+from tests.browser.test_twelve_journeys import ask
 from tests.live_golem import LiveGolem
+from tests.permits_app.approvals.conftest import critical_swap as critical_swap
+from tests.permits_app.approvals.conftest import eager as eager
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -66,3 +70,33 @@ def test_where_there_is_room_or_no_script_nothing_is_hidden(open_window: Any, de
     assert "Back up" in page.inner_text("#wallet")
     page.get_by_text("Who it is", exact=True).click()
     assert page.locator("[name=name]").is_visible()
+
+
+def test_on_a_phone_a_request_shows_what_moves_and_who_decides_and_folds_the_rest(
+    open_window: Any, shared_golem: LiveGolem, eager: None, critical_swap: None
+) -> None:
+    owner = make_person(shared_golem)
+    visit = open_window(viewport=PHONE)
+    visit.log_in(owner.username)
+    request = ask(shared_golem, visit.base_url)
+    address = f"/admin/permits_app/changerequest/{request.pk}/change/"
+    page = visit.open(address)
+    visit.shoot("request-folded-phone")
+    text = page.inner_text("#content")
+    assert all(
+        words in text for words in ("leaves at most", "500", "comes back at least", "Code of your authenticator")
+    )
+    assert page.evaluate(_HEIGHT) < HIGHEST_PX and visit.overflow() == 0
+    assert find_serious(page) == []
+    folded = ("calls", "reach", "seal", "comments", "audit")
+    assert not any(page.locator(f"details#{name}").get_attribute("open") is not None for name in folded)
+    # What warns is never folded away.
+    assert page.locator("#addresses").evaluate("each => each.closest('details') === null")
+    page.get_by_role("link", name="Your decision").click()
+    assert page.get_by_label("Code of your authenticator").is_visible()
+    page = visit.open(f"{address}#calls")
+    assert "on Uniswap" in page.inner_text("#calls") or "amount" in page.inner_text("#calls")
+    wide = open_window(viewport=WIDE)
+    wide.log_in(owner.username)
+    page = wide.open(address)
+    assert all(page.locator(f"details#{name}").get_attribute("open") is not None for name in folded)

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from permits_app.models import CageCheckpoint, CageMirror, ChangeRequest
+from permits_app.actions.execute_change import execute_change
+from permits_app.models import CageCheckpoint, CageMirror, ChangeRequest, SigningKey
+from permits_app.policy_cage.state import CageState
 from tests import factories
 from tests.browser.journeys import SIZES, Journey, approve_it, make_person, own
 from tests.browser.journeys import set_out as set_out
@@ -17,6 +19,7 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.conftest import eager as eager
 from tests.permits_app.approvals.people import give_device, next_code
 from tests.permits_app.approvals.safes import OwnedSafe, make_relayer
+from tools_app.core import clock
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -72,6 +75,65 @@ def test_a_policy_becomes_a_contract_that_its_owner_tightens_from_the_browser_al
     journey.go(f"/admin/cage/{golem.pk}/")
     journey.press("Make its session key")
     assert "has no rights yet" in journey.look("08-cage-session-key")
+
+
+@SIZES
+def test_a_contract_that_stands_is_replaced_from_the_browser_alone(
+    set_out: Callable[..., Journey], shared_golem: LiveGolem, eager: None, settings: Any, size: str
+) -> None:
+    owner, golem = make_person(shared_golem), shared_golem.golem
+    make_relayer(shared_golem, settings)
+    safe = OwnedSafe(shared_golem)
+    journey = set_out(size, owner.username, wallet=TestWallet(safe.owners[0]))
+    page, before = journey.page, safe.mirror.contract
+
+    def act(name: str) -> None:
+        journey.go(own(golem, "cage"))
+        page.locator(f"#ask-{name} > summary").click()
+        page.locator(f"[name={name}-reason]").fill("the other contract takes its place")
+        with page.expect_navigation():
+            page.locator("form", has=page.locator(f"[name={name}-reason]")).get_by_role("button").click()
+        sign_and_approve(journey, owner)
+
+    journey.go(own(golem, "cage"))
+    journey.follow("Follow another contract")
+    journey.look("08-cage-another")
+    page.get_by_text("Deploy another", exact=True).click()
+    page.get_by_label("High-water mark").fill("26,000")
+    journey.press("Deploy it")
+    assert CageMirror.objects.get().contract == before
+    page.get_by_label("Why").fill("stricter")
+    journey.look("08-cage-another-deployed")
+    journey.press("Ask to follow it")
+    assert "instead of" in journey.look("08-cage-another-request")
+    approve_it(journey, owner)
+    request = ChangeRequest.objects.get(kind="follow")
+    ChangeRequest.objects.filter(pk=request.pk).update(executes_at=clock.now())
+    execute_change(request_id=request.pk, now=clock.now())
+    mirror = CageMirror.objects.get()
+    assert (mirror.contract != before, mirror.replaced, mirror.is_enforced) == (True, before, False)
+    assert "goes on until its owners end that" in journey.go(own(golem, "cage"))
+    journey.look("08-cage-another-followed")
+    act("enable")
+    act("disable")
+    mirror.refresh_from_db()
+    assert (mirror.replaced, mirror.is_enforced) == ("", True)
+    journey.go(f"/admin/cage/{golem.pk}/")
+    journey.press("Make its session key")
+    key = SigningKey.objects.get(golem=golem, state="STAGED").address
+    journey.go(own(golem, "cage"))
+    page.locator("#ask-session > summary").click()
+    form = page.locator("form", has=page.locator("[name=session-key]"))
+    for name, value in (("key", key), ("hours", "24"), ("operations", "10"), ("budget", "500")):
+        form.locator(f"[name=session-{name}]").fill(value)
+    form.locator("[name=session-reason]").fill("as before")
+    with page.expect_navigation():
+        form.get_by_role("button").click()
+    sign_and_approve(journey, owner)
+    journey.go(own(golem, "cage"))
+    journey.look("08-cage-another-done")
+    mirror.refresh_from_db()
+    assert CageState.from_dict(mirror.state).session.key == key
 
 
 @SIZES

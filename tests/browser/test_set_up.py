@@ -79,6 +79,28 @@ def test_a_trader_ends_with_a_funded_address_and_a_token_that_is_shown_once(open
     assert ApiKey.objects.filter(golem=golem).count() == 1
 
 
+def test_a_new_golem_ends_with_a_first_previewed_action_and_its_funds_are_seen_as_they_come(
+    open_window: Any, house: House, local_chain: World
+) -> None:
+    visit = open_window(viewport=PHONE)
+    visit.log_in("ana")
+    page = begin(visit, intent="Trade", name="First")
+    page.get_by_role("button", name="Next: limits").click()
+    page.get_by_role("button", name="Next: funds").click()
+    golem = Golem.objects.get(name="First")
+    assert "15,000" not in page.inner_text("#there-now")
+    # From somewhere else, as an owner sends it.
+    local_chain.fund(golem.address, 10**18, {"USDC": 15_000 * 10**6})
+    page.wait_for_function("document.querySelector('#there-now').innerText.includes('15,000')", timeout=20_000)
+    page.get_by_role("button", name="Next: token").click()
+    page.get_by_role("button", name="Create the golem's token").click()
+    page.get_by_role("button", name="Preview it here").click()
+    page.wait_for_url("**/actionpermit/**")
+    assert "Swap USDC for WETH" in page.inner_text("#content")
+    visit.shoot("wizard-first-preview")
+    assert golem.permits.count() == 1
+
+
 def test_one_that_only_watches_gets_no_wallet_no_limits_and_a_curl_that_works(open_window: Any, house: House) -> None:
     visit = open_window(viewport=PHONE)
     visit.log_in("ana")

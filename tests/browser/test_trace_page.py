@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import struct
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from permits_app.models import ActionPermit
 from permits_app.permits.plan_store import encode_calls
+from tests.architecture.sources import ROOT
 from tests.browser.conftest import PHONE
+from tests.factories.golems import PASSWORD
 from tests.live_golem import LiveGolem
 from tests.tools_app.simulation.protocol_bytecode import bytecode
 from tests.tools_app.simulation.router import deploy_router, plan_swap
@@ -16,6 +22,32 @@ from tests.tools_app.simulation.router import deploy_router, plan_swap
 __all__ = ["bytecode"]
 
 pytestmark = pytest.mark.browser
+
+
+def test_the_pictures_of_the_documents_are_taken_from_a_running_server(
+    open_window: Any, demo: LiveGolem, swap_id: str, tmp_path: Path
+) -> None:
+    visit = open_window()
+    (tmp_path / "password").write_text(PASSWORD)
+    told = subprocess.run(
+        [sys.executable, "-m", "tests.browser.picture", "--url", visit.base_url, "--username", "owner-a"]
+        + ["--password-file", str(tmp_path / "password"), "--folder", str(tmp_path), "--permit", swap_id],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    taken = {Path(line).name for line in told.stdout.splitlines()}
+    assert taken == {each.name for each in (ROOT / "docs" / "images").glob("*.png")}, told.stderr
+    for name in taken:
+        fresh, kept = (read_size(folder / name) for folder in (tmp_path, ROOT / "docs" / "images"))
+        assert fresh == kept, name
+
+
+def read_size(picture: Path) -> tuple[int, int]:
+    """Width and height of a PNG."""
+    width, height = struct.unpack(">II", picture.read_bytes()[16:24])
+    return int(width), int(height)
 
 
 @pytest.mark.parametrize(("name", "viewport"), [("trace", None), ("trace-phone", PHONE)])

@@ -346,7 +346,9 @@ def make_outcome(
     )
 
 
-def make_committed_permit(*, golem: Golem, now: datetime | None = None, api_key: Any = None) -> ActionPermit:
+def make_committed_permit(
+    *, golem: Golem, now: datetime | None = None, api_key: Any = None, first_nonce: int = 0
+) -> ActionPermit:
     """A swap that went the whole way, with every row it leaves."""
     now = now or clock.now()
     started = now + timedelta(seconds=4)
@@ -361,8 +363,8 @@ def make_committed_permit(*, golem: Golem, now: datetime | None = None, api_key:
     make_spend_entry(permit=permit, settled_micro_usd=500_370_000)
     make_grant(permit=permit)
     for index, gas in enumerate(GAS):
-        make_nonce_reservation(permit=permit, nonce=index, call_index=index)
-        make_transaction(permit=permit, call_index=index, nonce=index, gas_used=gas)
+        make_nonce_reservation(permit=permit, nonce=first_nonce + index, call_index=index)
+        make_transaction(permit=permit, call_index=index, nonce=first_nonce + index, gas_used=gas)
     episode = make_episode(golem=golem, permit_id=permit.pk, account=permit.signer)
     parts = recorded(OutcomeRecord, "pnl_parts", account=permit.signer)
     worth = sum(int(each) for each in parts.values())

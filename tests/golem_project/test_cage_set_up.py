@@ -48,13 +48,13 @@ def test_a_golem_that_can_act_follows_no_contract_whose_rules_its_owners_never_s
     assert "Nothing was done" in told and not ChangeRequest.objects.exists() and not CageMirror.objects.exists()
 
 
-def test_a_contract_that_stands_is_replaced_by_nobody_here(live_golem: LiveGolem, page: str) -> None:
-    factories.make_cage_mirror(golem=live_golem.golem)
-    given = {"account": live_golem.golem.address, "mark": "1", "guardian": ""}
-    client = browse(live_golem.owner)
-    for did in ("deploy", "plan", "follow"):
-        assert client.post(page, {"do": did, **given}).status_code == 404
-    assert CageMirror.objects.count() == 1
+def test_a_contract_that_stands_is_replaced_by_no_administrator_alone(live_golem: LiveGolem, page: str) -> None:
+    stands = factories.make_cage_mirror(golem=live_golem.golem)
+    client, given = browse(live_golem.owner), {"contract": live_golem.world.contracts["weth9"], "block": "1"}
+    assert client.post(page, {"do": "follow", **given}).status_code == 422
+    told = client.post(page, {"do": "follow", **given, "reason": "ours"}, follow=True).content.decode()
+    assert "Nothing was done" in told
+    assert CageMirror.objects.get().contract == stands.contract and not ChangeRequest.objects.exists()
 
 
 def test_what_is_no_cage_is_not_followed(live_golem: LiveGolem, page: str) -> None:

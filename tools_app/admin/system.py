@@ -21,13 +21,37 @@ from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
+from tools_app.admin.opened_rows import OpenedRowAdmin, OpenedRowForm
+
+
+class OpenedUserForm(OpenedRowForm, UserChangeForm):
+    """An account, as it was opened; nothing of its password is sent along."""
+
+    columns = (
+        "username",
+        "first_name",
+        "last_name",
+        "email",
+        "is_active",
+        "is_staff",
+        "is_superuser",
+        "groups",
+        "user_permissions",
+    )
+
+
+class OpenedGroupForm(OpenedRowForm):
+    """A group, as it was opened."""
+
+    columns = ("name", "permissions")
+
 
 class TaskSelect(UnfoldAdminSelectWidget, TaskSelectWidget):
     """The beat's chooser of tasks, styled."""
 
 
-class ScheduledTaskForm(PeriodicTaskForm):
-    """The beat's form, styled."""
+class ScheduledTaskForm(OpenedRowForm, PeriodicTaskForm):
+    """The beat's form, styled, as it was opened."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
@@ -40,36 +64,44 @@ for model in (User, Group, PeriodicTask, IntervalSchedule, CrontabSchedule, Sola
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, ModelAdmin):
+class UserAdmin(OpenedRowAdmin, DjangoUserAdmin, ModelAdmin):
     """People. An owner is staff in the group Owners; an operator is a superuser."""
 
-    form = UserChangeForm
+    form = OpenedUserForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
 
 
 @admin.register(Group)
-class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
+class GroupAdmin(OpenedRowAdmin, DjangoGroupAdmin, ModelAdmin):
     """Groups of people."""
+
+    form = OpenedGroupForm
 
 
 @admin.register(PeriodicTask)
-class PeriodicTaskAdmin(BeatTaskAdmin, ModelAdmin):
+class PeriodicTaskAdmin(OpenedRowAdmin, BeatTaskAdmin, ModelAdmin):
     """What the beat starts, and when."""
 
     form = ScheduledTaskForm
 
 
 @admin.register(IntervalSchedule, SolarSchedule)
-class ScheduleAdmin(ModelAdmin):
+class ScheduleAdmin(OpenedRowAdmin, ModelAdmin):
     """Intervals and solar times."""
+
+    form = OpenedRowForm
 
 
 @admin.register(CrontabSchedule)
-class CrontabScheduleAdmin(BeatCrontabAdmin, ModelAdmin):
+class CrontabScheduleAdmin(OpenedRowAdmin, BeatCrontabAdmin, ModelAdmin):
     """Cron lines."""
+
+    form = OpenedRowForm
 
 
 @admin.register(ClockedSchedule)
-class ClockedScheduleAdmin(BeatClockedAdmin, ModelAdmin):
+class ClockedScheduleAdmin(OpenedRowAdmin, BeatClockedAdmin, ModelAdmin):
     """One-off times."""
+
+    form = OpenedRowForm

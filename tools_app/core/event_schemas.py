@@ -496,6 +496,10 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         " for nothing any more.",
         {"person": TEXT},
     ),
+    E.SECOND_FACTOR_CHANGED: _describe(
+        "A second factor of somebody who decides for the golem was set up, replaced, removed or forgotten.",
+        {"person": TEXT, "change": TEXT},
+    ),
     E.HALT_STARTED: _describe("The golem was halted.", {"reason": TEXT}, epoch=INTEGER, actor=TEXT),
     E.HALT_COMPLETED: _describe(
         "Every step of the halt is done.", {"epoch": INTEGER, "steps": INTEGER}, duration_ms=INTEGER, lost_races=INTEGER

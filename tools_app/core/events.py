@@ -56,6 +56,7 @@ class EventType(StrEnum):
     APPROVAL_EXPIRED = "approval:expired"
     APPROVAL_CANCELLED = "approval:cancelled"
     PASSKEY_COPIED = "approval:passkey_copied"
+    SECOND_FACTOR_CHANGED = "approval:second_factor_changed"
     HALT_STARTED = "halt:started"
     HALT_COMPLETED = "halt:completed"
     HALT_RESUMED = "halt:resumed"

@@ -41,7 +41,8 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     # A role that a request changes, and the invitation that made the first one.
     ("archetypes_app_invitation",),
     ("archetypes_app_golemmember",),
-    # What a person proves a decision with.
+    # A person, and what they prove a decision with.
+    ("auth_user",),
     ("permits_app_passkey",),
     ("permits_app_passkeychallenge",),
     ("permits_app_capabilitygrant",),

@@ -18,7 +18,7 @@ from permits_app.approvals.policy_state import apply_differences, diff_policy, r
 from permits_app.approvals.rules import COOLING_SMALL_SECONDS
 from permits_app.approvals.safe_nonces import find_free_nonce
 from permits_app.approvals.write_policy import write_policy
-from permits_app.custody.safe_view import open_chain, read_delays, read_safe
+from permits_app.custody.safe_view import find_module_before, open_chain, read_delays, read_safe
 from permits_app.models import CageMirror
 from permits_app.policy_cage.abi import PUBLISHED
 from permits_app.policy_cage.contract import (
@@ -33,7 +33,7 @@ from permits_app.policy_cage.contract import (
     encode_resume,
     encode_set_session,
 )
-from permits_app.policy_cage.safe_tx import ENABLE_MODULE, ZERO_ADDRESS, SafeTx
+from permits_app.policy_cage.safe_tx import DISABLE_MODULE, ENABLE_MODULE, ZERO_ADDRESS, SafeTx
 from permits_app.policy_cage.state import CageState, SessionState
 from tools_app.admin.display import format_seconds
 from tools_app.chain.abi import encode_call
@@ -78,7 +78,8 @@ def observe_safe(golem: Golem, *, now: datetime) -> dict[str, Any]:
 
 
 class ChangeCage:
-    """`arguments`: `act`, one of propose, cancel, session, role, halt, resume, acknowledge, enable, and what it needs:
+    """`arguments`: `act`, one of propose, cancel, session, role, halt, resume, acknowledge, enable, disable, and
+    what it needs:
 
     `rules` ({kind, key as 0x-hex, value as text}) and `policy` (changes of local limits) to propose; `kind`, `key` to
     cancel; `key`, `expires_at` (unix seconds), `operations`, `budget_micro_usd` for a session, and `role` for
@@ -95,6 +96,11 @@ class ChangeCage:
             assert mirror is not None
             rules = [rule.as_tuple() for rule in read_rules(arguments["rules"])]
             seen["delays"] = read_delays(open_chain(mirror.chain_id, now=now), mirror.contract, rules)
+        if arguments["act"] == "disable":
+            mirror = find_mirror(golem)
+            assert mirror is not None
+            chain = open_chain(mirror.chain_id, now=now)
+            seen["before"] = find_module_before(chain, mirror.account, mirror.replaced) or ""
         return {**arguments, "seen": seen}
 
     def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
@@ -112,6 +118,7 @@ class ChangeCage:
             "resume": _propose_resume,
             "acknowledge": _propose_acknowledge,
             "enable": _propose_enable,
+            "disable": _propose_disable,
         }.get(str(arguments["act"]))
         if build is None:
             raise InvalidParams(f"a cage knows no {arguments['act']!r}", fields={"act": "unknown"})
@@ -311,6 +318,30 @@ def _propose_enable(golem: Golem, mirror: CageMirror, state: CageState, argument
     )
 
 
+def _propose_disable(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
+    before = str(arguments["seen"]["before"])
+    if not mirror.replaced or not before:
+        raise ChangeUnchanged("no contract that was followed before acts for the Safe any more")
+    line = Difference(
+        "Modules of the Safe",
+        f"{mirror.replaced}, which was followed before, is one of them",
+        "it is none of them; nobody acts through it",
+        "tightens",
+    )
+    data = encode_call(DISABLE_MODULE, before, mirror.replaced)
+    return _simple(
+        mirror,
+        state,
+        arguments,
+        "End what the contract before may do",
+        [line],
+        RiskTier.STANDARD,
+        data,
+        to=mirror.account,
+        module=mirror.replaced,
+    )
+
+
 def _simple(
     mirror: CageMirror,
     state: CageState,
@@ -351,6 +382,8 @@ def _describe_moment(state: CageState, mirror: CageMirror, change: Mapping[str, 
             return f"breached {state.is_drawdown_breached}"
         case "enable":
             return f"enforced {mirror.is_enforced}"
+        case "disable":
+            return f"replaced {mirror.replaced}"
         case _:
             return f"halted {state.is_halted}"
 

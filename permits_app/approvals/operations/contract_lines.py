@@ -6,7 +6,7 @@ here declares. The figures follow a contract, and that rule is left to it; the a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -14,14 +14,16 @@ from typing import Final
 from archetypes_app.models import Golem
 from permits_app.approvals.cage_words import name_rule, say_terms, show_rule
 from permits_app.approvals.operations.base import Difference
+from permits_app.approvals.operations.contract_moves import list_moved
 from permits_app.approvals.policy_state import diff_policy, longest_wait, read_policy_state
 from permits_app.approvals.rules import COOLING_LARGE_SECONDS, COOLING_SMALL_SECONDS
-from permits_app.models import AllowlistEntry, PolicyCage, SigningKey
+from permits_app.models import AllowlistEntry, CageMirror, PolicyCage, SigningKey
 from permits_app.models.allowlist import AllowlistKind
-from permits_app.policy_cage.contract import RuleKind, key_address, limit_key
+from permits_app.policy_cage.contract import Rule, RuleKind, key_address, limit_key
 from permits_app.policy_cage.mirror import COLUMNS, CageFacts, read_columns
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
+from tools_app.admin.display import format_seconds
 from tools_app.chain.abi import checksum
 
 LOOSENS: Final = "loosens"
@@ -59,9 +61,31 @@ class Comparison:
 
 
 def compare_contract(
-    golem: Golem, *, chain_id: int, facts: CageFacts, state: CageState, owners: str, deployed_block: int
+    golem: Golem,
+    *,
+    chain_id: int,
+    facts: CageFacts,
+    state: CageState,
+    owners: str,
+    deployed_block: int,
+    standing: CageMirror | None = None,
+    delays: Sequence[int] = (),
 ) -> Comparison:
-    """What following this contract would change for a golem that follows none; `owners` is who its Safe obeys."""
+    """What following this contract would change; `owners` is who its Safe obeys.
+
+    Where one is `standing`, `delays` are the seconds that it would let each rule of `list_moved` wait.
+    """
+    if standing is not None:
+        return _compare_with_standing(
+            golem,
+            standing,
+            chain_id=chain_id,
+            facts=facts,
+            state=state,
+            owners=owners,
+            deployed_block=deployed_block,
+            delays=delays,
+        )
     wallet = getattr(golem, "wallet", None)
     account = str(wallet.address) if wallet is not None else ""
     is_held = facts.is_enforced and facts.account == account
@@ -98,6 +122,81 @@ def compare_contract(
     return Comparison((*lines, *_tell_rules(golem, state, chain_id)), waits)
 
 
+def _compare_with_standing(
+    golem: Golem,
+    standing: CageMirror,
+    *,
+    chain_id: int,
+    facts: CageFacts,
+    state: CageState,
+    owners: str,
+    deployed_block: int,
+    delays: Sequence[int],
+) -> Comparison:
+    is_same = facts.account == standing.account
+    was = CageState.from_dict(standing.state)
+    lines = [
+        Difference("What enforces its cage", standing.contract, f"{state.cage}, deployed in block {deployed_block:,}"),
+        Difference(
+            "Account of the contract",
+            standing.account,
+            facts.account,
+            "" if is_same else f"{LOOSENS}: the contract does not hold the account it acts from now",
+        ),
+        Difference(
+            "Who changes its cage",
+            "the owners of that account's Safe",
+            owners,
+            "" if is_same else f"{LOOSENS}: they decide from then on",
+        ),
+        Difference(
+            "On chain",
+            _say_enforced(is_enforced=standing.is_enforced),
+            _say_enforced(is_enforced=facts.is_enforced),
+            f"{LOOSENS}: nobody enforces it until its Safe lets it act"
+            if standing.is_enforced and not facts.is_enforced
+            else "",
+        ),
+        *_tell_what_goes_on(standing, was, is_same=is_same),
+        *([Difference("State of the contract", "", "halted: no batch runs", _TIGHTENS)] if state.is_halted else []),
+        *_tell_pending(state, chain_id),
+        *_tell_keys(golem, state, before=was),
+    ]
+    is_unmeasured = any(each.note.startswith(f"{LOOSENS}:") for each in lines)
+    moved = [
+        _tell_moved(rule, was, delay, chain_id) for rule, delay in zip(list_moved(was, state), delays, strict=True)
+    ]
+    waits = max(COOLING_SMALL_SECONDS, max(delays, default=0), COOLING_LARGE_SECONDS if is_unmeasured else 0)
+    for listed in (lines, moved):
+        listed.sort(key=lambda each: not each.note.startswith(LOOSENS))
+    return Comparison((*lines, *moved), waits)
+
+
+def _say_enforced(*, is_enforced: bool) -> str:
+    return "the account acts through it" if is_enforced else "not enabled"
+
+
+def _tell_what_goes_on(standing: CageMirror, was: CageState, *, is_same: bool) -> list[Difference]:
+    """That the Safe goes on acting through the contract that stands, until its owners end that."""
+    acts = [each for each in was.sessions.values() if each.key != ZERO_ADDRESS]
+    if not (standing.is_enforced and is_same):
+        return []
+    words = f"What {standing.contract} may do"
+    told = "; ".join(say_terms(each) for each in acts) or "nobody is appointed in it"
+    after = "the same, until its owners end it on the contract's page"
+    return [Difference(words, told, after, f"{LOOSENS}: both contracts let keys act" if acts else "")]
+
+
+def _tell_moved(rule: Rule, was: CageState, delay: int, chain_id: int) -> Difference:
+    def show(value: int) -> str:
+        return show_rule(int(rule.kind), rule.key, value, chain_id=chain_id)
+
+    note = f"{LOOSENS}; the contract that stands lets it wait {format_seconds(delay)}" if delay else _TIGHTENS
+    before = was.rule(rule.kind, rule.key)
+    words = name_rule(int(rule.kind), rule.key, chain_id=chain_id)
+    return Difference(words, show(before), show(rule.value), note, _GROUPS[rule.kind])
+
+
 def _tell_undeclared(golem: Golem, *, is_held: bool) -> list[Difference]:
     cage = PolicyCage.objects.filter(golem=golem).first()
     if cage is not None and cage.allows_arbitrary_calldata:
@@ -130,12 +229,12 @@ def _tell_pending(state: CageState, chain_id: int) -> list[Difference]:
     ]
 
 
-def _tell_keys(golem: Golem, state: CageState) -> list[Difference]:
+def _tell_keys(golem: Golem, state: CageState, *, before: CageState | None = None) -> list[Difference]:
     own = set(SigningKey.objects.filter(golem=golem).values_list("address", flat=True))
     return [
         Difference(
             f"Key of role {role}" if role else "Session key",
-            "nobody",
+            say_terms(before.sessions[role]) if before is not None and role in before.sessions else "nobody",
             say_terms(session),
             "" if session.key in own else f"{LOOSENS}: this server holds no such key of this golem",
         )

@@ -8,10 +8,9 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from archetypes_app.ownership import list_golems_with
-from archetypes_app.roles import Power
 from permits_app.approvals.second_factor import forget_devices
-from tools_app.core import audit_log, clock
+from permits_app.approvals.told_factors import BY_OPERATOR, FactorChange, tell_change
+from tools_app.core import clock
 from tools_app.core.whole import whole
 
 
@@ -38,12 +37,11 @@ class Command(BaseCommand):
 def _reset(owner: Any, reason: str) -> int:
     with transaction.atomic():
         removed = forget_devices(user=owner)
-        for golem in list_golems_with(owner, Power.DECIDE):
-            audit_log.append(
-                golem_id=golem.pk,
-                event="SecondFactorReset",
-                actor="system:operator",
-                now=clock.now(),
-                data={"owner": str(owner.pk), "reason": reason, "devices": str(removed)},
-            )
+        tell_change(
+            owner,
+            FactorChange.RESET,
+            now=clock.now(),
+            data={"reason": reason, "devices": str(removed)},
+            actor=BY_OPERATOR,
+        )
     return removed

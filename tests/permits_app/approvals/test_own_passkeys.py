@@ -6,18 +6,22 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from io import StringIO
 from typing import Any
 
 import cbor2
 import pytest
 from django.core.management import call_command
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 
+from permits_app.approval_errors import PasskeyRefused
 from permits_app.approval_pages.urls import NAME
-from permits_app.approvals.passkey_challenges import MOST_OPEN
+from permits_app.approvals.passkey_challenges import MOST_OPEN, PasskeyAnswer
+from permits_app.approvals.passkey_site import PasskeySite
+from permits_app.approvals.passkeys import MOST, add_passkey
 from permits_app.approvals.second_factor import has_second_factor
 from permits_app.models import Passkey, PasskeyChallenge
 from tests import factories
@@ -25,6 +29,7 @@ from tests.factories.golems import PASSWORD
 from tests.permits_app.approvals.authenticators import (
     ASK,
     FACTORS,
+    ORIGIN,
     PRESENT,
     Authenticator,
     add,
@@ -33,6 +38,7 @@ from tests.permits_app.approvals.authenticators import (
     give_passkey,
 )
 from tests.permits_app.approvals.people import give_device, next_code
+from tools_app.core import clock
 from tools_app.core.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -123,6 +129,42 @@ def test_a_new_passkey_that_lies_is_not_kept(browser: Client, owner: Any, lies: 
     answer = browser.post(reverse(FACTORS), {"name": "x", "proof": PASSWORD, "new_passkey": made})
     assert answer.status_code == 403
     assert not has_second_factor(owner)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_passkeys_added_at_once_none_is_one_too_many() -> None:
+    owner = factories.make_owner()
+    browser = enter(owner)
+    give_passkey(owner, browser)
+    first = Passkey.objects.get()
+    Passkey.objects.bulk_create(
+        Passkey(user=owner, name=f"key {at}", credential_id=bytes([at]), sign_count=0, added_at=first.added_at)
+        for at in range(MOST - 2)
+    )
+    site = PasskeySite("localhost", (ORIGIN,))
+    session = browser.session.session_key or ""
+    asked = [ask(browser, "register") for _ in range(4)]
+    barrier = threading.Barrier(len(asked))
+    found: list[str] = []
+
+    def add_one(question: dict[str, Any]) -> None:
+        answer = PasskeyAnswer(Authenticator().make(question), session, site)
+        barrier.wait(20)
+        try:
+            add_passkey(user=owner, name="new", answer=answer, action="register:", now=clock.now())
+            found.append("added")
+        except PasskeyRefused as refusal:
+            found.append(refusal.detail)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=add_one, args=(question,)) for question in asked]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(60)
+    assert sorted(found) == ["added"] + [f"you have {MOST} passkeys; remove one first"] * 3
+    assert Passkey.objects.filter(user=owner).count() == MOST
 
 
 def test_a_credential_is_one_persons_also_in_the_database(browser: Client, owner: Any) -> None:

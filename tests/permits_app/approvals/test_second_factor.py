@@ -98,6 +98,50 @@ def test_a_device_is_replaced_only_with_a_code_of_the_old_one(client: Client, ow
     assert TOTPDevice.objects.get(user=owner).pk == fresh.pk
 
 
+def test_an_authenticator_that_comes_is_replaced_and_goes_is_told_in_the_audit_log(client: Client, owner: Any) -> None:
+    golem = factories.make_golem(owner=owner)
+    client.get(reverse(URL))
+    answer = client.post(reverse(URL), {"proof": PASSWORD, "code": _code_of(TOTPDevice.objects.get(user=owner))})
+    assert answer.status_code == 302
+    client.get(reverse(URL))
+    old, new = TOTPDevice.objects.filter(user=owner).order_by("-confirmed")
+    TOTPDevice.objects.filter(pk=old.pk).update(confirmed=False)
+    new_code = _code_of(new)
+    TOTPDevice.objects.filter(pk=old.pk).update(confirmed=True)
+    given = {"proof": PASSWORD, "code": new_code, "old_code": next_code(owner)}
+    assert client.post(reverse(URL), given).status_code == 302
+    assert client.post(reverse(f"{URL}_remove"), {"old_code": next_code(owner)}).status_code == 302
+    told = AuditEntry.objects.filter(golem_id=golem.pk).order_by("pk")
+    names = ["AuthenticatorSetUp", "AuthenticatorReplaced", "AuthenticatorRemoved"]
+    assert list(told.filter(event__in=names).values_list("event", "actor")) == [
+        (name, f"owner:{owner.pk}") for name in names
+    ]
+
+
+def test_an_authenticator_is_removed_with_a_fresh_second_factor_alone_and_the_last_one_never_silently(
+    client: Client, owner: Any
+) -> None:
+    page = reverse(f"{URL}_remove")
+    assert client.get(page).status_code == 404
+    assert client.post(page, {}).status_code == 404
+    give_device(owner)
+    code = next_code(owner)
+    assert client.post(page, {"old_code": "000000"}).status_code == 403
+    assert client.post(page, {}).status_code == 403
+    assert has_second_factor(owner)
+    assert "Without one you approve nothing of high or critical risk" in client.get(page).content.decode()
+    TOTPDevice.objects.update(throttling_failure_count=0)
+    check_code(user=owner, code=code)
+    # Used once, it is no fresh one.
+    assert client.post(page, {"old_code": code}).status_code == 403
+    assert has_second_factor(owner)
+    stranger = Client()
+    stranger.force_login(factories.make_owner(name="ben"))
+    assert stranger.post(page, {"old_code": next_code(owner)}).status_code == 404
+    assert client.post(page, {"old_code": next_code(owner)}).status_code == 302
+    assert not has_second_factor(owner)
+
+
 def test_guessing_makes_the_device_wait(owner: Any) -> None:
     give_device(owner)
     right = next_code(owner)

@@ -22,6 +22,7 @@ from permits_app.errors import PolicyRejected
 from permits_app.models import ChangeRequest, PolicyCage, PolicyTrial, PolicyVersion, SpendingLimits
 from permits_app.models.policy_trial import TrialState
 from tests import factories
+from tests.admin.rows import opened_as
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
@@ -104,7 +105,8 @@ def test_a_draft_is_tried_shown_and_asked_for(lived: LiveGolem, browser: Client)
     # In words, and by the name of a person.
     assert "Spending limiter: per transaction" in shown and "spending_limiter" not in shown
     assert f"by {lived.owner.username}" in shown and f"owner:{lived.owner.pk}" not in shown
-    answer = browser.post(answer["Location"], {"reason": "it needs it"})
+    taken = {"reason": "it needs it", **opened_as(browser, answer["Location"])}
+    answer = browser.post(answer["Location"], taken)
     request = ChangeRequest.objects.get()
     assert str(request.pk) in answer["Location"]
     cage = PolicyCage.objects.get(golem=lived.golem)
@@ -225,8 +227,23 @@ def test_a_version_shows_what_it_changed_can_be_tried_and_put_back(lived: LiveGo
     answer = browser.post(back, {"try": "1"})
     assert PolicyTrial.objects.get().policy == first.policy
     assert "loosens" in _read(browser.get(answer["Location"]))
-    browser.post(back, {"reason": "as it was"})
+    browser.post(back, {"reason": "as it was", **opened_as(browser, back)})
     assert ChangeRequest.objects.get().title == "Put policy version 1 back"
+
+
+def test_a_draft_is_not_taken_over_a_policy_that_moved_since_its_page_was_opened(
+    lived: LiveGolem, browser: Client
+) -> None:
+    url = reverse(POLICY, args=[lived.golem.pk])
+    draft = {"limits-per_transaction_micro_usd": "700", "try": "1"}
+    trial = browser.post(url, {**_fields(_read(browser.get(url))), **draft})["Location"]
+    older = opened_as(browser, trial)
+    change = {"row": "limits", "name": "max_slippage_bps", "after": "60"}
+    change_policy(golem=lived.golem, changes=[change], owner=lived.owner, reason="tighter", now=clock.now())
+    told = _read(browser.post(trial, {"reason": "it needs it", **older}))
+    assert "since this page was opened: policy of now" in told
+    assert not ChangeRequest.objects.exists()
+    assert SpendingLimits.objects.get(golem=lived.golem).max_slippage_bps == 60
 
 
 def test_a_stranger_finds_no_trial(lived: LiveGolem, browser: Client) -> None:

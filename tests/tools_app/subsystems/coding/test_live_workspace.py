@@ -15,6 +15,7 @@ from permits_app.actions.request_change import request_operation
 from permits_app.approval_errors import ChangeStale, OwnRequest, SecondFactorWrong
 from permits_app.approval_pages.views import page_of
 from permits_app.models import ChangeRequest
+from tests.admin.rows import opened_as
 from tests.coding_agent import CodingAgent
 from tests.permits_app.approvals.people import approve, make_owner_with_device, reject
 from tools_app.core import clock
@@ -38,7 +39,7 @@ class Page:
         return reverse("admin:archetypes_app_codingworkspace_change", args=[self.row.pk])
 
     def post(self, **changes: Any) -> Any:
-        return self.browser.post(self.url, {**LIVE, **changes})
+        return self.browser.post(self.url, {**LIVE, **opened_as(self.browser, self.url), **changes})
 
     def ask(self, **changes: Any) -> ChangeRequest:
         """The form with a reason; what waits for the owners afterwards."""

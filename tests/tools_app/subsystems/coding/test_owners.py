@@ -17,6 +17,7 @@ from archetypes_app.models import CodingWorkspace, Golem, ToolOverride, ToolProf
 from archetypes_app.toolset import resolve_toolset
 from permits_app.approval_pages.views import page_of
 from permits_app.models import ChangeRequest
+from tests.admin.rows import opened_as
 from tests.coding_agent import CodingAgent, Refused, make_coding_agent
 from tests.permits_app.approvals.people import reject
 from tests.tools_app.subsystems.coding.test_six_tools import put
@@ -160,6 +161,7 @@ def test_an_owner_chooses_in_the_form_and_the_choice_is_audited(careful: CodingA
     assert AuditEntry.objects.filter(golem_id=careful.golem.pk, event="AdminEdit").count() == 2
     url = reverse("admin:archetypes_app_codingworkspace_change", args=[row.pk])
     remote = {**fields, "place": "SSH", "host": "example.com", "username": "coder", "folder": "/home/coder/work"}
+    remote |= opened_as(browser, url)
     assert "Another machine needs this." in browser.post(url, remote).content.decode()
     assert "One line" in browser.post(url, {**remote, "host_key": "ssh-dss AAAA"}).content.decode()
     tools = reverse("admin:archetypes_app_codingworkspace_give_tools", args=[row.pk])

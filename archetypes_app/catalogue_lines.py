@@ -25,7 +25,7 @@ LINES_AT_ONCE: Final = 40
 
 CATEGORY_LINES: Final[Mapping[Category, str]] = {
     Category.DATA: "prices, pools, ticks",
-    Category.TRADING: "quotes, swaps, bridges",
+    Category.TRADING: "quotes, swaps",
     Category.LENDING: "supply, borrow, repay, loops",
     Category.STAKING: "liquid staking",
     Category.RESTAKING: "restaking",
@@ -33,7 +33,7 @@ CATEGORY_LINES: Final[Mapping[Category, str]] = {
     Category.YIELD: "farms, fixed yield",
     Category.LP: "liquidity positions, fees",
     Category.VAULT: "shares of vaults",
-    Category.SAFETY: "simulate, audit, delegate",
+    Category.SAFETY: "simulate, delegate",
     Category.INTELLIGENCE: "analytics, signals",
     Category.MEMORY: "episodes, insights",
     Category.IDENTITY: "on-chain identity",

@@ -27,6 +27,7 @@ from archetypes_app.models import ApiKey, Archetype, Golem, ToolOverride, ToolPr
 from archetypes_app.models.api_key import Scope
 from archetypes_app.models.golem import PHASE_CHOICES
 from archetypes_app.models.profile import CATEGORY_CHOICES
+from archetypes_app.stock import list_stocked, tell_empty
 from archetypes_app.toolset import ArchetypeRule, list_protocols, make_profile_rule, split_overrides
 from tools_app.admin.display import format_chain
 from tools_app.admin.plain_text import PlainTextField
@@ -49,20 +50,26 @@ def list_chains() -> list[tuple[int, str]]:
     return [(network.chain_id, format_chain(network.chain_id)) for network in configured_networks()]
 
 
+def _list_categories() -> list[tuple[str, str]]:
+    stocked = {category.value for category in list_stocked()}
+    return [(value, label if value in stocked else f"{label} (no tools here yet)") for value, label in CATEGORY_CHOICES]
+
+
 class ProfilesField(forms.ModelMultipleChoiceField[ToolProfile]):
     """Tool profiles as checkboxes, each with what it is for."""
 
     def label_from_instance(self, obj: ToolProfile) -> SafeString:
-        """The name, and its description below."""
-        return format_html("{} <small>{}</small>", obj.name, obj.description)
+        """The name, and its description below; with it what of a profile that is not for everything is not there."""
+        words = [obj.description, "" if len(obj.categories) > len(Category) // 2 else tell_empty(obj.categories)]
+        return format_html("{} <small>{}</small>", obj.name, "; ".join(filter(None, words)))
 
 
 class CategoriesField(forms.MultipleChoiceField):
-    """Tool categories as checkboxes."""
+    """Tool categories as checkboxes; those without a tool say so."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("widget", UnfoldAdminCheckboxSelectMultipleWidget())
-        super().__init__(choices=CATEGORY_CHOICES, required=False, **kwargs)
+        super().__init__(choices=_list_categories, required=False, **kwargs)
 
 
 class EditedRowForm(forms.ModelForm[Any]):

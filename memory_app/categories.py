@@ -38,8 +38,8 @@ def choose_category(members: Sequence[Episode]) -> InsightCategory:
     if verdict == "reverted":
         causes = first.reflection.get("why") or [""]
         return _CAUSES.get(causes[0], InsightCategory.GENERAL)
-    tool = REGISTRY.get(first.tool_name)
-    category = tool.category if tool is not None else Category.TRADING
+    # A tool that an owner brought is in no registry, and one that was taken out leaves its episodes.
+    category = REGISTRY.get(first.tool_name).category if first.tool_name in REGISTRY else Category.TRADING
     if category in _VAULTS:
         return InsightCategory.VAULT_STRATEGY
     if category is Category.LP:

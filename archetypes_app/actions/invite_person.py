@@ -18,7 +18,7 @@ from archetypes_app.models import Golem, GolemMember, Invitation
 from archetypes_app.ownership import find_role, has_power
 from archetypes_app.roles import Power, Role
 from tools_app.core import audit_log
-from tools_app.core.taint import Secret
+from tools_app.core.taint import Secret, Tainted, TaintLabel
 from tools_app.core.whole import whole
 
 LIVES: Final = timedelta(days=7)
@@ -96,5 +96,7 @@ def hash_secret(secret: str) -> str:
 
 
 def _tell(invitation: Invitation, event: str, actor: Any, now: datetime) -> None:
-    data = {"invitation_id": str(invitation.pk), "label": invitation.label}
+    # Whom a link is for is in its inviter's words, mostly a name.
+    label = Tainted(invitation.label, TaintLabel.USER_PII)
+    data = {"invitation_id": str(invitation.pk), "label": label}
     audit_log.append(golem_id=invitation.golem_id, event=event, actor=f"owner:{actor.pk}", data=data, now=now)

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from archetypes_app.admin.graph_picture import draw_graph
+from archetypes_app.stock import list_stocked
 from tools_app.toolkit.enums import Category
 
 
@@ -40,15 +41,16 @@ class ProfileMatrixPage:
     """Profiles by categories on one page."""
 
     def matrix_view(self, request: HttpRequest) -> HttpResponse:
-        """A table: a row per category, a column per profile. Changes nothing."""
+        """A table: a row per profile, a column per category that has a tool. Changes nothing."""
         admin: Any = self
+        stocked = list_stocked()
         profiles = list(admin.get_queryset(request).select_related("owner").order_by("name"))
         held = {profile.pk: {*profile.categories, Category.DATA.value} for profile in profiles}
         rows = [
             {
                 "profile": profile,
                 "cells": [
-                    {"category": category.value, "is_held": category.value in held[profile.pk]} for category in Category
+                    {"category": category.value, "is_held": category.value in held[profile.pk]} for category in stocked
                 ],
             }
             for profile in profiles
@@ -57,7 +59,7 @@ class ProfileMatrixPage:
             **admin.admin_site.each_context(request),
             "title": "Profiles and categories",
             "opts": admin.opts,
-            "categories": [category.value.replace("_", " ") for category in Category],
+            "categories": [category.value.replace("_", " ") for category in stocked],
             "rows": rows,
         }
         return TemplateResponse(request, "admin/archetypes_app/toolprofile/matrix.html", context)

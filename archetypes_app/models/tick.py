@@ -6,7 +6,7 @@ cannot end, or act in, a tick that another one took over. Seed: facts 10; 002, "
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.db import models
 from django.db.models import Q
@@ -34,6 +34,10 @@ class Regime(models.TextChoices):
     CRISIS = "CRISIS", "Crisis"
     CALM = "CALM", "Calm"
     TRENDING = "TRENDING", "Trending"
+
+
+ROUGH: Final = frozenset({Regime.VOLATILE, Regime.CRISIS})
+"""What is opened or traded in these costs more than its preview says, or reverts."""
 
 
 class Heartbeat(TimeStamped):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from smtplib import SMTPException
 
 from django.conf import settings
@@ -13,6 +14,7 @@ from golem_project.alerts.models import AlertChannel, ChannelKind
 from golem_project.stream import sealed
 from tools_app.core import outgoing
 from tools_app.core.outgoing import AddressRefused, ExchangeFailed
+from tools_app.core.taint import Secret, Tainted, TaintLabel
 
 MOST_LINES = 30
 
@@ -29,27 +31,44 @@ def send_lines(channel: AlertChannel, lines: Sequence[str]) -> None:
         shown.append(f"and {len(lines) - MOST_LINES} more")
     text = "\n".join(shown)
     if channel.kind == ChannelKind.EMAIL:
-        _mail(target["address"], subject=shown[0][:120] if len(lines) == 1 else f"{len(lines)} alerts", text=text)
+        _mail(target.address, subject=shown[0][:120] if len(lines) == 1 else f"{len(lines)} alerts", text=text)
         return
     try:
         if channel.kind == ChannelKind.WEBHOOK:
             # Slack reads <…> as a link and & as the start of an entity.
             plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-            _post(target["url"], {"text": plain})
+            _post(target.url.reveal(), {"text": plain})
         else:
-            url = f"{settings.GOLEM_TELEGRAM_URL}/bot{target['token']}/sendMessage"
-            _post(url, {"chat_id": target["chat_id"], "text": text, "disable_web_page_preview": True})
+            url = f"{settings.GOLEM_TELEGRAM_URL}/bot{target.token.reveal()}/sendMessage"
+            _post(url, {"chat_id": target.chat_id.value, "text": text, "disable_web_page_preview": True})
     except (AddressRefused, ExchangeFailed) as error:
         raise NotSent(str(error)) from None
 
 
-def open_target(channel: AlertChannel) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class OpenTarget:
+    """Where a channel's messages go: a person's data and keys, each with its label; empty where the kind has
+    none.
+    """
+
+    address: Tainted
+    chat_id: Tainted
+    url: Secret
+    token: Secret
+
+
+def open_target(channel: AlertChannel) -> OpenTarget:
     """The address and keys of a channel. Raises NotSent where they cannot be opened."""
     try:
         found: dict[str, str] = json.loads(sealed.unseal(bytes(channel.sealed_target), bound_to=channel.pk.bytes))
     except sealed.SealBroken:
         raise NotSent("its address does not open with this server's passphrase; make the channel anew") from None
-    return found
+    return OpenTarget(
+        address=Tainted(found.get("address", ""), TaintLabel.USER_PII),
+        chat_id=Tainted(found.get("chat_id", ""), TaintLabel.USER_PII),
+        url=Secret(found.get("url", ""), TaintLabel.OWNER_SECRET),
+        token=Secret(found.get("token", ""), TaintLabel.OWNER_SECRET),
+    )
 
 
 def _post(url: str, body: Mapping[str, object]) -> None:
@@ -61,12 +80,12 @@ def _post(url: str, body: Mapping[str, object]) -> None:
         raise NotSent(f"the chat answered {answer.status}")
 
 
-def _mail(address: str, *, subject: str, text: str) -> None:
+def _mail(address: Tainted, *, subject: str, text: str) -> None:
     if not settings.EMAIL_HOST:
         raise NotSent("this server sends no mail; its operator sets GOLEM_EMAIL_HOST")
     try:
         EmailMessage(
-            subject=f"Golem: {subject}", body=text, from_email=settings.DEFAULT_FROM_EMAIL, to=[address]
+            subject=f"Golem: {subject}", body=text, from_email=settings.DEFAULT_FROM_EMAIL, to=[address.value]
         ).send()
     except (SMTPException, OSError, ValueError) as error:
         raise NotSent(f"the mail server did not take it ({type(error).__name__})") from None

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from archetypes_app.models.tick import Regime
+from archetypes_app.models.tick import ROUGH, Regime
 from golem_project.heartbeat.liquidity_plan import Wish
 from memory_app.models.insight import LEAST_PERCENT_TO_TUNE, InsightCategory
 from memory_app.situation import Recalled
 from memory_app.token_keys import name_token
 from tools_app.toolkit.registry import REGISTRY
 
-_ROUGH: Final = frozenset({Regime.VOLATILE, Regime.CRISIS})
 _ABOUT_TIMING: Final = frozenset(
     {
         InsightCategory.SLIPPAGE,
@@ -46,7 +45,7 @@ def hold_back(
     wishes: Sequence[Wish], recalled: Sequence[Recalled], *, regime: Regime, chain_id: int
 ) -> tuple[HeldBack, ...]:
     """The wishes that wait, each with its warning. Only warnings read from outcomes count, of 50% and more."""
-    if regime not in _ROUGH:
+    if regime not in ROUGH:
         return ()
     warnings = [
         each
@@ -73,8 +72,10 @@ def leave_out(wishes: Sequence[Wish], held: Sequence[HeldBack]) -> tuple[Wish, .
 
 
 def _is_about(warning: Recalled, wish: Wish, chain_id: int) -> bool:
+    if warning.tool_name not in REGISTRY:
+        return False
     tool = REGISTRY.get(warning.tool_name)
-    if tool is None or (tool.key, tool.venue) != (wish.action_type, wish.venue):
+    if (tool.key, tool.venue) != (wish.action_type, wish.venue):
         return False
     return warning.chain_id in (None, chain_id) and set(warning.token_keys) == _read_tokens(wish.params, chain_id)
 

@@ -21,6 +21,7 @@ from golem_project.heartbeat.liquidity_plan import Wish
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.mood import Mood
 from golem_project.heartbeat.observation import Observation
+from golem_project.heartbeat.regime import is_gas_dear
 from golem_project.heartbeat.thinking.planner import Deliberation, Planner, Situation, WantedAction
 from golem_project.heartbeat.tripwire import Told, WatchedDebt
 from memory_app.situation import Recalled
@@ -124,6 +125,7 @@ class CycleState:
             gating_reason=self.verdict.reason,
             regime=self.analysis.regime.value,
             is_live=self.golem.is_live,
+            is_gas_dear=is_gas_dear(self.analysis.base_fees),
             observation=describe_observation(self),
             probes=self.observation.as_probes(),
             anomalies=tuple(self.anomalies),

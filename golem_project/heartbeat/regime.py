@@ -7,12 +7,14 @@ Seed: facts 10 (multipliers 1, .5, .3, 2, .8).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import median_low
 from typing import Final
 
 from archetypes_app.models.tick import LEAST_THETA_SECONDS, MOST_THETA_SECONDS, Regime
 from tools_app.core.units import BPS
 
 WINDOW: Final = 12
+GAS_PAUSE_TIMES: Final = 5
 _LEAST_SAMPLES: Final = 3
 _LEAST_SAMPLES_OF_CALM: Final = 6
 _CRISIS_FALL_BPS: Final = 1_000
@@ -65,6 +67,11 @@ def deepest_fall_bps(prices: Sequence[int]) -> int:
         if highest:
             deepest = max(deepest, (highest - price) * BPS // highest)
     return deepest
+
+
+def is_gas_dear(base_fees: Sequence[int]) -> bool:
+    """Whether the newest base fee is more than five times the median of what this golem saw: what can wait, waits."""
+    return len(base_fees) > 1 and base_fees[-1] > GAS_PAUSE_TIMES * median_low(base_fees)
 
 
 def choose_theta(*, base_seconds: int, regime: Regime) -> int:

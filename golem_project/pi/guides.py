@@ -14,6 +14,7 @@ from archetypes_app.builtin_archetypes import BUILTIN_ARCHETYPES, BuiltinArchety
 from archetypes_app.builtin_profiles import BUILTIN_PROFILES
 from archetypes_app.catalogue_lines import CATEGORY_LINES
 from archetypes_app.loadout import choose_core
+from archetypes_app.stock import tell_empty
 from archetypes_app.toolset import ArchetypeRule, ProfileRule, resolve_archetype_tools
 from golem_project.pi.annotations import annotate
 from golem_project.pi.definitions import define_tools
@@ -47,7 +48,7 @@ def write_short() -> str:
         "- [Which tool on which chain](/support.json)",
         "- [Refusals by code](/errors/)",
     ]
-    skills = [f"- [{each.name}](/skills/{each.name}.md): {each.description}" for each in BUILTIN_ARCHETYPES]
+    skills = [f"- [{each.name}](/skills/{each.name}.md): {_describe_skill(each)}" for each in BUILTIN_ARCHETYPES]
     return "\n".join([_HEAD, "## Docs", *links, "", "## Categories", *lines, "", "## Skills", *skills, ""])
 
 
@@ -65,6 +66,12 @@ def write_full() -> str:
     return "\n".join(parts)
 
 
+def _describe_skill(archetype: BuiltinArchetype) -> str:
+    """What it is for, and what it would need that is not there."""
+    empty = tell_empty(archetype.tool_categories)
+    return f"{archetype.description} ({empty})" if empty else archetype.description
+
+
 def write_skill(name: str) -> str | None:
     """The skill file of a built-in archetype; None where there is none of this name."""
     archetype = next((each for each in BUILTIN_ARCHETYPES if each.name == name), None)
@@ -76,7 +83,7 @@ def write_skill(name: str) -> str | None:
     parts = [
         "---",
         f"name: {archetype.name}",
-        f"description: {archetype.description}",
+        f"description: {_describe_skill(archetype)}",
         "---",
         "",
         f"# {archetype.name}",

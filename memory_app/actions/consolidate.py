@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from archetypes_app.models import Golem
+from archetypes_app.models.tick import ROUGH
 from memory_app.actions.reflect import MINED_LATE, PRICE_MOVED, TOO_SHALLOW
 from memory_app.actions.snapshot_heuristics import snapshot_heuristics
 from memory_app.announcements import announce_insight
@@ -57,10 +58,18 @@ class Consolidation:
 
 @dataclass(frozen=True, slots=True)
 class _Cluster:
-    """What the episodes of one cluster share."""
+    """What the episodes of one cluster share. What happens in a rough market says nothing of a calm one, nor the other
+    way round.
+    """
 
     subject: Subject
     pattern: str
+    is_rough: bool = False
+
+    @property
+    def identity(self) -> str:
+        """Of the insight that is drawn from it."""
+        return self.subject.identify(f"{self.pattern} while rough" if self.is_rough else self.pattern)
 
 
 @dataclass(slots=True)
@@ -185,7 +194,8 @@ def _cluster(episodes: Iterable[Episode]) -> dict[_Cluster, list[Episode]]:
     for episode in episodes:
         found = _read_pattern(episode)
         if found is not None:
-            clusters[_Cluster(subject_of(episode), found)].append(episode)
+            is_rough = episode.outcome.get("regime") in ROUGH
+            clusters[_Cluster(subject_of(episode), found, is_rough)].append(episode)
     return clusters
 
 
@@ -208,7 +218,7 @@ def _read_pattern(episode: Episode) -> str | None:
 
 def _learn(golem_id: UUID, cluster: _Cluster, members: list[Episode], tally: _Tally, now: datetime) -> None:
     subject = cluster.subject
-    identity = subject.identify(cluster.pattern)
+    identity = cluster.identity
     row = lock_insight(golem_id=golem_id, identity_hash=identity)
     is_new = row is None
     if row is None:
@@ -239,8 +249,8 @@ def _learn(golem_id: UUID, cluster: _Cluster, members: list[Episode], tally: _Ta
     row.save()
     announce_insight(row, change="written" if is_new else "confirmed", now=now)
     if cluster.pattern in (_AS_PREDICTED, _MOVED):
-        opposite = _MOVED if cluster.pattern == _AS_PREDICTED else _AS_PREDICTED
-        tally.contradicted += _contradict(golem_id, subject.identify(opposite), now)
+        opposite = replace(cluster, pattern=_MOVED if cluster.pattern == _AS_PREDICTED else _AS_PREDICTED)
+        tally.contradicted += _contradict(golem_id, opposite.identity, now)
     tally.tuned += _tune(golem_id, cluster, row, now)
 
 
@@ -303,7 +313,7 @@ def retune(
             (_MOVED, Tunable.SLIPPAGE, False),
             (_LATE, Tunable.DEADLINE, True),
         ):
-            if row.identity_hash == subject.identify(pattern):
+            if _is_of(row, subject, pattern):
                 moved = tune(
                     golem_id=golem_id,
                     subject=subject,
@@ -313,9 +323,13 @@ def retune(
                     now=now,
                 )
                 found += [moved] if moved else []
-        if row.identity_hash in (subject.identify(_AS_PREDICTED), subject.identify(_MOVED)):
+        if _is_of(row, subject, _AS_PREDICTED) or _is_of(row, subject, _MOVED):
             found += learn_routes(golem_id=golem_id, subject=subject, now=now)
     return found
+
+
+def _is_of(row: Insight, subject: Subject, pattern: str) -> bool:
+    return row.identity_hash in {_Cluster(subject, pattern, is_rough).identity for is_rough in (False, True)}
 
 
 def _word(cluster: _Cluster, members: list[Episode], behind: int) -> str:
@@ -327,4 +341,5 @@ def _word(cluster: _Cluster, members: list[Episode], behind: int) -> str:
         "shallow": "the route had too little liquidity",
         "refused": "the contract refused for a reason that is not known here",
     }
-    return f"{cluster.subject.name}: {sentences[cluster.pattern]} ({behind} episodes)"
+    when = " while the market was rough" if cluster.is_rough else ""
+    return f"{cluster.subject.name}: {sentences[cluster.pattern]}{when} ({behind} episodes)"

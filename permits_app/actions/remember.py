@@ -16,8 +16,9 @@ from memory_app.importance import judge_importance
 from memory_app.models import Episode
 from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.action_record import RESCUE_KEY, ActionRecord
+from permits_app.permits.market_defaults import fill_regime, read_regime
 from tools_app.core.compiled_query import CompiledQuery
-from tools_app.core.prepared import Prepared
+from tools_app.core.prepared import Prepared, fetch_together
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
@@ -52,6 +53,7 @@ def remember_outcome(*, permit_id: UUID, now: datetime, use_model: bool = True) 
         return None
     told = {
         **outcome.actual,
+        **_name_market(permit.golem_id, now),
         "findings": outcome.findings,
         "is_verified": outcome.is_verified,
         "ground_truth_source": outcome.ground_truth_source,
@@ -94,6 +96,13 @@ def remember_outcome(*, permit_id: UUID, now: datetime, use_model: bool = True) 
         corrects=corrected.pk if corrected is not None else None,
     )
     return _note(outcome, episode)
+
+
+def _name_market(golem_id: UUID, now: datetime) -> dict[str, str]:
+    """The regime in which it happened, where the golem's heartbeat looked lately."""
+    (rows,) = fetch_together(fill_regime(golem_id))
+    seen = read_regime(rows)
+    return {"regime": seen.regime.value} if seen is not None and seen.is_fresh(now=now) else {}
 
 
 def _is_rescue(permit: ActionPermit) -> bool:

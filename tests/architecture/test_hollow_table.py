@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs/hollow.md").read_text(encoding="utf-8")
 ROWS = [line.strip("| ").split(" | ") for line in TEXT.splitlines() if re.match(r"\| \d", line)]
+# How a test gets at the product: a page, a request, a preview, a commit, a tick, a task, a command, a start.
+DOORS = re.compile(
+    r"\b(Client|client|browser|agent|tiered|live_golem|shared_golem|live|adversary|think|\w+_task|tick|preview|commit"
+    r"|call_command|subprocess|Popen|\w+\.(?:get|post)\()"
+)
+# What was taken out leaves nothing to go through.
+WITHOUT_A_DOOR = {46}
 
 
 def test_every_test_of_the_table_exists() -> None:
@@ -35,3 +43,29 @@ def test_every_decision_that_is_named_exists() -> None:
     numbers = set(re.findall(r"\b(0\d{3})\b", TEXT))
     kept = {path.name[:4] for path in (ROOT / "docs/decisions").glob("*.md")}
     assert numbers and numbers <= kept
+
+
+def _read_tests() -> dict[str, str]:
+    """Each test by name: its text and that of the functions and fixtures of its file that it names."""
+    found = {}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        functions = {
+            node.name: ast.unparse(node)
+            for node in ast.parse(path.read_text(encoding="utf-8")).body
+            if isinstance(node, ast.FunctionDef)
+        }
+        for name, text in functions.items():
+            if name.startswith("test_"):
+                words = set(re.findall(r"\w+", text))
+                found[name] = "\n".join((text, *(other for helper, other in functions.items() if helper in words)))
+    return found
+
+
+def test_every_line_has_a_test_that_goes_through_a_door() -> None:
+    sources = _read_tests()
+    opens: dict[int, bool] = {}
+    for row in ROWS:
+        tests = re.findall(r"`(test_\w+)`", row[3])
+        for number in map(int, row[0].split(", ")):
+            opens[number] = opens.get(number, False) or any(DOORS.search(sources[name]) for name in tests)
+    assert {number for number, is_open in opens.items() if not is_open} == WITHOUT_A_DOOR

@@ -76,7 +76,9 @@ class _WovenLoader(importlib.machinery.SourceFileLoader):
         super().exec_module(module)
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class Finder(importlib.abc.MetaPathFinder):
+    """Answers the named modules with their woven selves."""
+
     def __init__(self, firsts: dict[str, tuple[str, int]], chooser: Chooser) -> None:
         self._firsts = firsts
         self._chooser = chooser
@@ -113,7 +115,7 @@ class MutationSession:
             for mutant in list_mutants(self._sources[name]):
                 self._modules[len(self._mutants)] = name
                 self._mutants[len(self._mutants)] = mutant
-        sys.meta_path.insert(0, _Finder(firsts, self.chooser))
+        sys.meta_path.insert(0, Finder(firsts, self.chooser))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:

@@ -55,7 +55,7 @@ _SURVIVED, _UNREACHED, _CHANGES_NOTHING, _FIGURES = "survived", "no test reaches
 TIMEOUT_SECONDS = 1_200
 
 # Loaded before anything of the product: a finder that answers one module's name with the mutant's file.
-_PLUGIN = """
+PLUGIN = """
 import importlib.abc, importlib.util, os, sys
 
 class Finder(importlib.abc.MetaPathFinder):
@@ -149,7 +149,7 @@ def _passes_alone(module: str, text: str) -> bool:
     with tempfile.TemporaryDirectory(prefix="golem-mutant-") as folder:
         source = Path(folder) / "mutant.py"
         source.write_text(text, encoding="utf-8")
-        (Path(folder) / "golem_mutant_plugin.py").write_text(_PLUGIN, encoding="utf-8")
+        (Path(folder) / "golem_mutant_plugin.py").write_text(PLUGIN, encoding="utf-8")
         environment = {
             **{name: value for name, value in os.environ.items() if name not in _SERVERS},
             "MUTANT_MODULE": module,

@@ -57,7 +57,9 @@ def encode_result(value: Any) -> Any:
     if isinstance(value, int):
         return int(value) if abs(value) <= _LARGEST_JSON_INTEGER else str(int(value))
     if isinstance(value, TokenMeta):
-        return {"address": value.address, "symbol": value.symbol, "decimals": value.decimals}
+        shown = {"address": value.address, "symbol": value.symbol, "decimals": value.decimals}
+        # A name that its own contract gave is a stranger's words.
+        return shown if value.is_registered else {**shown, "untrusted": True}
     if isinstance(value, UsdAmount):
         return f"{Decimal(value.micro) / MICRO_USD_PER_USD:.6f}"
     if isinstance(value, TokenAmount):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import median_low
 from typing import Any, Final
 
 from django.conf import settings
@@ -15,13 +14,12 @@ from golem_project.heartbeat.cycle_state import Analysis, CycleState
 from golem_project.heartbeat.gating import Surprise, Temper
 from golem_project.heartbeat.liquidity_plan import Wish, plan_liquidity
 from golem_project.heartbeat.mood import read_mood
-from golem_project.heartbeat.regime import WINDOW, detect_regime, range_bps
+from golem_project.heartbeat.regime import WINDOW, detect_regime, is_gas_dear, range_bps
 from golem_project.heartbeat.tripwire import plan_rescues
 from tools_app.adapters import UnknownAction
 from tools_app.core.units import BPS
 from tools_app.toolkit.enums import Phase
 
-GAS_PAUSE_TIMES: Final = 5
 _FULL_PRESSURE_TICKS: Final = 3
 _UNKNOWN_OUTCOME_THREAT: Final = MILLION // 2
 
@@ -104,11 +102,6 @@ def list_rescues(state: CycleState) -> tuple[Wish, ...]:
         now=seen.block.timestamp if seen.block is not None else 0,
         refused=frozenset(refused - asked),
     )
-
-
-def is_gas_dear(base_fees: tuple[int, ...] | list[int]) -> bool:
-    """Whether the newest base fee is more than five times the median of what this golem saw: what can wait, waits."""
-    return len(base_fees) > 1 and base_fees[-1] > GAS_PAUSE_TIMES * median_low(base_fees)
 
 
 def _measure_health(state: CycleState) -> int:

@@ -6,19 +6,24 @@ The other end of `permits_app/reviewers/delegation_router.py::DelegateThinker`; 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
 
 from archetypes_app.loadout import Loadout
-from archetypes_app.models import Archetype
+from archetypes_app.models import Archetype, DecisionCycleRecord, Golem
 from archetypes_app.models.archetype import InferenceTier
+from archetypes_app.models.tick import Regime
 from golem_project.heartbeat.thinking.model_client import ModelClient
 from golem_project.heartbeat.thinking.thinking_session import think
-from golem_project.heartbeat.thinking.tool_selection import TickTask, select_tools
+from golem_project.heartbeat.thinking.tool_selection import classify_task, select_tools
 from permits_app.reviewers.delegation_router import DelegateAnswer, Hop
 from tools_app.core.clock import Deadline
+from tools_app.toolkit.enums import Phase
+
+_FRESH: Final = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +45,26 @@ class ModelDelegateThinker:
         deadline: Deadline,
         now: datetime,
     ) -> DelegateAnswer:
-        """Work on `instruction` with the tools of `hop`, within the house rules that no instruction loosens."""
+        """Work on `instruction` with the tools of `hop`, within the house rules that no instruction loosens.
+
+        Which of them it is shown follows from the instruction and from what the golem's last tick saw.
+        """
         tier = InferenceTier(delegate.inference_tier)
+        seen = _read_last_look(hop.golem, now)
+        probes = seen.probes if seen is not None else {}
+        anomalies = tuple(map(str, seen.anomalies)) if seen is not None else ()
         selected = select_tools(
             toolset=hop.toolset,
-            task=TickTask.OBSERVE,
+            task=classify_task(
+                phase=Phase(hop.golem.phase),
+                regime=seen.regime if seen is not None else Regime.NORMAL,
+                probes=probes,
+                anomalies=anomalies,
+                interventions=(instruction,),
+            ),
             interventions=(instruction,),
+            probes=probes,
+            anomalies=anomalies,
             most=settings.GOLEM_THINKING_TOOLS,
         )
         report = think(
@@ -86,3 +105,9 @@ class ModelDelegateThinker:
             cost_micro_usd=report.cost_micro_usd,
             model=report.model,
         )
+
+
+def _read_last_look(golem: Golem, now: datetime) -> DecisionCycleRecord | None:
+    """What the golem's last tick saw, unless that is long ago."""
+    rows = DecisionCycleRecord.objects.filter(golem=golem, decided_at__gt=now - _FRESH, decided_at__lte=now)
+    return rows.order_by("-heartbeat_tick").first()

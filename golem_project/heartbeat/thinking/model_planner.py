@@ -86,6 +86,7 @@ class ModelPlanner:
                     "task": task.value,
                     "why_you_are_asked": situation.gating_reason,
                     "regime": situation.regime,
+                    "gas_is_dear": situation.is_gas_dear,
                     "observation": situation.observation,
                     "probes": dict(situation.probes),
                     "anomalies": list(situation.anomalies),

@@ -41,6 +41,14 @@ _MEANS: Final[Mapping[str, tuple[str, ...]]] = {
     "value": ("price",),
     "cost": ("price",),
     "account": ("wallet", "summary"),
+    "rate": ("rate", "feedback"),
+    "forget": ("manage", "insight"),
+    "profits": ("harvest",),
+    # Whoever is asked by the name of a trade is somebody to delegate to.
+    "assessor": ("delegate",),
+    "executor": ("delegate",),
+    "manager": ("delegate",),
+    "strategist": ("delegate",),
 }
 
 

@@ -25,7 +25,7 @@ class Situation:
     `probes` are the cheap reads of OBSERVE by name; `recalled` are the memories of RETRIEVE; `interventions` the
     owner's words since the last tick. `waiting` are actions somebody else decides about, which are not to be asked for
     again; `ended` is what became of actions of earlier ticks since a planner was last asked. `is_live` False is a dry
-    run: previews are made, nothing is committed.
+    run: previews are made, nothing is committed. With `is_gas_dear` what is not urgent is put off before it is sent.
     """
 
     golem: Golem
@@ -34,6 +34,7 @@ class Situation:
     gating_reason: str
     regime: str
     is_live: bool
+    is_gas_dear: bool = False
     observation: str = ""
     probes: Mapping[str, Any] = field(default_factory=dict)
     anomalies: tuple[str, ...] = ()

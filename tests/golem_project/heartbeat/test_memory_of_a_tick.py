@@ -14,15 +14,17 @@ from memory_app import embedding
 from memory_app.actions.consolidate import consolidate
 from memory_app.actions.embed_missing import embed_missing_insights, embed_missing_situations
 from memory_app.actions.manage_insight import Operation, manage_insight
-from memory_app.models import Insight, SituationVector
+from memory_app.models import Episode, Insight, SituationVector
 from memory_app.situation import MOST_RECALLED, MOST_REPORTED, recall
+from permits_app.actions.remember import remember_outcome
 from permits_app.models.action_record import ActionRecord
-from tests.golem_project.heartbeat.pulses import tick, turn_on
+from tests.golem_project.heartbeat.pulses import make_due, tick, turn_on
 from tests.live_golem import LiveGolem
 from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core import clock
 
 MOVED: dict[str, Any] = {"prediction": {}, "outcome": {"status": "REVERTED", "revert_reason": "Too little received"}}
+WELL: dict[str, Any] = {"prediction": {"amount_out": "1000"}, "outcome": {"amount_out": "1000"}}
 ROUGH = [str(price * 10**18) for price in (3000, 2900, 3000, 2900, 3000)]
 
 
@@ -72,6 +74,56 @@ def test_a_warning_lets_an_opening_wait_while_the_market_is_rough_and_the_decisi
     warning.refresh_from_db()
     assert warning.access_count == before + 1
     assert warning.stability_days == pytest.approx(7 * 1.5)
+
+
+def test_successes_in_a_calm_market_take_nothing_from_a_warning_of_a_rough_one(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    about: dict[str, Any] = {
+        "tool": "uniswap_lp_add_liquidity",
+        "action": "add_liquidity",
+        "tokens": ["USDC", "WETH"],
+    }
+    warn_of(golem, **about, outcome={**MOVED["outcome"], "regime": "VOLATILE"})
+    rough = Insight.objects.get(golem=golem, kind="WARNING")
+    for _ in range(6):
+        warn_of(golem, **about, **WELL)
+    assert Insight.objects.get(golem=golem, kind="INSIGHT").confidence_percent > 60
+    rough.refresh_from_db()
+    assert rough.confidence_percent == 60 and "while the market was rough" in rough.text
+    turn_on(golem)
+    make_rough(golem)
+    record = tick(golem)
+    assert actions_of(record) == [] and f"memory warns: {rough.text}" in record.context_summary
+
+
+def test_successes_in_a_rough_market_do(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    about: dict[str, Any] = {
+        "tool": "uniswap_lp_add_liquidity",
+        "action": "add_liquidity",
+        "tokens": ["USDC", "WETH"],
+    }
+    warn_of(golem, **about, outcome={**MOVED["outcome"], "regime": "VOLATILE"})
+    rough = Insight.objects.get(golem=golem, kind="WARNING")
+    warn_of(golem, **about, prediction=WELL["prediction"], outcome={**WELL["outcome"], "regime": "VOLATILE"})
+    rough.refresh_from_db()
+    assert rough.confidence_percent == 45
+    turn_on(golem)
+    make_rough(golem)
+    assert actions_of(tick(golem)) == [("add_liquidity", "EXECUTED")]
+
+
+def test_an_outcome_is_remembered_with_the_market_it_happened_in(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    turn_on(golem)
+    make_rough(golem)
+    tick(golem)
+    make_due(golem)
+    tick(golem)
+    permit_id = live_golem.preview()["permit_id"]
+    live_golem.commit(permit_id)
+    remember_outcome(permit_id=uuid.UUID(permit_id), now=clock.now())
+    assert Episode.objects.get(permit_id=permit_id).outcome["regime"] in ("VOLATILE", "CRISIS")
 
 
 def test_the_same_golem_without_memory_and_one_in_a_calm_market_open(live_golem: LiveGolem) -> None:
@@ -187,3 +239,13 @@ def test_whoever_writes_much_takes_two_places_and_a_faded_memory_falls_back() ->
     later = recall(golem_id=golem.pk, situation="volatile market", now=NOW)
     assert later[0].pk != best.pk
     assert {each.pk: each.score for each in later}.get(best.pk, 0.0) < best.score
+
+
+def test_experience_with_a_tool_its_owner_brought_is_learned_from_and_harms_no_tick(live_golem: LiveGolem) -> None:
+    """Such a tool is in no registry of the house."""
+    golem = live_golem.golem
+    warning = warn_of(golem, tool="own_swapper", action="swap", tokens=["USDC", "WETH"])
+    assert warning.tool_name == "own_swapper" and warning.kind == "WARNING"
+    turn_on(golem)
+    make_rough(golem)
+    assert actions_of(tick(golem)) == [("add_liquidity", "EXECUTED")]

@@ -15,7 +15,7 @@ from django.db import connections
 from drf_spectacular.generators import SchemaGenerator
 from jsonschema import Draft202012Validator
 
-from archetypes_app.models import ToolOverride
+from archetypes_app.models import ToolOverride, ToolProfile
 from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
 from golem_project.pi import serializers as wire
@@ -221,3 +221,24 @@ def test_prices_of_tokens_named_in_a_search_come_from_their_feeds(live: Agent) -
     found = live.post("search_context", {"query": "Should I sell WETH for usdc?"}).json()
     assert {price["symbol"] for price in found["prices"]} == {"WETH", "USDC"}, found["warnings"]
     assert all(float(price["price_usd"]) > 0 and price["source"] == "feed" for price in found["prices"])
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_protocol_that_is_not_here_is_refused_and_what_is_here_is_named(live: Agent) -> None:
+    live.golem.profiles.set(ToolProfile.objects.filter(name="full"))
+    for venue in ("eigenlayer", "gmx", "pendle", "panoptic"):
+        body = {"action_type": "supply", "venue": venue, "token": "USDC", "amount": "1"}
+        problem = assert_problem(live.post("preview_action", body), 404, "UNKNOWN_VENUE", "FIX_PARAMS")
+        assert venue in problem["detail"] and "aave" in problem["venues"] and venue not in problem["venues"]
+    body = {"action_type": "add_liquidity", "venue": "uniswap_v4", "token_a": "WETH", "token_b": "USDC"}
+    problem = assert_problem(live.post("preview_action", body), 404, "UNKNOWN_VENUE", "FIX_PARAMS")
+    assert problem["venues"] == ["uniswap"]
+
+
+@pytest.mark.usefixtures("worker")
+def test_an_action_of_a_protocol_that_is_not_here_is_refused_and_what_there_is_is_named(live: Agent) -> None:
+    live.golem.profiles.set(ToolProfile.objects.filter(name="full"))
+    for action in ("restake", "open_perp_position", "buy_pt", "mint_panoption", "swap_v4"):
+        answer = live.post("preview_action", {"action_type": action})
+        problem = assert_problem(answer, 404, "UNKNOWN_ACTION", "FIX_PARAMS")
+        assert "swap" in problem["available"] and action not in problem["available"]

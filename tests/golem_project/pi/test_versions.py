@@ -46,6 +46,10 @@ def test_what_a_parameter_is_called_in_words_is_no_change_and_a_parameter_called
     assert hash_schema(schema) != hash_schema(narrower)
 
 
+def test_the_committed_snapshots_are_what_the_code_says() -> None:
+    call_command("snapshots", "--check")
+
+
 def test_the_snapshots_are_not_written_over_a_version_that_did_not_rise(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

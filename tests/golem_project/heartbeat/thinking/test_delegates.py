@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
-from archetypes_app.models import Archetype, Golem, ModelSpendDay
+from archetypes_app.models import Archetype, DecisionCycleRecord, Golem, ModelSpendDay
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
 from permits_app.errors import DelegateNeedsModel, DelegationNotAllowed
 from permits_app.models import ActionPermit, SpendEntry
 from permits_app.reviewers import delegation_router
 from permits_app.reviewers.delegation_router import DelegationEntry, delegate_work
+from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.heartbeat.thinking.conftest import Think, make_client
+from tests.golem_project.heartbeat.thinking.recorded.recorder import read_situations
 from tests.live_golem import SWAP, LiveGolem
 from tests.scripted_model import Answer, ScriptedModel, call, calls, commit_last, last_tool_answer, say, serve_model
 from tools_app.core import clock
@@ -77,6 +79,22 @@ def test_it_thinks_with_its_own_prompt_and_its_own_tools(live_golem: LiveGolem, 
     assert live_golem.golem.archetype.role not in model.instructions
     assert "golem-instance of this same golem asks you: Provide liquidity" in model.opening
     assert answer["refusals"] == ["UNKNOWN_ACTION"]
+
+
+@pytest.mark.parametrize(("story", "is_there"), [("liquidity 5", True), ("nothing held 1", False)])
+def test_what_a_delegate_is_shown_follows_from_what_its_golem_has(
+    live_golem: LiveGolem, think: Think, story: str, is_there: bool
+) -> None:
+    """A recorded situation stands for the golem's last tick; the instruction names no tool."""
+    recorded = next(each for each in read_situations() if each.name == story)
+    assert bool(recorded.probes["positions"]) is is_there
+    turn_on(live_golem.golem, rule={}, is_live=False)
+    record = tick(live_golem.golem)
+    DecisionCycleRecord.objects.filter(pk=record.pk).update(probes=recorded.probes)
+    with serve_model([say("All is well.")]) as model:
+        serve_delegates(model)
+        ask(live_golem, "liquidity-manager", "See what there is to do")
+    assert ("remove_liquidity" in json.dumps(model.requests[0])) is is_there
 
 
 def test_the_golems_limits_are_the_delegates(live_golem: LiveGolem, think: Think) -> None:

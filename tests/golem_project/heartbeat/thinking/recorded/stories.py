@@ -321,7 +321,6 @@ _ASKED_LATER: Final = (
     ("Did your predictions come true?", "memory_compare_prediction"),
     ("Gas price, please.", "wallet_get_gas_price"),
 )
-"""Written when the rules that read words stood already: they were not made for these."""
 
 
 def asked(part: int) -> Story:
@@ -342,6 +341,47 @@ def asked_later(part: int) -> Story:
         act(recorder.stage, "uniswap_lp_add_liquidity")
         recorder.see("the first look", LOOK)
         for words, tool in _ASKED_LATER[part::2]:
+            recorder.see("the owner asks for it", tool, words=words)
+
+    return story
+
+
+_ASKED_OF_A_LENDER: Final = (
+    ("Trade 200 DAI for ether.", "uniswap_execute_swap"),
+    ("Please exchange our USDT into USDC.", "uniswap_execute_swap"),
+    ("Swap ten percent of the WETH to dollars.", "uniswap_execute_swap"),
+    ("Send the auditor the 50 USDC we owe.", "wallet_transfer_token"),
+    ("Put three ETH to work in Lido.", "lido_stake"),
+    ("Stake one more ETH at Rocketpool, please.", "rocketpool_stake"),
+    ("Supply USDC at Aave.", "aave_supply"),
+    ("Take a loan of 100 USDC: borrow it at Spark.", "spark_borrow"),
+    ("Is the gas price high right now?", "wallet_get_gas_price"),
+    ("Quote me 3 WETH in USDC.", "uniswap_get_quote"),
+    ("Compare the rates that lenders pay.", "lending_compare_rates|aave_get_rates"),
+    ("List the pools that hold WETH.", "data_get_pools_by_token|data_get_pools_by_token_pair"),
+    ("Show what insights you drew from swaps.", "memory_get_insights|search_insights"),
+    ("Store this strategy: sell into strength.", "memory_store_strategy"),
+    ("What price does DAI have?", "data_get_token_price"),
+    ("Report the status of the wallet.", "wallet_get_status"),
+    ("Unwrap our wstETH.", "lido_unwrap"),
+    ("Check how healthy the pool of WETH and USDC is.", "data_get_pool_health_score|data_get_pool_info"),
+    ("Provide liquidity with WETH and USDC.", "uniswap_lp_add_liquidity"),
+    ("Collect the fees of our position.", "uniswap_lp_collect_fees"),
+    ("Discover agents who could audit us.", "identity_discover_agents"),
+    ("Have the trade executor do it for you.", "delegate_to_archetype"),
+    ("Deposit collateral at Maker.", "maker_deposit_collateral"),
+    ("Enter the sushi bar with all our SUSHI.", "sushi_bar_enter"),
+)
+_LENT: Final = "lending_get_health_dashboard|spark_get_user_summary|aave_get_user_summary|aave_get_health_factor"
+
+
+def asked_of_a_lender(part: int) -> Story:
+    """An owner's words, to a golem that has lent something."""
+
+    def story(recorder: Recorder) -> None:
+        act(recorder.stage, "spark_supply")
+        recorder.see("the first look", _LENT)
+        for words, tool in _ASKED_OF_A_LENDER[part::2]:
             recorder.see("the owner asks for it", tool, words=words)
 
     return story
@@ -423,4 +463,6 @@ STORIES: Final[dict[str, tuple[Story, tuple[str, ...]]]] = {
     "asked 3": (asked(2), ()),
     "asked later 1": (asked_later(0), ()),
     "asked later 2": (asked_later(1), ()),
+    "asked of a lender 1": (asked_of_a_lender(0), ("spark",)),
+    "asked of a lender 2": (asked_of_a_lender(1), ("spark",)),
 }

@@ -1,0 +1,103 @@
+"""Mutants drawn by chance: the same ones each time, none of the safety code, each met by the tests near it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.proof import drawn
+from tests.proof.drawn import Drawn
+from tests.proof.mutants import list_mutants
+from tests.proof.registry import Progress
+
+MODULE = "memory_app.decay"
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A draw from one app alone."""
+    monkeypatch.setattr(drawn, "APPS", ("memory_app",))
+
+
+def list_all(module: str) -> list[Drawn]:
+    path = drawn.CHECKOUT / (module.replace(".", "/") + ".py")
+    return [Drawn(module, each) for each in list_mutants(path.read_text(encoding="utf-8"))]
+
+
+def test_a_short_draw_is_the_beginning_of_a_long_one(small: None) -> None:
+    long = [each.key for each in drawn.draw(12)]
+    assert [each.key for each in drawn.draw(5)] == long[:5]
+    assert len(set(long)) == 12
+
+
+def test_what_changes_nothing_is_named_and_another_is_drawn_for_it(
+    small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, *others = drawn.draw(4)
+    monkeypatch.setitem(drawn.EQUIVALENT, first.module, {first.mutant.name: "nobody could see it"})
+    again = drawn.draw(4)
+    assert [each.key for each in again[:4]] == [each.key for each in (first, *others)]
+    assert len(again) == 5 and again[0].reason == "nobody could see it"
+
+
+def test_nothing_of_the_safety_code_and_no_migration_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawn, "APPS", ("permits_app",))
+    modules = {each.module for each in drawn.list_row()}
+    assert len(modules) > 200
+    assert [name for name in modules if name.startswith("permits_app.safety.") or ".migrations." in name] == []
+    assert modules.isdisjoint(drawn.list_modules())
+
+
+def test_the_tests_named_after_a_module_come_first_and_then_those_that_import_it() -> None:
+    near = drawn.list_near(list_all(MODULE)[-1])
+    assert near[0] == "tests/memory_app/test_decay.py" and len(near) == len(set(near)) <= 60
+
+
+def test_what_was_noticed_is_not_tried_again_and_the_rest_is(
+    small: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[list[str]] = []
+
+    def judge(wanted: Sequence[Drawn]) -> Iterator[dict[str, Any]]:
+        asked.append([each.key for each in wanted])
+        for number, _ in enumerate(wanted):
+            yield {"verdict": "survived" if number == 0 else "noticed"}
+
+    monkeypatch.setattr(drawn, "try_drawn", judge)
+    progress = Progress(id="drawn", what="", rounds=10, path=tmp_path / "proof.json")
+    drawn.prove_drawn(progress)
+    assert progress.done == 10 and progress.findings == []
+    assert "10 tried, 9 noticed" in progress.notes[0] and progress.notes[1].startswith("survived: ")
+    drawn.prove_drawn(progress)
+    assert [len(each) for each in asked] == [10, 1] and asked[1][0] == asked[0][0]
+    assert len(json.loads((tmp_path / "drawn.json").read_text())) == 10
+
+
+def test_more_survivors_than_one_in_ten_are_a_finding(
+    small: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def judge(wanted: Sequence[Drawn]) -> Iterator[dict[str, Any]]:
+        for number, _ in enumerate(wanted):
+            yield {"verdict": "survived" if number < 2 else "noticed"}
+
+    monkeypatch.setattr(drawn, "try_drawn", judge)
+    progress = Progress(id="drawn", what="", rounds=10, path=tmp_path / "proof.json")
+    drawn.prove_drawn(progress)
+    assert progress.findings == ["2 of 10 survived, at most 1 may"]
+
+
+def test_real_mutants_are_noticed_by_real_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of its own, with servers of its own."""
+    monkeypatch.setattr(drawn, "list_near", lambda _: ["tests/memory_app/test_decay.py"])
+    for name in drawn.SERVERS:
+        monkeypatch.delenv(name, raising=False)
+    wanted = [each for each in list_all(MODULE) if each.mutant.is_woven][:6]
+    verdicts = list(drawn.try_drawn(wanted))
+    assert len(verdicts) == 6
+    noticed = [each for each in verdicts if each["verdict"] == "noticed"]
+    assert len(noticed) >= 4, verdicts
+    assert all("tests/memory_app/test_decay.py::" in each["by"] for each in noticed)

@@ -74,6 +74,8 @@ class CageMirror(TimeStamped):
     block_at = models.DateTimeField()
     synced_at = models.DateTimeField(null=True, blank=True, help_text="When it was last known to be the newest block")
     problem = models.CharField(max_length=200, blank=True, help_text="Why the last sync did not succeed")
+    safe: Any = models.JSONField(default=dict, blank=True, help_text="The Safe as last seen: owners, modules, guards")
+    safe_noted: Any = models.JSONField(default=dict, blank=True, help_text="The Safe as its owners took note of it")
 
     class Meta:
         verbose_name = "cage mirror"

@@ -165,7 +165,7 @@ def _keep_safe(mirror: CageMirror, safe: SafeState | None, now: datetime) -> Non
     if safe is None:
         lines = ["it does not answer as a Safe does"]
     elif mirror.safe:
-        changes = list_changes(SafeState.from_dict(mirror.safe), safe)
+        changes = list_changes(SafeState.from_dict(mirror.safe), safe, cage=mirror.contract)
         lines = [f"{one.what}: {one.before} became {one.after}" for one in changes if one.is_weaker]
     else:
         # What stood there when the cage was followed is what its owners made.

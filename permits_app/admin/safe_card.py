@@ -45,7 +45,7 @@ def build_safe_card(mirror: CageMirror, book: AddressBook) -> SafeCard | None:
         bypasses=tuple(book.in_full(chain_id, line) for line in list_bypasses(seen, mirror.contract)),
         changes=tuple(
             (one.what, book.in_full(chain_id, one.before), book.in_full(chain_id, one.after), one.is_weaker)
-            for one in list_changes(noted, seen)
+            for one in list_changes(noted, seen, cage=mirror.contract)
         ),
         can_note=mirror.safe != mirror.safe_noted,
     )

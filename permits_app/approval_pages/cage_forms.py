@@ -264,9 +264,10 @@ class AssetForm(CageForm):
         given = self.cleaned_data
         if given["jump"] is not None:
             asset = replace(asset, most_jump_percent=given["jump"])
-        for name in ("least", "most"):
-            if given[name] is not None:
-                asset = replace(asset, **{name: int(given[name] * 10**asset.feed_decimals)})
+        if given["least"] is not None:
+            asset = replace(asset, least=int(given["least"] * 10**asset.feed_decimals))
+        if given["most"] is not None:
+            asset = replace(asset, most=int(given["most"] * 10**asset.feed_decimals))
         return asset
 
     def _read_asset(self, chain: ChainReader, state: AssetState) -> AssetRule:

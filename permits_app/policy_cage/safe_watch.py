@@ -114,9 +114,9 @@ def list_bypasses(state: SafeState, cage: str) -> list[str]:
     return found
 
 
-def list_changes(before: SafeState, after: SafeState) -> list[Change]:
-    """Everything that differs, in the order in which it matters."""
-    found = [Change("module", "none", one, True) for one in after.modules if one not in before.modules]
+def list_changes(before: SafeState, after: SafeState, *, cage: str = "") -> list[Change]:
+    """Everything that differs, in the order in which it matters; that the cage became a module is no weakness."""
+    found = [Change("module", "none", one, one != cage) for one in after.modules if one not in before.modules]
     found += [Change("module", one, "none", False) for one in before.modules if one not in after.modules]
     found += [Change("owner", "none", one, True) for one in after.owners if one not in before.owners]
     found += [Change("owner", one, "none", False) for one in before.owners if one not in after.owners]

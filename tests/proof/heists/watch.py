@@ -129,12 +129,12 @@ class Watch:
             # A contract may answer anything; a word that is not there is none.
             answers.append(output[start + 96 : start + 96 + length])
         words = [int.from_bytes(answer[:32], "big") for answer in answers[: len(self.fixed)]]
-        told = iter(words)
+        numbers = iter(words)
         wallet, lent, owed, thief, venue = (
-            dict.fromkeys(self.symbols, 0) | {symbol: next(told) for symbol in symbols}
+            dict.fromkeys(self.symbols, 0) | {symbol: next(numbers) for symbol in symbols}
             for symbols in (self.symbols, self.lent, self.lent, self.symbols, self.symbols)
         )
-        shares, treasury, assets, supply, coins, nonce, owned, one, other = told
+        shares, treasury, assets, supply, coins, nonce, owned, one, other = numbers
         safe = int(self.scene.caged.safe, 16)
         positions = []
         for index in range(len(self.fixed), len(answers), 2):

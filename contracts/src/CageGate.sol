@@ -3,13 +3,14 @@ pragma solidity 0.8.30;
 
 import "./CageTypes.sol";
 import {CageConditions} from "./CageConditions.sol";
+import {CageFeeds} from "./CageFeeds.sol";
 import {CageRules} from "./CageRules.sol";
 
 /// @title What may be called at all
 /// @notice Judged before anything runs. Some calls are refused whatever the owner allows; rights over what the account
 /// holds are given only along the two paths that are decoded here, `approve` of a token and of Permit2.
 /// A part of the cage: its code runs as the cage, its own storage is empty.
-contract CageGate is CageConditions {
+contract CageGate is CageConditions, CageFeeds {
     /// @dev What a target may spend on saying whose it is.
     uint256 private constant OWNER_GAS = 30_000;
 
@@ -124,7 +125,9 @@ contract CageGate is CageConditions {
 
     constructor(address account_, address baseAsset_) CageRules(account_, baseAsset_) {}
 
-    function checkCalls(Call[] calldata calls) external view {
+    /// @dev Keeps the prices too, for the whole batch.
+    function checkCalls(Call[] calldata calls) external {
+        _keepPrices();
         if (calls.length == 0 || calls.length > MOST_CALLS_OF_BATCH) revert CallCount(calls.length, MOST_CALLS_OF_BATCH);
         address[3] memory hooks = _hooksOf(account);
         for (uint256 i = 0; i < calls.length; ++i) {

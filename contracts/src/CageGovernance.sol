@@ -152,6 +152,7 @@ contract CageGovernance is CageRules {
         if (kind == Kind.VALUER) return value == 0 && _isEmpty(current) ? 0 : LONG_DELAY;
         if (kind == Kind.ROLE_CALL || kind == Kind.RECIPIENT) return value == 0 ? 0 : LONG_DELAY;
         if (kind == Kind.ROLE_ALLOWANCE || kind == Kind.PAYOUT) return _delayOfAllowance(current, value);
+        if (kind == Kind.SEQUENCER) return _delayOfSequencer(current, value);
         return value == 0 || current == 0 ? 0 : LONG_DELAY;
     }
 
@@ -184,9 +185,11 @@ contract CageGovernance is CageRules {
         address target = address(uint160(uint256(key)));
         if (kind == Kind.ASSET && value == 0 && current != 0) _checkGone(target);
         ruleOf[kind][key] = value;
+        if (kind == Kind.LIMIT) _keepLimit(uint256(key), value);
         digest = keccak256(abi.encode(digest, kind, key, value));
         if (kind == Kind.ASSET) {
-            _keepList(assetList, target, current != 0, value != 0, ruleOf[Kind.LIMIT][bytes32(MAX_ASSETS)]);
+            (bool isGone, uint256 at) = _keepList(assetList, target, current != 0, value != 0, _limit(MAX_ASSETS));
+            if (isGone) _forgetPrice(at);
             if (value != 0 && ruleOf[Kind.VALUER][key] != 0) revert CountedTwice(target);
         } else if (kind == Kind.VALUER) {
             _keepList(positionList, target, current != 0, value != 0, POSITIONS_AT_MOST);
@@ -231,21 +234,39 @@ contract CageGovernance is CageRules {
         if (subject != target) revert ValuerOfAnother(target, subject);
     }
 
-    function _keepList(address[] storage list, address item, bool was, bool is_, uint256 most) private {
-        if (was == is_) return;
+    function _keepLimit(uint256 index, uint256 value) private {
+        if ((LARGE_LIMITS >> index) & 1 != 0) return;
+        uint256 shift = (index & 7) << 5;
+        limits[index >> 3] = (limits[index >> 3] & ~(uint256(type(uint32).max) << shift)) | value << shift;
+    }
+
+    /// @dev The last asset takes the place of the one that went, and so does its price. A list that is one shorter has
+    /// no price beyond its end, so what comes next begins without one.
+    function _forgetPrice(uint256 at) private {
+        (uint256 prices, uint256 last) = (lastPrices, assetList.length * PRICE_BITS);
+        uint256 moved = (prices >> last) & PRICE_MASK;
+        prices &= ~(PRICE_MASK << last);
+        at *= PRICE_BITS;
+        if (at != last) prices = (prices & ~(PRICE_MASK << at)) | moved << at;
+        lastPrices = prices;
+    }
+
+    /// @return isGone whether the item was taken off, and `at` where it stood.
+    function _keepList(address[] storage list, address item, bool was, bool is_, uint256 most)
+        private
+        returns (bool isGone, uint256 at)
+    {
+        if (was == is_) return (false, 0);
         if (is_) {
             if (list.length >= most) revert OutOfRange(list.length + 1, most);
             list.push(item);
-            return;
+            return (false, 0);
         }
         uint256 last = list.length - 1;
-        for (uint256 i = 0; i < last; ++i) {
-            if (list[i] == item) {
-                list[i] = list[last];
-                break;
-            }
-        }
+        while (list[at] != item) ++at;
+        list[at] = list[last];
         list.pop();
+        return (true, at);
     }
 
     function _checkRange(Kind kind, bytes32 key, uint256 value) private view {
@@ -265,6 +286,7 @@ contract CageGovernance is CageRules {
             if (uint256(key) & 0xff >= CONDITIONS_AT_MOST) revert OutOfRange(uint256(key) & 0xff, CONDITIONS_AT_MOST - 1);
             return;
         }
+        if (kind == Kind.SEQUENCER) return _checkSequencer(uint256(key), value);
         if (kind >= Kind.ROLE_CALL) return _checkRole(kind, uint256(key), value);
         // An address with bits above it would be another key for the same thing.
         if (uint256(key) >> 160 != 0) revert OutOfRange(uint256(key), type(uint160).max);
@@ -303,10 +325,20 @@ contract CageGovernance is CageRules {
         if ((back == 0) != (value >> 224 == 0)) revert OutOfRange(value >> 224, 0);
     }
 
-    /// @dev value: state << 208 | token decimals << 200 | feed decimals << 192 | max age << 160 | feed.
+    /// @dev value: grace in seconds << 160 | feed.
+    function _checkSequencer(uint256 key, uint256 value) private view {
+        if (key != 0) revert OutOfRange(key, 0);
+        if (value >> 160 > WINDOW_SECONDS) revert OutOfRange(value >> 160, WINDOW_SECONDS);
+        address feed = address(uint160(value));
+        if (value != 0 && !isContract(feed)) revert TargetHasNoCode(feed);
+    }
+
+    /// @dev value: most << 240 | least << 224 | jump << 216 | state << 208 | token decimals << 200 | feed decimals << 192
+    /// | max age << 160 | feed. An answer is above `least` and below `most`, each an exponent of 7 bits above a mantissa
+    /// of 9, and differs from that of the last batch by at most `jump` per cent; 0 asks nothing.
     function _checkAsset(address asset, uint256 value) private view {
         if (value == 0) return;
-        uint256 state = value >> 208;
+        uint256 state = uint8(value >> 208);
         if (state != APPROVED && state != RETIRING) revert OutOfRange(state, RETIRING);
         uint256 tokenDecimals = (value >> 200) & 0xff;
         uint256 expected = asset == NATIVE ? 18 : IToken(asset).decimals();
@@ -315,15 +347,31 @@ contract CageGovernance is CageRules {
         expected = IFeed(address(uint160(value))).decimals();
         if (feedDecimals != expected || expected > 36) revert OutOfRange(feedDecimals, expected);
         if ((value >> 160) & 0xffffffff == 0) revert OutOfRange(0, 1);
+        _checkBound(uint16(value >> 224));
+        _checkBound(uint16(value >> 240));
     }
 
     function _delayOfAsset(uint256 current, uint256 value) private pure returns (uint256) {
-        uint256 ageMask = uint256(0xffffffff) << 160;
-        uint256 stateMask = uint256(0xff) << 208;
-        bool isSameFeed = (current & ~ageMask & ~stateMask) == (value & ~ageMask & ~stateMask) && current != 0;
-        bool isAgeKept = value & ageMask <= current & ageMask;
-        bool isStateKept = value & stateMask >= current & stateMask;
-        return isSameFeed && isAgeKept && isStateKept ? 0 : LONG_DELAY;
+        bool isSameFeed = uint160(current) == uint160(value) && uint16(current >> 192) == uint16(value >> 192);
+        bool isKept = uint32(value >> 160) <= uint32(current >> 160) && uint8(value >> 208) >= uint8(current >> 208)
+            && uint16(value >> 224) >= uint16(current >> 224);
+        unchecked {
+            // What asks nothing is looser than what asks anything.
+            isKept = isKept && uint8(value >> 216) - 1 <= uint8(current >> 216) - 1
+                && uint16(value >> 240) - 1 <= uint16(current >> 240) - 1;
+        }
+        return isSameFeed && isKept && current != 0 ? 0 : LONG_DELAY;
+    }
+
+    /// @dev In one form only, so that the larger of two numbers is the larger bound.
+    function _checkBound(uint256 bound) private pure {
+        if (bound >> 9 != 0 && bound & 0x100 == 0) revert OutOfRange(bound, 0);
+    }
+
+    /// @dev The same feed for as long or longer.
+    function _delayOfSequencer(uint256 current, uint256 value) private pure returns (uint256) {
+        bool isKept = uint160(value) == uint160(current) && value >= current;
+        return isKept || current == 0 ? 0 : LONG_DELAY;
     }
 
     /// @dev No more at once, no more of it back, and not sooner.

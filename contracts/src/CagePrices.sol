@@ -11,23 +11,21 @@ abstract contract CagePrices is CageRules {
     /// @dev The most legs one valuer may tell.
     uint256 private constant MOST_LEGS = 128;
     /// @dev In an answer's place: no feed of at most 96 bits says so.
-    uint256 private constant UNBELIEVED = type(uint256).max;
+    uint256 internal constant UNBELIEVED = type(uint256).max;
+    uint256 internal constant JUMPED = type(uint256).max - 1;
     /// @dev Above an asset's address: where its unit is kept beside its answer.
-    uint256 private constant UNIT_OF = 0x0000000000000000000000010000000000000000000000000000000000000000;
+    uint256 internal constant UNIT_OF = 0x0000000000000000000000010000000000000000000000000000000000000000;
 
     function _priceOf(address asset) internal view returns (uint256 answer, uint256 unit) {
         assembly ("memory-safe") {
             answer := tload(asset)
             unit := tload(or(asset, UNIT_OF))
         }
-        if (answer != 0 && answer != UNBELIEVED) return (answer, unit);
-        uint256 rule = ruleOf[Kind.ASSET][_keyOf(asset)];
-        if (rule == 0) revert AssetNotApproved(asset);
-        if (answer == 0) return (_readFeed(asset, rule), _unitOf(rule));
-        _readFeed(asset, rule);
-        // It could not be believed when the batch began, so what it says by now is of no use.
-        revert PriceUnusable(asset, 0, 0);
+        if (answer == 0 || answer >= JUMPED) return _readPrice(asset, answer);
     }
+
+    /// @dev What is kept of no batch, or was not believed at its beginning.
+    function _readPrice(address asset, uint256 kept) internal view virtual returns (uint256 answer, uint256 unit);
 
     function _valueOf(address asset, uint256 amount) internal view returns (uint256) {
         if (amount == 0) return 0;
@@ -105,22 +103,6 @@ abstract contract CagePrices is CageRules {
         if (balance > type(uint128).max) revert BalanceUnreadable(asset);
     }
 
-    /// @dev Reads every feed once and keeps the answers until `_forgetPrices`. One that cannot be believed is kept as
-    /// that: it stops the batch when something of its asset is held or moved, and not before.
-    function _keepPrices() internal {
-        for (uint256 i = 0; i < assetList.length; ++i) {
-            address asset = assetList[i];
-            uint256 rule = ruleOf[Kind.ASSET][_keyOf(asset)];
-            (uint256 answer,,,) = _askFeed(rule);
-            if (answer == 0) answer = UNBELIEVED;
-            uint256 unit = _unitOf(rule);
-            assembly ("memory-safe") {
-                tstore(asset, answer)
-                tstore(or(asset, UNIT_OF), unit)
-            }
-        }
-    }
-
     /// @dev Another batch in the same transaction reads again.
     function _forgetPrices() internal {
         for (uint256 i = 0; i < assetList.length; ++i) {
@@ -130,36 +112,5 @@ abstract contract CagePrices is CageRules {
                 tstore(or(asset, UNIT_OF), 0)
             }
         }
-    }
-
-    function _unitOf(uint256 rule) private pure returns (uint256) {
-        return 10 ** (((rule >> 200) & 0xff) + ((rule >> 192) & 0xff));
-    }
-
-    function _readFeed(address asset, uint256 rule) private view returns (uint256) {
-        (uint256 answer, bool isStale, int256 one, uint256 other) = _askFeed(rule);
-        if (answer != 0) return answer;
-        if (isStale) revert PriceStale(asset, uint256(one), other);
-        revert PriceUnusable(asset, one, other);
-    }
-
-    /// @return the answer; or 0, and that it is too old with its age and the most, or what it said and when.
-    function _askFeed(uint256 rule) private view returns (uint256, bool, int256, uint256) {
-        address feed = address(uint160(rule));
-        (bool isOk, bytes memory output) = feed.staticcall(abi.encodeCall(IFeed.latestRoundData, ()));
-        if (!isOk || output.length < 160) return (0, false, 0, 0);
-        (uint256 roundId, int256 answer,, uint256 updatedAt, uint256 answeredIn) =
-            abi.decode(output, (uint256, int256, uint256, uint256, uint256));
-        bool isSound = answer > 0 && answer <= type(int96).max && updatedAt != 0 && updatedAt <= block.timestamp
-            && answeredIn >= roundId;
-        if (isSound) {
-            (isOk, output) = feed.staticcall(abi.encodeCall(IFeed.decimals, ()));
-            isSound = isOk && output.length >= 32 && abi.decode(output, (uint256)) == (rule >> 192) & 0xff;
-        }
-        if (!isSound) return (0, false, answer, updatedAt);
-        uint256 age = block.timestamp - updatedAt;
-        uint256 most = (rule >> 160) & 0xffffffff;
-        if (age > most) return (0, true, int256(age), most);
-        return (uint256(answer), false, 0, 0);
     }
 }

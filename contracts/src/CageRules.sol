@@ -34,6 +34,11 @@ abstract contract CageRules {
     mapping(uint256 role => Session) internal appointed;
     mapping(address key => uint256 role) internal roleOf;
     mapping(Kind kind => mapping(bytes32 key => Purse)) internal purses;
+    /// @dev The rules of limits once more, 32 bits each, so that a batch reads eight at once.
+    uint256[3] internal limits;
+    /// @dev The prices of the last batch, in the order of the assets: 20 bits each, 0 where none is known; and above 200
+    /// of them the time before which no batch runs, because prices that jumped were noted.
+    uint256 internal lastPrices;
     /// @dev Anything that enters here is undone with the transaction.
     bool internal transient entered;
     /// @dev Whose batch this is.
@@ -51,11 +56,12 @@ abstract contract CageRules {
     }
 
     function _limit(uint256 index) internal view returns (uint256) {
-        return ruleOf[Kind.LIMIT][bytes32(index)];
+        if ((LARGE_LIMITS >> index) & 1 != 0) return ruleOf[Kind.LIMIT][bytes32(index)];
+        return uint32(limits[index >> 3] >> ((index & 7) << 5));
     }
 
     function _stateOf(address asset) internal view returns (uint256) {
-        return ruleOf[Kind.ASSET][_keyOf(asset)] >> 208;
+        return uint8(ruleOf[Kind.ASSET][_keyOf(asset)] >> 208);
     }
 
     function _keyOf(address item) internal pure returns (bytes32) {

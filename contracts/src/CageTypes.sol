@@ -6,7 +6,8 @@ pragma solidity 0.8.30;
 
 /// @dev What a rule is about. `key` is: a limit's number; an asset's address; the same; the same;
 /// target << 32 | selector; a spender; a position's target; 0; target << 40 | selector << 8 | place; and of roles:
-/// role << 192 | target << 32 | selector; role << 160 | asset; a recipient's number; role << 168 | number << 160 | asset.
+/// role << 192 | target << 32 | selector; role << 160 | asset; a recipient's number; role << 168 | number << 160 | asset;
+/// and 0 for the feed that tells whether a rollup's sequencer is up.
 enum Kind {
     LIMIT,
     ASSET,
@@ -20,7 +21,8 @@ enum Kind {
     ROLE_CALL,
     ROLE_ALLOWANCE,
     RECIPIENT,
-    PAYOUT
+    PAYOUT,
+    SEQUENCER
 }
 
 /// @dev What a batch did to the account: it only left positions, it exchanged what was not the base asset, it put more
@@ -124,6 +126,11 @@ uint256 constant MAX_SESSION_OPERATIONS = 14;
 uint256 constant MAX_SESSION_BUDGET = 15;
 uint256 constant MIN_COVER_BPS = 16;
 uint256 constant LIMIT_COUNT = 17;
+/// @dev Limits of more than 32 bits, by their numbers; all others are read together.
+uint256 constant LARGE_LIMITS = 1 << MAX_GAS_TOP_UP_WEI | 1 << HIGH_WATER_MARK | 1 << MAX_SESSION_BUDGET;
+/// @dev Bits of one asset's price among those of the last batch: an exponent of 7 above a mantissa of 13.
+uint256 constant PRICE_BITS = 20;
+uint256 constant PRICE_MASK = (1 << PRICE_BITS) - 1;
 /// @dev What a position may rise by without having been opened: the dearest fee of a pool, of what the batch moved.
 uint256 constant DUST_BPS = 100;
 uint256 constant DUST = 10_000;
@@ -189,6 +196,9 @@ error GasTopUpTooLarge(uint256 observed, uint256 allowed);
 
 // What is read.
 error PriceUnusable(address asset, int256 answer, uint256 updatedAt);
+error PriceJumped(address asset);
+error PricesNotSettled(uint256 time, uint256 settledAt);
+error SequencerNotUp(int256 answer, uint256 startedAt);
 error PriceStale(address asset, uint256 observed, uint256 allowed);
 error BalanceUnreadable(address asset);
 error ValuerFailed(address target);
@@ -214,6 +224,7 @@ event Halted(address indexed by);
 event Resumed();
 event DrawdownBreached(int256 total, uint256 floor);
 event DrawdownAcknowledged();
+event PricesNoted(address indexed by, uint256 word, uint256 settledAt);
 event OutflowCounted(address indexed asset, uint256 amount);
 event AllowanceUsed(Kind indexed kind, bytes32 indexed key, uint192 used, uint64 at);
 event GasToppedUp(address indexed key, uint256 amount);

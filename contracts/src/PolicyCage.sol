@@ -12,15 +12,9 @@ import {CageRules} from "./CageRules.sol";
 /// runs a batch of plain calls and undoes it unless every rule of the owner still holds afterwards. With a plain account
 /// in the Safe's place the rules can be read and changed, but nothing runs through the cage and nothing is enforced.
 contract PolicyCage is CageJudge, IPrices {
-    uint256 public constant VERSION = 5;
-    uint256 public constant MOST_CALLS = MOST_CALLS_OF_BATCH;
+    uint256 public constant VERSION = 6;
     /// @notice How long a change that is due may still be applied.
     uint256 public constant GRACE_SECONDS = GRACE;
-    uint256 public constant MOST_POSITIONS = POSITIONS_AT_MOST;
-    /// @notice The most conditions of one call.
-    uint256 public constant MOST_CONDITIONS = CONDITIONS_AT_MOST;
-    /// @notice How long a right given through Permit2 may last.
-    uint256 public constant MOST_ALLOWANCE_SECONDS = MOST_SECONDS_OF_ALLOWANCE;
 
     /// @notice The parts whose code runs as the cage. Its constructor made them; nothing can put others in their place.
     address public immutable governance;
@@ -48,7 +42,6 @@ contract PolicyCage is CageJudge, IPrices {
     function execute(Call[] calldata calls) external {
         Session storage current = _enter();
         _askGate();
-        _keepPrices();
         uint256 nonce = ISafe(account).nonce();
         Measure memory before = _measure();
         uint256[] memory held = _readRights(calls);
@@ -143,6 +136,12 @@ contract PolicyCage is CageJudge, IPrices {
         _forward(governance);
     }
 
+    /// @notice Take prices that jumped for those of the last batch: batches run again after an hour, or at once where the
+    /// account asks for it. Anyone may.
+    function notePrices() external {
+        _forward(gate);
+    }
+
     /// @return seconds_ how long a change from the present value would wait; 0 for tightening.
     function delayOf(Kind, bytes32, uint256) external view returns (uint256 seconds_) {
         seconds_ = 0;
@@ -173,6 +172,12 @@ contract PolicyCage is CageJudge, IPrices {
     /// @notice A chain of hashes over every change of a rule so far, for those who follow the events.
     function rulesDigest() external view returns (bytes32) {
         return digest;
+    }
+
+    /// @notice The prices that the next batch is held against, 20 bits each in the order of the assets (an exponent of 7
+    /// above a mantissa of 13, 0 for none), and above 200 bits the time before which none runs.
+    function seenPrices() external view returns (uint256) {
+        return lastPrices;
     }
 
     function isHalted() external view returns (bool) {
@@ -329,6 +334,24 @@ contract PolicyCage is CageJudge, IPrices {
                 returndatacopy(free, 0, returndatasize())
                 revert(free, returndatasize())
             }
+        }
+    }
+
+    /// @dev The gate reads feeds.
+    function _readPrice(address asset, uint256) internal view override returns (uint256 answer, uint256 unit) {
+        function(address) internal returns (uint256, uint256) read = _askPrice;
+        function(address) internal view returns (uint256, uint256) look;
+        assembly {
+            look := read
+        }
+        return look(asset);
+    }
+
+    function _askPrice(address asset) private returns (uint256 answer, uint256 unit) {
+        (bool isOk, bytes memory output) = gate.delegatecall(abi.encodeCall(IPrices.priceOf, (asset)));
+        if (isOk) return abi.decode(output, (uint256, uint256));
+        assembly ("memory-safe") {
+            revert(add(output, 32), mload(output))
         }
     }
 

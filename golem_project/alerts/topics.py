@@ -52,6 +52,7 @@ TOPICS: Final[Mapping[str, Topic]] = {
             E.REQUEST_LOST: "a request at a protocol is lost",
             E.CHAIN_STOPPED: "its chain stopped making blocks",
             E.CHAIN_ROLLED_BACK: "its chain took blocks back",
+            E.SAFE_CHANGED: "the Safe behind its cage changed in {count} ways that no rule of the cage bounds",
             E.PASSKEY_COPIED: "a passkey of somebody who decides for it may have been copied; it counts no more",
             E.SECOND_FACTOR_CHANGED: "the second factors of somebody who decides for it changed: {change}",
         },

@@ -2,7 +2,8 @@
 
 The chain is read first, outside any transaction; then the rows are locked and written if nobody else was faster. What
 a reorganisation took back is rolled back to the last block that still stands. Appends CageMirrored when a rule or the
-session changed; emits policy:cage_updated. Seed: issue of the cage, "The mirror and custody".
+session changed; emits policy:cage_updated. The Safe itself is looked at too: SafeChanged and safe:changed when
+something of it became weaker. Seed: issue of the cage, "The mirror and custody".
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from permits_app.policy_cage.mirror import (
     read_facts,
 )
 from permits_app.policy_cage.registration import columns_before, columns_of_unread, note_registered, point_at
+from permits_app.policy_cage.safe_watch import SafeState, list_bypasses, list_changes, read_safe_state
 from permits_app.policy_cage.state import CageState
 from tools_app import runner
 from tools_app.core import audit_log, event_bus
@@ -83,13 +85,14 @@ def sync_policy_cage(*, mirror_id: int, now: datetime) -> CageMirror:
         chain = _open(mirror.chain_id, now)
         facts = read_facts(chain, mirror.contract)
         replaced = mirror.replaced if mirror.replaced and is_enforced(chain, mirror.replaced) else ""
+        safe = read_safe_state(chain, mirror.account)
     except CageContradicted as error:
         _forget(mirror, _describe(error))
         raise
     except GolemError as error:
         CageMirror.objects.filter(pk=mirror_id).update(problem=_describe(error))
         raise
-    return _keep(mirror, followed, facts, replaced, now)
+    return _keep(mirror, followed, facts, replaced, safe, now)
 
 
 def _describe(error: GolemError) -> str:
@@ -123,7 +126,9 @@ def _as_point(number: int, block_hash: str, at: datetime, state: dict[str, Any])
 
 
 @whole
-def _keep(seen: CageMirror, followed: Followed, facts: CageFacts, replaced: str, now: datetime) -> CageMirror:
+def _keep(
+    seen: CageMirror, followed: Followed, facts: CageFacts, replaced: str, safe: SafeState | None, now: datetime
+) -> CageMirror:
     with transaction.atomic():
         mirror = CageMirror.objects.select_for_update(no_key=True, of=("self",)).select_related("cage").get(pk=seen.pk)
         if (mirror.block_number, mirror.block_hash, mirror.contract) != (
@@ -145,11 +150,35 @@ def _keep(seen: CageMirror, followed: Followed, facts: CageFacts, replaced: str,
             mirror.synced_at = now
         else:
             mirror.problem = f"still reading: block {mirror.block_number} of {followed.newest_block}"
+        _keep_safe(mirror, safe, now)
         mirror.save()
         changed = _write_columns(mirror.cage, state)
         if was.rules != state.rules or was.keys != state.keys or is_rolled_back:
             _announce(mirror, changed, is_rolled_back=is_rolled_back, now=now)
     return mirror
+
+
+def _keep_safe(mirror: CageMirror, safe: SafeState | None, now: datetime) -> None:
+    """Whatever else acts for the Safe is told when it is first seen; what its owners took note of stays theirs."""
+    kept = safe.as_dict() if safe is not None else {}
+    if kept == mirror.safe:
+        return
+    if safe is None:
+        lines = ["it does not answer as a Safe does"]
+    elif mirror.safe:
+        changes = list_changes(SafeState.from_dict(mirror.safe), safe, cage=mirror.contract)
+        lines = [f"{one.what}: {one.before} became {one.after}" for one in changes if one.is_weaker]
+    else:
+        # What stood there when the cage was followed is what its owners made.
+        mirror.safe_noted = kept
+        lines = list_bypasses(safe, mirror.contract)
+    mirror.safe = kept
+    if not lines:
+        return
+    data = {"contract": mirror.contract, "account": mirror.account, "lines": lines}
+    audit_log.append(golem_id=mirror.cage.golem_id, event="SafeChanged", actor=_ACTOR, data=data, now=now)
+    told = {"account": mirror.account, "contract": mirror.contract, "count": len(lines)}
+    event_bus.emit(golem_id=mirror.cage.golem_id, event=Event(EventType.SAFE_CHANGED, told), now=now)
 
 
 def _write_checkpoints(mirror: CageMirror, points: Sequence[MirrorPoint]) -> None:

@@ -9,17 +9,22 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.safestring import SafeString
 
+from archetypes_app.admin.audited import name_actor
 from archetypes_app.models import Golem
 from archetypes_app.ownership import has_power
 from archetypes_app.roles import Power
+from permits_app.actions.note_safe import note_safe
 from permits_app.actions.request_change import request_operation
 from permits_app.admin.cage_mirrors import show_enforcement
+from permits_app.admin.safe_card import SafeCard, build_safe_card
 from permits_app.approval_pages.cage_forms import ACTS, RULE_FORMS, ActForm, CageForm, describe_limits
+from permits_app.approval_pages.forms import WhyForm
 from permits_app.approval_pages.role_forms import ROLE_FORMS
 from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.approvals.cage_words import name_rule, say_session, show_rule
@@ -44,6 +49,7 @@ _GROUPS = {
     RuleKind.VALUER: "Valuers",
     RuleKind.GUARDIAN: "Guardian",
     RuleKind.RECIPIENT: "Recipients of payouts",
+    RuleKind.SEQUENCER: "Sequencer",
 }
 FORMS = {**RULE_FORMS, **ROLE_FORMS}
 
@@ -75,6 +81,9 @@ class CagePage:
     waiting: tuple[WaitingLine, ...]
     is_halted: bool
     is_breached: bool
+    settles: str
+    """When batches run again after prices that jumped were noted; empty when they run."""
+    safe: SafeCard | None
 
 
 def build_cage_page(mirror: CageMirror, *, now: datetime) -> CagePage:
@@ -96,7 +105,16 @@ def build_cage_page(mirror: CageMirror, *, now: datetime) -> CagePage:
         waiting=tuple(_list_waiting(state, chain_id, book, now)),
         is_halted=state.is_halted,
         is_breached=state.is_drawdown_breached,
+        settles=_say_settling(state, now),
+        safe=build_safe_card(mirror, book),
     )
+
+
+def _say_settling(state: CageState, now: datetime) -> str:
+    if state.settled_at <= now.timestamp():
+        return ""
+    at = datetime.fromtimestamp(state.settled_at, UTC)
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC, {format_age(at, now=now)}"
 
 
 class CagePages:
@@ -106,6 +124,7 @@ class CagePages:
         """Their addresses."""
         return [
             path("<uuid:golem_id>/cage/", wrap(self.cage_view), name=f"{name}_cage"),
+            path("<uuid:golem_id>/cage/note-safe/", wrap(self.note_safe_view), name=f"{name}_note_safe"),
             path("<uuid:golem_id>/cage/<slug:act>/", wrap(self.cage_act_view), name=f"{name}_cage_act"),
         ]
 
@@ -140,6 +159,28 @@ class CagePages:
         messages.info(request, "It waits for the owners' signature.")
         return HttpResponseRedirect(page_of_request(opened.pk))
 
+    def note_safe_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
+        """An owner has looked at the Safe as it is; nothing is sent."""
+        golem, _ = self._caged(request, golem_id)
+        admin: Any = self
+        page = reverse("admin:archetypes_app_golem_cage", args=[golem.pk])
+        if request.method != "POST":
+            return HttpResponseRedirect(page)
+        if not admin.has_change_permission(request, golem):
+            raise PermissionDenied
+        form = WhyForm(request.POST, prefix="note-safe")
+        if not form.is_valid():
+            messages.error(request, "Say why the Safe is as it should be.")
+            return HttpResponseRedirect(page)
+        try:
+            note_safe(
+                golem_id=golem.pk, actor=name_actor(request.user), reason=form.cleaned_data["reason"], now=clock.now()
+            )
+        except GolemError as error:
+            return report_refusal(request, error, page)
+        messages.info(request, "Noted. The next change of the Safe is told again.")
+        return HttpResponseRedirect(page)
+
     def _make_form(self, act: str, mirror: CageMirror, data: Any) -> CageForm | None:
         prefix = act
         if act in FORMS:
@@ -166,6 +207,7 @@ class CagePages:
             "refused": list(refused or ()),
             "forms": [(act, forms[act], FORMS[act].title) for act in FORMS],
             "acts": forms,
+            "note_safe": WhyForm(prefix="note-safe"),
             "may_act": admin.has_change_permission(request, golem),
             "may_replace": has_power(golem, request.user, Power.ADMINISTER),
         }

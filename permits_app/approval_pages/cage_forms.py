@@ -5,6 +5,7 @@ A form only writes a wish down; the contract says what is looser, and the owners
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar, Final
@@ -18,6 +19,7 @@ from permits_app.approvals.operations.cage import write_rule
 from permits_app.forms import PercentField, UsdField
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import (
+    MOST_JUMP_PERCENT,
     AssetRule,
     AssetState,
     Limit,
@@ -29,11 +31,14 @@ from permits_app.policy_cage.contract import (
     guardian_rule,
     limit_key,
     limit_rule,
+    sequencer_rule,
     spender_rule,
     valuer_rule,
 )
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
+from permits_app.policy_cage.suggested_bounds import MOST_JUMP_PERCENT as JUMP_PERCENT
+from permits_app.policy_cage.suggested_bounds import read_bounds
 from tools_app.admin.tokens import find_token, known_deployment, name_address
 from tools_app.chain.abi import checksum
 from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS
@@ -183,7 +188,25 @@ class AssetForm(CageForm):
     per_window = forms.CharField(
         label="May leave within 24 h", required=False, max_length=60, widget=UnfoldAdminTextInputWidget()
     )
-    field_order = ("token", "becomes", "per_batch", "per_window", "reason")
+    jump = forms.IntegerField(
+        label="Its price may jump by, in per cent",
+        required=False,
+        min_value=0,
+        max_value=MOST_JUMP_PERCENT,
+        widget=UnfoldAdminTextInputWidget(),
+        help_text="Since the last batch; 0 for any, empty leaves it as it is",
+    )
+    least = forms.CharField(
+        label="Its price is above",
+        required=False,
+        max_length=60,
+        widget=UnfoldAdminTextInputWidget(),
+        help_text="US dollars; 0 asks nothing, empty leaves it as it is",
+    )
+    most = forms.CharField(
+        label="Its price is below", required=False, max_length=60, widget=UnfoldAdminTextInputWidget()
+    )
+    field_order = ("token", "becomes", "per_batch", "per_window", "jump", "least", "most", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -205,6 +228,13 @@ class AssetForm(CageForm):
                 given[name] = parse_units(str(given[name]).replace(",", ""), token.decimals if token else 18)
             except ValueError:
                 self.add_error(name, "Write an amount in units of the token.")
+        for name in ("least", "most"):
+            try:
+                given[name] = Decimal(given[name].replace(",", "")) if given.get(name) else None
+                if given[name] is not None and not (given[name].is_finite() and given[name] >= 0):
+                    raise InvalidOperation
+            except InvalidOperation:
+                self.add_error(name, "Write a price in US dollars.")
         return given
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
@@ -223,16 +253,22 @@ class AssetForm(CageForm):
             ]
         state = AssetState.APPROVED if given["becomes"] == "approved" else AssetState.RETIRING
         if known is not None:
-            asset = AssetRule(
-                feed=known.feed,
-                max_age_seconds=known.max_age_seconds,
-                token_decimals=known.token_decimals,
-                feed_decimals=known.feed_decimals,
-                state=state,
-            )
+            asset = replace(known, state=state)
         else:
             asset = self._read_asset(chain, state)
+        asset = self._bound(asset)
         return asset_rules(given["token"], asset, per_batch=batch, per_window=window)
+
+    def _bound(self, asset: AssetRule) -> AssetRule:
+        """With the bounds that were written; a bound of the feed is in its own units."""
+        given = self.cleaned_data
+        if given["jump"] is not None:
+            asset = replace(asset, most_jump_percent=given["jump"])
+        if given["least"] is not None:
+            asset = replace(asset, least=int(given["least"] * 10**asset.feed_decimals))
+        if given["most"] is not None:
+            asset = replace(asset, most=int(given["most"] * 10**asset.feed_decimals))
+        return asset
 
     def _read_asset(self, chain: ChainReader, state: AssetState) -> AssetRule:
         address = self.cleaned_data["token"]
@@ -240,12 +276,16 @@ class AssetForm(CageForm):
         feed = deployment.feeds.get(address) if deployment else None
         if feed is None or meta is None:
             raise InvalidParams("this token has no feed, so the cage could not value it", fields={"token": "no feed"})
+        least, most = read_bounds(chain, feed.address)
         return AssetRule(
             feed=feed.address,
             max_age_seconds=feed.max_age_seconds or DEFAULT_MAX_AGE_SECONDS,
             token_decimals=meta.decimals,
             feed_decimals=chain.price(meta).decimals,
             state=state,
+            most_jump_percent=JUMP_PERCENT,
+            least=least,
+            most=most,
         )
 
 
@@ -274,6 +314,21 @@ class GuardianForm(CageForm):
         return [guardian_rule(self.cleaned_data["guardian"] or ZERO_ADDRESS)]
 
 
+class SequencerForm(CageForm):
+    """Which feed says that the chain's sequencer is up, and for how long it must have been."""
+
+    title = "The chain's sequencer"
+    feed = AddressField(required=False, help_text="Empty: nothing is asked of it")
+    minutes = forms.IntegerField(min_value=0, max_value=1_440, initial=60, widget=UnfoldAdminTextInputWidget())
+    field_order = ("feed", "minutes", "reason")
+
+    def build_rules(self, chain: ChainReader) -> list[Rule]:
+        """One rule."""
+        feed = self.cleaned_data["feed"]
+        seconds = self.cleaned_data["minutes"] * 60 if feed else 0
+        return [sequencer_rule(feed or ZERO_ADDRESS, grace_seconds=seconds)]
+
+
 class SessionForm(CageForm):
     """The golem's key, until when, for how much."""
 
@@ -298,7 +353,7 @@ class SessionForm(CageForm):
 
 
 class ActForm(CageForm):
-    """Halt, resume, acknowledge, enable, disable, or cancel what waits: nothing to fill in but the reason."""
+    """Halt, resume, acknowledge, take prices, enable, disable, or cancel what waits: nothing to fill in but why."""
 
     kind = forms.IntegerField(required=False, widget=forms.HiddenInput())
     key = forms.CharField(required=False, max_length=66, widget=forms.HiddenInput())
@@ -322,9 +377,10 @@ RULE_FORMS: Final[dict[str, type[CageForm]]] = {
     "asset": AssetForm,
     "valuer": ValuerForm,
     "guardian": GuardianForm,
+    "sequencer": SequencerForm,
     "session": SessionForm,
 }
-ACTS: Final = ("halt", "resume", "acknowledge", "enable", "disable", "cancel")
+ACTS: Final = ("halt", "resume", "acknowledge", "prices", "enable", "disable", "cancel")
 
 
 def parse_limit(limit: Limit, text: str) -> int:

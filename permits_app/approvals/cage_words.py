@@ -16,7 +16,7 @@ from tools_app.admin.calls import name_selector
 from tools_app.admin.display import format_bps, format_coin, format_seconds, shorten_hex
 from tools_app.admin.tokens import format_token_amount, name_address
 from tools_app.chain.abi import checksum
-from tools_app.core.units import format_micro_usd
+from tools_app.core.units import format_micro_usd, format_units
 from tools_app.toolkit.enums import Phase
 
 PHASES: Final = (Phase.THRIVING, Phase.CAUTIOUS, Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
@@ -56,6 +56,8 @@ def name_rule(kind: int, key: bytes, *, chain_id: int) -> str:
         return _name_role_call(int.from_bytes(key, "big"), chain_id)
     if kind == RuleKind.RECIPIENT:
         return f"Recipient {int.from_bytes(key, 'big')}, who may be paid"
+    if kind == RuleKind.SEQUENCER:
+        return "The chain's sequencer"
     if kind == RuleKind.CONDITION:
         packed = int.from_bytes(key, "big")
         call = name_rule(RuleKind.CALL, (packed >> 8).to_bytes(32, "big"), chain_id=chain_id)
@@ -88,6 +90,8 @@ def show_rule(kind: int, key: bytes, value: int, *, chain_id: int) -> str:
         return format_token_amount(chain_id, key_address(key), value)
     if kind == RuleKind.ASSET:
         return _show_asset(value)
+    if kind == RuleKind.SEQUENCER:
+        return _show_sequencer(value, chain_id)
     return show_address(chain_id, checksum(f"0x{value:040x}")) if value else "nobody"
 
 
@@ -170,7 +174,25 @@ def _show_asset(value: int) -> str:
         return "not approved"
     asset = AssetRule.unpack(value)
     state = "approved" if asset.state is AssetState.APPROVED else "only to be sold"
-    return f"{state}; priced by {asset.feed}, at most {format_seconds(asset.max_age_seconds)} old"
+    asked = [f"at most {format_seconds(asset.max_age_seconds)} old"]
+    if asset.most_jump_percent:
+        asked.append(f"within {asset.most_jump_percent}% of the last batch's")
+    if asset.least:
+        asked.append(f"above {_show_answer(asset.least, asset)}")
+    if asset.most:
+        asked.append(f"below {_show_answer(asset.most, asset)}")
+    return f"{state}; priced by {asset.feed}, {', '.join(asked)}"
+
+
+def _show_answer(answer: int, asset: AssetRule) -> str:
+    return f"{format_units(answer, asset.feed_decimals)} USD"
+
+
+def _show_sequencer(value: int, chain_id: int) -> str:
+    if not value:
+        return "not asked"
+    feed = show_address(chain_id, checksum(f"0x{value & (1 << 160) - 1:040x}"))
+    return f"must have been up for {format_seconds(value >> 160)}, as {feed} says"
 
 
 def _name_function(selector: bytes) -> str:

@@ -39,6 +39,7 @@ _OWNER_FUNCTIONS: Final = (
     "halt",
     "resume",
     "acknowledgeDrawdown",
+    "notePrices",
 )
 _OPERATIONS: Final = {
     "0": "call; never a delegate call",

@@ -80,6 +80,8 @@ class CageMirror(TimeStamped):
         default="",
         help_text="The contract that was followed before, as long as the account still acts through it too",
     )
+    safe: Any = models.JSONField(default=dict, blank=True, help_text="The Safe as last seen: owners, modules, guards")
+    safe_noted: Any = models.JSONField(default=dict, blank=True, help_text="The Safe as its owners took note of it")
 
     class Meta:
         verbose_name = "cage mirror"

@@ -32,6 +32,10 @@ MOST_ALLOWANCE_SECONDS: Final = 86_400
 PERMIT2: Final = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 UINT128_MAX: Final = 2**128 - 1
 _MASK_112: Final = 2**112 - 1
+_BOUND_BITS: Final = 9
+MOST_JUMP_PERCENT: Final = 255
+SETTLING_SECONDS: Final = 3_600
+"""How long no batch runs after somebody noted prices that had jumped."""
 APPROVE: Final = bytes.fromhex("095ea7b3")
 
 
@@ -51,6 +55,7 @@ class RuleKind(IntEnum):
     ROLE_ALLOWANCE = 10
     RECIPIENT = 11
     PAYOUT = 12
+    SEQUENCER = 13
 
 
 class Limit(IntEnum):
@@ -107,22 +112,35 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class AssetRule:
-    """What the value of an ASSET rule packs: the feed, the most its answer may age, and both scales."""
+    """What the value of an ASSET rule packs: the feed, what it must keep to, and both scales.
+
+    An answer may be `max_age_seconds` old, is above `least` and below `most` (in the feed's own units), and differs by
+    at most `most_jump_percent` from that of the last batch. Of these 0 asks nothing. Bounds are kept with nine bits:
+    `least` is rounded up and `most` down.
+    """
 
     feed: str
     max_age_seconds: int
     token_decimals: int
     feed_decimals: int
     state: AssetState = AssetState.APPROVED
+    most_jump_percent: int = 0
+    least: int = 0
+    most: int = 0
 
     def pack(self) -> int:
-        """The rule's value."""
+        """The rule's value. Raises ValueError for a jump of more than 255 per cent."""
+        if not 0 <= self.most_jump_percent <= MOST_JUMP_PERCENT:
+            raise ValueError(f"a jump is of 0 to {MOST_JUMP_PERCENT} per cent")
         return (
             int(self.feed, 16)
             | self.max_age_seconds << 160
             | self.feed_decimals << 192
             | self.token_decimals << 200
             | int(self.state) << 208
+            | self.most_jump_percent << 216
+            | pack_bound(self.least, rounds_up=True) << 224
+            | pack_bound(self.most) << 240
         )
 
     @classmethod
@@ -133,7 +151,10 @@ class AssetRule:
             max_age_seconds=value >> 160 & 0xFFFFFFFF,
             feed_decimals=value >> 192 & 0xFF,
             token_decimals=value >> 200 & 0xFF,
-            state=AssetState(value >> 208),
+            state=AssetState(value >> 208 & 0xFF),
+            most_jump_percent=value >> 216 & 0xFF,
+            least=unpack_bound(value >> 224 & 0xFFFF),
+            most=unpack_bound(value >> 240),
         )
 
 
@@ -160,6 +181,22 @@ class Refill:
     def unpack(cls, value: int) -> Refill:
         """What a rule's value means."""
         return cls(most=value & _MASK_112, back=value >> 112 & _MASK_112, period_seconds=value >> 224)
+
+
+def pack_bound(answer: int, *, rounds_up: bool = False) -> int:
+    """An answer of a feed as the contract keeps a bound: an exponent of 7 bits above a mantissa of 9."""
+    exponent = max(0, answer.bit_length() - _BOUND_BITS)
+    mantissa = answer >> exponent
+    if rounds_up and mantissa << exponent != answer:
+        mantissa += 1
+        if mantissa >> _BOUND_BITS:
+            exponent, mantissa = exponent + 1, mantissa >> 1
+    return exponent << _BOUND_BITS | mantissa
+
+
+def unpack_bound(packed: int) -> int:
+    """The answer that such a bound stands for."""
+    return (packed & (1 << _BOUND_BITS) - 1) << (packed >> _BOUND_BITS)
 
 
 # ---- keys and rules ----------------------------------------------------------------------------------------------
@@ -229,6 +266,11 @@ def valuer_rule(target: str, valuer: str) -> Rule:
 
 def guardian_rule(guardian: str) -> Rule:
     return Rule(RuleKind.GUARDIAN, bytes(32), int(guardian, 16))
+
+
+def sequencer_rule(feed: str, *, grace_seconds: int) -> Rule:
+    """Batches run when `feed` says that the chain's sequencer has been up for that long; the zero address asks none."""
+    return Rule(RuleKind.SEQUENCER, bytes(32), grace_seconds << 160 | int(feed, 16))
 
 
 def role_call_key(role: int, target: str, selector: bytes) -> bytes:
@@ -351,6 +393,11 @@ def encode_resume() -> bytes:
 def encode_acknowledge_drawdown() -> bytes:
     """For the owner's Safe."""
     return encode_call(FUNCTIONS["acknowledgeDrawdown"])
+
+
+def encode_note_prices() -> bytes:
+    """Anyone may send it, and batches run an hour later; from the owner's Safe they run at once."""
+    return encode_call(FUNCTIONS["notePrices"])
 
 
 # ---- answers -------------------------------------------------------------------------------------------------------

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.call_rules import list_rights
-from permits_app.policy_cage.contract import PERMIT2, decode_cage_error
+from permits_app.policy_cage.contract import PERMIT2, RuleKind, decode_cage_error
 from permits_app.policy_cage.safe_tx import IS_MODULE_ENABLED, NONCE, ZERO_ADDRESS
+from permits_app.policy_cage.safe_watch import GET_STORAGE, GUARD_SLOT, MODULE_GUARD_SLOT
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Right
 from tools_app.chain.abi import checksum, decode_output, encode_call
+from tools_app.chain.feeds import LATEST_ROUND
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import CallOutcome, SimulationRequest
 from tools_app.simulation.select import run_simulation
@@ -28,13 +30,7 @@ _PERMIT2_ALLOWANCE = (
 )
 _OWNER = "function owner() view returns (address)"
 _IS_OWNER = "function isOwner(address owner) view returns (bool)"
-_GET_STORAGE: str = "function getStorageAt(uint256 offset, uint256 length) view returns (bytes)"
-# keccak256 of the names that Safe gives the slots of its guard, its modules' guard and its fallback handler.
-_HOOK_SLOTS = (
-    0x4A204F620C8C5CCDCA3FD54D003BADD85BA500436A431F0CBDA4F558C93C34C8,
-    0xB104E0B93118902C651344349B610029D694CFDEC91C589C91EBAFBCD0289947,
-    HANDLER_SLOT,
-)
+_HOOK_SLOTS = (GUARD_SLOT, MODULE_GUARD_SLOT, HANDLER_SLOT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +65,11 @@ def observe_batch(
         Call(to=state.cage, data=encode_call(FUNCTIONS["priceOf"], asset), value=0, label="a price")
         for asset in state.assets
     ]
+    standing = _ask_standing(state)
     request = SimulationRequest(
         chain_id=chain.chain_id,
         sender=state.account,
-        calls=(look, *prices, *asked, count, *calls, look, *asked, count),
+        calls=(look, *prices, *standing, *asked, count, *calls, look, *asked, count),
         block=chain.block,
     )
     result = run_simulation(request, deadline=deadline, risk_tier=risk_tier, setting=setting)
@@ -81,7 +78,8 @@ def observe_batch(
     def take(count: int) -> list[CallOutcome]:
         return [next(outcomes) for _ in range(count)]
 
-    [before], priced, held, [sent] = take(1), take(len(prices)), take(len(rights)), take(1)
+    [before], priced, [seen, *sequencer] = take(1), take(len(prices)), take(len(standing))
+    held, [sent] = take(len(rights)), take(1)
     ran, [after], held_after, [sent_after] = take(len(calls)), take(1), take(len(rights)), take(1)
     nonce = _read_count(sent)
     at = max(now, chain.block.timestamp + 1)
@@ -102,6 +100,8 @@ def observe_batch(
         nonce=nonce,
         acted=_read_count(sent_after) - nonce,
         has_account_code=is_contract(chain.code(state.account)),
+        seen_prices=int.from_bytes(seen.output[:32], "big") if seen.succeeded else 0,
+        sequencer=_read_sequencer(sequencer),
         rights_before={right: _read_right(right, one, at) for right, one in zip(rights, held, strict=True)},
         rights_after={right: _read_right(right, one, at) for right, one in zip(rights, held_after, strict=True)},
     )
@@ -137,6 +137,25 @@ def _read_right(right: Right, outcome: CallOutcome, at: int) -> int | Refusal:
     return 0 if expiration < at else int(amount)
 
 
+def _ask_standing(state: CageState) -> list[Call]:
+    """The prices of the last batch, and the feed of the chain's sequencer where the rules name one."""
+    asked = [Call(to=state.cage, data=encode_call(FUNCTIONS["seenPrices"]), value=0, label="the last batch's prices")]
+    feed = state.rule(RuleKind.SEQUENCER, bytes(32)) & (1 << 160) - 1
+    if feed:
+        asked.append(
+            Call(to=checksum(f"0x{feed:040x}"), data=encode_call(LATEST_ROUND), value=0, label="the sequencer")
+        )
+    return asked
+
+
+def _read_sequencer(outcomes: Sequence[CallOutcome]) -> tuple[int, int] | None:
+    for outcome in outcomes:
+        if outcome.succeeded and len(outcome.output) >= 160:
+            _, answer, since, _, _ = decode_output(LATEST_ROUND, outcome.output)
+            return answer, since
+    return None
+
+
 def _read_price(outcome: CallOutcome) -> tuple[int, int] | Refusal:
     if not outcome.succeeded:
         return _read_refusal(outcome)
@@ -161,7 +180,7 @@ def _look_at_account(chain: ChainReader, state: CageState, targets: Sequence[str
     outcomes = iter(
         chain.call_many(
             [
-                *(ReadCall(account, _GET_STORAGE, (slot, 1)) for slot in _HOOK_SLOTS),
+                *(ReadCall(account, GET_STORAGE, (slot, 1)) for slot in _HOOK_SLOTS),
                 *(ReadCall(account, IS_MODULE_ENABLED, (target,)) for target in targets),
                 *(ReadCall(target, _OWNER, ()) for target in targets),
                 ReadCall(account, _IS_OWNER, (state.session.key,)),

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from permits_app.policy_cage.begin_prices import keep_prices
 from permits_app.policy_cage.call_rules import check_calls, list_rights
 from permits_app.policy_cage.contract import (
     UINT128_MAX,
@@ -67,6 +68,7 @@ def predict(state: CageState, calls: Sequence[Call], observed: Observed, *, send
     """What `execute(calls)` of `sender` would do at the observed moment."""
     try:
         role = check_entry(state, observed, sender)
+        observed = keep_prices(state, observed)
         check_calls(state, calls, observed, role)
         before = _value(state, observed, _need(observed.before))
         rights = list_rights(state, calls)

@@ -68,7 +68,10 @@ class PurseState:
 
 @dataclass
 class CageState:
-    """One cage after some block. Rules are keyed by (kind, 0x-hex key); windows by what they count."""
+    """One cage after some block. Rules are keyed by (kind, 0x-hex key); windows by what they count.
+
+    No batch runs before `settled_at` (unix seconds), because prices that had jumped were noted.
+    """
 
     cage: str
     account: str
@@ -84,6 +87,7 @@ class CageState:
     last_rebalance_at: int = 0
     is_halted: bool = False
     is_drawdown_breached: bool = False
+    settled_at: int = 0
 
     # ---- reading -------------------------------------------------------------------------------------------------
 
@@ -175,6 +179,9 @@ class CageState:
     def _on_drawdown_acknowledged(self, _: Mapping[str, Any], __: int) -> None:
         self.is_drawdown_breached = False
 
+    def _on_prices_noted(self, args: Mapping[str, Any], _: int) -> None:
+        self.settled_at = args["settledAt"]
+
     def _on_outflow_counted(self, args: Mapping[str, Any], block_time: int) -> None:
         self._count(args["asset"], args["amount"], block_time)
 
@@ -237,6 +244,7 @@ class CageState:
             "last_rebalance_at": self.last_rebalance_at,
             "is_halted": self.is_halted,
             "is_drawdown_breached": self.is_drawdown_breached,
+            "settled_at": self.settled_at,
         }
 
     @classmethod
@@ -265,6 +273,8 @@ class CageState:
             last_rebalance_at=kept["last_rebalance_at"],
             is_halted=kept["is_halted"],
             is_drawdown_breached=kept["is_drawdown_breached"],
+            # A contract before version 6 knows no prices that were noted.
+            settled_at=kept.get("settled_at", 0),
         )
 
 

@@ -31,6 +31,12 @@ from permits_app.policy_cage.contract import (
     spender_rule,
     valuer_rule,
 )
+from permits_app.policy_cage.suggested_bounds import (
+    MOST_JUMP_OF_BASE_PERCENT,
+    MOST_JUMP_PERCENT,
+    read_bounds,
+    sequencer_rules,
+)
 from permits_app.policy_cage.suggested_conditions import suggest_conditions
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS
@@ -70,7 +76,7 @@ def suggest_rules(
     addresses = {kind: [row.address for row in allowed if row.kind == kind] for kind in AllowlistKind.values}
     rules = _limit_rules(golem, cage, limits, high_water_mark_micro_usd)
     for token in addresses[AllowlistKind.TOKEN][: cage.max_assets]:
-        rules += _asset_rules(chain, token, limits)
+        rules += _asset_rules(chain, token, limits, base_asset=golem.base_asset)
     counted = {each.key for each in rules if each.kind is RuleKind.ASSET}
     valued = {key_address(key) for key in counted}
     valued |= {place for place, subject in SHELF.valued_on(chain.chain_id).items() if subject in valuers}
@@ -80,6 +86,7 @@ def suggest_rules(
         if spender not in gone:
             rules.append(spender_rule(spender, most_micro_usd=limits.per_transaction_micro_usd))
     rules += [valuer_rule(subject, valuer) for subject, valuer in valuers.items() if subject not in gone]
+    rules += sequencer_rules(chain.chain_id)
     rules += _payout_rules(chain.token(golem.base_asset).address, addresses[AllowlistKind.RECIPIENT], rules)
     if guardian is not None:
         rules.append(guardian_rule(guardian))
@@ -126,7 +133,7 @@ def _limit_rules(golem: Golem, cage: PolicyCage, limits: SpendingLimits, mark: i
     return [limit_rule(limit, value) for limit, value in values.items()]
 
 
-def _asset_rules(chain: ChainReader, token: str, limits: SpendingLimits) -> list[Rule]:
+def _asset_rules(chain: ChainReader, token: str, limits: SpendingLimits, *, base_asset: str) -> list[Rule]:
     feed = get_deployment(chain.chain_id).feeds.get(token)
     if feed is None:
         return []
@@ -137,11 +144,15 @@ def _asset_rules(chain: ChainReader, token: str, limits: SpendingLimits) -> list
     def base_units(micro_usd: int) -> int:
         return micro_usd * unit // (price.answer * 10**6)
 
+    least, most = read_bounds(chain, feed.address)
     asset = AssetRule(
         feed=feed.address,
         max_age_seconds=feed.max_age_seconds or DEFAULT_MAX_AGE_SECONDS,
         token_decimals=meta.decimals,
         feed_decimals=price.decimals,
+        most_jump_percent=MOST_JUMP_OF_BASE_PERCENT if meta.symbol == base_asset else MOST_JUMP_PERCENT,
+        least=least,
+        most=most,
     )
     return asset_rules(
         token,

@@ -63,7 +63,8 @@ class Observed:
     `prices` are (answer, unit) or the refusal of the feed, by asset; `after` is None when a call failed, and then
     `failure` says which and why. `owned` are targets that the account owns; `acted` is how many of the owners'
     transactions ran inside the batch, `nonce` how many before it. `hooks` are the Safe's guards and handler, the zero
-    address where one is not set.
+    address where one is not set. `seen_prices` is the contract's own word of the last batch's prices; `sequencer` is
+    what its feed says, (answer, since when in unix seconds), where the rules ask for it.
     """
 
     now: int
@@ -81,6 +82,8 @@ class Observed:
     has_account_code: bool = True
     rights_before: Mapping[Right, int | Refusal] = field(default_factory=dict)
     rights_after: Mapping[Right, int | Refusal] = field(default_factory=dict)
+    seen_prices: int = 0
+    sequencer: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,6 +204,7 @@ def test_a_guardian_opens_no_door_but_halt(caged: CagedSafe) -> None:
         "worsenPhase": [4],
         "recordDrawdown": [],
         "acknowledgeDrawdown": [],
+        "notePrices": [],
     }
     assert set(arguments) == changing
     opened = {

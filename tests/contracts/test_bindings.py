@@ -9,10 +9,18 @@ from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world import bindings
 from golem_project.embedded.world.solidity import load_contract
 from permits_app.policy_cage.abi import ERRORS, EVENTS, FUNCTIONS
-from permits_app.policy_cage.contract import Limit, encode_deployment, limit_rule
+from permits_app.policy_cage.contract import (
+    AssetRule,
+    Limit,
+    Rule,
+    RuleKind,
+    address_key,
+    encode_deployment,
+    limit_rule,
+)
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from tests.proof.caged.engines import InProcessEngine
-from tests.proof.caged.safe import USD, build_caged_safe
+from tests.proof.caged.safe import FEED_DECIMALS, MAX_AGE, USD, build_caged_safe
 from tools_app.chain.signatures import parse_signature
 
 MOST_BYTES_OF_CODE = 24_576
@@ -47,10 +55,19 @@ def test_each_part_of_the_cage_leaves_a_tenth_of_the_size_a_chain_takes(name: st
 
 
 def test_a_batch_that_swaps_costs_no_more_gas_than_it_may() -> None:
-    """A tenth above what it cost when there was one key and one role."""
+    """A tenth above what it cost when there was one key and one role; also where each feed is bounded and has moved."""
     caged = build_caged_safe(InProcessEngine())
+    bounded = [
+        AssetRule(coin.feed, MAX_AGE, coin.decimals, FEED_DECIMALS, most_jump_percent=25, least=1, most=10**20)
+        for coin in caged.coins.values()
+    ]
+    keys = [address_key(coin.address) for coin in caged.coins.values()]
+    rules = [Rule(RuleKind.ASSET, key, asset.pack()) for key, asset in zip(keys, bounded, strict=True)]
+    assert caged.propose(*rules).succeeded
     sent = caged.execute(caged.approve("USDC", 1))
     assert sent.succeeded
+    for symbol, coin in caged.coins.items():
+        caged.set_price(symbol, coin.price * 1_001 // 1_000)
     swapped = caged.execute(*caged.trade("USDC", 300 * USD, "WETH", 10**17))
     assert swapped.succeeded and swapped.gas_used <= MOST_GAS_OF_A_SWAP
 

@@ -41,6 +41,7 @@ from tests.proof.caged.safe import (
     FEED_DECIMALS,
     MAX_AGE,
     USD,
+    Coin,
     build_caged_safe,
     selector,
     set_session,
@@ -57,7 +58,8 @@ ROUNDS_PER_REPORT = 10
 class Variant:
     """One owner's temper: limits other than the defaults, and what the session key is given.
 
-    `most_usd` of each asset may leave at once, and twice as much in a day.
+    `most_usd` of each asset may leave at once, and twice as much in a day. Prices may jump by `jump_percent` from batch
+    to batch, 0 by any.
     """
 
     limits: Mapping[Limit, int] = field(default_factory=dict)
@@ -66,6 +68,7 @@ class Variant:
     operations: int = 1_000
     budget_usd: int = 10**8
     is_wbtc_retiring: bool = False
+    jump_percent: int = 0
 
 
 VARIANTS: tuple[Variant, ...] = (
@@ -89,6 +92,8 @@ VARIANTS: tuple[Variant, ...] = (
     Variant({Limit.PHASE: 4}, seconds=18 * 3_600),
     Variant({Limit.HIGH_WATER_MARK_MICRO_USD: 0}),
     Variant(budget_usd=3_000),
+    # And one whose feeds may not move far from batch to batch.
+    Variant(jump_percent=20),
 )
 
 
@@ -110,6 +115,8 @@ class Siege:
                 wbtc = caged.coins["WBTC"]
                 asset = AssetRule(wbtc.feed, MAX_AGE, wbtc.decimals, FEED_DECIMALS, AssetState.RETIRING)
                 caged.change(Rule(RuleKind.ASSET, address_key(wbtc.address), asset.pack()))
+            if variant.jump_percent:
+                caged.change(*(_bound(coin, variant.jump_percent) for coin in caged.coins.values()))
             self.watches.append(Watch(caged))
         # Only now: waiting for what was changed takes days.
         for watch, variant in zip(self.watches, variants, strict=True):
@@ -163,6 +170,11 @@ class Siege:
             budget_usd=variant.budget_usd,
         )
         return bounds.check_run(steps)
+
+
+def _bound(coin: Coin, jump_percent: int) -> Rule:
+    asset = AssetRule(coin.feed, MAX_AGE, coin.decimals, FEED_DECIMALS, most_jump_percent=jump_percent)
+    return Rule(RuleKind.ASSET, address_key(coin.address), asset.pack())
 
 
 @contextmanager

@@ -7,13 +7,15 @@ not pass for the published one. The others are heists against the cage as it is.
 
 from __future__ import annotations
 
+import itertools
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from golem_project.embedded.world.node import run_node
 from golem_project.embedded.world.rpc import JsonRpc
@@ -22,13 +24,18 @@ from golem_project.embedded.world.solidity import load_contract
 from permits_app.policy_cage.published import mask_immutables
 from tests.proof.cage import hash_contract
 from tests.proof.caged.engines import NodeEngine, Sent, install_permit2
+from tests.proof.heists.crew import Crew, Outcome, call_together
 from tests.proof.heists.holes import HOLES, Carpenter, Hole
 from tests.proof.heists.judging import Judge
 from tests.proof.heists.plans import Planner
 from tests.proof.heists.scene import Scene, build_scene
 from tests.proof.heists.steps import Finding, Heist
-from tests.proof.heists.watch import Watch
+from tests.proof.heists.watch import Seen, Watch
 from tests.proof.registry import Progress, proof
+from tools_app.simulation.turbo.screening import is_turbo_installed
+
+if TYPE_CHECKING:
+    from tests.proof.heists.machine import Machine
 
 MOST_BATCHES_TO_FIND_A_HOLE = 100_000
 HEISTS_PER_ROUND = 90
@@ -52,24 +59,47 @@ class Gang:
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self.planner, self.watch = Planner(scene), Watch(scene)
+        self.machine = self._make_machine()
 
     def run(self, number: int) -> Played:
-        """One heist."""
+        """One heist, on the machine in this process where there is one."""
+        if self.machine is None:
+            return self.run_on_node(number)
+        heist = self.planner.make(number)
+        return self._judge(heist, self.machine.run(heist))
+
+    def run_on_node(self, number: int) -> Played:
+        """The same on the node, whose rules are the newest."""
         heist = self.planner.make(number)
         answer = self.scene.engine.rpc.call("eth_simulateV1", *self.watch.ask(heist))
-        done = self.watch.read(heist, answer)
-        return Played(heist, tuple(sent for sent, _ in done), Judge(self.scene, heist).check(done))
+        return self._judge(heist, self.watch.read(heist, answer))
 
     def search(self, hole: Hole, *, most_batches: int = MOST_BATCHES_TO_FIND_A_HOLE) -> tuple[int, str]:
-        """How many batches it took to find what an open hole leads to, and the finding; empty when there was none."""
-        batches = number = 0
-        while batches < most_batches:
-            played = self.run(number)
-            batches, number = batches + played.heist.batches, number + 1
-            for finding, line in played.found:
-                if finding in hole.findings:
-                    return batches, line
+        """How many batches it took to find what an open hole leads to, and the finding; empty when there was none.
+
+        The node must find it too.
+        """
+        batches = 0
+        with call_together(self) as crew:
+            for outcome in crew.run(itertools.count()):
+                batches += outcome.batches
+                if any(finding in hole.findings for finding, _ in outcome.found):
+                    for finding, line in self.run_on_node(outcome.number).found:
+                        if finding in hole.findings:
+                            return batches, line
+                if batches >= most_batches:
+                    break
         return batches, ""
+
+    def _judge(self, heist: Heist, done: Sequence[tuple[Sent, Seen]]) -> Played:
+        return Played(heist, tuple(sent for sent, _ in done), Judge(self.scene, heist).check(done))
+
+    def _make_machine(self) -> Machine | None:
+        if not is_turbo_installed():
+            return None
+        from tests.proof.heists.machine import Machine
+
+        return Machine(self.scene, self.watch)
 
 
 @contextmanager
@@ -98,8 +128,10 @@ def prove_heists(progress: Progress) -> None:
     subject = f"PolicyCage sha256:{hash_contract()}"
     if progress.notes[:1] != [subject]:
         progress.done, progress.findings, progress.notes = 0, [], [subject]
-    with run_scene() as scene:
-        gang, carpenter = Gang(scene), Carpenter(scene)
+    with run_scene() as scene, ExitStack() as later:
+        gang = Gang(scene)
+        carpenter = Carpenter(scene, gang.machine)
+        crew: Crew | None = None
         batches, seconds = read_pace(progress.notes)
         for number in progress.remaining():
             if number < len(HOLES):
@@ -107,17 +139,27 @@ def prove_heists(progress: Progress) -> None:
                 progress.notes.append(note)
                 progress.findings += finding
                 continue
+            # Only now: workers see the cage as it is when they are called.
+            crew = crew or later.enter_context(call_together(gang))
             started = time.monotonic()
-            for one in range(HEISTS_PER_ROUND):
-                played = gang.run((number - len(HOLES)) * HEISTS_PER_ROUND + one)
-                batches += played.heist.batches
-                progress.findings += [line for _, line in played.found]
+            first = (number - len(HOLES)) * HEISTS_PER_ROUND
+            for outcome in crew.run(range(first, first + HEISTS_PER_ROUND)):
+                batches += outcome.batches
+                if outcome.found:
+                    progress.findings += describe_findings(outcome, gang)
             seconds += time.monotonic() - started
             kept = [line for line in progress.notes if not line.startswith(PACE)]
             progress.notes = [*kept, f"{PACE}{batches} in {seconds:.0f} s"]
             if (number + 1) % ROUNDS_PER_REPORT == 0:
                 sys.stderr.write(f"{progress.id}: {batches:,} batches, {len(progress.findings)} findings\n")
                 sys.stderr.flush()
+
+
+def describe_findings(outcome: Outcome, gang: Gang) -> list[str]:
+    """What a worker found, and whether the node finds the same."""
+    told = [line for _, line in outcome.found]
+    again = [line for _, line in gang.run_on_node(outcome.number).found]
+    return told if again == told else [*told, f"heist {outcome.number}: the node found {again or 'nothing'}"]
 
 
 def read_pace(notes: list[str]) -> tuple[int, float]:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from tools_app.chain.abi import checksum
 from tools_app.chain.networks import Network
-from tools_app.chain.public_tokens import PUBLIC_FEEDS, PUBLIC_TOKENS
+from tools_app.chain.public_tokens import PUBLIC_FEEDS, PUBLIC_SEQUENCER_FEEDS, PUBLIC_TOKENS
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
 DEPLOYMENTS_FOLDER: Final = Path(__file__).with_name("deployments")
@@ -37,6 +37,8 @@ class Feed:
 class Deployment:
     """Contracts by name, tokens in registry order, feeds by token address (the coin's under NATIVE), checksummed.
 
+    `sequencer_feed` says since when a rollup's sequencer has been up.
+
     One value for each version of a file, and equal to no other: what is made of it may be kept by it.
     """
 
@@ -45,6 +47,7 @@ class Deployment:
     tokens: tuple[TokenMeta, ...] = ()
     feeds: Mapping[str, Feed] = field(default_factory=dict)
     wrapped_native: str | None = None
+    sequencer_feed: str | None = None
 
 
 def load_deployment(network: Network, *, folder: Path = DEPLOYMENTS_FOLDER) -> Deployment:
@@ -74,7 +77,9 @@ def _read_file(where: str, written_at_ns: int, chain_id: int) -> Deployment:
     symbols = [token.symbol.casefold() for token in tokens]
     if len(set(symbols)) != len(symbols):
         raise ValueError(f"{path.name} registers a symbol twice")
-    return Deployment(chain_id, contracts, tokens, feeds, contracts.get("weth9") or contracts.get("wrapped_native"))
+    wrapped = contracts.get("weth9") or contracts.get("wrapped_native")
+    sequencer = content.get("sequencer_feed")
+    return Deployment(chain_id, contracts, tokens, feeds, wrapped, checksum(sequencer) if sequencer else None)
 
 
 def _token(chain_id: int, row: Mapping[str, Any]) -> TokenMeta:
@@ -111,4 +116,5 @@ def _public_deployment(chain_id: int, native_symbol: str) -> Deployment:
         keys[symbol]: Feed(checksum(address), max_age_seconds=heartbeat + _ROUND_SLACK_SECONDS)
         for symbol, (address, heartbeat) in by_symbol.items()
     }
-    return Deployment(chain_id, {}, tokens, feeds, tokens[0].address if tokens else None)
+    wrapped = tokens[0].address if tokens else None
+    return Deployment(chain_id, {}, tokens, feeds, wrapped, PUBLIC_SEQUENCER_FEEDS.get(chain_id))

@@ -70,3 +70,11 @@ PUBLIC_FEEDS: Final[dict[int, dict[str, tuple[str, int]]]] = {
         "DAI": ("0xAed0c38402a5d19df6E4c03F4E2DceD6e29c1ee9", 3_600),
     },
 }
+
+# Proxies that tell since when a rollup's sequencer has been up: docs.chain.link, "L2 Sequencer Uptime Feeds".
+PUBLIC_SEQUENCER_FEEDS: Final[dict[int, str]] = {
+    10: "0x371EAD81c9102C9BF4874A9075FFFf170F2Ee389",
+    324: "0x0E6AC8B967393dcD3D36677c126976157F993940",
+    8453: "0xBCF85224fc0756B9Fa45aA7892530B47e10b6433",
+    42161: "0xFdB631F5EE196F0ed6FAa767959853A9F217697D",
+}

@@ -540,6 +540,11 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         "The chain lost blocks that had been final; what was in them is sent again and judged anew.",
         {"chain_id": INTEGER, "from_block": INTEGER, "transactions": INTEGER, "permit_ids": TEXTS},
     ),
+    E.SAFE_CHANGED: _describe(
+        "Something of the Safe behind the golem's cage became weaker, such as a module or a guard that no rule of the "
+        "cage bounds; what it is stands in the audit log.",
+        {"account": HEX, "contract": HEX, "count": INTEGER},
+    ),
     E.CHAT_TURN: _describe(
         "An owner's conversation with the golem went a step further. Nothing of it takes effect, and what was said is "
         "on its page alone.",

@@ -75,6 +75,7 @@ class EventType(StrEnum):
     CHAIN_STOPPED = "chain:stopped"
     CHAIN_RESUMED = "chain:resumed"
     CHAIN_ROLLED_BACK = "chain:rolled_back"
+    SAFE_CHANGED = "safe:changed"
     CHAT_TURN = "chat:turn"
     WASM_START = "wasm:start"
     WASM_COMPLETE = "wasm:complete"

@@ -29,6 +29,7 @@ from permits_app.policy_cage.contract import (
     encode_appoint,
     encode_cancel_change,
     encode_halt,
+    encode_note_prices,
     encode_propose,
     encode_resume,
     encode_set_session,
@@ -78,9 +79,9 @@ def observe_safe(golem: Golem, *, now: datetime) -> dict[str, Any]:
 
 
 class ChangeCage:
-    """`arguments`: `act`, one of propose, cancel, session, role, halt, resume, acknowledge, enable, disable, and
-    what it needs:
+    """`arguments`: `act`, one of propose, cancel, session, role, halt, resume, acknowledge, prices, enable, disable.
 
+    And what it needs:
     `rules` ({kind, key as 0x-hex, value as text}) and `policy` (changes of local limits) to propose; `kind`, `key` to
     cancel; `key`, `expires_at` (unix seconds), `operations`, `budget_micro_usd` for a session, and `role` for
     another role's.
@@ -117,6 +118,7 @@ class ChangeCage:
             "halt": _propose_halt,
             "resume": _propose_resume,
             "acknowledge": _propose_acknowledge,
+            "prices": _propose_prices,
             "enable": _propose_enable,
             "disable": _propose_disable,
         }.get(str(arguments["act"]))
@@ -304,6 +306,13 @@ def _propose_acknowledge(golem: Golem, mirror: CageMirror, state: CageState, arg
     )
 
 
+def _propose_prices(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
+    line = Difference(
+        "Prices that the next batch is held against", "those of the last batch", "those of the feeds by then", "loosens"
+    )
+    return _simple(mirror, state, arguments, "Take the prices of today", [line], RiskTier.HIGH, encode_note_prices())
+
+
 def _propose_enable(golem: Golem, mirror: CageMirror, state: CageState, arguments: Mapping[str, Any]) -> Proposal:
     if mirror.is_enforced:
         raise ChangeUnchanged("the Safe acts through this cage already")
@@ -380,6 +389,8 @@ def _describe_moment(state: CageState, mirror: CageMirror, change: Mapping[str, 
             return f"{now.key} until {now.expires_at}"
         case "acknowledge":
             return f"breached {state.is_drawdown_breached}"
+        case "prices":
+            return f"settled at {state.settled_at}"
         case "enable":
             return f"enforced {mirror.is_enforced}"
         case "disable":

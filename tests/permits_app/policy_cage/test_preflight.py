@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from permits_app.policy_cage.begin_prices import read_price
 from permits_app.policy_cage.contract import decode_cage_error, decode_cage_event
 from permits_app.policy_cage.preflight import predict
 from permits_app.policy_cage.state import CageState
@@ -13,7 +14,7 @@ from tests.proof.caged.engines import Engine, InProcessEngine
 from tests.proof.caged.safe import CagedSafe, Coin
 from tests.proof.caged.watching import Seen, Step
 
-BATCHES = 4_200
+BATCHES = 4_800
 # Answers that the random batches meet; the test of the doors meets the others.
 REACHED_BY_CHANCE = {
     "",
@@ -37,6 +38,7 @@ REACHED_BY_CHANCE = {
     "OutflowTooLarge",
     "PhaseForbids",
     "PositionTooLarge",
+    "PriceJumped",
     "PriceUnusable",
     "RebalanceTooSoon",
     "SelectorForbidden",
@@ -98,7 +100,18 @@ def measured_or_refused(caged: CagedSafe, seen: Seen) -> Measured | Refusal:
     return measured(seen)
 
 
-def observe(caged: CagedSafe, step: Step, before: Seen, prices: dict[str, int]) -> Observed:
+def learn(caged: CagedSafe, word: int, prices: dict[str, int]) -> int:
+    """The contract's word of prices after a batch that ran: of those that did not jump, the present ones."""
+    for index, coin in enumerate(caged.coins.values()):
+        answer, last = prices[coin.symbol], read_price(word, index)
+        if not 0 < answer < 2**95 or (last and abs(answer - last) * 100 > last * 20):
+            continue
+        lost = max(0, answer.bit_length() - 13)
+        word = word & ~(0xFFFFF << 20 * index) | (lost << 13 | answer >> lost) << 20 * index
+    return word
+
+
+def observe(caged: CagedSafe, step: Step, before: Seen, prices: dict[str, int], word: int) -> Observed:
     assert step.dry is not None
     failure = None if step.dry.seen is not None else Refusal("CallFailed", (step.dry.done, step.dry.reason))
     return Observed(
@@ -112,6 +125,7 @@ def observe(caged: CagedSafe, step: Step, before: Seen, prices: dict[str, int]) 
         modules=frozenset({caged.cage}),
         rights_before=rights(caged, before, step.sent.at),
         rights_after={} if step.dry.seen is None else rights(caged, step.dry.seen, step.sent.at),
+        seen_prices=word,
     )
 
 
@@ -132,12 +146,16 @@ def compare_run(siege: Siege, number: int, seen: Counter[str]) -> None:
     caged = siege.watches[which].caged
     state, before = follow(caged.engine, caged), siege.starts[which]
     prices = {symbol: coin.price for symbol, coin in caged.coins.items()}
+    word = 0
     findings, steps = siege.run(number, is_dry_run_wanted=True)
     assert findings == []
     for step in steps:
         prices |= dict(step.batch.prices)
-        predicted = predict(state, step.batch.calls, observe(caged, step, before, prices), sender=caged.session.address)
+        observed = observe(caged, step, before, prices, word)
+        predicted = predict(state, step.batch.calls, observed, sender=caged.session.address)
         said = answer_of(step)
+        if isinstance(said, Verdict) and siege.variants[which].jump_percent:
+            word = learn(caged, word, prices)
         if isinstance(said, Refusal) and said.name == "CallFailed" and said.args[1] == REENTERED:
             # Run by themselves the calls find the cage empty, so the reason inside differs; the call is the same.
             assert isinstance(predicted, Refusal) and predicted.args[0] == said.args[0]

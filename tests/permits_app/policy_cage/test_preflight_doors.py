@@ -15,21 +15,37 @@ from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.call_rules import list_rights
 from permits_app.policy_cage.conditions import Condition, Must
 from permits_app.policy_cage.contract import (
+    AssetRule,
     Limit,
+    Rule,
+    RuleKind,
+    address_key,
     conditional_call_rules,
     decode_cage_error,
     limit_rule,
+    sequencer_rule,
     valuer_rule,
 )
 from permits_app.policy_cage.observing import read_measured
 from permits_app.policy_cage.preflight import predict
+from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.verdicts import Observed, Refusal, Right
 from tests.contracts.test_attacks import DELEGATION, set_code
 from tests.contracts.test_hostile import add_asset
 from tests.permits_app.policy_cage.test_preflight import REACHED_BY_CHANCE, follow
 from tests.proof.caged.engines import InProcessEngine
-from tests.proof.caged.safe import APPROVE, USD, CagedSafe, build_caged_safe, deploy, set_session
-from tools_app.chain.abi import decode_output, encode_call
+from tests.proof.caged.safe import (
+    APPROVE,
+    FEED_DECIMALS,
+    MAX_AGE,
+    USD,
+    CagedSafe,
+    build_caged_safe,
+    deploy,
+    set_session,
+)
+from tools_app.chain.abi import checksum, decode_output, encode_call
+from tools_app.chain.feeds import LATEST_ROUND
 from tools_app.toolkit.plan import Call
 
 Scene = Callable[[CagedSafe], tuple[LocalAccount, Sequence[Call]]]
@@ -125,6 +141,24 @@ def of_an_account_without_code(caged: CagedSafe) -> tuple[LocalAccount, Sequence
     return caged.session, ordinary(caged)
 
 
+def with_the_sequencer_down(caged: CagedSafe) -> tuple[LocalAccount, Sequence[Call]]:
+    feed = deploy(caged, "LyingFeed", "constructor(uint8 decimals, int256 answer)", 0, 1)
+    tell = "function set(int256 answer, int256 age, uint80 roundId, uint80 answeredIn)"
+    assert caged.engine.send(caged.stranger, feed, encode_call(tell, 1, 7_200, 1, 1)).succeeded
+    assert caged.propose(sequencer_rule(feed, grace_seconds=3_600)).succeeded
+    return caged.session, ordinary(caged)
+
+
+def just_after_prices_were_noted(caged: CagedSafe) -> tuple[LocalAccount, Sequence[Call]]:
+    coin = caged.coins["WETH"]
+    asset = AssetRule(coin.feed, MAX_AGE, coin.decimals, FEED_DECIMALS, most_jump_percent=5)
+    assert caged.propose(Rule(RuleKind.ASSET, address_key(coin.address), asset.pack())).succeeded
+    assert caged.execute(*ordinary(caged)).succeeded
+    caged.set_price("WETH", coin.price * 2)
+    assert caged.engine.send(caged.stranger, caged.cage, cage_contract.encode_note_prices()).succeeded
+    return caged.session, ordinary(caged)
+
+
 SCENES: dict[str, tuple[str, Scene]] = {
     "halted": ("CageHalted", halted),
     "another key": ("NotSessionKey", of_another_key),
@@ -138,6 +172,8 @@ SCENES: dict[str, tuple[str, Scene]] = {
     "a balance that cannot be read": ("BalanceUnreadable", unreadable),
     "an allowance that cannot be read": ("BalanceUnreadable", silent_about_allowances),
     "a valuer that fails": ("ValuerFailed", with_a_valuer_that_fails),
+    "a sequencer that is down": ("SequencerNotUp", with_the_sequencer_down),
+    "prices just noted": ("PricesNotSettled", just_after_prices_were_noted),
     "an account without code": ("AccountIsNoContract", of_an_account_without_code),
 }
 
@@ -178,7 +214,20 @@ def observe(caged: CagedSafe, assets: Sequence[str], calls: Sequence[Call]) -> O
         rights_before=rights,
         rights_after=rights,
         has_account_code=len(code) not in (0, 23),
+        seen_prices=caged.ask("seenPrices"),
+        sequencer=read_sequencer(caged, state),
     )
+
+
+def read_sequencer(caged: CagedSafe, state: CageState) -> tuple[int, int] | None:
+    """What the feed of the rules says, where they name one."""
+    feed = state.rule(RuleKind.SEQUENCER, bytes(32)) & (1 << 160) - 1
+    if not feed:
+        return None
+    told = ask(caged, checksum(f"0x{feed:040x}"), encode_call(LATEST_ROUND))
+    assert isinstance(told, bytes)
+    _, answer, since, _, _ = decode_output(LATEST_ROUND, told)
+    return answer, since
 
 
 @pytest.mark.parametrize("name", list(SCENES))

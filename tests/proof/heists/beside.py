@@ -1,4 +1,4 @@
-"""The same hostile batches against the cage and against Zodiac Roles v2: what each of them lets through.
+"""The same hostile batches against the cage, Zodiac Roles v2 and MetaMask's enforcers: what each lets through.
 
 Every batch meets the same Safe, holding something everywhere, and is undone. A row is one thing a thief tries.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from permits_app.policy_cage.contract import encode_execute
 from tests.proof.caged.safe import USD
+from tests.proof.heists.delegations import DelegationFence
 from tests.proof.heists.judging import Judge
 from tests.proof.heists.moves import Thief
 from tests.proof.heists.plans import Planner
@@ -52,25 +53,25 @@ class Outcome:
 
 
 class Besides:
-    """Both fences around one Safe."""
+    """All three fences around one Safe."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self.roles = RolesFence(scene)
+        self.roles, self.delegations = RolesFence(scene), DelegationFence(scene)
         self.planner, self.watch = Planner(scene), Watch(scene)
         first = scene.first_token
         self.thief = Thief(scene, range(first, first + 1), (first, DOLLARS_IN_POSITION))
 
-    def compare(self, move: str, *, batches: int = BATCHES_EACH) -> tuple[Outcome, Outcome]:
-        """The cage's outcome and that of Roles."""
-        outcomes: list[list[tuple[bool, int]]] = [[], []]
+    def compare(self, move: str, *, batches: int = BATCHES_EACH) -> tuple[Outcome, ...]:
+        """The cage's outcome, that of Roles, and that of MetaMask's enforcers."""
+        outcomes: list[list[tuple[bool, int]]] = [[], [], []]
         for number in range(batches):
             rng = random.Random(f"{move} {number}")
             calls = getattr(self.thief, move)(rng)
-            for which, steps in enumerate((self._through_cage(calls), self._through_roles(calls))):
+            ways = self._through_cage(calls), self._through_roles(calls), self._through_delegations(calls)
+            for which, steps in enumerate(ways):
                 outcomes[which].append(self._run(steps))
-        cage, roles = (Outcome(sum(ran for ran, _ in one), max(0, *(lost for _, lost in one))) for one in outcomes)
-        return cage, roles
+        return tuple(Outcome(sum(ran for ran, _ in one), max(0, *(lost for _, lost in one))) for one in outcomes)
 
     def _through_cage(self, calls: Sequence[Call]) -> list[Step]:
         caged = self.scene.caged
@@ -82,6 +83,10 @@ class Besides:
             Step(Act.BATCH, key, self.roles.address, self.roles.execute(call), 0 if index else 60, (call,))
             for index, call in enumerate(calls)
         ]
+
+    def _through_delegations(self, calls: Sequence[Call]) -> list[Step]:
+        key, fence = self.scene.caged.session.address, self.delegations
+        return [Step(Act.BATCH, key, fence.manager, fence.execute(calls), 60, tuple(calls))]
 
     def _run(self, steps: list[Step]) -> tuple[bool, int]:
         before = self.planner.hold_everything(self.thief, DOLLARS_IN_POSITION)
@@ -96,8 +101,8 @@ class Besides:
 
 
 HEAD = f"""\
-| Of {BATCHES_EACH} batches in which the key | cage: ran | most lost, USD | Roles: ran | most lost, USD |
-| --- | ---: | ---: | ---: | ---: |
+| Of {BATCHES_EACH} batches in which the key | cage: ran | most lost, USD | Roles: ran | lost | enforcers: ran | lost |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: |
 """
 
 
@@ -108,5 +113,5 @@ def render_table(besides: Besides) -> str:
 
 def render_row(besides: Besides, move: str) -> str:
     """One of them."""
-    cage, roles = besides.compare(move)
-    return f"| {ROWS[move]} | {cage.ran} | {cage.most_lost:,} | {roles.ran} | {roles.most_lost:,} |\n"
+    found = " | ".join(f"{one.ran} | {one.most_lost:,}" for one in besides.compare(move))
+    return f"| {ROWS[move]} | {found} |\n"

@@ -1,4 +1,4 @@
-"""`python -m tests.proof.heists`: the same batches against the cage and Zodiac Roles v2, as a table."""
+"""`python -m tests.proof.heists`: the same batches against the cage and two other fences, as a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.proof.heists.roles import ANY_SIZE
 
 
 class Command(BaseCommand):
-    help = "Run the same hostile batches against the cage and Zodiac Roles v2 on a node of their own; prints Markdown."
+    help = "Run the same hostile batches against the cage, Zodiac Roles v2 and MetaMask's enforcers; prints Markdown."
 
     def handle(self, *args: Any, **options: Any) -> None:
         with run_scene(ANY_SIZE) as scene:

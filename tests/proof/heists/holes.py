@@ -1,4 +1,4 @@
-"""The fifteen holes that an attack found in PolicyCage 3, each put back into today's source by one small change.
+"""The holes that an attack found in PolicyCage 3, and three of what came later, each put back by one small change.
 
 The changed contract is compiled as ours are and its code put in the place of the real one, with what the constructors
 wrote there: the Safe, its rules and all markets stay as they are.
@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from golem_project.embedded.npm import fetch_packages, load_lock, say_to_stderr
 from golem_project.embedded.world.solidity import (
     LOCK_FILE,
-    VIA_IR_FILES,
     read_sources,
     run_compiler,
 )
 from tests.proof.heists.scene import Scene
 from tests.proof.heists.steps import Finding
 from tools_app.chain.abi import checksum, encode_call
+
+if TYPE_CHECKING:
+    from tests.proof.heists.machine import Machine
 
 # A proof may run beside much else.
 PATIENCE_SECONDS = 900
@@ -165,6 +167,29 @@ HOLES: tuple[Hole, ...] = (
         ("CageGovernance",),
     ),
     Hole(
+        "N1",
+        "a price that jumped since the last batch is believed",
+        "CageFeeds.sol",
+        (("if (last == 0 || most == 0) return false;", "if (most < 256) return false;"),),
+        frozenset({Finding.JUMPED}),
+        ("CageGate",),
+    ),
+    Hole(
+        "N2",
+        "nobody asks whether the sequencer is up",
+        "CageFeeds.sol",
+        (("if (rule == 0) return;", "if (rule >> 255 == 0) return;"),),
+        frozenset({Finding.SEQUENCER}),
+        ("CageGate",),
+    ),
+    Hole(
+        "N3",
+        "a role lets go of whatever the account may",
+        "CageJudge.sol",
+        (("if (role != 0) _use(", "if (role > MOST_ROLES_OF_CAGE) _use("),),
+        frozenset({Finding.ROLE}),
+    ),
+    Hole(
         "L9",
         "what the Safe owns may be called",
         "CageGate.sol",
@@ -212,9 +237,7 @@ def compile_part(sources: Mapping[str, str], name: str) -> Code:
     package = load_lock(LOCK_FILE)["solc"]
     compiler = fetch_packages([package], say=say_to_stderr)[package.name] / "soljson.js"
     file = f"{name}.sol"
-    compiled = run_compiler(
-        compiler, dict(sources), {file}, is_via_ir=file in VIA_IR_FILES, timeout_seconds=PATIENCE_SECONDS
-    )
+    compiled = run_compiler(compiler, dict(sources), {file}, timeout_seconds=PATIENCE_SECONDS)
     output: dict[str, Any] = compiled[file][name]["evm"]["deployedBytecode"]
     groups = output.get("immutableReferences", {})
     places = tuple(tuple((at["start"], at["length"]) for at in groups[one]) for one in sorted(groups, key=int))
@@ -224,8 +247,8 @@ def compile_part(sources: Mapping[str, str], name: str) -> Code:
 class Carpenter:
     """Opens a hole in the cage of a scene, and closes it."""
 
-    def __init__(self, scene: Scene) -> None:
-        self.scene = scene
+    def __init__(self, scene: Scene, machine: Machine | None = None) -> None:
+        self.scene, self.machine = scene, machine
         self.sources = read_sources()
         cage = scene.caged.cage
         words = self._words(cage, ("account", "baseAsset", "governance", "gate"))
@@ -252,6 +275,8 @@ class Carpenter:
 
     def _put(self, name: str, code: bytes) -> None:
         self.scene.engine.rpc.call("anvil_setCode", self.places[name], "0x" + code.hex())
+        if self.machine is not None:
+            self.machine.put_code(self.places[name], code)
 
     def _code(self, address: str) -> bytes:
         return bytes.fromhex(self.scene.engine.rpc.call("eth_getCode", address, "latest")[2:])

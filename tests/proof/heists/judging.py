@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isqrt
 
-from tests.proof.caged.engines import Sent
+from tests.proof.caged.engines import Sent, make_account
 from tests.proof.caged.safe import USD, CagedSafe
-from tests.proof.heists.scene import Scene
+from tests.proof.heists.price_watch import PriceWatch
+from tests.proof.heists.scene import TRADER_MOST_USD, Scene
 from tests.proof.heists.steps import Act, Finding, Heist, Step
 from tests.proof.heists.watch import Position, Seen
 
@@ -37,8 +38,11 @@ class Judge:
 
     def __post_init__(self) -> None:
         self.caged: CagedSafe = self.scene.caged
+        self.trader = make_account("heists: trader").address
         # The truth, which feeds follow unless they lie.
         self.prices = {symbol: coin.price for symbol, coin in self.caged.coins.items()}
+        self.rules_of_prices = PriceWatch(self.scene)
+        self.given_up = 0
         self.by_number = {int(coin.address, 16): symbol for symbol, coin in self.caged.coins.items()}
 
     def check(self, done: Sequence[tuple[Sent, Seen]]) -> list[tuple[Finding, str]]:
@@ -58,6 +62,7 @@ class Judge:
             self.has_price_moved = True
             if not self.heist.is_lied_to or symbol != "WETH":
                 self.prices[symbol] = price
+        found += self.rules_of_prices.follow(step, sent, before)
         if step.finding and sent.succeeded != (step.act is Act.MUST_SUCCEED):
             found.append((step.finding, "0x" + sent.output[:36].hex()))
         if step.act is Act.LIQUIDATION and sent.succeeded and not self.has_price_moved:
@@ -87,6 +92,10 @@ class Judge:
         if not self.heist.is_lied_to and lost * BPS > self.most * WINDOW_LOSS_BPS + FORGIVEN * BPS:
             gained = {symbol: after.thief[symbol] - before.thief[symbol] for symbol in after.thief}
             found.append((Finding.LOST, f"{lost} of {self.most} micro-USD within a day; the thief gained {gained}"))
+        if step.sender == self.trader:
+            self.given_up += max(0, before.wallet["USDC"] - after.wallet["USDC"])
+            if self.given_up > TRADER_MOST_USD * USD:
+                found.append((Finding.ROLE, f"{self.given_up} micro-USD of USDC let go by the key of a role"))
         touches_positions = any(call.to == self.scene.v3.npm for call in step.calls)
         if not touches_positions:
             found += self._check_caps(before, after)

@@ -107,10 +107,24 @@ class Thief:
         return self.swap(sold, self.units(sold, rng.choice(DOLLARS)), bought, SHAMELESS_FEE)
 
     def _take(self, rng: random.Random) -> list[Call]:
-        symbol = rng.choice(tuple(self.caged.coins))
+        symbol = rng.choice(("USDC", "WETH", "WBTC", rng.choice(tuple(self.caged.coins))))
         amount = self.units(symbol, rng.choice(DOLLARS))
         token = self.caged.coins[symbol].address
         return [self.caged.approve(symbol, amount), self.caged.call(self.caged.venue, TAKE, token, amount)]
+
+    def use_role(self, rng: random.Random) -> list[Call]:
+        """What the key of the other role tries: mostly what it was given, and sometimes what it was not."""
+        dollars = rng.choice((300, 1_000, 2_000, 3_000))
+        return rng.choice(
+            (
+                self.swap("USDC", dollars * USD, "WETH"),
+                self.supply("USDC", dollars * USD),
+                [self.withdraw("USDC", dollars * USD), *self.swap("USDC", dollars * USD, "WETH")],
+                self.swap("WETH", self.units("WETH", dollars), "USDC"),
+                self._take(rng),
+                self.deposit(dollars * USD),
+            )
+        )
 
     def _lend(self, rng: random.Random) -> list[Call]:
         symbol = rng.choice(("USDC", "WETH", "WETH", "WBTC"))

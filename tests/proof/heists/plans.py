@@ -12,7 +12,7 @@ from tests.proof.caged.safe import TRANSFER, USD
 from tests.proof.caged.signed import LISTEN
 from tests.proof.caged.uniswap import EXACT_IN, MINT_V3
 from tests.proof.heists.moves import ALL, DOLLARS, Thief
-from tests.proof.heists.scene import HONEST_FEE, MINT, Scene
+from tests.proof.heists.scene import HONEST_FEE, MINT, TRADER, Scene
 from tests.proof.heists.steps import Act, Finding, Heist, Step
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.plan import Call
@@ -40,6 +40,7 @@ class Planner:
     def __init__(self, scene: Scene) -> None:
         self.scene, self.caged = scene, scene.caged
         self.base = scene.engine.now()
+        self.trader = make_account("heists: trader").address
 
     def make(self, number: int) -> Heist:
         """The heist of this number; it depends on nothing else."""
@@ -52,9 +53,12 @@ class Planner:
         owned = (first + pennies, dollars) if dollars else None
         thief = Thief(self.scene, tokens[max(0, pennies - 1) :], owned)
         caps = {"WETH": rng.choice((0, 10**16, 5 * 10**17))} if rng.random() < 0.25 else {}
-        is_lied_to = rng.random() < 0.1 and not phase
+        is_lied_to = rng.random() < 0.15 and not phase
         steps = self._begin(rng, pennies)
         steps += self._hold(rng, thief, dollars)
+        if rng.random() < 0.5:
+            # Until a batch has run there is no price that another could be held against.
+            steps.append(self._small_batch(Act.BATCH, None))
         steps += self._tighten(phase, caps)
         if is_lied_to:
             told = self.caged.coins["WETH"].price * rng.choice((3, 50, 80, 125, 300)) // 100
@@ -81,6 +85,8 @@ class Planner:
     def _begin(self, rng: random.Random, pennies: int) -> list[Step]:
         thief = self.caged.stranger.address
         steps = [self._appoint(self.caged.session.address)]
+        if rng.random() < 0.5:
+            steps.append(self._appoint_trader())
         signed = rng.choice((self.scene.deposit, self.scene.revocation, b""))
         if signed:
             listen = encode_call(LISTEN, self.caged.safe, signed)
@@ -95,6 +101,16 @@ class Planner:
     def _appoint(self, key: str) -> Step:
         data = cage_contract.encode_set_session(
             key=key, expires_at=self.base + 20 * 24 * HOUR, operations=1_000, budget_micro_usd=10**8 * USD
+        )
+        return self._own(self.caged.cage, data)
+
+    def _appoint_trader(self) -> Step:
+        data = cage_contract.encode_appoint(
+            TRADER,
+            key=self.trader,
+            expires_at=self.base + 20 * 24 * HOUR,
+            operations=1_000,
+            budget_micro_usd=10**6 * USD,
         )
         return self._own(self.caged.cage, data)
 
@@ -193,7 +209,7 @@ class Planner:
             return [self._propose(*bundle(self.scene)), Step(Act.OTHER, thief, cage, applied, 49 * HOUR)]
         return []
 
-    def _small_batch(self, act: Act, finding: Finding) -> Step:
+    def _small_batch(self, act: Act, finding: Finding | None) -> Step:
         """What every rule allows to whoever may act at all."""
         calls = (self.caged.approve("USDC", 1),)
         data = cage_contract.encode_execute(calls)
@@ -205,12 +221,15 @@ class Planner:
         calls = thief.make_batch(rng)
         seconds = rng.choice((0, 1, 1, 12, 60, 600, HOUR, HOUR, 2 * HOUR))
         data = cage_contract.encode_execute(calls)
+        if rng.random() < 0.15:
+            calls = tuple(thief.use_role(rng))
+            return Step(Act.BATCH, self.trader, self.caged.cage, cage_contract.encode_execute(calls), seconds, calls)
         return Step(Act.BATCH, self.caged.session.address, self.caged.cage, data, seconds, calls)
 
     def _happen(self, rng: random.Random, *, is_lied_to: bool) -> Step:
         """Between two batches: liquidators, gifts, pushed pools, prices, coins for gas."""
         caged, thief = self.caged, self.caged.stranger.address
-        way, seconds = rng.randrange(12), rng.choice((0, 12, 60, 600))
+        way, seconds = rng.randrange(17), rng.choice((0, 12, 60, 600))
         usdc, weth = caged.coins["USDC"].address, caged.coins["WETH"].address
         if way < 6:
             data = encode_call(LIQUIDATE, weth, usdc, caged.safe, ALL // 2, False)
@@ -227,6 +246,17 @@ class Planner:
         if way == 9:
             data = cage_contract.encode_top_up_gas(rng.choice((10**15, 10**17)))
             return Step(Act.OTHER, caged.session.address, caged.cage, data, seconds)
+        if way == 10:
+            data = encode_call(SET_ANSWER, rng.choice((0, 0, 1)))
+            return Step(Act.SEQUENCER, caged.deployer.address, self.scene.sequencer, data, seconds)
+        if way in (11, 12):
+            return Step(Act.NOTE, thief, caged.cage, cage_contract.encode_note_prices(), seconds)
+        if way == 13:
+            paid = rng.choice((100, 1_000, 3_000)) * USD
+            data = cage_contract.encode_pay_out(recipient=0, asset=usdc, amount=paid)
+            return Step(Act.OTHER, self.trader, caged.cage, data, seconds)
+        if way == 14 and is_lied_to:
+            return self._set_price("WETH", caged.coins["WETH"].price * rng.choice((50, 80, 100, 125, 300)) // 100)
         symbol = rng.choice(("WETH", "WBTC"))
         if is_lied_to:
             symbol = "WBTC"

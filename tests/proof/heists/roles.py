@@ -69,6 +69,27 @@ def read_codes() -> dict[str, str]:
     return found
 
 
+def deploy_roles(scene: Scene, *, owner: str) -> str:
+    """A Roles contract that is a module of the scene's Safe; nobody has a role yet."""
+    caged, codes = scene.caged, read_codes()
+    scene.engine.rpc.call("anvil_setCode", FACTORY, FACTORY_CODE)
+    code = codes["Roles"]
+    # The placeholders are hashes of the libraries' names: Integrity's and Packer's.
+    for placeholder, name in (
+        ("__$2cd9b773a3c3e0b461f7ad54b09f46e6ae$__", "Integrity"),
+        ("__$1416e18a31f8412bde5440018f19e21267$__", "Packer"),
+    ):
+        library = caged.engine.send(caged.deployer, None, bytes.fromhex(codes[name])).created
+        assert library
+        code = code.replace(placeholder, library[2:].lower())
+    three = (owner, caged.safe, caged.safe)
+    made = encode_constructor("constructor(address owner, address avatar, address target)", *three)
+    sent = caged.engine.send(caged.deployer, None, bytes.fromhex(code) + made)
+    assert sent.succeeded and sent.created, "Roles was not deployed: the node must take code of any size"
+    assert caged.owner_call(caged.safe, encode_call(ENABLE_MODULE, sent.created)).succeeded
+    return sent.created
+
+
 @dataclass
 class RolesFence:
     """A Roles contract that is a module of the scene's Safe."""
@@ -77,22 +98,8 @@ class RolesFence:
     address: str = ""
 
     def __post_init__(self) -> None:
-        caged, codes = self.scene.caged, read_codes()
-        self.scene.engine.rpc.call("anvil_setCode", FACTORY, FACTORY_CODE)
-        code = codes["Roles"]
-        # The placeholders are hashes of the libraries' names: Integrity's and Packer's.
-        for placeholder, name in (
-            ("__$2cd9b773a3c3e0b461f7ad54b09f46e6ae$__", "Integrity"),
-            ("__$1416e18a31f8412bde5440018f19e21267$__", "Packer"),
-        ):
-            library = caged.engine.send(caged.deployer, None, bytes.fromhex(codes[name])).created
-            assert library
-            code = code.replace(placeholder, library[2:].lower())
-        made = encode_constructor("constructor(address owner, address avatar, address target)", *self._three())
-        sent = caged.engine.send(caged.deployer, None, bytes.fromhex(code) + made)
-        assert sent.succeeded and sent.created, "Roles was not deployed: the node must take code of any size"
-        self.address = sent.created
-        assert caged.owner_call(caged.safe, encode_call(ENABLE_MODULE, self.address)).succeeded
+        caged = self.scene.caged
+        self.address = deploy_roles(self.scene, owner=caged.deployer.address)
         self._act(
             "function assignRoles(address module, bytes32[] keys, bool[] are)", caged.session.address, [ROLE], [True]
         )
@@ -101,10 +108,6 @@ class RolesFence:
     def execute(self, call: Call) -> bytes:
         """What the key sends in place of the call."""
         return encode_call(EXECUTE, call.to, call.value, call.data, 0, ROLE, True)
-
-    def _three(self) -> tuple[str, str, str]:
-        caged = self.scene.caged
-        return str(caged.deployer.address), caged.safe, caged.safe
 
     def _act(self, text: str, *args: object) -> None:
         caged = self.scene.caged

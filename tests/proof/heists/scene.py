@@ -18,10 +18,19 @@ from permits_app.policy_cage.conditions import Condition, Must
 from permits_app.policy_cage.contract import (
     AssetRule,
     Limit,
+    Refill,
     Rule,
+    RuleKind,
+    address_key,
     asset_rules,
     call_rule,
     conditional_call_rules,
+    payout_rule,
+    recipient_rule,
+    role_allowance_rule,
+    role_call_rule,
+    role_spender_rule,
+    sequencer_rule,
     spender_rule,
     valuer_rule,
 )
@@ -34,6 +43,7 @@ from tests.proof.caged.safe import (
     TRADE,
     USD,
     CagedSafe,
+    Coin,
     build_caged_safe,
     deploy,
     selector,
@@ -70,6 +80,19 @@ MINT = "function mint(address to, uint256 amount)"
 HONEST_FEE, SHAMELESS_FEE = 3_000, 500
 TREASURY_USD = 30_000
 LIMITS = {Limit.MAX_POSITION_BPS: 5_000, Limit.MAX_CONCENTRATION_BPS: 6_000}
+# Besides the three coins that have markets, the coin of the chain, and the two tokens that are odd: ten assets.
+MORE_COINS = (
+    ("DAI", 18, 10**8),
+    ("LINK", 18, 15 * 10**8),
+    ("AAVE", 18, 150 * 10**8),
+    ("GUSD", 2, 10**8),
+)
+MORE_USD = 1_500
+JUMP_PERCENT = 25
+GRACE_SECONDS = 3_600
+TRADER = 1
+TRADER_MOST_USD = 4_000
+"""What the key of the other role may let go of USDC, once."""
 
 
 @dataclass
@@ -88,6 +111,7 @@ class Scene:
     fragile: str = ""
     spare: str = ""
     spare_feed: str = ""
+    sequencer: str = ""
     multicall: str = ""
     valuers: dict[str, str] = field(default_factory=dict)
     deposit: bytes = b""
@@ -115,6 +139,7 @@ def build_scene(engine: NodeEngine) -> Scene:
     _deploy_vault(scene)
     _deploy_tokens(scene)
     _deploy_valuers(scene)
+    _add_coins(scene)
     _allow(scene)
     _fill_pools(scene)
     code = bytes.fromhex(fetch_artifacts().multicall3_creation_code()[2:])
@@ -153,6 +178,21 @@ def _deploy_tokens(scene: Scene) -> None:
     feed = "constructor(string text, uint8 decimals, int256 answer)"
     scene.spare = deploy(caged, "SimulatedToken", token, "SPARE", "SPARE", 18)
     scene.spare_feed = deploy(caged, "SimulatedFeed", feed, "SPARE", FEED_DECIMALS, 10**8)
+
+
+def _add_coins(scene: Scene) -> None:
+    """Held by the Safe and by the market that does what it likes; no protocol takes them."""
+    caged = scene.caged
+    token = "constructor(string name, string symbol, uint8 decimals)"
+    feed = "constructor(string text, uint8 decimals, int256 answer)"
+    for symbol, decimals, price in MORE_COINS:
+        address = deploy(caged, "SimulatedToken", token, symbol, symbol, decimals)
+        priced_by = deploy(caged, "SimulatedFeed", feed, symbol, FEED_DECIMALS, price)
+        coin = Coin(symbol, address, priced_by, decimals, price)
+        caged.coins[symbol] = coin
+        caged.mint(symbol, caged.safe, MORE_USD * 10 ** (decimals + FEED_DECIMALS) // price)
+        caged.mint(symbol, caged.venue, 10**9 * 10**decimals)
+    scene.sequencer = deploy(caged, "SimulatedFeed", feed, "up", 0, 0)
 
 
 def _deploy_valuers(scene: Scene) -> None:
@@ -194,7 +234,25 @@ def _allow(scene: Scene) -> None:
     rules += [call_rule(scene.open_router, selector(EXACT_IN)), call_rule(scene.owned, selector(SET_ADDRESS))]
     rules.append(call_rule(caged.venue, bytes(4)))
     rules += _list_assets(scene)
+    rules += _give_role(scene)
+    rules.append(sequencer_rule(scene.sequencer, grace_seconds=GRACE_SECONDS))
     caged.change(*rules)
+
+
+def _give_role(scene: Scene) -> list[Rule]:
+    """Another key beside the golem's: it swaps, lends dollars and pays the treasury, each up to an allowance."""
+    usdc, weth = (scene.caged.coins[symbol] for symbol in ("USDC", "WETH"))
+    return [
+        role_call_rule(TRADER, scene.router, selector(EXACT_IN)),
+        role_call_rule(TRADER, scene.market.pool, selector(SUPPLY)),
+        role_call_rule(TRADER, scene.market.pool, selector(WITHDRAW)),
+        role_spender_rule(TRADER, scene.router),
+        role_spender_rule(TRADER, scene.market.pool),
+        role_allowance_rule(TRADER, usdc.address, Refill(TRADER_MOST_USD * USD)),
+        role_allowance_rule(TRADER, weth.address, Refill(weth.units(1), weth.units(1), 3_600)),
+        recipient_rule(0, scene.treasury),
+        payout_rule(TRADER, 0, usdc.address, Refill(2_000 * USD)),
+    ]
 
 
 def _list_assets(scene: Scene) -> list[Rule]:
@@ -204,7 +262,18 @@ def _list_assets(scene: Scene) -> list[Rule]:
     coins = AssetRule(weth.feed, MAX_AGE, 18, FEED_DECIMALS)
     broken = AssetRule(caged.coins["USDC"].feed, MAX_AGE, 18, FEED_DECIMALS)
     spare = AssetRule(scene.spare_feed, MAX_AGE, 18, FEED_DECIMALS)
+    listed: list[Rule] = []
+    for coin in caged.coins.values():
+        asset = AssetRule(
+            coin.feed, MAX_AGE, coin.decimals, FEED_DECIMALS, most_jump_percent=JUMP_PERCENT, least=1, most=10**20
+        )
+        if coin.symbol in [symbol for symbol, _, _ in MORE_COINS]:
+            whole = 2_000 * 10 ** (coin.decimals + FEED_DECIMALS) // coin.price
+            listed += asset_rules(coin.address, asset, per_batch=whole, per_window=2 * whole)
+        else:
+            listed.append(Rule(RuleKind.ASSET, address_key(coin.address), asset.pack()))
     return [
+        *listed,
         *asset_rules(NATIVE, coins, per_batch=10**17, per_window=2 * 10**17),
         *asset_rules(scene.fragile, broken, per_batch=most, per_window=most),
         *asset_rules(scene.spare, spare, per_batch=most, per_window=most),

@@ -26,6 +26,9 @@ class Finding(StrEnum):
     OWNED = "a contract of the Safe was changed by a batch"
     KEY = "a key that is no session key ran a batch"
     HALTED = "a batch ran while the cage was halted"
+    JUMPED = "a batch ran at a price that jumped since the last one"
+    SEQUENCER = "a batch ran while the sequencer was not up for long enough"
+    ROLE = "a role let go of more than it was allowed"
     ANSWER = "the simulation answered what the heist cannot stand on"
 
 
@@ -39,6 +42,8 @@ class Act(StrEnum):
     LIQUIDATION = "liquidation"
     MUST_SUCCEED = "must succeed"
     MUST_FAIL = "must fail"
+    NOTE = "prices noted"
+    SEQUENCER = "sequencer"
 
 
 @dataclass(frozen=True, slots=True)

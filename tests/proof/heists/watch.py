@@ -60,11 +60,12 @@ class Watch:
         caged, reserves = scene.caged, scene.market.reserves
         safe, thief = caged.safe, caged.stranger.address
         self.symbols = tuple(caged.coins)
+        self.lent = tuple(reserves)
         self.fixed: list[tuple[str, bytes]] = []
         for holders in (
             [(coin.address, safe) for coin in caged.coins.values()],
-            [(reserves[symbol].a_token, safe) for symbol in self.symbols],
-            [(reserves[symbol].debt_token, safe) for symbol in self.symbols],
+            [(reserves[symbol].a_token, safe) for symbol in self.lent],
+            [(reserves[symbol].debt_token, safe) for symbol in self.lent],
             [(coin.address, thief) for coin in caged.coins.values()],
             [(coin.address, caged.venue) for coin in caged.coins.values()],
             [(scene.vault, safe), (caged.coins["USDC"].address, scene.treasury)],
@@ -86,7 +87,7 @@ class Watch:
     def ask(self, heist: Heist) -> tuple[Any, ...]:
         """The parameters of `eth_simulateV1`; every step is followed by a look."""
         look = {"from": self.scene.caged.stranger.address, "to": self.scene.multicall, "gas": hex(10 * GAS)}
-        look["data"] = self._question(heist.tokens)
+        look["data"] = self.ask_all(heist.tokens)
         blocks: list[dict[str, Any]] = []
         at = self.scene.engine.now()
         for step in heist.steps:
@@ -104,10 +105,11 @@ class Watch:
             at = int(block["timestamp"], 16)
             for index in range(0, len(block["calls"]), 2):
                 seen = bytes.fromhex(block["calls"][index + 1]["returnData"][2:])
-                found.append((parse_simulated({**block["calls"][index], "logs": []}, at), self._parse(seen)))
+                found.append((parse_simulated({**block["calls"][index], "logs": []}, at), self.read_seen(seen)))
         return found
 
-    def _question(self, tokens: range) -> str:
+    def ask_all(self, tokens: range) -> str:
+        """Call data of one look at everything."""
         if tokens not in self._questions:
             npm = self.scene.v3.npm
             asked = list(self.fixed)
@@ -117,8 +119,8 @@ class Watch:
             self._questions[tokens] = "0x" + encode_call(LOOK_AT_ALL, False, asked).hex()
         return self._questions[tokens]
 
-    def _parse(self, output: bytes) -> Seen:
-        """Read word by word: it is our own question, and decoding would be most of the proof's time."""
+    def read_seen(self, output: bytes) -> Seen:
+        """What a look answered; word by word, for it is our own question and decoding would be most of the time."""
         heads = [int.from_bytes(output[64 + at : 96 + at], "big") for at in range(0, 32 * _word(output, 1), 32)]
         answers = []
         for head in heads:
@@ -127,11 +129,12 @@ class Watch:
             # A contract may answer anything; a word that is not there is none.
             answers.append(output[start + 96 : start + 96 + length])
         words = [int.from_bytes(answer[:32], "big") for answer in answers[: len(self.fixed)]]
-        count = len(self.symbols)
+        numbers = iter(words)
         wallet, lent, owed, thief, venue = (
-            dict(zip(self.symbols, words[index * count : (index + 1) * count], strict=True)) for index in range(5)
+            dict.fromkeys(self.symbols, 0) | {symbol: next(numbers) for symbol in symbols}
+            for symbols in (self.symbols, self.lent, self.lent, self.symbols, self.symbols)
         )
-        shares, treasury, assets, supply, coins, nonce, owned, one, other = words[5 * count :]
+        shares, treasury, assets, supply, coins, nonce, owned, one, other = numbers
         safe = int(self.scene.caged.safe, 16)
         positions = []
         for index in range(len(self.fixed), len(answers), 2):

@@ -1,0 +1,176 @@
+"""A Zodiac Roles v2 contract of the Safe: what its owners send to give a role what a manifest says, and what it says.
+
+What it says is read from its events, which tell every condition in full. Reading asks the chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from permits_app.policy_cage.roles_manifest import Allowance, Manifest, Permission
+from tools_app.chain.abi import checksum, decode_log, encode_call
+from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.plan import Call
+
+_CONDITIONS: Final = "(uint8 parent, uint8 paramType, uint8 operator, bytes compValue)[] conditions"
+ASSIGN: Final = "function assignRoles(address module, bytes32[] roleKeys, bool[] memberOf)"
+SCOPE_TARGET: Final = "function scopeTarget(bytes32 roleKey, address target)"
+REVOKE_TARGET: Final = "function revokeTarget(bytes32 roleKey, address target)"
+SCOPE_FUNCTION: Final = (
+    f"function scopeFunction(bytes32 roleKey, address target, bytes4 selector, {_CONDITIONS}, uint8 options)"
+)
+ALLOW_FUNCTION: Final = "function allowFunction(bytes32 roleKey, address target, bytes4 selector, uint8 options)"
+REVOKE_FUNCTION: Final = "function revokeFunction(bytes32 roleKey, address target, bytes4 selector)"
+SET_ALLOWANCE: Final = (
+    "function setAllowance(bytes32 key, uint128 balance, uint128 maxRefill, uint128 refill, uint64 period,"
+    " uint64 timestamp)"
+)
+_EVENTS: Final = {
+    "assign": "event AssignRoles(address module, bytes32[] roleKeys, bool[] memberOf)",
+    "allow_target": "event AllowTarget(bytes32 roleKey, address targetAddress, uint8 options)",
+    "scope_target": "event ScopeTarget(bytes32 roleKey, address targetAddress)",
+    "revoke_target": "event RevokeTarget(bytes32 roleKey, address targetAddress)",
+    "allow_function": "event AllowFunction(bytes32 roleKey, address targetAddress, bytes4 selector, uint8 options)",
+    "scope_function": (
+        f"event ScopeFunction(bytes32 roleKey, address targetAddress, bytes4 selector, {_CONDITIONS}, uint8 options)"
+    ),
+    "revoke_function": "event RevokeFunction(bytes32 roleKey, address targetAddress, bytes4 selector)",
+    "set_allowance": (
+        "event SetAllowance(bytes32 allowanceKey, uint128 balance, uint128 maxRefill, uint128 refill, uint64 period,"
+        " uint64 timestamp)"
+    ),
+}
+
+
+@dataclass
+class FenceState:
+    """What a Roles contract says of one role: who has it, what it may call where, and the allowances of the contract.
+
+    `open_targets` may be called with anything.
+    """
+
+    members: set[str] = field(default_factory=set)
+    targets: set[str] = field(default_factory=set)
+    open_targets: set[str] = field(default_factory=set)
+    permissions: dict[tuple[str, bytes], Permission] = field(default_factory=dict)
+    allowances: dict[bytes, Allowance] = field(default_factory=dict)
+
+
+def list_calls(roles: str, role: bytes, key: str, manifest: Manifest, now: FenceState) -> list[Call]:
+    """What the Safe sends so that the role is what the manifest says and `key` has it; nothing where it is."""
+    asked: list[tuple[str, str, tuple[Any, ...]]] = []
+    wanted = {(one.target, one.selector): one for one in manifest.permissions}
+    targets = {target for target, _ in wanted}
+    # What is taken comes first, and who has the role last.
+    asked += [("no longer has the role", ASSIGN, (one, [role], [False])) for one in sorted(now.members - {key})]
+    gone = sorted((now.targets | now.open_targets) - targets)
+    asked += [("is no target any more", REVOKE_TARGET, (role, target)) for target in gone]
+    asked += [
+        ("is called no more", REVOKE_FUNCTION, (role, *place)) for place in sorted(set(now.permissions) - set(wanted))
+    ]
+    asked += [("becomes a target", SCOPE_TARGET, (role, target)) for target in sorted(targets - now.targets)]
+    asked += [
+        ("is an allowance", SET_ALLOWANCE, (one.key, one.most, one.most, one.most, one.period_seconds, 0))
+        for one in manifest.allowances
+        if now.allowances.get(one.key) != one
+    ]
+    asked += [_ask(role, one) for place, one in sorted(wanted.items()) if now.permissions.get(place) != one]
+    if key not in now.members:
+        asked.append(("has the role", ASSIGN, (key, [role], [True])))
+    return [Call(to=roles, data=encode_call(text, *args), value=0, label=label) for label, text, args in asked]
+
+
+def _ask(role: bytes, one: Permission) -> tuple[str, str, tuple[Any, ...]]:
+    if not one.conditions:
+        return "is called", ALLOW_FUNCTION, (role, one.target, one.selector, one.options)
+    flat = [tuple(each) for each in one.conditions]
+    return "is called under conditions", SCOPE_FUNCTION, (role, one.target, one.selector, flat, one.options)
+
+
+def compare_fence(manifest: Manifest, key: str, now: FenceState) -> list[str]:
+    """Where the chain says something else than the manifest, one line each; none where it is as it should be."""
+    wanted = {(one.target, one.selector): one for one in manifest.permissions}
+    lines = [f"{member} has the role, and should not" for member in sorted(now.members - {key})]
+    if key not in now.members:
+        lines.append(f"{key} does not have the role")
+    lines += [f"anything may be called at {target}" for target in sorted(now.open_targets)]
+    for place in sorted(set(wanted) | set(now.permissions)):
+        shown = f"0x{place[1].hex()} at {place[0]}"
+        if place not in now.permissions:
+            lines.append(f"{shown} may not be called yet")
+        elif place not in wanted:
+            lines.append(f"{shown} may be called, and should not")
+        elif wanted[place] != now.permissions[place]:
+            lines.append(f"{shown} may be called under other conditions")
+    for allowance in manifest.allowances:
+        if now.allowances.get(allowance.key) != allowance:
+            lines.append(f"the allowance 0x{allowance.key.hex()} is another")
+    return lines
+
+
+def read_fence(chain: ChainReader, roles: str, role: bytes, *, since: int) -> FenceState:
+    """What the contract's events of blocks from `since` on say. Raises what a node raises."""
+    logs = chain.logs(address=roles, topics=[], from_block=since, to_block=chain.block.number)
+    ordered = sorted(logs, key=lambda log: (log.block_number, log.log_index))
+    return follow_fence(ordered, role)
+
+
+def follow_fence(logs: Iterable[Any], role: bytes) -> FenceState:
+    """The state after these logs of the contract, in their order."""
+    state = FenceState()
+    for log in logs:
+        for name, text in _EVENTS.items():
+            args = decode_log(text, log)
+            if args is not None:
+                _apply(state, name, args, role)
+                break
+    return state
+
+
+def check_fence(chain: ChainReader, roles: str, safe: str) -> list[str]:
+    """What is wrong with a Roles contract that should guard this Safe, before any rule of it: one line each."""
+    texts = ["function owner() view returns (address)", "function avatar() view returns (address)"]
+    texts.append("function target() view returns (address)")
+    outcomes = chain.call_many([ReadCall(roles, text) for text in texts])
+    if not all(one.ok for one in outcomes):
+        return [f"{roles} does not answer as a Roles contract does"]
+    words = ("owner", "avatar", "target")
+    return [
+        f"its {word} is {one.values[0]}, not the Safe"
+        for word, one in zip(words, outcomes, strict=True)
+        if checksum(one.values[0]) != safe
+    ]
+
+
+def _apply(state: FenceState, name: str, args: dict[str, Any], role: bytes) -> None:
+    if name == "set_allowance":
+        key = bytes(args["allowanceKey"])
+        is_plain = args["maxRefill"] == args["refill"]
+        # One that refills otherwise is told as one that never does, which no manifest asks for.
+        state.allowances[key] = Allowance(key, args["maxRefill"], args["period"] if is_plain else 0)
+        return
+    if name == "assign":
+        for key, is_member in zip(args["roleKeys"], args["memberOf"], strict=True):
+            if bytes(key) == role:
+                (state.members.add if is_member else state.members.discard)(checksum(args["module"]))
+        return
+    if bytes(args["roleKey"]) != role:
+        return
+    target = checksum(args["targetAddress"])
+    if name.endswith("_target"):
+        state.open_targets.discard(target)
+        state.targets.discard(target)
+        if name == "scope_target":
+            state.targets.add(target)
+        elif name == "allow_target":
+            state.open_targets.add(target)
+        return
+    selector = bytes(args["selector"])
+    if name == "revoke_function":
+        state.permissions.pop((target, selector), None)
+        return
+    flat: Sequence[Any] = args.get("conditions", ())
+    conditions = tuple((one["parent"], one["paramType"], one["operator"], bytes(one["compValue"])) for one in flat)
+    state.permissions[(target, selector)] = Permission(target, selector, conditions, args["options"])

@@ -1,0 +1,138 @@
+"""The whole Safe behind a cage: who signs for it, what else acts for it, and what has changed since its owners looked.
+
+A module, a guard or a handler that is not the cage may move what the cage guards, and no rule of the cage bounds it. So
+all of them are read with every look of the mirror. Reading asks the chain; judging is pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from permits_app.policy_cage.safe_tx import OWNERS, THRESHOLD, ZERO_ADDRESS
+from tools_app.chain.abi import checksum
+from tools_app.chain.running_code import hash_code
+from tools_app.standards.loan_callback import CODE_HASH as LOAN_CODE_HASH
+from tools_app.standards.loan_callback import HANDLER_SLOT
+from tools_app.toolkit.context import ChainReader, ReadCall
+
+MODULES: Final = (
+    "function getModulesPaginated(address start, uint256 pageSize) view returns (address[] array, address next)"
+)
+GET_STORAGE: Final = "function getStorageAt(uint256 offset, uint256 length) view returns (bytes)"
+GUARD_SLOT: Final = 0x4A204F620C8C5CCDCA3FD54D003BADD85BA500436A431F0CBDA4F558C93C34C8
+MODULE_GUARD_SLOT: Final = 0xB104E0B93118902C651344349B610029D694CFDEC91C589C91EBAFBCD0289947
+"""keccak256 of the names that Safe gives the slots of its guard and its modules' guard."""
+SENTINEL: Final = "0x" + "00" * 19 + "01"
+MOST_MODULES: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SafeState:
+    """A Safe at one block. Addresses of owners and modules in order; the zero address where nothing is set.
+
+    `lender` is the module that runs what happens within a loan, where its code is the product's own. `code` is whose
+    code the Safe runs, from its first slot; `has_more_modules` says that there are more than were read.
+    """
+
+    owners: tuple[str, ...]
+    threshold: int
+    modules: tuple[str, ...]
+    guard: str
+    module_guard: str
+    handler: str
+    code: str
+    lender: str = ZERO_ADDRESS
+    has_more_modules: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {**asdict(self), "owners": list(self.owners), "modules": list(self.modules)}
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> SafeState:
+        """The state that `as_dict` wrote."""
+        return cls(**{**kept, "owners": tuple(kept["owners"]), "modules": tuple(kept["modules"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing about a Safe that is another than before; `is_weaker` where more can happen past the cage."""
+
+    what: str
+    before: str
+    after: str
+    is_weaker: bool
+
+
+def read_safe_state(chain: ChainReader, account: str) -> SafeState | None:
+    """The Safe at the reader's block; None for what is no Safe. Raises what a node raises."""
+    slots = (GUARD_SLOT, MODULE_GUARD_SLOT, HANDLER_SLOT, 0)
+    outcomes = chain.call_many(
+        [
+            ReadCall(account, OWNERS),
+            ReadCall(account, THRESHOLD),
+            ReadCall(account, MODULES, (SENTINEL, MOST_MODULES)),
+            *(ReadCall(account, GET_STORAGE, (slot, 1)) for slot in slots),
+        ]
+    )
+    if not all(outcome.ok for outcome in outcomes):
+        return None
+    (owners,), (threshold,), (modules, after), *words = (outcome.values for outcome in outcomes)
+    guard, module_guard, handler, code = (checksum("0x" + word[0][-20:].hex()) for word in words)
+    listed = tuple(sorted(checksum(module) for module in modules))
+    lenders = [one for one in listed if hash_code(chain.code(one)) == LOAN_CODE_HASH]
+    return SafeState(
+        owners=tuple(sorted(checksum(owner) for owner in owners)),
+        threshold=int(threshold),
+        modules=listed,
+        guard=guard,
+        module_guard=module_guard,
+        handler=handler,
+        code=code,
+        lender=lenders[0] if lenders else ZERO_ADDRESS,
+        has_more_modules=checksum(after) not in (SENTINEL, ZERO_ADDRESS),
+    )
+
+
+def list_bypasses(state: SafeState, cage: str) -> list[str]:
+    """What acts for the Safe, or on what it signs, past the cage: a sentence each, whoever agreed to it."""
+    found = [
+        f"module {one} moves whatever it likes, and no rule of the cage bounds it"
+        for one in state.modules
+        if one not in (cage, state.lender)
+    ]
+    if state.has_more_modules:
+        found.append(f"it has more than {MOST_MODULES} modules, which nobody read")
+    if state.guard != ZERO_ADDRESS:
+        found.append(f"guard {state.guard} may refuse what its owners sign, the halt of the cage among it")
+    if state.module_guard != ZERO_ADDRESS:
+        found.append(f"guard {state.module_guard} may refuse or follow what the cage does")
+    if len(state.owners) > 1 and state.threshold == 1:
+        found.append(f"each of its {len(state.owners)} owners signs alone")
+    return found
+
+
+def list_changes(before: SafeState, after: SafeState, *, cage: str = "") -> list[Change]:
+    """Everything that differs, in the order in which it matters; that the cage became a module is no weakness."""
+    found = [Change("module", "none", one, one != cage) for one in after.modules if one not in before.modules]
+    found += [Change("module", one, "none", False) for one in before.modules if one not in after.modules]
+    found += [Change("owner", "none", one, True) for one in after.owners if one not in before.owners]
+    found += [Change("owner", one, "none", False) for one in before.owners if one not in after.owners]
+    if before.threshold != after.threshold:
+        is_less = after.threshold < before.threshold
+        found.append(Change("owners who must sign", str(before.threshold), str(after.threshold), is_less))
+    for what, was, is_ in (
+        ("code", before.code, after.code),
+        ("guard", before.guard, after.guard),
+        ("guard of modules", before.module_guard, after.module_guard),
+        ("fallback handler", before.handler, after.handler),
+    ):
+        if was != is_:
+            found.append(Change(what, _name(was), _name(is_), True))
+    return found
+
+
+def _name(address: str) -> str:
+    return "none" if address == ZERO_ADDRESS else address

@@ -1,0 +1,122 @@
+"""Heists on a machine in this process: revm with all that the node's scene holds, faster than asking the node.
+
+The package is old (rules of Cancun, and its gas is wrong after the first call), so what it finds is asked of the node
+once more, and a test holds both against each other, step by step.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import pyrevm  # type: ignore[import-not-found]  # the optional extra
+from eth_utils.crypto import keccak
+
+from tests.proof.caged.engines import CHAIN_ID, GAS, Sent, make_account
+from tests.proof.heists.scene import Scene
+from tests.proof.heists.steps import Heist, Step
+from tests.proof.heists.watch import BLOCK_GAS, Seen, Watch
+from tools_app.chain.abi import decode_output, encode_call
+
+_OUTPUT: Final = re.compile(r"output: 0x([0-9a-f]*)")
+# revm lets no contract send a transaction, so what the Safe itself sends goes through a module that only exists here.
+_DEPUTY: Final = make_account("heists: the Safe's deputy").address
+_SENTINEL: Final = "0x" + "00" * 19 + "01"
+_MODULES_SLOT: Final = 1
+_AS_MODULE: Final = (
+    "function execTransactionFromModuleReturnData(address to, uint256 value, bytes data, uint8 operation)"
+    " returns (bool succeeded, bytes output)"
+)
+
+
+@dataclass
+class Machine:
+    """The scene's state as it was when this was made; runs heists and keeps nothing of them."""
+
+    scene: Scene
+    watch: Watch
+    evm: Any = field(init=False)
+    number: int = field(init=False)
+    now: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        state = read_state(self.scene)
+        self.number = int(state["block"]["number"], 16)
+        # What the node would give the first block of a heist.
+        self.now = self.scene.engine.now()
+        env = pyrevm.Env(cfg=pyrevm.CfgEnv(chain_id=CHAIN_ID), block=self._block(0, self.now))
+        self.evm = pyrevm.EVM(env=env, spec_id="CANCUN")
+        for address, account in state["accounts"].items():
+            self.put_code(address, bytes.fromhex(account["code"][2:]), nonce=int(account["nonce"]))
+            self.evm.set_balance(address, int(account["balance"], 16))
+            for slot, value in account["storage"].items():
+                self.evm.insert_account_storage(address, int(slot, 16), int(value, 16))
+        self._appoint_deputy()
+
+    def put_code(self, address: str, code: bytes, *, nonce: int = 1) -> None:
+        """Other code at an address; storage and coins stay."""
+        self.evm.insert_account_info(address, pyrevm.AccountInfo(nonce=nonce, code=code))
+
+    def run(self, heist: Heist) -> list[tuple[Sent, Seen]]:
+        """What each step did, and what was seen after it."""
+        evm, start = self.evm, self.evm.snapshot()
+        found: list[tuple[Sent, Seen]] = []
+        seen, at, block = None, self.now, 0
+        multicall, question = self.scene.multicall, bytes.fromhex(self.watch.ask_all(heist.tokens)[2:])
+        looker = self.scene.caged.stranger.address
+        for step in heist.steps:
+            if step.seconds or not block:
+                at, block = at + max(1, step.seconds), block + 1
+                evm.set_block_env(self._block(block, at))
+            sent = self._send(step, at)
+            if sent.succeeded or seen is None:
+                mark = evm.snapshot()
+                seen = self.watch.read_seen(bytes(evm.message_call(looker, multicall, question, 0, 10 * GAS, 0)))
+                evm.revert(mark)
+            # What was refused changed nothing but the time.
+            found.append((sent, seen))
+        evm.revert(start)
+        return found
+
+    def _send(self, step: Step, at: int) -> Sent:
+        safe = self.scene.caged.safe
+        sender, to, data = step.sender, step.to, step.data
+        if sender == safe:
+            sender, to, data = _DEPUTY, safe, encode_call(_AS_MODULE, to, step.value, data, 0)
+        try:
+            output = bytes(self.evm.message_call(sender, to, data, step.value, GAS, 0))
+            sent = Sent(True, output, 0, (), None, at)
+        except RuntimeError as error:
+            told = _OUTPUT.search(str(error))
+            sent = Sent(False, bytes.fromhex(told[1]) if told else b"", 0, (), None, at)
+        # It takes all calls for one transaction, in which this would live on.
+        self.evm.reset_transient_storage()
+        if step.sender != safe or not sent.succeeded:
+            return sent
+        succeeded, output = decode_output(_AS_MODULE, sent.output)
+        return replace(sent, succeeded=succeeded, output=output)
+
+    def _appoint_deputy(self) -> None:
+        safe = self.scene.caged.safe
+        first = self.evm.storage(safe, _slot_of(_SENTINEL))
+        self.evm.insert_account_storage(safe, _slot_of(_DEPUTY), first)
+        self.evm.insert_account_storage(safe, _slot_of(_SENTINEL), int(_DEPUTY, 16))
+
+    def _block(self, after: int, at: int) -> Any:
+        return pyrevm.BlockEnv(
+            number=self.number + after, timestamp=at, basefee=0, gas_limit=BLOCK_GAS, prevrandao=bytes(32)
+        )
+
+
+def _slot_of(module: str) -> int:
+    """Where a Safe keeps the module after this one."""
+    return int.from_bytes(keccak(int(module, 16).to_bytes(32, "big") + _MODULES_SLOT.to_bytes(32, "big")), "big")
+
+
+def read_state(scene: Scene) -> dict[str, Any]:
+    """All accounts of the node with their storage."""
+    state: dict[str, Any] = json.loads(gzip.decompress(bytes.fromhex(scene.engine.rpc.call("anvil_dumpState")[2:])))
+    return state

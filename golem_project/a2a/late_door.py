@@ -38,10 +38,10 @@ class LateDoor:
 
     async def _find(self) -> A2ADoor:
         async with self._opening:
-            # Loading takes a third of a second, in which the loop serves everybody else.
-            found = self._door or await run_blocking(self._open)
-            self._door = found
-        return found
+            if self._door is None:
+                # Loading takes a third of a second, in which the loop serves everybody else.
+                self._door = await run_blocking(self._open)
+            return self._door
 
     def _open(self) -> A2ADoor:
         from golem_project.a2a.door import A2ADoor

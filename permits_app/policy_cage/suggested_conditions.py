@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from permits_app.policy_cage.conditions import Condition, Must
 from tools_app.chain.signatures import AbiParam, parse_signature
-from tools_app.toolkit.protocol import Contract
+
+Places = tuple[tuple[int, ...], ...]
+"""Where arguments stand, counted from 0 and downwards into structs."""
 
 _MUST_OF_TOKENS = {
     "address": Must.BE_ASSET,
@@ -18,11 +20,13 @@ _MUST_OF_TOKENS = {
 }
 
 
-def suggest_conditions(contract: Contract, function: str) -> list[Condition]:
-    """One group for each argument that is pinned, none for a function without any. Raises ValueError for no place."""
+def suggest_conditions(function: str, *, own: Places, tokens: Places) -> list[Condition]:
+    """One group for each argument that is pinned, none for a function without any; `own` and `tokens` as a protocol
+    says them of its contract. Raises ValueError for no place.
+    """
     inputs = parse_signature("function " + function.removeprefix("function ")).inputs
-    found = [(Must.BE_ACCOUNT, _find_words(inputs, place)[0]) for place in contract.own.get(function, ())]
-    for place in contract.tokens.get(function, ()):
+    found = [(Must.BE_ACCOUNT, _find_words(inputs, place)[0]) for place in own]
+    for place in tokens:
         words, kind = _find_words(inputs, place)
         found.append((_MUST_OF_TOKENS[kind], words))
     return [Condition(must, words, group=group) for group, (must, words) in enumerate(found)]

@@ -7,6 +7,7 @@ registry. The owner reads and signs them with the deployment. Seed: decisions, "
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from archetypes_app.models import Golem
@@ -37,7 +38,7 @@ from permits_app.policy_cage.suggested_bounds import (
     read_bounds,
     sequencer_rules,
 )
-from permits_app.policy_cage.suggested_conditions import suggest_conditions
+from permits_app.policy_cage.suggested_conditions import Places, suggest_conditions
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS
 from tools_app.chain.signatures import parse_signature
@@ -193,6 +194,12 @@ def call_rules(chain_id: int, contracts: set[str], *, valued: Collection[str] | 
         if address not in contracts or not (not contract.valued_at or valued is None or address in valued):
             continue
         for text in contract.functions:
-            selector = parse_signature("function " + text.removeprefix("function ")).selector
-            rules += conditional_call_rules(address, selector, suggest_conditions(contract, text))
+            rules += _rules_of(address, text, contract.own.get(text, ()), contract.tokens.get(text, ()))
     return rules
+
+
+@lru_cache(maxsize=4_096)
+def _rules_of(address: str, text: str, own: Places, tokens: Places) -> tuple[Rule, ...]:
+    # Kept, because a deployment that does not fit is put together a dozen times to find what has to go.
+    selector = parse_signature("function " + text.removeprefix("function ")).selector
+    return tuple(conditional_call_rules(address, selector, suggest_conditions(text, own=own, tokens=tokens)))

@@ -64,7 +64,7 @@ def test_what_is_pinned_is_a_place_of_a_function_that_is_called() -> None:
     for _, contract in contracts():
         for text in (*contract.own, *contract.tokens):
             assert text in contract.functions
-            assert suggest_conditions(contract, text)
+            assert suggest_conditions(text, own=contract.own.get(text, ()), tokens=contract.tokens.get(text, ()))
 
 
 def path(*tokens: str) -> bytes:
@@ -89,7 +89,9 @@ def test_a_call_of_the_router_meets_its_conditions_or_not(
     signature: str, arguments: tuple[object, ...], is_fine: bool
 ) -> None:
     router = next(contract for _, contract in contracts() if contract.key == "v3_router")
-    conditions: list[Condition] = suggest_conditions(router, signature)
+    conditions: list[Condition] = suggest_conditions(
+        signature, own=router.own.get(signature, ()), tokens=router.tokens.get(signature, ())
+    )
     assert {each.must for each in conditions} >= {Must.BE_ACCOUNT}
     data, assets = encode_call(signature, *arguments), {int(USDC, 16), int(WETH, 16)}
     met = [

@@ -156,7 +156,8 @@ def test_limits_of_a_golem_that_is_set_up_are_not_set_back_by_an_older_tab(golem
     browser, url = browse(golem.owner), reverse("admin:archetypes_app_golem_set_up_limits", args=[golem.pk])
     older = read_fields(browser, url)
     older.pop("allowlist")
-    newer = older | {"per_day_micro_usd": "5,000", "per_transaction_micro_usd": "100"}
+    fewer = {"per_transaction_micro_usd": "100", "per_tick_micro_usd": "1,000", "per_session_micro_usd": "1,000"}
+    newer = older | fewer | {"per_day_micro_usd": "5,000"}
     assert browser.post(url, newer).status_code == 302
     answer = browser.post(url, older | {"writes_per_hour": "7"})
     assert answer.status_code == 200 and TOLD in answer.content.decode()

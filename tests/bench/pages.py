@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from uuid import uuid4
 
@@ -36,7 +37,7 @@ _USD = 10**6
 def measure_pages() -> Iterator[Figure]:
     """Each page, 95th percentile; and the slowest of all."""
     username, fill = make_day()
-    with run_everything() as running, log_in(running.port, username) as browser:
+    with run_everything() as running, closing(log_in(running.port, username)) as browser:
         found = [_measure(running, browser, path, fill) for path in MOST]
     yield from sorted(found, key=lambda each: -each.value)
     yield Figure(

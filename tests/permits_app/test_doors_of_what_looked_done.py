@@ -92,6 +92,24 @@ def test_what_really_reverted_three_times_becomes_a_conclusion_about_its_cause(l
     assert insight.stability_days == 30
 
 
+def test_what_really_reverted_five_times_moves_a_heuristic_and_the_next_preview(live_golem: LiveGolem) -> None:
+    for amount in range(500, 505):
+        permit_id = live_golem.preview(deadline=60, amount=str(amount * USD))["permit_id"]
+        with mining_paused(live_golem.world), override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.02):
+            live_golem.start(permit_id)
+            live_golem.work(permit_id)
+            live_golem.world.rpc.call("evm_increaseTime", 120)
+        live_golem.work(permit_id)
+        assert live_golem.permit(permit_id).status == "REVERTED"
+        remember_outcome(permit_id=UUID(permit_id), now=clock.now(), use_model=False)
+    asked = live_golem.preview(action_type="consolidate_memory", **NOTHING)
+    assert live_golem.commit(asked["permit_id"])["status"] == "COMMITTED"
+    moved = Insight.objects.get(golem=live_golem.golem, kind="HEURISTIC")
+    assert (moved.parameter, moved.factor_bps) == ("deadline", 11_000)
+    next_one = live_golem.permit(live_golem.preview(deadline=60)["permit_id"])
+    assert next_one.soft_params["changes"] == {"deadline": 66}
+
+
 def test_what_went_three_times_as_predicted_becomes_a_conclusion_that_lasts_a_week(live_golem: LiveGolem) -> None:
     for amount in ("100000000", "200000000", "300000000"):
         permit_id = live_golem.preview(amount=amount)["permit_id"]

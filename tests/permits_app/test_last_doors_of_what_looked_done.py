@@ -29,7 +29,7 @@ from tests.memory_app.test_dream import fake_imagine, four_runs, surprise
 from tests.scripted_model import say, serve_model
 from tools_app.core import clock, event_bus
 from tools_app.core.models import OutboxEvent
-from tools_app.core.taint import DataSink
+from tools_app.core.taint import DataSink, clean_for
 from tools_app.toolkit.enums import Category
 
 NOTHING = {"venue": None, "token_in": None, "token_out": None, "amount": None}
@@ -46,7 +46,7 @@ def test_what_a_request_and_a_tick_tell_beyond_their_schemas_reaches_no_listener
     live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As where the server runs, where an undeclared member raises nothing."""
-    plain = event_bus.clean_for
+    plain = clean_for
 
     def smuggle(sink: DataSink, payload: Any) -> Any:
         return {**plain(sink, payload), "smuggled": "for whoever listens"}

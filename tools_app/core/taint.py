@@ -145,7 +145,7 @@ def _block(label: TaintLabel, sink: DataSink) -> str:
 
 
 class Secret:
-    """A value no sink may see. `reveal()` is grep-able and called in the signer alone."""
+    """A value no sink may see. `reveal()` is grep-able and called where it is used alone."""
 
     __slots__ = ("_label", "_value")
 

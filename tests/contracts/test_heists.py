@@ -17,7 +17,7 @@ from tests.proof.heists.holes import HOLES, Carpenter, Hole, HoleNotThereError, 
 from tests.proof.heists.steps import Act, Finding
 from tools_app.simulation.turbo.screening import is_turbo_installed
 
-HEISTS = 60
+HEISTS = 100
 # What the batches must at least have run into, or they would prove nothing.
 REFUSALS = {
     "ConditionNotMet",

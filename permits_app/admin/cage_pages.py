@@ -24,6 +24,7 @@ from permits_app.actions.request_change import request_operation
 from permits_app.admin.cage_mirrors import show_enforcement
 from permits_app.admin.safe_card import SafeCard, build_safe_card
 from permits_app.approval_pages.cage_forms import ACTS, RULE_FORMS, ActForm, CageForm, describe_limits
+from permits_app.approval_pages.feed_forms import FEED_FORMS
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.approval_pages.role_forms import ROLE_FORMS
 from permits_app.approval_pages.views import page_of as page_of_request
@@ -51,7 +52,7 @@ _GROUPS = {
     RuleKind.RECIPIENT: "Recipients of payouts",
     RuleKind.SEQUENCER: "Sequencer",
 }
-FORMS = {**RULE_FORMS, **ROLE_FORMS}
+FORMS = {**RULE_FORMS, **FEED_FORMS, **ROLE_FORMS}
 
 
 @dataclass(frozen=True, slots=True)

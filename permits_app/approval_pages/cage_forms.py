@@ -19,7 +19,6 @@ from permits_app.approvals.operations.cage import write_rule
 from permits_app.forms import PercentField, UsdField
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import (
-    MOST_JUMP_PERCENT,
     AssetRule,
     AssetState,
     Limit,
@@ -31,10 +30,10 @@ from permits_app.policy_cage.contract import (
     guardian_rule,
     limit_key,
     limit_rule,
-    sequencer_rule,
     spender_rule,
     valuer_rule,
 )
+from permits_app.policy_cage.feed_bounds import MOST_JUMP_PERCENT
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.suggested_bounds import MOST_JUMP_PERCENT as JUMP_PERCENT
@@ -314,21 +313,6 @@ class GuardianForm(CageForm):
         return [guardian_rule(self.cleaned_data["guardian"] or ZERO_ADDRESS)]
 
 
-class SequencerForm(CageForm):
-    """Which feed says that the chain's sequencer is up, and for how long it must have been."""
-
-    title = "The chain's sequencer"
-    feed = AddressField(required=False, help_text="Empty: nothing is asked of it")
-    minutes = forms.IntegerField(min_value=0, max_value=1_440, initial=60, widget=UnfoldAdminTextInputWidget())
-    field_order = ("feed", "minutes", "reason")
-
-    def build_rules(self, chain: ChainReader) -> list[Rule]:
-        """One rule."""
-        feed = self.cleaned_data["feed"]
-        seconds = self.cleaned_data["minutes"] * 60 if feed else 0
-        return [sequencer_rule(feed or ZERO_ADDRESS, grace_seconds=seconds)]
-
-
 class SessionForm(CageForm):
     """The golem's key, until when, for how much."""
 
@@ -377,7 +361,6 @@ RULE_FORMS: Final[dict[str, type[CageForm]]] = {
     "asset": AssetForm,
     "valuer": ValuerForm,
     "guardian": GuardianForm,
-    "sequencer": SequencerForm,
     "session": SessionForm,
 }
 ACTS: Final = ("halt", "resume", "acknowledge", "prices", "enable", "disable", "cancel")

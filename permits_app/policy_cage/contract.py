@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from permits_app.policy_cage.abi import CONSTRUCTOR, ERRORS, EVENTS, FUNCTIONS
 from permits_app.policy_cage.conditions import Condition
+from permits_app.policy_cage.feed_bounds import MOST_JUMP_PERCENT, pack_bound, unpack_bound
 from tools_app.chain.abi import RevertReason, checksum, decode_log, decode_revert, encode_call, encode_constructor
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import LogEntry
@@ -32,10 +33,6 @@ MOST_ALLOWANCE_SECONDS: Final = 86_400
 PERMIT2: Final = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 UINT128_MAX: Final = 2**128 - 1
 _MASK_112: Final = 2**112 - 1
-_BOUND_BITS: Final = 9
-MOST_JUMP_PERCENT: Final = 255
-SETTLING_SECONDS: Final = 3_600
-"""How long no batch runs after somebody noted prices that had jumped."""
 APPROVE: Final = bytes.fromhex("095ea7b3")
 
 
@@ -181,22 +178,6 @@ class Refill:
     def unpack(cls, value: int) -> Refill:
         """What a rule's value means."""
         return cls(most=value & _MASK_112, back=value >> 112 & _MASK_112, period_seconds=value >> 224)
-
-
-def pack_bound(answer: int, *, rounds_up: bool = False) -> int:
-    """An answer of a feed as the contract keeps a bound: an exponent of 7 bits above a mantissa of 9."""
-    exponent = max(0, answer.bit_length() - _BOUND_BITS)
-    mantissa = answer >> exponent
-    if rounds_up and mantissa << exponent != answer:
-        mantissa += 1
-        if mantissa >> _BOUND_BITS:
-            exponent, mantissa = exponent + 1, mantissa >> 1
-    return exponent << _BOUND_BITS | mantissa
-
-
-def unpack_bound(packed: int) -> int:
-    """The answer that such a bound stands for."""
-    return (packed & (1 << _BOUND_BITS) - 1) << (packed >> _BOUND_BITS)
 
 
 # ---- keys and rules ----------------------------------------------------------------------------------------------

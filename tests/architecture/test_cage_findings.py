@@ -22,4 +22,6 @@ def test_every_test_the_findings_name_exists() -> None:
 def test_each_of_the_fifteen_holes_is_in_the_table_and_is_put_back() -> None:
     listed = re.findall(r"^\| ([HML]\d) \| (?:high|medium|low) \|", TABLE, re.MULTILINE)
     assert len(listed) == len(set(listed)) == 15
-    assert {hole.id for hole in HOLES} == set(listed) - {IN_THE_SERVER}
+    later = {hole.id for hole in HOLES if hole.id.startswith("N")}
+    assert {hole.id for hole in HOLES} - later == set(listed) - {IN_THE_SERVER}
+    assert later and all(f"{one} " in TABLE for one in later)

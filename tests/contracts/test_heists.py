@@ -12,10 +12,12 @@ import pytest
 from golem_project.embedded.world.solidity import read_sources
 from permits_app.policy_cage.contract import decode_cage_error
 from tests.proof.heist import Gang, is_published, look_for, run_scene
+from tests.proof.heists.crew import call_together
 from tests.proof.heists.holes import HOLES, Carpenter, Hole, HoleNotThereError, change_sources
 from tests.proof.heists.steps import Act, Finding
+from tools_app.simulation.turbo.screening import is_turbo_installed
 
-HEISTS = 60
+HEISTS = 100
 # What the batches must at least have run into, or they would prove nothing.
 REFUSALS = {
     "ConditionNotMet",
@@ -25,6 +27,9 @@ REFUSALS = {
     "TargetForbidden",
     "CoverTooLow",
     "RebalanceTooSoon",
+    "PriceJumped",
+    "SequencerNotUp",
+    "RoleMayNotCall",
 }
 
 
@@ -45,6 +50,26 @@ def test_after_heists_among_real_markets_the_owners_own_what_the_rules_leave_the
     assert len(answers) > 10 * HEISTS
     assert answers.count("ran") > len(answers) // 20
     assert set(answers) >= REFUSALS
+
+
+@pytest.mark.skipif(not is_turbo_installed(), reason="not run: pyrevm (requirements-turbo.txt) is absent")
+def test_the_machine_in_this_process_does_what_the_node_does_step_by_step(gang: Gang) -> None:
+    assert gang.machine is not None
+    for number in range(8):
+        here, there = gang.run(number), gang.run_on_node(number)
+        assert [(sent.succeeded, sent.output, sent.at) for sent in here.sent] == [
+            (sent.succeeded, sent.output, sent.at) for sent in there.sent
+        ]
+        assert here.found == there.found == []
+
+
+def test_workers_find_what_one_process_finds(gang: Gang) -> None:
+    with call_together(gang, workers=2) as crew:
+        outcomes = list(crew.run(range(4)))
+    played = [gang.run(number) for number in range(4)]
+    assert [one.number for one in outcomes] == [0, 1, 2, 3]
+    assert [one.batches for one in outcomes] == [one.heist.batches for one in played]
+    assert all(one.found == [] for one in outcomes)
 
 
 def test_a_heist_depends_on_its_number_alone(gang: Gang) -> None:

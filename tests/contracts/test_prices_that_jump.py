@@ -9,16 +9,14 @@ import pytest
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.begin_prices import read_price
 from permits_app.policy_cage.contract import (
-    SETTLING_SECONDS,
     AssetRule,
     Rule,
     RuleKind,
     address_key,
     guardian_rule,
-    pack_bound,
     sequencer_rule,
-    unpack_bound,
 )
+from permits_app.policy_cage.feed_bounds import SETTLING_SECONDS, pack_bound, unpack_bound
 from tests.contracts.attackers import ran, refused
 from tests.contracts.test_governance import inner_error
 from tests.contracts.test_hostile import add_asset, allow_all, error_in_call

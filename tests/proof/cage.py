@@ -91,9 +91,8 @@ VARIANTS: tuple[Variant, ...] = (
     Variant({Limit.PHASE: 2}, operations=3, is_wbtc_retiring=True),
     Variant({Limit.PHASE: 4}, seconds=18 * 3_600),
     Variant({Limit.HIGH_WATER_MARK_MICRO_USD: 0}),
-    Variant(budget_usd=3_000),
-    # And one whose feeds may not move far from batch to batch.
-    Variant(jump_percent=20),
+    # And feeds that may not move far from batch to batch.
+    Variant(budget_usd=3_000, jump_percent=20),
 )
 
 

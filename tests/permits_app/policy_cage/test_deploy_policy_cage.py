@@ -17,9 +17,7 @@ from golem_project.cage_set_up.errors import CageNotDeployable
 from golem_project.embedded.world.solidity import load_contract
 from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.errors import CageMirrorBehind, CageWouldRefuse
-from permits_app.management.commands.roles_manifest import build_document
 from permits_app.models import CageMirror, PolicyCage, SpendingLimits
-from permits_app.policy_cage import mirror as mirror_module
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import (
     AssetRule,
@@ -300,37 +298,6 @@ def test_what_answers_as_a_cage_and_is_of_other_code_is_offered_to_nobody(live_g
     with pytest.raises(CommandError, match="NOT_A_CAGE: the code at .* is not that of the published"):
         call_command("deploy_policy_cage", live_golem.golem.name, "--register", other, stdout=io.StringIO())
     assert runner_read(other, FUNCTIONS["GRACE_SECONDS"]) == (7 * 86_400 + 1,) and world
-
-
-def test_the_hole_of_the_server_put_back_follows_what_only_answers_as_a_cage(
-    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """L8: without the comparison of codes nothing else notices, so the test above is what holds it."""
-    week, longer = bytes.fromhex("093a80"), bytes.fromhex("093a81")
-    code = bytes.fromhex(load_contract("PolicyCage").bytecode[2:])
-    other = create_cage(live_golem, code.replace(week, longer))
-    monkeypatch.setattr(mirror_module, "check_published", lambda chain, contract: {})
-    out = io.StringIO()
-    call_command("deploy_policy_cage", live_golem.golem.name, "--register", other, stdout=out)
-    assert other.lower() in out.getvalue().lower()
-
-
-def test_what_is_no_roles_contract_of_the_safe_is_made_no_manifest_for(
-    caged: tuple[LiveGolem, SafeOfOne, CageMirror],
-) -> None:
-    golem, _, mirror = caged
-    usdc = golem.world.tokens["USDC"].address
-    with pytest.raises(CommandError, match="is no fence of this Safe: .* does not answer as a Roles contract does"):
-        call_command("roles_manifest", str(golem.golem.pk), roles=usdc, stdout=io.StringIO())
-    with pytest.raises(CommandError, match="no golem of that id has a cage"):
-        call_command("roles_manifest", "nobody", roles=mirror.contract, stdout=io.StringIO())
-
-
-def test_the_calls_of_a_manifest_are_written_as_a_safe_reads_them() -> None:
-    call = Call(to="0x" + "11" * 20, data=b"\x01\x02", value=0, label="one")
-    document = build_document([call], chain_id=1, safe="0x" + "22" * 20)
-    assert document["chainId"] == "1" and document["meta"]["createdFromSafeAddress"] == "0x" + "22" * 20
-    assert document["transactions"] == [{"to": "0x" + "11" * 20, "value": "0", "data": "0x0102"}]
 
 
 def create_cage(golem: LiveGolem, code: bytes) -> str:

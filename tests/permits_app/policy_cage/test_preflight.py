@@ -14,7 +14,7 @@ from tests.proof.caged.engines import Engine, InProcessEngine
 from tests.proof.caged.safe import CagedSafe, Coin
 from tests.proof.caged.watching import Seen, Step
 
-BATCHES = 4_800
+BATCHES = 4_200
 # Answers that the random batches meet; the test of the doors meets the others.
 REACHED_BY_CHANCE = {
     "",

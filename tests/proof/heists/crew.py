@@ -30,20 +30,26 @@ class Outcome:
 class Crew:
     """Workers at one scene as it was when they were called together."""
 
-    def __init__(self, pool: multiprocessing.pool.Pool) -> None:
+    def __init__(self, pool: multiprocessing.pool.Pool | None) -> None:
         self._pool = pool
 
     def run(self, numbers: Iterable[int]) -> Iterator[Outcome]:
         """The heists of these numbers, in their order."""
-        return self._pool.imap(_play, numbers, chunksize=_PER_ERRAND)
+        return map(_play, numbers) if self._pool is None else self._pool.imap(_play, numbers, chunksize=_PER_ERRAND)
 
 
 @contextmanager
 def call_together(gang: Gang, *, workers: int | None = None) -> Iterator[Crew]:
-    """One worker for each core. They know nothing of what is changed here later."""
+    """One worker for each core. They know nothing of what is changed here later.
+
+    Without a machine in the process all of them would ask one node over one connection, so this process asks alone.
+    """
     global _working
     _working = gang
     try:
+        if gang.machine is None:
+            yield Crew(None)
+            return
         with multiprocessing.get_context("fork").Pool(workers or os.cpu_count() or 1) as pool:
             yield Crew(pool)
     finally:

@@ -64,7 +64,7 @@ class Planner:
             told = self.caged.coins["WETH"].price * rng.choice((3, 50, 80, 125, 300)) // 100
             steps.append(self._set_price("WETH", told))
         steps += self._try_honestly(rng, thief, caps, is_lied_to=is_lied_to)
-        steps += self._govern(rng)
+        steps += self._govern(rng, is_lied_to=is_lied_to)
         for _ in range(rng.randint(3, 20)):
             steps.append(self._batch(rng, thief))
             if rng.random() < 0.3:
@@ -166,7 +166,7 @@ class Planner:
         old = Step(Act.SETUP, deployer, feed, encode_call(SET_UPDATED_AT, self.base - 2 * HOUR), 0)
         return [old, sold, Step(Act.SETUP, deployer, feed, encode_call(SET_UPDATED_AT, 0), 0)]
 
-    def _govern(self, rng: random.Random) -> list[Step]:
+    def _govern(self, rng: random.Random, *, is_lied_to: bool) -> list[Step]:
         """One thing that owners do, and what must come of it."""
         cage, thief = self.caged.cage, self.caged.stranger.address
         way = rng.randrange(14)
@@ -179,7 +179,10 @@ class Planner:
                 self._propose(gone, act=Act.MUST_SUCCEED, finding=Finding.STUCK),
                 # While positions are held an asset goes after two days; without any it is gone already.
                 Step(Act.OTHER, thief, cage, applied, 49 * HOUR),
-                self._small_batch(Act.MUST_SUCCEED, Finding.STUCK),
+                # At a feed that jumped nothing runs that holds its asset, which is no fault of the one that broke.
+                self._small_batch(Act.BATCH, None)
+                if is_lied_to
+                else self._small_batch(Act.MUST_SUCCEED, Finding.STUCK),
             ]
         if way == 1:
             dust = encode_call(MINT, self.caged.safe, 10**17)

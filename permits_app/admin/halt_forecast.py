@@ -46,13 +46,8 @@ class Forecast:
         return not (self.permits or self.doomed or self.in_flight or self.allowances)
 
 
-def foretell_halt(golem: Golem, *, now: datetime) -> Forecast:
-    """What halting `golem` now ends and what it leaves."""
-    return foretell_halts([golem], now=now)[golem.pk]
-
-
 def foretell_halts(golems: Collection[Golem], *, now: datetime) -> dict[UUID, Forecast]:
-    """The same of several, by golem; the rows of all are read together."""
+    """What halting each of `golems` now ends and what it leaves, by golem; the rows of all are read together."""
     permits = list(ActionPermit.objects.filter(golem__in=golems, status__in=_CANCELLED).order_by("created_at"))
     stages = read_permit_stages(permits, now=now)
     requests = list(ChangeRequest.objects.filter(golem__in=golems, state__in=LIVE_STATES))

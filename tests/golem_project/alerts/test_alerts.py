@@ -23,12 +23,10 @@ from golem_project.alerts.timing import is_due, is_quiet, wait_after
 from golem_project.alerts.topics import TOPICS, tell_event
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
-from permits_app.models import Passkey
 from permits_app.models.permit import PermitStatus
 from tests import factories
+from tests.golem_project.alerts.room import QUIET, make_channel, read_texts, run
 from tests.live_golem import LiveGolem
-from tests.permits_app.approvals.authenticators import Authenticator, ask, enter, give_passkey
-from tests.permits_app.approvals.people import give_device, next_code
 from tests.receiver import Receiver
 from tools_app.core import clock, event_bus
 from tools_app.core.event_schemas import SCHEMAS
@@ -36,7 +34,6 @@ from tools_app.core.events import Event, EventType
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 NIGHT = datetime(2026, 5, 1, 23, 30, tzinfo=UTC)
-QUIET = {"quiet_from": 22 * 60, "quiet_until": 7 * 60, "time_zone": "UTC"}
 TOKEN = "123456:abcdefghijklmnopqrstuvwxyz"
 
 
@@ -84,30 +81,12 @@ def golem(db: None) -> Golem:
     return factories.make_golem(owner=owner, name="Atlas")
 
 
-def make_channel(golem: Golem, url: str, **columns: Any) -> AlertChannel:
-    given = {"label": "room", "topics": [], **columns}
-    return channels.create_channel(
-        person=golem.owner, kind=ChannelKind.WEBHOOK, target={"url": url}, now=clock.now(), **given
-    )
-
-
 def refuse(golem: Golem, code: str = "SPENDING_LIMIT") -> None:
     event_bus.emit(
         golem_id=golem.pk,
         event=Event(EventType.POLICY_LIMIT_HIT, {"code": code, "action_type": "swap"}),
         now=clock.now(),
     )
-
-
-def run(now: datetime | None = None) -> int:
-    """As the schedule does; how many channels were told."""
-    at = now or clock.now()
-    channels.gather_alerts(now=at)
-    return sum(channels.send_channel(channel_id=pk, now=at) for pk in channels.list_due(now=at))
-
-
-def read_texts(receiver: Receiver) -> list[str]:
-    return [json.loads(body)["text"] for _, body in receiver.got]
 
 
 def test_every_event_of_a_topic_is_one_that_is_emitted_and_has_what_its_sentence_names() -> None:
@@ -190,46 +169,6 @@ def test_a_channel_that_fails_is_tried_later_and_told_everything_then(golem: Gol
     assert len(read_texts(receiver)[-1].splitlines()) == 2
     channel.refresh_from_db()
     assert (channel.failures, channel.last_error) == (0, "")
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_copied_passkey_is_told_through_a_channel_and_at_night_too(golem: Golem, receiver: Receiver) -> None:
-    browser = enter(golem.owner)
-    key = give_passkey(golem.owner, browser)
-    asked = factories.make_change_request(golem=golem)
-    make_channel(golem, receiver.url, **QUIET)
-    Passkey.objects.update(sign_count=40)
-    copy = Authenticator(key=key.key, credential_id=key.credential_id, count=12)
-    answer = copy.answer(ask(browser, "approve", f"{asked.pk}:{asked.digest}"))
-    body = {"digest": asked.digest, "verdict": "APPROVE", "passkey": answer}
-    decide = reverse("admin:permits_app_changerequest_decide", args=[asked.pk])
-    assert browser.post(decide, body).status_code == 403
-    night = clock.now().replace(hour=23, minute=30) + timedelta(days=1)
-    assert (run(night), run(night)) == (1, 0)
-    told = "Atlas: a passkey of somebody who decides for it may have been copied; it counts no more"
-    assert read_texts(receiver) == [told]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_second_factor_that_comes_or_goes_is_told_to_who_decides_with_them(golem: Golem, receiver: Receiver) -> None:
-    ben = factories.make_owner(name="ben")
-    golem.co_owners.add(ben)
-    golem.save()
-    make_channel(golem, receiver.url)
-    browser = enter(ben)
-    give_passkey(ben, browser)
-    give_device(ben)
-    Passkey.objects.all().delete()
-    page = reverse("admin:permits_app_changerequest_second_factor_remove")
-    assert "It is your last second factor" in browser.get(page).content.decode()
-    assert browser.post(page, {"old_code": next_code(ben)}).status_code == 302
-    assert run() == 1
-    [text] = read_texts(receiver)
-    changed = "Atlas: the second factors of somebody who decides for it changed:"
-    assert text.splitlines() == [
-        f"{changed} a passkey was added",
-        f"{changed} the authenticator was removed, and none is left",
-    ]
 
 
 def test_a_channel_that_hangs_delays_no_permit(live_golem: LiveGolem) -> None:

@@ -12,7 +12,7 @@ from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.alerts.topics import tell_event
 from permits_app.actions.change_policy import change_policy
-from permits_app.admin.halt_forecast import foretell_halt
+from permits_app.admin.halt_forecast import foretell_halts
 from permits_app.admin.story_facts import describe_plan
 from permits_app.approvals.digest import hash_request
 from permits_app.models import ActionPermit, AllowlistEntry, ChangeRequest, KnownAddress
@@ -154,7 +154,9 @@ def test_permits_halts_and_the_allowlist_use_the_name(golem: Golem) -> None:
 
 def test_a_halt_tells_whose_allowance_stays(golem: Golem) -> None:
     row = factories.make_standing_allowance(permit=factories.make_committed_permit(golem=golem), spender=FRIEND)
-    assert foretell_halt(golem, now=clock.now()).allowances == (f"{row.symbol} to unknown {FRIEND[:6]}…{FRIEND[-4:]}",)
+    assert foretell_halts([golem], now=clock.now())[golem.pk].allowances == (
+        f"{row.symbol} to unknown {FRIEND[:6]}…{FRIEND[-4:]}",
+    )
     KnownAddress.objects.create(owner=golem.owner, address=FRIEND, name="Treasury")
-    [told] = foretell_halt(golem, now=clock.now()).allowances
+    [told] = foretell_halts([golem], now=clock.now())[golem.pk].allowances
     assert told.startswith(f"{row.symbol} to Treasury ")

@@ -325,7 +325,7 @@ def test_versions_and_the_back_test_have_pages(golem: Golem, ana: Any) -> None:
     assert "v2" in whole
     url = page("archetypes_app.golem", "policy_version", golem.pk, 1)
     assert "loosens" in browser.get(url).content.decode()
-    browser.post(url, {"reason": "back"})
+    browser.post(url, {"reason": "back"} | opened_as(browser, url))
     assert ChangeRequest.objects.get().title == "Put policy version 1 back"
     drafted = browser.get(page("archetypes_app.golem", "policy", golem.pk), {**body, "try": "1"})
     assert drafted.status_code == 200

@@ -119,7 +119,7 @@ def hook_call(golem: LiveGolem, mirror: CageMirror, calls: tuple[Call, ...], **c
         "cage": PolicyCage.objects.select_related("mirror").get(pk=mirror.cage_id),
         "golem": golem.golem,
         "now": now,
-        "plan": SimpleNamespace(calls=calls),
+        "plan": SimpleNamespace(calls=calls, promise=None),
         "chain": reader,
         "view": SimpleNamespace(address=mirror.account),
     }

@@ -79,7 +79,7 @@ def without_the_last(name: str) -> Tell:
 def refuses_writes(mirror: CageMirror) -> bool:
     call = SimpleNamespace(
         cage=SimpleNamespace(mirror=mirror),
-        plan=object(),
+        plan=SimpleNamespace(promise=None),
         chain=None,
         now=clock.now(),
         view=SimpleNamespace(address=mirror.account),

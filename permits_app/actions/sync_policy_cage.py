@@ -150,19 +150,21 @@ def _keep(
             mirror.synced_at = now
         else:
             mirror.problem = f"still reading: block {mirror.block_number} of {followed.newest_block}"
-        _keep_safe(mirror, safe, now)
+        lines = _keep_safe(mirror, safe)
         mirror.save()
         changed = _write_columns(mirror.cage, state)
+        if lines:
+            _tell_safe(mirror, lines, now=now)
         if was.rules != state.rules or was.keys != state.keys or is_rolled_back:
             _announce(mirror, changed, is_rolled_back=is_rolled_back, now=now)
     return mirror
 
 
-def _keep_safe(mirror: CageMirror, safe: SafeState | None, now: datetime) -> None:
-    """Whatever else acts for the Safe is told when it is first seen; what its owners took note of stays theirs."""
+def _keep_safe(mirror: CageMirror, safe: SafeState | None) -> list[str]:
+    """What is new of whatever else acts for the Safe, a line each; what its owners took note of stays theirs."""
     kept = safe.as_dict() if safe is not None else {}
     if kept == mirror.safe:
-        return
+        return []
     if safe is None:
         lines = ["it does not answer as a Safe does"]
     elif mirror.safe:
@@ -173,9 +175,11 @@ def _keep_safe(mirror: CageMirror, safe: SafeState | None, now: datetime) -> Non
         mirror.safe_noted = kept
         lines = list_bypasses(safe, mirror.contract)
     mirror.safe = kept
-    if not lines:
-        return
-    data = {"contract": mirror.contract, "account": mirror.account, "lines": lines}
+    return lines
+
+
+def _tell_safe(mirror: CageMirror, lines: Sequence[str], *, now: datetime) -> None:
+    data = {"contract": mirror.contract, "account": mirror.account, "lines": list(lines)}
     audit_log.append(golem_id=mirror.cage.golem_id, event="SafeChanged", actor=_ACTOR, data=data, now=now)
     told = {"account": mirror.account, "contract": mirror.contract, "count": len(lines)}
     event_bus.emit(golem_id=mirror.cage.golem_id, event=Event(EventType.SAFE_CHANGED, told), now=now)

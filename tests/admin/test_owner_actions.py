@@ -159,7 +159,8 @@ def test_a_permits_life_is_shortened_and_never_lengthened(browser_of_owner: Clie
 
 def test_a_committed_permit_can_be_annotated_but_not_ended(browser_of_owner: Client, golem: Golem) -> None:
     permit = factories.make_committed_permit(golem=golem)
-    browser_of_owner.post(page("permits_app.actionpermit", "note", permit.pk), {"note": "the first one"})
+    noting = page("permits_app.actionpermit", "note", permit.pk)
+    browser_of_owner.post(noting, {"note": "the first one"} | opened_as(browser_of_owner, noting))
     answer = browser_of_owner.post(page("permits_app.actionpermit", "cancel", permit.pk), {"reason": "no"}, follow=True)
     permit.refresh_from_db()
     assert (permit.owner_note, permit.status) == ("the first one", "COMMITTED")

@@ -398,9 +398,16 @@ BETWEEN: dict[str, Surprise] = {
         "aave_borrow", govern("setBorrowCap(address,uint256)", "USDC", 1), "BLOCKED", ("aave_supply",)
     ),
     "the cover of a new loan falls": Surprise("aave_borrow", set_feed("WETH", 1_100), "BLOCKED", ("aave_supply",)),
-    "the oracle falls silent": Surprise("morpho_borrow_market", stop_feed("WETH"), "BLOCKED", worlds=("morpho",)),
-    "the oracle leaves the feeds": Surprise(
-        "morpho_borrow_market", lambda door: set_price(door.stage.world, percent=110), "BLOCKED", worlds=("morpho",)
+    # Owners have agreed; it waits for the feed's next round.
+    "the oracle falls silent": Surprise(
+        "morpho_borrow_market", stop_feed("WETH"), "AWAITING_APPROVAL", worlds=("morpho",)
+    ),
+    # What is lent stands in the bytes, so an oracle above the feeds makes nobody lend more.
+    "the oracle rises above the feeds": Surprise(
+        "morpho_borrow_market", lambda door: set_price(door.stage.world, percent=110), "COMMITTED", worlds=("morpho",)
+    ),
+    "the oracle falls below the feeds": Surprise(
+        "morpho_borrow_market", lambda door: set_price(door.stage.world, percent=50), "BLOCKED", worlds=("morpho",)
     ),
     "a share loses its worth": Surprise("vault_withdraw_all", lose(4), "BLOCKED", ("vault_deposit",), ("erc4626",)),
     "validators are fined before wrapping": Surprise(

@@ -71,7 +71,8 @@ HELD: dict[str, tuple[str, ...]] = {
     "an oracle that differs from ours": (
         "refused: an oracle that differs from the feeds",
         "refused: feeds that differ from the oracle",
-        "between: the oracle leaves the feeds",
+        "between: the oracle rises above the feeds",
+        "between: the oracle falls below the feeds",
     ),
     "300 days of interest": (
         f"{HERE}::test_a_loan_of_300_days_is_repaid_and_its_outcome_verified",

@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from golem_project.settings.environment import BASE_DIR
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 DOCS: Final = BASE_DIR / "docs"
 _NAME: Final = re.compile(r"[a-z0-9-]+(?:/[a-z0-9-]+)?")
@@ -39,6 +40,9 @@ def read_document(name: str) -> Document | None:
     path = DOCS / f"{name}.md"
     if not _NAME.fullmatch(name) or not path.is_file():
         return None
+    # Here, because few processes ever show a guide and each would load it.
+    from markdown_it import MarkdownIt
+
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(path.read_text(encoding="utf-8"))
     anchors = _give_anchors(tokens)

@@ -1,4 +1,5 @@
-"""Passkeys of a person: adding, using, renaming and removing one. The cryptography is py_webauthn's.
+"""Passkeys of a person: adding, using, renaming and removing one. The cryptography is py_webauthn's, which
+is loaded when the first is asked for: few processes ever need it.
 
 Using one is one short transaction: it locks the person's passkeys, takes the challenge away, verifies, and stores the
 counter. It lasts also when the answer is refused, so that what was tried once is not tried twice.
@@ -14,20 +15,6 @@ from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 from django.utils.crypto import salted_hmac
 from django_otp.plugins.otp_totp.models import TOTPDevice
-from webauthn import (
-    generate_authentication_options,
-    generate_registration_options,
-    options_to_json,
-    verify_authentication_response,
-    verify_registration_response,
-)
-from webauthn.helpers import base64url_to_bytes
-from webauthn.helpers.structs import (
-    AuthenticatorSelectionCriteria,
-    PublicKeyCredentialDescriptor,
-    ResidentKeyRequirement,
-    UserVerificationRequirement,
-)
 
 from permits_app.approval_errors import PasskeyCopied, PasskeyRefused, SecondFactorMissing
 from permits_app.approvals.passkey_challenges import LIVES_SECONDS, PasskeyAnswer, use_up_challenge
@@ -58,6 +45,14 @@ def ask_for_new(*, user: Any, site: PasskeySite, challenge: bytes) -> str:
     held = list_passkeys(user)
     if len(held) >= MOST:
         raise PasskeyRefused(f"you have {MOST} passkeys; remove one first")
+    from webauthn import generate_registration_options, options_to_json
+    from webauthn.helpers.structs import (
+        AuthenticatorSelectionCriteria,
+        PublicKeyCredentialDescriptor,
+        ResidentKeyRequirement,
+        UserVerificationRequirement,
+    )
+
     return options_to_json(
         generate_registration_options(
             rp_id=site.rp_id,
@@ -79,6 +74,9 @@ def ask_for_answer(*, user: Any, site: PasskeySite, challenge: bytes) -> str:
     usable = [each for each in list_passkeys(user) if each.suspected_at is None]
     if not usable:
         raise SecondFactorMissing("you have no passkey that counts")
+    from webauthn import generate_authentication_options, options_to_json
+    from webauthn.helpers.structs import PublicKeyCredentialDescriptor, UserVerificationRequirement
+
     return options_to_json(
         generate_authentication_options(
             rp_id=site.rp_id,
@@ -107,6 +105,8 @@ def _register(
     user: Any, answer: PasskeyAnswer, action: str, now: datetime
 ) -> tuple[GolemError | None, tuple[bytes, bytes, int] | None]:
     """Why it is refused, or its credential id, public key and counter; the challenge is used up either way."""
+    from webauthn import verify_registration_response
+
     try:
         given, challenge = _read(answer)
         use_up_challenge(user=user, challenge=challenge, session_key=answer.session_key, action=action, now=now)
@@ -173,6 +173,8 @@ def use_passkey(*, user: Any, answer: PasskeyAnswer, action: str, now: datetime)
 
 
 def _judge(user: Any, held: list[Passkey], answer: PasskeyAnswer, action: str, now: datetime) -> Passkey:
+    from webauthn import base64url_to_bytes, verify_authentication_response
+
     given, challenge = _read(answer)
     use_up_challenge(user=user, challenge=challenge, session_key=answer.session_key, action=action, now=now)
     named = _verify(lambda: base64url_to_bytes(given["rawId"]))
@@ -210,6 +212,8 @@ def _judge(user: Any, held: list[Passkey], answer: PasskeyAnswer, action: str, n
 
 def _read(answer: PasskeyAnswer) -> tuple[dict[str, Any], bytes]:
     """The credential, and the challenge that its client data says it answers. Raises PasskeyRefused."""
+    from webauthn import base64url_to_bytes
+
     try:
         given = read_json(answer.text, most_bytes=LONGEST_ANSWER)
         said = read_json(base64url_to_bytes(given["response"]["clientDataJSON"]), most_bytes=LONGEST_ANSWER)

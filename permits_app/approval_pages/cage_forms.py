@@ -36,8 +36,7 @@ from permits_app.policy_cage.contract import (
 from permits_app.policy_cage.feed_bounds import MOST_JUMP_PERCENT
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
-from permits_app.policy_cage.suggested_bounds import MOST_JUMP_PERCENT as JUMP_PERCENT
-from permits_app.policy_cage.suggested_bounds import read_bounds
+from permits_app.policy_cage.suggested_bounds import USUAL_JUMP_PERCENT, read_bounds
 from tools_app.admin.tokens import find_token, known_deployment, name_address
 from tools_app.chain.abi import checksum
 from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS
@@ -282,7 +281,7 @@ class AssetForm(CageForm):
             token_decimals=meta.decimals,
             feed_decimals=chain.price(meta).decimals,
             state=state,
-            most_jump_percent=JUMP_PERCENT,
+            most_jump_percent=USUAL_JUMP_PERCENT,
             least=least,
             most=most,
         )

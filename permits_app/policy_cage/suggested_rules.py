@@ -33,8 +33,8 @@ from permits_app.policy_cage.contract import (
     valuer_rule,
 )
 from permits_app.policy_cage.suggested_bounds import (
-    MOST_JUMP_OF_BASE_PERCENT,
-    MOST_JUMP_PERCENT,
+    USUAL_JUMP_OF_BASE_PERCENT,
+    USUAL_JUMP_PERCENT,
     read_bounds,
     sequencer_rules,
 )
@@ -151,7 +151,7 @@ def _asset_rules(chain: ChainReader, token: str, limits: SpendingLimits, *, base
         max_age_seconds=feed.max_age_seconds or DEFAULT_MAX_AGE_SECONDS,
         token_decimals=meta.decimals,
         feed_decimals=price.decimals,
-        most_jump_percent=MOST_JUMP_OF_BASE_PERCENT if meta.symbol == base_asset else MOST_JUMP_PERCENT,
+        most_jump_percent=USUAL_JUMP_OF_BASE_PERCENT if meta.symbol == base_asset else USUAL_JUMP_PERCENT,
         least=least,
         most=most,
     )

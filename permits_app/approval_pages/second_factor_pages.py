@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -151,29 +152,17 @@ def remove(request: HttpRequest, passkey_id: int, *, model_admin: Any) -> HttpRe
     if passkey is None:
         raise Http404("no such passkey")
     held = second_factor.find_held(request.user)
-    form = FactorForm(_posted(request), held=held)
-    refusal: GolemError | None = None
-    if request.method == "POST" and form.is_valid():
-        try:
-            _prove(request, form, name_action(FactorUse.REMOVE_PASSKEY, str(passkey_id)))
-        except GolemError as error:
-            refusal = error
-        else:
-            remove_passkey(user=request.user, passkey_id=passkey_id, now=clock.now())
-            messages.success(request, f"The passkey {passkey.name} is removed.")
-            return HttpResponseRedirect(reverse(LIST))
-    return render_page(
+    return _remove(
         request,
         model_admin,
-        "passkey_remove",
+        held,
+        use=FactorUse.REMOVE_PASSKEY,
+        subject=str(passkey_id),
+        remove=lambda: remove_passkey(user=request.user, passkey_id=passkey_id, now=clock.now()),
+        done=f"The passkey {passkey.name} is removed.",
         title="Remove a passkey",
         passkey=passkey,
         is_last=not held.has_code and all(each.suspected_at for each in passkeys if each.pk != passkey_id),
-        held=held,
-        form=form,
-        refusal=refusal,
-        problem=find_problem(request),
-        http_status=refusal.http_status if refusal else 200,
     )
 
 
@@ -184,28 +173,55 @@ def remove_code(request: HttpRequest, *, model_admin: Any) -> HttpResponse:
     held = second_factor.find_held(request.user)
     if not held.has_code:
         raise Http404("no authenticator")
+    return _remove(
+        request,
+        model_admin,
+        held,
+        use=FactorUse.REMOVE_CODE,
+        subject="",
+        remove=lambda: second_factor.remove_authenticator(user=request.user, now=clock.now()),
+        done="Your authenticator is removed.",
+        title="Remove your authenticator",
+        passkey=None,
+        is_last=not held.has_passkey,
+    )
+
+
+def _remove(
+    request: HttpRequest,
+    model_admin: Any,
+    held: second_factor.Held,
+    *,
+    use: FactorUse,
+    subject: str,
+    remove: Callable[[], object],
+    done: str,
+    **shown: Any,
+) -> HttpResponse:
+    """Prove who asks, then `remove` and say that it is `done`; else the page, with what is `shown` on it."""
     form = FactorForm(_posted(request), held=held)
     refusal: GolemError | None = None
     if request.method == "POST" and form.is_valid():
         try:
-            _prove(request, form, name_action(FactorUse.REMOVE_CODE))
+            _prove(request, form, name_action(use, subject))
         except GolemError as error:
             refusal = error
         else:
-            second_factor.remove_authenticator(user=request.user, now=clock.now())
-            messages.success(request, "Your authenticator is removed.")
+            remove()
+            messages.success(request, done)
             return HttpResponseRedirect(reverse(LIST))
     return render_page(
         request,
         model_admin,
-        "authenticator_remove",
-        title="Remove your authenticator",
-        is_last=not held.has_passkey,
+        "factor_remove",
+        use=use.value,
+        subject=subject,
         held=held,
         form=form,
         refusal=refusal,
         problem=find_problem(request),
         http_status=refusal.http_status if refusal else 200,
+        **shown,
     )
 
 

@@ -115,13 +115,17 @@ def _measure(golem: Golem, walk: HoldingsWalk) -> Iterator[Figure]:
 
 
 def _compare(golem: Golem) -> tuple[Lap, Lap]:
-    """A shelf with the market alone, and one with everything, in turns."""
+    """A shelf with the market alone, and one with everything, in turns. The first preview after each turn is not counted:
+    it makes anew what a process keeps of a shelf, which in a process of the product does not change.
+    """
     alone, among_all = Lap(), Lap()
     for number in range(_WARM + _ROUNDS):
         amount = 5_000_000 + number * 1_000
         with without(list_others()):
-            _preview(golem, amount, alone if number >= _WARM else Lap())
-        _preview(golem, amount + 500, among_all if number >= _WARM else Lap())
+            _preview(golem, amount, Lap())
+            _preview(golem, amount + 250, alone if number >= _WARM else Lap())
+        _preview(golem, amount + 500, Lap())
+        _preview(golem, amount + 750, among_all if number >= _WARM else Lap())
     return alone, among_all
 
 

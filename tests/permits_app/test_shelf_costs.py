@@ -58,3 +58,5 @@ def test_a_swap_of_a_golem_with_positions_at_five_protocols_asks_at_most_four_ba
     assert len({each.ref.protocol for each in read_positions(chain=reader, account=golem.address)}) == 5
     alone, among_all = compare(live_golem, 100_000_000)
     assert among_all <= alone + MOST_MORE_BATCHES_OF_FIVE
+    # What the last preview had to find out step by step, the next asks at once.
+    assert count_batches(live_golem, 100_003_000) <= alone

@@ -6,14 +6,15 @@ no code, the protocol is not there and is asked nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from tools_app.chain.deployments import Deployment, load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
-from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.portfolio.later_reads import LATER_READS
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.positions import Position, PositionRef, PositionsUnreadable, Reads, drive, side_by_side
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
 
@@ -45,7 +46,15 @@ class HeldAt:
 def read_positions(*, chain: ChainReader, account: str, hints: Iterable[PositionRef] = ()) -> tuple[Position, ...]:
     """Every position of `account` on the chain at the pinned block. Raises PositionsUnreadable, the node's errors."""
     question = HeldAt(chain.chain_id, account, list_deployed(chain), tuple(hints))
-    return drive(question.ask(), chain.call_many)
+    batches: list[Sequence[ReadCall]] = []
+
+    def call_many(calls: Sequence[ReadCall]) -> Sequence[ReadOutcome]:
+        batches.append(calls)
+        return chain.call_many(calls)
+
+    positions = drive(question.ask(), call_many)
+    LATER_READS.put(chain.chain_id, account, [call for batch in batches[1:] for call in batch])
+    return positions
 
 
 def read_positions_at(
@@ -59,7 +68,10 @@ def read_positions_at(
 
 @dataclass(frozen=True, slots=True)
 class FirstReads:
-    """What reading positions begins with: the code of `contracts`, and `calls`. Asked ahead they cost no round trip."""
+    """What reading positions begins with: the code of `contracts`, and `calls`. Asked ahead they cost no round trip.
+
+    `calls` ends with what the account's last reading asked after that, as far as it is remembered.
+    """
 
     contracts: tuple[str, ...] = ()
     calls: tuple[ReadCall, ...] = ()
@@ -68,7 +80,8 @@ class FirstReads:
 def foretell_positions(*, chain_id: int, account: str, hints: Iterable[PositionRef] = ()) -> FirstReads:
     """What `read_positions` will ask first, of protocols that may not be there too. Reads nothing."""
     known = load_deployment(KNOWN_NETWORKS[chain_id]) if chain_id in KNOWN_NETWORKS else None
-    return _foretell(chain_id, account, tuple(hints), SHELF.version, known)
+    first = _foretell(chain_id, account, tuple(hints), SHELF.version, known)
+    return FirstReads(first.contracts, (*first.calls, *LATER_READS.get(chain_id, account)))
 
 
 # Asked twice for every preview and always the same until another contract is known; it decides nothing.

@@ -65,7 +65,7 @@ def test_a_quiet_tick_is_recorded_whole(live_golem: LiveGolem) -> None:
 
 
 @pytest.mark.protocols("aave_v3", "spark")
-def test_a_quiet_tick_with_a_position_asks_the_node_three_times(
+def test_a_quiet_tick_with_a_position_asks_the_node_twice(
     live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     golem = live_golem.golem
@@ -82,7 +82,7 @@ def test_a_quiet_tick_with_a_position_asks_the_node_three_times(
     monkeypatch.setattr(RpcPool, "_ask", count)
     record = tick(golem)
     assert record.tier == "T0" and record.probes["positions"][0]["in_range"]
-    assert len(asked) == 3 and asked[0] == 1, "the head, everything but what lenders tell of each reserve, and that"
+    assert len(asked) == 2 and asked[0] == 1, "the head, and everything of it that the tick before had asked for"
 
 
 def test_a_golem_with_funds_and_a_rule_opens_its_position_in_its_first_tick(live_golem: LiveGolem) -> None:

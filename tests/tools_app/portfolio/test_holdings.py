@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.tools_app.portfolio.paper_bank import (
+    BANK,
     CASH,
     CHAIN_ID,
     COIN,
@@ -19,6 +20,7 @@ from tests.tools_app.portfolio.paper_bank import (
     NAME,
     PROTOCOL,
     SHARE,
+    TELL,
     Paper,
     act,
     health_by_feeds,
@@ -26,7 +28,9 @@ from tests.tools_app.portfolio.paper_bank import (
     read_paper,
 )
 from tools_app.portfolio.holdings import Holdings, PriceBook, measure_holdings, value_of
+from tools_app.portfolio.later_reads import LaterReads
 from tools_app.portfolio.reading import foretell_positions
+from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.positions import Leg, Position, PositionRef, PositionsUnreadable
 from tools_app.toolkit.views import FeedPrice
 
@@ -182,6 +186,28 @@ def test_a_token_that_somebody_put_into_a_position_is_not_asked_and_keeps_nothin
 
 
 def test_what_is_asked_first_is_known_without_a_read() -> None:
-    first = foretell_positions(chain_id=CHAIN_ID, account=ME)
+    nobody_read = "0x00000000000000000000000000000000000000Ae"
+    first = foretell_positions(chain_id=CHAIN_ID, account=nobody_read)
     assert first.contracts == ("0x00000000000000000000000000000000000BA001",)
-    assert [call.args for call in first.calls] == [(ME,), (ME,)]
+    assert [call.args for call in first.calls] == [(nobody_read,), (nobody_read,)]
+
+
+def test_what_a_reading_asked_after_its_first_batch_is_asked_ahead_by_the_next_and_decides_nothing() -> None:
+    paper = Paper(shares=10**18)
+    measure(paper)
+    later = foretell_positions(chain_id=CHAIN_ID, account=ME).calls[2:]
+    assert [(call.to, call.args) for call in later] == [(SHARE.address, (ME,)), (BANK, (10**18,))]
+    paper.shares = 3 * 10**18
+    [vault] = measure(paper).positions
+    assert vault.position.legs[0].raw == 3 * 10**18
+    assert [call.args for call in foretell_positions(chain_id=CHAIN_ID, account=ME).calls[2:]] == [(ME,), (3 * 10**18,)]
+
+
+def test_later_reads_are_kept_of_so_many_accounts_and_calls_and_no_more() -> None:
+    calls = [ReadCall(BANK, TELL, (number,)) for number in range(4)]
+    kept = LaterReads(most_accounts=2, most_calls=3)
+    for account in ("first", "second", "third"):
+        kept.put(CHAIN_ID, account, calls)
+    assert [len(kept.get(CHAIN_ID, account)) for account in ("first", "second", "third")] == [0, 3, 3]
+    kept.put(CHAIN_ID, "third", calls[:2])
+    assert len(kept.get(CHAIN_ID, "third")) == 2 and kept.get(CHAIN_ID + 1, "third") == ()

@@ -157,6 +157,9 @@ class Stack:
         self.environment.setdefault("PYTHONUNBUFFERED", "1")
         # Celery warns every root at every start; here root is the rule in containers, and tasks are JSON, not code.
         self.environment.setdefault("PYTHONWARNINGS", "ignore:You're running the worker with superuser")
+        # The preparation of the database makes Django's checks too. Celery would make them again while the product is
+        # loaded, when everything else waits.
+        self.environment.setdefault("CELERY_SKIP_CHECKS", "true")
         (self.paths.var_dir / "static").mkdir(exist_ok=True)
         self._begin_loading()
         self._start_server("postgres", self.servers.start_postgres)

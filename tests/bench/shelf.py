@@ -115,7 +115,7 @@ def _measure(golem: Golem, walk: HoldingsWalk) -> Iterator[Figure]:
 
 
 def _compare(golem: Golem) -> tuple[Lap, Lap]:
-    """A shelf with the market alone, and one with everything, in turns. The first preview after each turn is not counted:
+    """A shelf with the market alone, and one with everything, in turns. The first preview after each turn does not count:
     it makes anew what a process keeps of a shelf, which in a process of the product does not change.
     """
     alone, among_all = Lap(), Lap()

@@ -1,8 +1,8 @@
 """What reading the positions of an account asked after its first batch, the last time.
 
 The second batch depends on what the first told, and is mostly the same from one reading to the next: the reserves of a
-lending market do not change between two previews. Asked ahead it costs no round trip. It decides nothing: what turns out
-to be asked otherwise is asked then, and what was asked for nothing is thrown away.
+lending market do not change between two previews. Asked ahead it costs no round trip. It decides nothing: what turns
+out to be asked otherwise is asked then, and what was asked for nothing is thrown away.
 """
 
 from __future__ import annotations

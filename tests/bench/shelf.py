@@ -115,8 +115,8 @@ def _measure(golem: Golem, walk: HoldingsWalk) -> Iterator[Figure]:
 
 
 def _compare(golem: Golem) -> tuple[Lap, Lap]:
-    """A shelf with the market alone, and one with everything, in turns. The first preview of each turn does not count: it
-    makes anew what a process keeps of a shelf, which in a process of the product does not change.
+    """A shelf with the market alone, and one with everything, in turns. The first preview of each turn does not count:
+    it makes anew what a process keeps of a shelf, which in a process of the product does not change.
     """
     alone, among_all = Lap(), Lap()
     for number in range(_WARM + _ROUNDS):

@@ -46,8 +46,8 @@ test-fast: python ## the tests without chain, browser, commits and processes, fo
 	@$(BOOTSTRAP)
 	@$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not slow' $(ARGS)
 
-bench: setup ## measure what the project promises; writes var/bench.json (ONLY=id for one)
-	@$(SUPERVISOR) exec $(PY) -m tests.bench $(if $(ONLY),--only $(ONLY))
+bench: setup ## measure what the project promises; writes var/bench.json (ONLY=id for one, BESIDE=commit for both)
+	@$(if $(BESIDE),$(PY) -m tests.bench.beside $(BESIDE),$(SUPERVISOR) exec $(PY) -m tests.bench) $(if $(ONLY),--only $(ONLY))
 
 proof: setup ## the long proofs, resumable; writes var/proof.json (ONLY=id for one)
 	@$(SUPERVISOR) exec $(PY) -m tests.proof $(if $(ONLY),--only $(ONLY))

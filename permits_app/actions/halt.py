@@ -22,7 +22,7 @@ from archetypes_app.models.api_key import Scope
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app.actions.query import list_standing
 from permits_app.custody.session_keys import drop_session
-from permits_app.execution import cancellation, revocation
+from permits_app.execution import cancellation, revocation, right_revocation
 from permits_app.execution.promise_cancelling import cancel_promises, describe_open_promises
 from permits_app.execution.unwinding import NOTHING_LEFT, list_open_positions, unwind_positions
 from permits_app.halts.choices import does_unwind
@@ -114,6 +114,7 @@ def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[st
     done = [
         _try(steps, "transactions in flight cancelled", "transactions", lambda: _cancel_in_flight(golem, now)),
         _try(steps, "standing allowances revoked", "allowances", lambda: _revoke(golem, epoch, record.actor, now)),
+        _try(steps, "rights taken back", "rights", lambda: _revoke_rights(golem, epoch, record.actor, now)),
         _cancel_promises(steps, golem, epoch, record.actor, now),
         _try(steps, "positions listed for unwinding", "positions", lambda: _list_positions(golem, now)),
     ]
@@ -277,6 +278,7 @@ def _rehearse(golem: Golem, reason: str, actor: str, now: datetime, steps: _Step
     steps.note("standing allowances would be revoked", allowances=list_allowances(golem))
     if promises := describe_open_promises(golem):
         steps.note("signed promises would be cancelled", promises=promises)
+    _try(steps, "rights would be taken back", "rights", lambda: _list_rights(golem, now))
     _try(steps, "positions listed for unwinding", "positions", lambda: _list_positions(golem, now))
     if does_unwind(golem):
         _try(steps, "positions would be unwound", "positions", lambda: list_open_positions(golem=golem, now=now))
@@ -400,6 +402,28 @@ def _revoke(golem: Golem, epoch: int, actor: str, now: datetime) -> list[dict[st
             golem=golem, epoch=epoch, chain_id=chain_id, pairs=of_chain, actor=actor, now=now
         )
     return revoked
+
+
+def _list_chains(golem: Golem) -> list[int]:
+    """The golem's own chain, and every other one on which it ever asked for something."""
+    used = ActionPermit.objects.filter(golem=golem).values_list("chain_id", flat=True).distinct()
+    return sorted({golem.home_chain_id, *used}) if golem.address else []
+
+
+def _revoke_rights(golem: Golem, epoch: int, actor: str, now: datetime) -> list[dict[str, Any]]:
+    return [
+        told
+        for chain_id in _list_chains(golem)
+        for told in right_revocation.revoke_rights(golem=golem, epoch=epoch, chain_id=chain_id, actor=actor, now=now)
+    ]
+
+
+def _list_rights(golem: Golem, now: datetime) -> list[dict[str, Any]]:
+    return [
+        right_revocation.describe_right(right)
+        for chain_id in _list_chains(golem)
+        for right in right_revocation.list_rights(golem=golem, chain_id=chain_id, now=now).rights
+    ]
 
 
 def _list_positions(golem: Golem, now: datetime) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from permits_app.approvals.bound_words import say_bounds
 from permits_app.models import ActionPermit
 from permits_app.safety.position_words import say_moved
 from tools_app.admin.calls import DecodedCall, decode_call
@@ -66,13 +67,16 @@ def describe_calls(calls: Iterable[Mapping[str, Any]], *, chain_id: int) -> list
 
 
 def summarize_bounds(bounds: Mapping[str, Any], *, chain_id: int) -> dict[str, Any]:
-    """The most that leaves, the least that comes back, allowances, contracts and recipients, by name."""
+    """The most that leaves, the least that comes back, allowances, contracts and recipients by name, and every other
+    bound in words.
+    """
     return {
         "leaves_at_most": [_describe_flow(flow) for flow in bounds.get("spends", [])],
         "returns_at_least": [_describe_flow(flow) for flow in bounds.get("receives", [])],
         "allowances": [_describe_allowance(item, chain_id) for item in bounds.get("allowances", [])],
         "contracts": [_name(address, chain_id) for address in bounds.get("contracts", [])],
         "recipients": [_name(address, chain_id) for address in bounds.get("recipients", [])],
+        "promises": say_bounds(bounds, chain_id=chain_id),
     }
 
 

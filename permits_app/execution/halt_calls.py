@@ -1,4 +1,5 @@
-"""What a halted golem may still sign: allowances set to zero, and its positions left, everything to its own account.
+"""What a halted golem may still sign: allowances set to zero, protocols' rights taken back, and its positions left,
+everything to its own account.
 
 Judged from the bytes of the permit and what protocols say leaves them, not from what made it. A debt may be repaid:
 what a leaving call takes is allowed to its contract before it. Where the owner lets a halt sell, so may a swap for the
@@ -15,6 +16,7 @@ from permits_app.custody.signing_route import carries_its_batch
 from permits_app.execution.halt_sales import does_sell
 from permits_app.models import ActionPermit
 from tools_app.chain.abi import AbiDecodeError, decode_input
+from tools_app.portfolio.standing_rights import takes_back_a_right
 from tools_app.toolkit.protocol import SHELF, LeavingCall
 
 _APPROVE: Final = "function approve(address,uint256)"
@@ -32,7 +34,13 @@ def is_halts_own(permit: ActionPermit, golem: Golem) -> bool:
     left = [call for call in calls if _is_leaving(call, permit.chain_id, permit.account)]
     to = [call["to"] for call in (*left, *sold)]
     return carries_its_batch(permit) and all(
-        call["value"] == "0" and (call in left or call in sold or _is_approval_for(call, calls[index + 1 :], to))
+        call["value"] == "0"
+        and (
+            call in left
+            or call in sold
+            or _is_approval_for(call, calls[index + 1 :], to)
+            or takes_back_a_right(chain_id=permit.chain_id, contract=call["to"], data=_bytes_of(call))
+        )
         for index, call in enumerate(calls)
     )
 

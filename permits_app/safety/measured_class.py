@@ -84,6 +84,12 @@ def measure_class(
     return ActionClass.DECREASE_POSITION if any(ref in is_now for ref in moved) else ActionClass.CLOSE_POSITION
 
 
+def list_deeper_debts(before: Sequence[Position], after: Sequence[Position]) -> list[PositionRef]:
+    """Positions that owe more of anything than they did, or are born with a debt; more than the interest of a block."""
+    was = {each.ref: each for each in before}
+    return [each.ref for each in after if _moves_of(was.get(each.ref), each)[2]]
+
+
 def _moves_of(before: Position | None, after: Position | None) -> tuple[bool, bool, bool]:
     """Whether it holds more of anything or owes less, holds less, and owes more."""
     held_before, owed_before = _sides(before)

@@ -26,6 +26,10 @@ from tools_app.toolkit.views import TokenMeta
 _ROOM_PARTS: Final = 10**7
 DUST: Final = 2
 """Base units that rounding inside a protocol may take from a leg nobody touched."""
+INTEREST_BPS: Final = 1
+"""What a block of interest may take of health, and far more than it does at any rate that a market asks: what raises
+risk keeps so much above the floor, so that it does not stand below it in the block after.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +152,10 @@ def judge_health(
 ) -> Reject | None:
     """A debt would stand on less than it may. `floor_bps` is the golem's own floor.
 
-    What raises risk must end at the floor or above. What only lowers it may end below, but never with less health than
-    before: a rescue that is too small is still a rescue.
+    What raises risk must end above the floor by the interest of a block. What only lowers it may end below, but never
+    with less health than before: a rescue that is too small is still a rescue.
     """
+    raised = floor_bps + INTEREST_BPS
     promised = {change.ref: change.least_health_bps or 0 for change in plan.changes if change.ref is not None}
     for each in list_moved(simulation):
         after = measure_health(each.after, value_of)
@@ -159,17 +164,18 @@ def judge_health(
         before = measure_health(each.before, value_of)
         if before == after and not each.list_changes():
             continue
-        least = max(promised.get(each.ref, 0), floor_bps if is_raising else min(floor_bps, before or floor_bps))
+        least = max(promised.get(each.ref, 0), raised if is_raising else min(floor_bps, before or floor_bps))
         if after < least:
             was = "no debt now" if before is None else f"{format_ratio(before)} now"
+            limit = f"at least {format_ratio(least)}" + (", and the interest of a block" if is_raising else "")
             return Reject(
                 rule="simulator.health",
                 reason=(
                     f"the health of {each.ref} would be {format_ratio(after)} ({was}; 1.00 is liquidation);"
-                    f" at least {format_ratio(least)} is asked"
+                    f" {limit} is asked"
                 ),
                 observed=format_ratio(after),
-                limit=f"at least {format_ratio(least)}",
+                limit=limit,
                 remaining=format_ratio(max(0, (before or after) - least)),
                 would_pass="less debt, more collateral, or a repayment first",
                 error=HealthTooLow,

@@ -261,8 +261,9 @@ REFUSED: dict[str, Attack] = {
     "a loan under the floor": Attack(
         "aave_borrow", "HEALTH_TOO_LOW", before=("aave_supply",), params={"amount": str(6_601 * USD)}
     ),
+    # At the floor to nine digits, and under it in the next block.
     "a loan that is under the floor after one block of interest": Attack(
-        "aave_borrow", "HEALTH_TOO_LOW", before=("aave_supply",), params={"amount": str(6_600 * USD)}
+        "aave_borrow", "HEALTH_TOO_LOW", before=("aave_supply",), params={"amount": str(6_600 * USD - 1)}
     ),
     "a vault's loan under the floor": Attack(
         "maker_generate_dai",

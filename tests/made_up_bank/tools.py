@@ -110,7 +110,7 @@ def _plan(
 )
 def bank_deposit(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     """Put cash into the bank. Does not borrow."""
-    changes = (("account", "cash", amount),)
+    changes = (("account", "cash", amount - SLIPS.get("says_less", 0)),)
     return _plan(ctx, "deposit", amount, action_class=ActionClass.INCREASE_POSITION, spends="cash", changes=changes)
 
 

@@ -76,7 +76,10 @@ def test_a_loan_asks_its_owner_who_sees_what_is_owed_and_the_health_after(saver:
     saver.commit(ask(saver, "bank_deposit", 1_000 * DAI)["permit_id"])
     permit = ask(saver, "bank_borrow", DAI // 10)
     assert permit["status"] == "AWAITING_APPROVAL"
-    [shown] = describe_permit(saver.permit(permit["permit_id"]))["positions"]
+    told = describe_permit(saver.permit(permit["permit_id"]))
+    account = f"{NAME}/account/{CHAIN_ID}/{saver.golem.address}"
+    assert f"{account}: at most 0.1 WETH less in it, or more owed" in told["bounds"]["promises"]
+    [shown] = told["positions"]
     assert (shown["changes"], shown["owed_after"]) == ("-0.1 WETH", "0.1 WETH")
     before, _, _ = shown["health"].partition(",")
     assert float(before) > 1.5 and shown["health"].endswith("no debt before")

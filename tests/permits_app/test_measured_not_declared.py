@@ -19,7 +19,7 @@ from tests.live_golem import LiveGolem, make_live_golem
 from tests.made_up_bank.on_the_shelf import NAME, Bank
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
-from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.registry import REGISTRY
 
 DAI = 10**18
@@ -81,6 +81,18 @@ def test_a_loan_is_one_whatever_its_tool_declares(saver: LiveGolem, bank: Bank, 
     assert refused.value.data["measured"] == "INCREASE_POSITION"
 
 
+@pytest.mark.parametrize("declared", [RiskLayer.LOW, RiskLayer.BOUNDED])
+def test_a_loan_is_leverage_whatever_layer_its_tool_declares(saver: LiveGolem, bank: Bank, declared: RiskLayer) -> None:
+    saver.commit(ask(saver, "bank_deposit", 1_000 * DAI)["permit_id"])
+    assert ask(saver, "bank_borrow", DAI // 10)["risk_tier"] == "HIGH"
+    # By its layer alone it would be an action of STANDARD, which nobody is asked about.
+    object.__setattr__(REGISTRY.get("bank_borrow"), "risk_layer", declared)
+    with pytest.raises(GolemError) as refused:
+        ask(saver, "bank_borrow", DAI // 11)
+    assert refused.value.data["rule"] == "simulator.layer_laxer"
+    assert ask(saver, "bank_deposit", 100 * DAI)["status"] == "CREATED"
+
+
 def test_a_stated_ratio_does_not_stand_for_the_health_that_was_measured(saver: LiveGolem, bank: Bank) -> None:
     saver.commit(ask(saver, "bank_deposit", 1_000 * DAI)["permit_id"])
     cover = 1_000 * DAI * 8_000 // 10_000 * DAI // bank.read("priceOfLoan()")
@@ -99,3 +111,14 @@ def test_two_deposits_that_each_fit_are_one_share_of_one_protocol(saver: LiveGol
     assert refused.value.data["rule"].startswith("policy_cage.")
     assert ActionPermit.objects.filter(action_type="bank_deposit").count() == 1
     assert ask(saver, "bank_deposit", 100 * DAI)["status"] == "CREATED"
+
+
+def test_a_deposit_that_says_less_than_it_puts_in_is_held_to_what_was_measured(saver: LiveGolem, bank: Bank) -> None:
+    PolicyCage.objects.filter(golem=saver.golem).update(max_position_bps=700)
+    bank.modules["tools"].SLIPS["says_less"] = 4_000 * DAI
+    with pytest.raises(GolemError) as refused:
+        ask(saver, "bank_deposit", 5_000 * DAI)
+    assert refused.value.data["rule"] == "policy_cage.max_position"
+    assert refused.value.data["protocol"] == NAME
+    bank.modules["tools"].SLIPS.clear()
+    assert ask(saver, "bank_deposit", 4_000 * DAI)["status"] == "CREATED"

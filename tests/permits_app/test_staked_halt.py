@@ -13,6 +13,7 @@ from permits_app.models import HaltRecord, HaltSetting, PendingRequest
 from tests.live_golem import LiveGolem
 from tests.tools_app.protocols.lido.staking import ETH, at, report
 from tools_app.core import clock
+from tools_app.protocols.lido.positions import LATE_SECONDS
 from tools_app.toolkit.registry import REGISTRY
 
 
@@ -46,3 +47,27 @@ def test_a_halt_goes_into_the_queue_waits_for_it_and_claims(live_golem: LiveGole
     carry_out(live_golem)
     assert int(world.rpc.call("eth_getBalance", golem.address, "latest"), 16) > before + ETH
     assert HaltRecord.objects.get().completed_at is not None
+
+
+@pytest.mark.protocols("lido")
+def test_what_no_step_gets_out_is_handed_to_the_owner_and_the_halt_ends(live_golem: LiveGolem) -> None:
+    golem, world = live_golem.golem, live_golem.world
+    for tool in REGISTRY:
+        if tool.venue == "lido":
+            ToolOverride.objects.create(golem=golem, tool_name=tool.name, mode=OverrideMode.INCLUDE)
+    nothing = dict.fromkeys(("token_in", "token_out"))
+    asked = live_golem.preview(**nothing, action_type="stake", venue="lido", amount=str(2 * ETH))
+    assert live_golem.commit(asked["permit_id"])["status"] == "COMMITTED"
+    HaltSetting.objects.create(golem=golem, unwind_on_halt=True)
+    halt_golem(golem=golem, reason="drained", actor="owner:1", now=clock.now())
+    carry_out(live_golem)
+    assert HaltRecord.objects.get().completed_at is None, "it waits for the queue"
+    # Nobody finalizes it for longer than the queue ever took.
+    world.rpc.call("evm_increaseTime", LATE_SECONDS + 1)
+    world.rpc.call("evm_mine")
+    steps = carry_out(live_golem)
+    told = [each for step in steps.values() for each in step.get("positions", []) if each.get("outcome")]
+    [stuck] = [each for each in told if each["outcome"] == "its owner is needed"]
+    assert "is not final after" in stuck["reason"]
+    assert HaltRecord.objects.get().completed_at is not None
+    assert PendingRequest.objects.count() == 1, "what waits there is still followed"

@@ -115,7 +115,7 @@ def find_right(index: int, log: LogEntry, giver: str) -> ApprovalSeen | None:
     if event is None:
         return None
     wanted = int(giver, 16)
-    for words in _readings(log, event.size):
+    for words in read_words(log, event.size):
         if words[event.giver] & _ADDRESS != wanted:
             continue
         amount = EVERYTHING if event.amount is None or event.signature.endswith(",bool)") else words[event.amount]
@@ -138,11 +138,11 @@ def find_unusual_transfer(index: int, log: LogEntry, account: str) -> TransferSe
     """
     topic, wanted = log.topics[0], int(account, 16)
     if topic == _CLAIM_TRANSFER:
-        for words in _readings(log, _CLAIM_SIZE):
+        for words in read_words(log, _CLAIM_SIZE):
             if wanted in (words[1] & _ADDRESS, words[2] & _ADDRESS):
                 return TransferSeen(index, log.address, _address(words[1]), _address(words[2]), words[4], words[3])
     elif topic == _TRANSFER:
-        for words in _readings(log, 3):
+        for words in read_words(log, 3):
             if wanted in (words[0] & _ADDRESS, words[1] & _ADDRESS):
                 return TransferSeen(index, log.address, _address(words[0]), _address(words[1]), words[2])
     return None
@@ -155,7 +155,7 @@ def _find_own(index: int, log: LogEntry, taker: int) -> ApprovalSeen | None:
     return ApprovalSeen(index, log.address, log.address, _address(words[taker]), EVERYTHING)
 
 
-def _readings(log: LogEntry, size: int) -> Iterator[Sequence[int]]:
+def read_words(log: LogEntry, size: int) -> Iterator[Sequence[int]]:
     """The event's arguments in their order, once for every choice of indexed ones that the log allows; the first
     arguments are tried first, as contracts index them, and the first that names the account counts.
     """

@@ -17,8 +17,10 @@ from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Position, PositionRef, Reads
 
-DEFAULT_HEALTH_FLOOR_BPS: Final = 15_000
-"""The least health in basis points that a plan leaves a debt with, where the golem's owner set none."""
+DEFAULT_HEALTH_FLOOR_BPS: Final = 15_001
+"""The least health in basis points that a plan leaves a debt with: what owners set first, and a basis point for what a
+block of interest takes.
+"""
 PPM: Final = 1_000_000
 """Rates are millionths of the amount a year, compounded: 41_000 is 4.1%."""
 INTEREST_SLACK: Final = 5_000

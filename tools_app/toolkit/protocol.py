@@ -87,7 +87,9 @@ class RightEvent:
 
     Numbers are places of arguments from 0: who gives, who takes, how much (None: everything), over what token (None:
     the whole account).
-    `revoke` makes the call that takes it back: (contract, taker, token) -> (signature, arguments).
+    `revoke` makes the call that takes it back: (contract, taker, token) -> (signature, arguments); a token that is one
+    of a kind is named by its number in decimals.
+    `tellers` reads, by chain, contracts that tell it and are not among the protocol's `deployments`.
     """
 
     signature: str
@@ -97,6 +99,7 @@ class RightEvent:
     amount: int | None = None
     token: int | None = None
     label: str = ""
+    tellers: Callable[[int], Reads[tuple[str, ...]]] | None = None
 
 
 def _no_trails(chain_id: int, account: str) -> Sequence[Trail]:

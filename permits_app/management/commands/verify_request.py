@@ -74,3 +74,5 @@ class Command(BaseCommand):
             self.stdout.write(f"  leaves at most {flow['units']}")
         for flow in shown.get("bounds", {}).get("returns_at_least", []):
             self.stdout.write(f"  comes back at least {flow['units']}")
+        for line in shown.get("bounds", {}).get("promises", []):
+            self.stdout.write(f"  {line}")

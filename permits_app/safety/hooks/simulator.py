@@ -22,7 +22,8 @@ from permits_app.safety.figures import format_amount
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import Allow, HookCall, Verdict
 from permits_app.safety.hooks.policy_cage import judge_standing
-from permits_app.safety.measured_class import classify_measured
+from permits_app.safety.measured_class import classify_measured, list_deeper_debts
+from permits_app.safety.measured_shares import judge_measured_shares
 from permits_app.safety.position_rules import (
     judge_changes,
     judge_gauges,
@@ -51,7 +52,7 @@ from tools_app.simulation.differential import SimulationDisagrees
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.enums import LEAVING, ActionClass, EngineSetting, RiskTier
+from tools_app.toolkit.enums import LEAVING, ActionClass, EngineSetting, RiskLayer, RiskTier
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import NATIVE, TokenMeta
@@ -196,6 +197,8 @@ def judge_run(call: HookCall, simulation: SimulationResult, budget: GasBudget) -
         or judge_gauges(plan=plan, simulation=simulation)
         or _judge_health(call, plan, simulation, chain)
         or _judge_class(call, simulation, chain)
+        or _judge_layer(call, simulation)
+        or _judge_shares(call, simulation, chain)
         or judge_questions(call=call, simulation=simulation)
         or judge_gas(plan=plan, simulation=simulation, native=native, budget=budget, payer=route.pays_gas)
     )
@@ -240,6 +243,39 @@ def _judge_class(call: HookCall, simulation: SimulationResult, chain: ChainReade
             data={"declared": call.action_class.value, "measured": measured.value},
         )
     return judge_standing(replace(call, action_class=measured))
+
+
+def _judge_layer(call: HookCall, simulation: SimulationResult) -> Reject | None:
+    """A debt grows under a tool whose layer knows no leverage: tier and owners were asked for less than it does."""
+    if call.tool.risk_layer is RiskLayer.UNBOUNDED:
+        return None
+    deeper = list_deeper_debts(simulation.positions_before or (), simulation.positions_after or ())
+    if not deeper:
+        return None
+    return Reject(
+        rule="simulator.layer_laxer",
+        reason=f"the simulation measured a larger debt in {deeper[0]}, and the tool declares itself without leverage",
+        observed=f"a debt that grows in {deeper[0]}",
+        limit=f"what a tool of risk layer {call.tool.risk_layer.value} may do",
+        would_pass="an action that borrows nothing, or a tool that says that it does",
+        error=SimulationFailed,
+        data={"position": str(deeper[0]), "risk_layer": str(call.tool.risk_layer.value)},
+    )
+
+
+def _judge_shares(call: HookCall, simulation: SimulationResult, chain: ChainReader) -> Reject | None:
+    try:
+        return judge_measured_shares(call, simulation, chain)
+    except (PriceUnavailable, PriceStale) as error:
+        return Reject(
+            rule="simulator.share_unknown",
+            reason=f"more enters a position than the plan says, and cannot be priced: {error.detail}",
+            observed=error.code,
+            limit="a fresh price of everything that enters a position",
+            would_pass="the same action once the price feed answers again",
+            error=type(error),
+            data=error.data,
+        )
 
 
 def measure_action(call: HookCall, simulation: SimulationResult, chain: ChainReader) -> ActionClass:

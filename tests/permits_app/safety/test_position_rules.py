@@ -115,10 +115,10 @@ def test_what_is_said_exactly_passes_and_one_worse_never(before: tuple[int, int]
     assert find_broken(said, worse) is not None
 
 
-@pytest.mark.parametrize(("owed", "passes"), [(5_333, True), (5_334, False)])
-def test_a_health_floor_is_held_to_the_basis_point(owed: int, passes: bool) -> None:
-    """10,000 of cover at 80% over 5,333 is 1.5000, over 5,334 it is 1.4998."""
-    result = simulated(account(10_000), account(10_000, owed))
+@pytest.mark.parametrize(("owed", "passes"), [(5_332_977, True), (5_332_978, False), (5_333_333, False)])
+def test_what_raises_risk_ends_above_the_floor_by_the_interest_of_a_block(owed: int, passes: bool) -> None:
+    """Ten millions of cover at 80% over 5,332,977 is 1.5001, over 5,332,978 a little less, over 5,333,333 the floor."""
+    result = simulated(account(10_000_000), account(10_000_000, owed))
     plan = TxPlan(CHAIN_ID, (), changes=(promise(LOAN, -owed),))
     refusal = judge_health(plan=plan, simulation=result, floor_bps=15_000, value_of=at_par, is_raising=True)
     assert (refusal is None) is passes

@@ -83,6 +83,7 @@ PROTOCOL: Final = ProtocolDef(
             erc721.APPROVAL_FOR_ALL_EVENT,
             giver=0,
             taker=1,
+            amount=2,
             revoke=_revoke_operator,
             label="may move every withdrawal request",
         ),

@@ -8,7 +8,8 @@ from tools_app.standards.aave_like import words
 from tools_app.standards.aave_like.effects import PoolEffects
 from tools_app.standards.aave_like.lending import PoolLending
 from tools_app.standards.aave_like.positions import AccountExits, AccountPositions
-from tools_app.standards.aave_like.valuer import describe_valuer
+from tools_app.standards.aave_like.valuer import describe_valuer, list_reserve_tokens
+from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait
 
 _CALLS = (words.SUPPLY, words.WITHDRAW, words.BORROW, words.REPAY, words.USE_AS_COLLATERAL)
@@ -18,6 +19,13 @@ def describe_lender(
     *, name: str, label: str, prefix: str, deployments: Callable[[int], Mapping[str, str] | None]
 ) -> ProtocolDef:
     """`prefix` is that of its tools, which are called `<prefix>_repay` and `<prefix>_withdraw`."""
+
+    def ask_for_debt_tokens(chain_id: int) -> Reads[tuple[str, ...]]:
+        where = deployments(chain_id)
+        if where is None:
+            return ()
+        return tuple(debt for _, _, debt in (yield from list_reserve_tokens(where["pool"])))
+
     return ProtocolDef(
         name=name,
         label=label,
@@ -53,6 +61,7 @@ def describe_lender(
                 amount=3,
                 label=f"may borrow at {label} for the golem to repay",
                 revoke=lambda contract, taker, token: (words.APPROVE_DELEGATION, (taker, 0)),
+                tellers=ask_for_debt_tokens,
             ),
         ),
         traits=frozenset({Trait.LEVERAGE}),

@@ -12,16 +12,21 @@ from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import Valuer
 
 
+def list_reserve_tokens(pool: str) -> Reads[list[tuple[str, str, str]]]:
+    """Asset, receipt and debt token of every reserve, in the pool's order. Raises PositionsUnreadable."""
+    (listed,) = yield [ReadCall(pool, words.RESERVES_LIST)]
+    (reserves,) = answer_of(listed, "the pool")
+    outcomes = yield [ReadCall(pool, words.RESERVE, (asset,)) for asset in reserves]
+    told = [answer_of(outcome, "the pool")[0] for outcome in outcomes]
+    return [(asset, data[8], data[10]) for asset, data in zip(reserves, told, strict=True)]
+
+
 def describe_valuer(deployments: Callable[[int], Mapping[str, str] | None]) -> Valuer:
     """Over every reserve that the pool has when it is made; a debt in a later one is refused by it."""
 
     def ask(chain_id: int) -> Reads[tuple[Any, ...]]:
         pool = (deployments(chain_id) or {})["pool"]
-        (listed,) = yield [ReadCall(pool, words.RESERVES_LIST)]
-        (reserves,) = answer_of(listed, "the pool")
-        outcomes = yield [ReadCall(pool, words.RESERVE, (asset,)) for asset in reserves]
-        told = [answer_of(outcome, "the pool")[0] for outcome in outcomes]
-        return pool, [(asset, data[8], data[10]) for asset, data in zip(reserves, told, strict=True)]
+        return pool, (yield from list_reserve_tokens(pool))
 
     return Valuer(
         subject="pool",

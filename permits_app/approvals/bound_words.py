@@ -1,0 +1,70 @@
+"""What a plan promises beyond what moves, in words for owners: positions, debts, health, figures, texts, terms.
+
+Every line is a bound that the simulation, the signed bytes and the outcome are held to. Token amounts that leave and
+return, allowances, contracts and recipients have lists of their own. Seed: decisions, "Approvals".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from permits_app.safety.figures import format_bps, format_ratio
+from permits_app.safety.foresight import DEBT
+from tools_app.admin.tokens import format_token_amount, name_address
+
+
+def say_bounds(bounds: Mapping[str, Any], *, chain_id: int) -> list[str]:
+    """The lines of the stored bounds of a permit, in their order; empty where it promises nothing of the kind."""
+    return [
+        *_say_changes(bounds.get("changes", []), chain_id),
+        *(_say_gauge(gauge, chain_id) for gauge in bounds.get("gauges", [])),
+        *(_say_statement(told, chain_id) for told in bounds.get("statements", [])),
+        *(_say_item(item, chain_id) for item in bounds.get("items", [])),
+        *_say_terms(bounds),
+    ]
+
+
+def _say_changes(changes: list[Mapping[str, Any]], chain_id: int) -> Iterator[str]:
+    for change in changes:
+        where = str(change["ref"] or f"a new {change['kind']} at {change['protocol']}")
+        bound = int(change["bound"])
+        amount = format_token_amount(chain_id, change["token"], abs(bound))
+        if bound >= 0:
+            yield f"{where}: at least {amount} more in it, or less owed"
+        elif change["kind"] == DEBT:
+            yield f"{where}: at most {amount} more owed"
+        else:
+            yield f"{where}: at most {amount} less in it, or more owed"
+        if change["least_health_bps"] is not None:
+            yield f"{where}: health at least {format_ratio(change['least_health_bps'])} afterwards"
+
+
+def _say_gauge(gauge: Mapping[str, Any], chain_id: int) -> str:
+    limits = [f"at least {gauge['least']}"] if gauge["least"] is not None else []
+    limits += [f"at most {gauge['most']}"] if gauge["most"] is not None else []
+    return f"{gauge['name']} at {_name(gauge['to'], chain_id)}: {' and '.join(limits)} afterwards"
+
+
+def _say_statement(told: Mapping[str, Any], chain_id: int) -> str:
+    return f"{_name(told['contract'], chain_id)} is told the {told['key']} of {told['subject']}: {told['text']}"
+
+
+def _say_item(item: Mapping[str, Any], chain_id: int) -> str:
+    given, taker = _name(item["contract"], chain_id), _name(item["recipient"], chain_id)
+    return f"number {item['token_id']} of {given} goes to {taker}"
+
+
+def _say_terms(bounds: Mapping[str, Any]) -> Iterator[str]:
+    if bounds.get("slippage_bps") is not None:
+        yield f"slippage: at most {format_bps(bounds['slippage_bps'])}"
+    if bounds.get("collateral_ratio_bps") is not None:
+        yield f"collateral over debt as planned: {format_bps(bounds['collateral_ratio_bps'])}"
+    if bounds.get("deadline") is not None:
+        yield f"deadline: {datetime.fromtimestamp(int(bounds['deadline']), UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _name(address: str, chain_id: int) -> str:
+    name = name_address(chain_id, address)
+    return f"{name} ({address})" if name else address

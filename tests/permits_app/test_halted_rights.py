@@ -1,0 +1,136 @@
+"""A halt takes back what protocols' contracts let somebody do with the golem's account, and tells what it cannot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from permits_app.actions.halt import carry_out_halt, halt_golem
+from permits_app.execution.right_revocation import list_rights
+from permits_app.models import ActionPermit, HaltRecord
+from tests.catalogue.shelf import load_cases
+from tests.catalogue.stage import Stage, open_stage
+from tests.evm.world import CHAIN_ID
+from tests.live_golem import LiveGolem
+from tests.made_up_bank.on_the_shelf import Bank
+from tools_app.chain.abi import checksum, encode_call
+from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.core import clock
+from tools_app.portfolio import standing_rights
+from tools_app.portfolio.standing_rights import takes_back_a_right
+from tools_app.protocols.aave_v3.addresses import deployments as aave
+from tools_app.protocols.morpho_blue.addresses import deployments as morpho
+from tools_app.toolkit.plan import Call, TxPlan
+
+THIEF = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
+OTHER = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
+AUTHORIZE = "function setAuthorization(address,bool)"
+DELEGATE = "function approveDelegation(address,uint256)"
+
+
+def send(stage: Stage, to: str, data: bytes) -> None:
+    stage.send(TxPlan(CHAIN_ID, (Call(to, data, 0, "by hand"),)))
+
+
+def halt(golem: LiveGolem) -> dict[str, dict[str, Any]]:
+    """The steps of the halt, by name."""
+    halt_golem(golem=golem.golem, reason="a thief", actor="owner:1", now=clock.now())
+    steps = carry_out_halt(golem_id=golem.golem.pk, epoch=1, now=clock.now())
+    assert HaltRecord.objects.get().completed_at is not None, steps
+    return {step["step"]: step for step in steps}
+
+
+def authorized(stage: Stage, taker: str) -> bool:
+    where = (morpho(CHAIN_ID) or {})["morpho"]
+    return bool(stage.world.rpc.read(where, "isAuthorized(address,address)", stage.account, taker, returns="(bool)")[0])
+
+
+def find_debt_token(stage: Stage) -> str:
+    provider, asset = (aave(CHAIN_ID) or {})["data_provider"], stage.world.tokens["USDC"].address
+    reads = "getReserveTokensAddresses(address)"
+    return checksum(stage.world.rpc.read(provider, reads, asset, returns="(address,address,address)")[2])
+
+
+@pytest.mark.protocols("morpho")
+def test_an_authorization_over_all_positions_is_taken_back_and_one_that_ended_is_left(live_golem: LiveGolem) -> None:
+    stage = open_stage(live_golem, load_cases())
+    where = (morpho(CHAIN_ID) or {})["morpho"]
+    for taker, allowed in ((THIEF, True), (OTHER, True), (OTHER, False)):
+        send(stage, where, encode_call(AUTHORIZE, taker, allowed))
+    assert authorized(stage, THIEF) and not authorized(stage, OTHER)
+    step = halt(live_golem)["rights taken back"]
+    assert [(each["taker"], each["outcome"]) for each in step["rights"]] == [(THIEF, "COMMITTED")]
+    assert step["rights"][0]["right"] == "may act on every Morpho position of the account"
+    assert not authorized(stage, THIEF)
+
+
+@pytest.mark.protocols("aave_v3")
+def test_credit_that_was_delegated_is_taken_back_at_the_debt_token(live_golem: LiveGolem) -> None:
+    stage = open_stage(live_golem, load_cases())
+    debt = find_debt_token(stage)
+    send(stage, debt, encode_call(DELEGATE, THIEF, 10**12))
+    told = halt(live_golem)["rights taken back"]["rights"]
+    assert [(each["contract"], each["taker"], each["outcome"]) for each in told] == [(debt, THIEF, "COMMITTED")]
+    left = stage.world.rpc.read(debt, "borrowAllowance(address,address)", stage.account, THIEF, returns="(uint256)")
+    assert left[0] == 0
+
+
+def test_a_right_of_a_protocol_that_was_dropped_in_is_taken_back(live_golem: LiveGolem, bank: Bank) -> None:
+    stage = open_stage(live_golem, load_cases())
+    where = (bank.protocol.deployments(CHAIN_ID) or {})["bank"]
+    send(stage, where, encode_call("function setTeller(address,bool)", THIEF, True))
+    assert bank.read("isTeller(address,address)", stage.account, THIEF)
+    found = list_rights(golem=live_golem.golem, chain_id=CHAIN_ID, now=clock.now())
+    assert [(right.protocol, right.label) for right in found.rights] == [(bank.protocol.name, "may act at the bank")]
+    halt(live_golem)
+    assert not bank.read("isTeller(address,address)", stage.account, THIEF)
+    assert ActionPermit.objects.get(action_type="revoke_right").status == "COMMITTED"
+
+
+@pytest.mark.protocols("morpho")
+def test_a_right_that_cannot_be_taken_back_is_told_and_keeps_no_other_one(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = open_stage(live_golem, load_cases())
+    where = (morpho(CHAIN_ID) or {})["morpho"]
+    for taker in (OTHER, THIEF):
+        send(stage, where, encode_call(AUTHORIZE, taker, True))
+    read = standing_rights._read
+
+    def misread(log: Any, protocol: Any, event: Any, account: str) -> Any:
+        right, is_given = read(log, protocol, event, account)
+        if right is not None and right.taker == THIEF:
+            # As of a right that somebody else has to end: this call reverts.
+            right = replace(right, data=encode_call(AUTHORIZE, THIEF, True))
+        return right, is_given
+
+    monkeypatch.setattr(standing_rights, "_read", misread)
+    told = halt(live_golem)["rights taken back"]["rights"]
+    assert {each["taker"]: each["outcome"] for each in told} == {OTHER: "COMMITTED", THIEF: "CANNOT_BE_TAKEN_BACK"}
+    assert not authorized(stage, OTHER) and authorized(stage, THIEF)
+
+
+def test_only_the_end_of_a_right_is_one() -> None:
+    where = (morpho(CHAIN_ID) or {})["morpho"]
+    ends = encode_call(AUTHORIZE, THIEF, False)
+    assert takes_back_a_right(chain_id=CHAIN_ID, contract=where, data=ends)
+    assert not takes_back_a_right(chain_id=CHAIN_ID, contract=where, data=encode_call(AUTHORIZE, THIEF, True))
+    assert not takes_back_a_right(chain_id=CHAIN_ID, contract=where, data=ends + b"\0")
+    assert not takes_back_a_right(chain_id=CHAIN_ID, contract=OTHER, data=ends)
+    # A debt token is known only by asking the chain; credit of nothing is nothing anywhere.
+    assert takes_back_a_right(chain_id=CHAIN_ID, contract=OTHER, data=encode_call(DELEGATE, THIEF, 0))
+    assert not takes_back_a_right(chain_id=CHAIN_ID, contract=OTHER, data=encode_call(DELEGATE, THIEF, 1))
+
+
+@pytest.mark.protocols("morpho")
+def test_the_owner_is_told_which_blocks_nobody_searched(live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = open_stage(live_golem, load_cases())
+    send(stage, (morpho(CHAIN_ID) or {})["morpho"], encode_call(AUTHORIZE, THIEF, True))
+    head = int(stage.world.rpc.call("eth_blockNumber"), 16)
+    monkeypatch.setattr(standing_rights, "MOST_RANGES", 1)
+    monkeypatch.setitem(KNOWN_NETWORKS, CHAIN_ID, replace(KNOWN_NETWORKS[CHAIN_ID], max_log_range=1))
+    right, gap = halt(live_golem)["rights taken back"]["rights"]
+    assert (right["taker"], gap["outcome"]) == (THIEF, "NOT_SEARCHED")
+    assert f"before block {head} " in gap["detail"]

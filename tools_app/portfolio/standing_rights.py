@@ -1,0 +1,133 @@
+"""Rights over an account that a protocol's own contracts still give somebody: operators, delegated credit, managers.
+
+They are told by logs, and only by logs; the last word about a taker counts. Only contracts that a protocol knows for
+its own are believed: anybody can write a log that names an account. Seed: decisions, "Positions" (rights).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tools_app.chain.abi import AbiDecodeError, checksum, decode_input, encode_call, event_topic
+from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.simulation.rights import read_words
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.positions import drive
+from tools_app.toolkit.protocol import SHELF, ProtocolDef, RightEvent
+from tools_app.toolkit.views import LogEntry, LogQuery
+
+MOST_RANGES: Final = 50
+"""So many ranges of blocks, as wide as a node gives logs for, are searched backwards from the head."""
+NOBODY: Final = "0x" + "0" * 40
+_ADDRESS: Final = (1 << 160) - 1
+_MOST_INDEXED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class StandingRight:
+    """What `taker` may do by `contract`, over one token or (None) the whole account, and the `data` that ends it."""
+
+    protocol: str
+    contract: str
+    taker: str
+    token: str | None
+    label: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RightsFound:
+    """The rights, in the order of contracts and takers, and the first block that was looked at."""
+
+    rights: tuple[StandingRight, ...]
+    since_block: int
+
+
+def find_standing_rights(*, chain: ChainReader, account: str) -> RightsFound:
+    """What is given and was not taken back. Raises the node's errors and PositionsUnreadable."""
+    head, size = chain.block.number, KNOWN_NETWORKS[chain.chain_id].max_log_range
+    lowest = max(0, head - size * MOST_RANGES + 1)
+    found: dict[tuple[str, str, str | None, str], StandingRight | None] = {}
+    for protocol, event, contracts in list(_list_events(chain)):
+        signature = "event " + event.signature.removeprefix("event ")
+        for log in _read_logs(chain, contracts, event_topic(signature), account, lowest=lowest, size=size):
+            right, is_given = _read(log, protocol, event, account)
+            if right is not None:
+                key = (right.contract, "" if event.amount is None else right.taker, right.token, event.signature)
+                found[key] = right if is_given else None
+    standing = sorted(
+        (right for right in found.values() if right is not None),
+        key=lambda right: (right.contract, right.taker, right.token or ""),
+    )
+    return RightsFound(tuple(standing), lowest)
+
+
+def takes_back_a_right(*, chain_id: int, contract: str, data: bytes) -> bool:
+    """Whether call data for `contract` ends a right as the protocol says it is ended, and does nothing else. Pure."""
+    for protocol in SHELF.on(chain_id):
+        for event in protocol.rights:
+            is_told_here = protocol.owns(chain_id, contract) or event.tellers is not None
+            if is_told_here and _ends(event, contract, data):
+                return True
+    return False
+
+
+def _ends(event: RightEvent, contract: str, data: bytes) -> bool:
+    signature, _ = event.revoke(contract, NOBODY, "0")
+    try:
+        arguments = decode_input(signature, data)
+    except AbiDecodeError:
+        return False
+    takers = [NOBODY, *(checksum(each) for each in arguments if isinstance(each, str))]
+    tokens = [None, "0", *(str(each) for each in arguments if isinstance(each, int))]
+    return any(
+        encode_call(*_flat(event.revoke(contract, taker, token))) == data for taker in takers for token in tokens
+    )
+
+
+def _flat(call: tuple[str, tuple[Any, ...]]) -> tuple[Any, ...]:
+    signature, arguments = call
+    return signature, *arguments
+
+
+def _list_events(chain: ChainReader) -> Iterator[tuple[ProtocolDef, RightEvent, tuple[str, ...]]]:
+    known = [(each, each.address(chain.chain_id, each.entry)) for each in SHELF.on(chain.chain_id) if each.rights]
+    chain.preload(contracts=[entry for _, entry in known if entry is not None])
+    for protocol, entry in known:
+        # Where its entry has no code the protocol is not there.
+        if entry is None or not chain.code(entry):
+            continue
+        own = tuple((protocol.deployments(chain.chain_id) or {}).values())
+        for event in protocol.rights:
+            more = drive(event.tellers(chain.chain_id), chain.call_many) if event.tellers is not None else ()
+            yield protocol, event, tuple(dict.fromkeys((*own, *map(checksum, more))))
+
+
+def _read_logs(
+    chain: ChainReader, contracts: tuple[str, ...], topic: str, account: str, *, lowest: int, size: int
+) -> list[LogEntry]:
+    """Logs of the event that name the account at any indexed place, in the order of the chain."""
+    named = "0x" + account[2:].lower().rjust(64, "0")
+    topics = [(topic, *([None] * place), named) for place in range(_MOST_INDEXED)]
+    logs: dict[tuple[int, int], LogEntry] = {}
+    for start in range(lowest, chain.block.number + 1, size):
+        end = min(start + size - 1, chain.block.number)
+        chain.preload_logs([LogQuery(contracts, each, start, end) for each in topics])
+        for each in topics:
+            for log in chain.logs(address=contracts, topics=list(each), from_block=start, to_block=end):
+                logs[log.block_number, log.log_index] = log
+    return [logs[key] for key in sorted(logs)]
+
+
+def _read(log: LogEntry, protocol: ProtocolDef, event: RightEvent, account: str) -> tuple[StandingRight | None, bool]:
+    for words in read_words(log, event.signature.count(",") + 1):
+        if words[event.giver] & _ADDRESS != int(account, 16):
+            continue
+        taker = checksum(f"0x{words[event.taker] & _ADDRESS:040x}")
+        token = None if event.token is None else str(words[event.token])
+        data = encode_call(*_flat(event.revoke(log.address, taker, token)))
+        right = StandingRight(protocol.name, log.address, taker, token, event.label, data)
+        return right, taker != NOBODY and (event.amount is None or bool(words[event.amount]))
+    return None, False

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from archetypes_app.errors import InvalidToml, UnknownCategory
 from tools_app.core.outside_json import Bound, OutsideTextRefused, read_toml
@@ -23,28 +25,58 @@ MOST_DOTS: Final = 200
 """Parts of one dotted key; the parser's time grows with their square, and thousands of them would hold it for long."""
 
 _NOT_OF_A_KEY: Final = re.compile(r"[^\w.\-\"' \t]+")
-_NAME_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
-_TIERS: Final = ("T0", "T1", "T2")
-_LINE_KEYS: Final = frozenset(
-    {
-        "name",
-        "description",
-        "category",
-        "default_tier",
-        "tool_categories",
-        "profile",
-        "delegates_to",
-        "terminal",
-        "read_only",
-        "keeps_local_writes",
-        "system_prompt",
-        "tool_overrides",
-        "tools",
-    }
-)
-_PROMPT_KEYS: Final = frozenset({"role", "expertise", "safety_rules", "workflow", "output_format"})
-_OVERRIDE_KEYS: Final = frozenset({"include", "exclude"})
-_TOOLS_KEYS: Final = frozenset({"profile", "enable", "disable"})
+_MOST_TOLD: Final = 3
+"""Mistakes of a file that are told at once."""
+
+
+def _without_nul(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("no database keeps the character of number zero")
+    return text
+
+
+_Text = Annotated[str, AfterValidator(_without_nul)]
+
+
+class _Shape(BaseModel):
+    """A table of the file: every key is known, and no value is taken for one of another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+
+
+class _Prompt(_Shape):
+    role: _Text = ""
+    expertise: list[_Text] = []
+    safety_rules: list[_Text] = []
+    workflow: _Text = ""
+    output_format: _Text = ""
+
+
+class _Overrides(_Shape):
+    include: list[_Text] = []
+    exclude: list[_Text] = []
+
+
+class _Tools(_Shape):
+    profile: _Text = ""
+    enable: list[_Text] = []
+    disable: list[_Text] = []
+
+
+class _File(_Shape):
+    name: str = Field(pattern=rf"^[a-z0-9_-]{{1,{MOST_NAME}}}$")
+    category: _Text
+    description: _Text = ""
+    default_tier: Literal["T0", "T1", "T2"] = "T1"
+    tool_categories: list[_Text] = []
+    profile: _Text = ""
+    delegates_to: list[_Text] = []
+    terminal: bool = False
+    read_only: bool = False
+    keeps_local_writes: bool = False
+    system_prompt: _Prompt = _Prompt()
+    tool_overrides: _Overrides = _Overrides()
+    tools: _Tools = _Tools()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,38 +107,42 @@ def parse_archetype(raw: bytes, *, source: str, categories: Sequence[str]) -> Ar
 
     Raises InvalidToml (too large, too deep, not TOML, unknown or misshapen keys) and UnknownCategory.
     """
-    table = _Table(_parse(raw, source), source)
-    table.check_keys(_LINE_KEYS, "")
-    prompt = table.table("system_prompt", _PROMPT_KEYS)
-    overrides = table.table("tool_overrides", _OVERRIDE_KEYS)
-    tools = table.table("tools", _TOOLS_KEYS)
-    name = _check_name(table.text("name", required=True), source)
-    category = table.text("category", required=True)
-    if category not in categories:
-        raise UnknownCategory(f"{source}: {category!r} is no archetype category", known=list(categories))
-    tier = table.text("default_tier") or "T1"
-    if tier not in _TIERS:
-        raise InvalidToml(f"{source}: default_tier is one of {', '.join(_TIERS)}, not {tier!r}", source=source)
-    keeps = table.flag("keeps_local_writes")
+    try:
+        file = _File.model_validate(_parse(raw, source))
+    except ValidationError as error:
+        raise _refuse(error, source) from None
+    if file.category not in categories:
+        raise UnknownCategory(f"{source}: {file.category[:80]!r} is no archetype category", known=list(categories))
+    prompt, overrides, tools = file.system_prompt, file.tool_overrides, file.tools
     return ArchetypeFile(
-        name=name,
-        category=category,
-        description=table.text("description"),
-        default_tier=tier,
-        tool_categories=_check_categories(table.texts("tool_categories"), source),
-        profiles=tuple(dict.fromkeys((*_split(table.text("profile")), *_split(tools.text("profile"))))),
-        delegates_to=table.texts("delegates_to"),
-        is_terminal=table.flag("terminal"),
-        is_read_only=table.flag("read_only") or keeps,
-        keeps_local_writes=keeps,
-        role=prompt.text("role"),
-        expertise=prompt.texts("expertise"),
-        safety_rules=prompt.texts("safety_rules"),
-        workflow=prompt.text("workflow"),
-        output_format=prompt.text("output_format"),
-        includes=tuple(dict.fromkeys((*overrides.texts("include"), *tools.texts("enable")))),
-        excludes=tuple(dict.fromkeys((*overrides.texts("exclude"), *tools.texts("disable")))),
+        name=file.name,
+        category=file.category,
+        description=file.description,
+        default_tier=file.default_tier,
+        tool_categories=_check_categories(file.tool_categories, source),
+        profiles=tuple(dict.fromkeys((*_split(file.profile), *_split(tools.profile)))),
+        delegates_to=tuple(file.delegates_to),
+        is_terminal=file.terminal,
+        is_read_only=file.read_only or file.keeps_local_writes,
+        keeps_local_writes=file.keeps_local_writes,
+        role=prompt.role,
+        expertise=tuple(prompt.expertise),
+        safety_rules=tuple(prompt.safety_rules),
+        workflow=prompt.workflow,
+        output_format=prompt.output_format,
+        includes=tuple(dict.fromkeys((*overrides.include, *tools.enable))),
+        excludes=tuple(dict.fromkeys((*overrides.exclude, *tools.disable))),
     )
+
+
+def _refuse(error: ValidationError, source: str) -> InvalidToml:
+    """What is wrong, by the keys' names; of a value that was written nothing is repeated."""
+    found = [
+        (".".join(str(part)[:80] for part in each["loc"]), each["msg"])
+        for each in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+    told = "; ".join(f"{place}: {words}" for place, words in found[:_MOST_TOLD])
+    return InvalidToml(f"{source}: {told}", source=source, keys=[place for place, _ in found[:10]])
 
 
 def render_archetype(archetype: ArchetypeFile) -> str:
@@ -140,54 +176,6 @@ def render_archetype(archetype: ArchetypeFile) -> str:
     return "\n".join(lines) + "\n"
 
 
-class _Table:
-    """One TOML table with readers that refuse a value of another shape."""
-
-    def __init__(self, values: Mapping[str, Any], source: str, path: str = "") -> None:
-        self._values = values
-        self._source = source
-        self._path = path
-
-    def check_keys(self, known: frozenset[str], where: str) -> None:
-        unknown = sorted(str(key)[:80] for key in set(self._values) - known)
-        if unknown:
-            raise InvalidToml(
-                f"{self._source}: {where}there is no key {', '.join(map(repr, unknown[:10]))}",
-                source=self._source,
-                unknown_keys=unknown[:10],
-                known_keys=sorted(known),
-            )
-
-    def text(self, key: str, *, required: bool = False) -> str:
-        value = self._values.get(key, "")
-        if not isinstance(value, str) or "\x00" in value or (required and not value.strip()):
-            raise self._bad(key, "text")
-        return value
-
-    def flag(self, key: str) -> bool:
-        value = self._values.get(key, False)
-        if not isinstance(value, bool):
-            raise self._bad(key, "true or false")
-        return value
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        value = self._values.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(item, str) and "\x00" not in item for item in value):
-            raise self._bad(key, "a list of texts")
-        return tuple(value)
-
-    def table(self, key: str, known: frozenset[str]) -> _Table:
-        value = self._values.get(key, {})
-        if not isinstance(value, dict):
-            raise self._bad(key, "a table")
-        inner = _Table(value, self._source, f"{key}.")
-        inner.check_keys(known, f"in [{key}] ")
-        return inner
-
-    def _bad(self, key: str, shape: str) -> InvalidToml:
-        return InvalidToml(f"{self._source}: {self._path}{key} must be {shape}", source=self._source, key=key)
-
-
 def _parse(raw: bytes, source: str) -> dict[str, Any]:
     if len(raw) > MOST_BYTES:
         raise InvalidToml(
@@ -205,15 +193,6 @@ def _parse(raw: bytes, source: str) -> dict[str, Any]:
         if refusal.bound is Bound.DEPTH:
             raise InvalidToml(f"{source} is nested too deeply", source=source) from None
         raise InvalidToml(f"{source}: {refusal}", source=source) from None
-
-
-def _check_name(name: str, source: str) -> str:
-    if len(name) > MOST_NAME or not set(name) <= _NAME_LETTERS:
-        raise InvalidToml(
-            f"{source}: a name has at most {MOST_NAME} letters a to z, digits, - and _, unlike {name[:80]!r}",
-            source=source,
-        )
-    return name
 
 
 def _check_categories(names: Iterable[str], source: str) -> tuple[str, ...]:

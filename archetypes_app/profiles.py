@@ -40,6 +40,9 @@ def list_new_golem_profiles() -> list[ToolProfile]:
 
 def list_effective_profiles(golem: Golem) -> list[ToolProfile]:
     """The profiles that decide the golem's toolset: its own, or else its archetype's."""
+    rows = golem.toolset_rows
+    if rows is not None:
+        return list(rows.profiles or rows.archetype_profiles)
     return list(golem.profiles.all()) or list(golem.archetype.profiles.all())
 
 

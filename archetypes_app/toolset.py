@@ -13,9 +13,10 @@ from typing import Final
 
 from archetypes_app.builtin_profiles import CONSERVATIVE_WRITE_CATEGORIES
 from archetypes_app.delegation import WATCHDOG
-from archetypes_app.models import Archetype, Golem, ToolOverride, ToolProfile
+from archetypes_app.models import Archetype, DefinitionApproval, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.override import OverrideMode
 from archetypes_app.requirements import list_present_requirements
+from archetypes_app.toolset_rows import read_rows
 from tools_app.core.hashing import hash_canonical
 from tools_app.sandbox.foreign_tool import make_foreign_tool
 from tools_app.sandbox.replacing import is_replaceable
@@ -165,37 +166,39 @@ def view_golem(golem: Golem) -> GolemView:
 
 def read_inputs(golem: Golem) -> ToolsetInputs:
     """The rows a toolset depends on, as one value."""
-    own = tuple(make_profile_rule(profile) for profile in golem.profiles.all())
-    includes, excludes = split_overrides(golem.tool_overrides.all())
+    rows = read_rows(golem)
+    includes, excludes = split_overrides(rows.overrides)
     return ToolsetInputs(
-        archetype=read_archetype_rule(golem.archetype, with_profiles=not own),
-        profiles=own,
+        archetype=_make_archetype_rule(golem.archetype, rows.archetype_profiles, rows.archetype_overrides),
+        profiles=tuple(make_profile_rule(profile) for profile in rows.profiles),
         includes=includes,
         excludes=excludes,
         allowed_protocols=frozenset(golem.allowed_protocols),
         requirements=list_present_requirements(golem),
-        brought=list_brought_tools(golem),
+        brought=_list_brought_tools(rows.approvals),
         seen=frozenset(golem.seen_definitions.items()) if golem.seen_definitions is not None else None,
     )
 
 
-def list_brought_tools(golem: Golem) -> tuple[ForeignTool, ...]:
-    """The tools whose definition is approved for `golem` and not revoked; one that was changed since is left out."""
-    rows = golem.definition_approvals.all()
-    if "definition_approvals" not in getattr(golem, "_prefetched_objects_cache", {}):
-        rows = rows.filter(revoked_at__isnull=True).select_related("definition")
-    living = [row for row in rows if row.revoked_at is None]
-    made = [make_foreign_tool(row.definition, approved_hash=row.definition_hash) for row in living]
+def _list_brought_tools(approvals: Iterable[DefinitionApproval]) -> tuple[ForeignTool, ...]:
+    # A definition that was changed since it was approved is left out.
+    made = [make_foreign_tool(row.definition, approved_hash=row.definition_hash) for row in approvals]
     return tuple(sorted((tool for tool in made if tool is not None), key=lambda tool: tool.name))
 
 
-def read_archetype_rule(archetype: Archetype, *, with_profiles: bool = True) -> ArchetypeRule:
-    """An archetype with its overrides, and its profiles unless a golem's own replace them."""
-    includes, excludes = split_overrides(archetype.tool_overrides.all())
+def read_archetype_rule(archetype: Archetype) -> ArchetypeRule:
+    """An archetype with its overrides and profiles."""
+    return _make_archetype_rule(archetype, archetype.profiles.all(), archetype.tool_overrides.all())
+
+
+def _make_archetype_rule(
+    archetype: Archetype, profiles: Iterable[ToolProfile], overrides: Iterable[ToolOverride]
+) -> ArchetypeRule:
+    includes, excludes = split_overrides(overrides)
     return ArchetypeRule(
         name=archetype.name,
         categories=frozenset(Category(category) for category in archetype.tool_categories),
-        profiles=tuple(make_profile_rule(profile) for profile in archetype.profiles.all()) if with_profiles else (),
+        profiles=tuple(make_profile_rule(profile) for profile in profiles),
         is_read_only=archetype.is_read_only,
         keeps_local_writes=archetype.keeps_local_writes,
         includes=includes,

@@ -84,6 +84,9 @@ class Golem(TimeStamped):
     )
     version = models.PositiveIntegerField(default=1, editable=False, help_text="Rises with every edit")
 
+    # The rows its toolset is made of, where they were read with it: a `ToolsetRows`, and no column.
+    toolset_rows: Any = None
+
     class Meta:
         ordering = ["name"]
         constraints = [
@@ -97,6 +100,11 @@ class Golem(TimeStamped):
     @property
     def is_halted(self) -> bool:
         return self.halted_at is not None
+
+    def refresh_from_db(self, *args: Any, **options: Any) -> None:
+        """As any row; what was read with the row that was is read anew."""
+        self.toolset_rows = None
+        super().refresh_from_db(*args, **options)
 
 
 class PhaseTransition(models.Model):

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 
 from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, DeniedCall
@@ -92,7 +92,8 @@ def list_decisions(*, golem: Golem, last: int, since: datetime | None = None) ->
     permits, denied = _decisions_of(golem)
     if since is not None:
         permits, denied = permits.filter(created_at__gte=since), denied.filter(denied_at__gte=since)
-    rows = permits.prefetch_related("spend_entries").only(*_PERMIT_COLUMNS).order_by("-created_at")[:last]
+    entries = Prefetch("spend_entries", to_attr="known_spend_entries")
+    rows = permits.prefetch_related(entries).only(*_PERMIT_COLUMNS).order_by("-created_at")[:last]
     found = [*map(_of_permit, rows), *map(_of_denial, denied.order_by("-denied_at")[:last])]
     return sorted(found, key=lambda each: each.at)[-last:]
 

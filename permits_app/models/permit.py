@@ -171,24 +171,33 @@ class ActionPermit(TimeStamped):
 
     @property
     def spend_entry(self) -> Any:
-        """Its SpendEntry of its newest life, looked up once for this instance; None where it has none."""
+        """Its SpendEntry of its newest life, looked up once for this instance; None where it has none.
+
+        Pages of many permits bring the rows with `Prefetch("spend_entries", to_attr="known_spend_entries")`.
+        """
         claims = [each for each in self._list_once("spend_entries") if each.reverses_id is None]
         return max(claims, key=lambda each: int(each.life), default=None)
 
     @property
     def outcome(self) -> Any:
-        """The OutcomeRecord that holds, looked up once for this instance; None before that, and after a rollback."""
+        """The OutcomeRecord that holds, looked up once for this instance; None before that, and after a rollback.
+
+        Many permits bring the rows with `Prefetch("outcomes", to_attr="known_outcomes")`.
+        """
         return next((each for each in self._list_once("outcomes") if each.taken_back_at is None), None)
 
     def _list_once(self, relation: str) -> list[Any]:
-        kept: dict[str, Any] = self.__dict__.setdefault("_prefetched_objects_cache", {})
-        if not kept.get(relation):
-            # As with any relation, what was not there yet is asked for again.
-            kept.pop(relation, None)
-            rows = getattr(self, relation).all()
-            rows._result_cache, rows._prefetch_done = _compile_relation(relation).fetch(self.pk), True
-            kept[relation] = rows
-        return list(kept[relation])
+        known: list[Any] = vars(self).get(f"known_{relation}", [])
+        if not known:
+            # What was not there yet is asked for again.
+            known = vars(self)[f"known_{relation}"] = _compile_relation(relation).fetch(self.pk)
+        return known
+
+    def refresh_from_db(self, *args: Any, **options: Any) -> None:
+        """As any row; what was looked up for the row that was is looked up anew."""
+        for relation in ("spend_entries", "outcomes"):
+            vars(self).pop(f"known_{relation}", None)
+        super().refresh_from_db(*args, **options)
 
     def __str__(self) -> str:
         return f"{self.action_type} at {self.venue} ({self.status.lower()})"

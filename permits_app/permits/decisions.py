@@ -20,7 +20,8 @@ def list_decisions(
 
     Each with its actions and the outcomes of their permits. Amounts in micro-USD are decimal strings, USD beside them.
     """
-    actions = ActionRecord.objects.select_related("permit").prefetch_related("permit__outcomes").order_by("position")
+    outcomes = Prefetch("permit__outcomes", to_attr="known_outcomes")
+    actions = ActionRecord.objects.select_related("permit").prefetch_related(outcomes).order_by("position")
     rows = (
         DecisionCycleRecord.objects.filter(golem=golem)
         .select_related("tick")

@@ -91,6 +91,14 @@ def test_no_private_name_of_django_is_imported() -> None:
     assert private == []
 
 
+# Where a model keeps what was prefetched, and a query its answer.
+_DJANGO_KEEPS = ("_prefetched_objects_cache", "_result_cache", "_prefetch_done")
+
+
+def test_nothing_reaches_into_what_django_keeps() -> None:
+    assert [path for path in list_sources() if any(name in (ROOT / path).read_text() for name in _DJANGO_KEEPS)] == []
+
+
 def test_the_story_of_a_preview_is_told_by_at_most_25_imports() -> None:
     modules = {module for module, _ in _list_imports("permits_app/actions/preview.py")}
     assert len(modules) <= 25

@@ -83,7 +83,7 @@ def test_a_critical_change_goes_from_an_agent_s_wish_to_the_chain(
     request = _ask(live, first.base_url)
     before = live.balance("WETH")
 
-    first.log_in("owner-a")
+    first.log_in_by_hand("owner-a")
     assert "Swap 500 USDC at uniswap" in first.page.inner_text("#content")
     first.shoot("approval-front")
     page = first.open(_page(request))

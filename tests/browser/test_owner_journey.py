@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 def test_an_owner_logs_in_and_sees_what_their_golems_do(open_window: Any, demo: LiveGolem) -> None:
     visit = open_window()
-    visit.log_in("owner-a")
+    visit.log_in_by_hand("owner-a")
     text = visit.page.inner_text("#content")
     visit.shoot("dashboard")
     assert "Live" in text
@@ -28,7 +28,7 @@ def test_an_owner_logs_in_and_sees_what_their_golems_do(open_window: Any, demo: 
 
 def test_a_wrong_password_is_refused(open_window: Any, demo: LiveGolem) -> None:
     visit = open_window()
-    visit.log_in("owner-a", "not the password")
+    visit.log_in_by_hand("owner-a", "not the password")
     assert "/login/" in visit.page.url
 
 
@@ -95,6 +95,7 @@ def test_the_graph_the_matrix_and_the_diff_before_saving(open_window: Any, demo:
 def test_the_pages_are_readable_in_the_dark(open_window: Any, demo: LiveGolem, swap_id: str) -> None:
     visit = open_window(is_dark=True)
     visit.log_in("owner-a")
+    visit.open("/admin/")
     visit.shoot("dashboard-dark")
     visit.open(f"/admin/permits_app/actionpermit/{swap_id}/change/")
     visit.shoot("permit-dark")

@@ -68,7 +68,7 @@ def test_the_lists_and_forms_of_the_admin_keep_to_their_policy(open_window: Any,
 def test_a_style_smuggled_into_a_page_changes_nothing(open_window: Any, demo: LiveGolem) -> None:
     visit = open_window()
     visit.log_in(demo.owner.username)
-    before, after = visit.page.evaluate(STYLED)
+    before, after = visit.open("/admin/").evaluate(STYLED)
     assert before == after
     assert any("style-src" in text for text in visit.violations)
     visit.violations.clear()
@@ -94,6 +94,6 @@ def test_the_bar_of_actions_is_as_wide_as_its_list_and_runs_one(open_window: Any
 def test_a_script_smuggled_into_a_page_does_not_run(open_window: Any, demo: LiveGolem) -> None:
     visit = open_window()
     visit.log_in(demo.owner.username)
-    assert visit.page.evaluate(INLINE) is None
+    assert visit.open("/admin/").evaluate(INLINE) is None
     assert any("script-src" in text for text in visit.violations)
     visit.violations.clear()

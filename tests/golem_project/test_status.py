@@ -135,16 +135,33 @@ def test_the_file_of_a_protocol_that_is_gone_is_reported_and_removed(
     call_command("snapshots", "--check")
 
 
+def test_each_change_of_the_document_is_one_of_a_small_file_and_all_of_them_are_the_document(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setattr(snapshots, "FOLDER", tmp_path)
+    monkeypatch.setattr(snapshots, "BASE_DIR", tmp_path)
+    call_command("snapshots", "--write", verbosity=0)
+    served = Client().get("/api/v1/schema", headers={"Accept": "application/vnd.oai.openapi+json"}).json()
+    assert snapshots.read_stored_document() == served
+    parts = sorted((tmp_path / "openapi").glob("**/*.json"))
+    names = {path.relative_to(tmp_path / "openapi").as_posix() for path in parts}
+    assert {"document.json", "endpoints/preview_action.json", "bodies/lending.json", "bodies/golem.json"} <= names
+    assert max(len(path.read_text().splitlines()) for path in parts) < 4_000
+    shared = json.loads((tmp_path / "openapi" / "document.json").read_text())["components"]["schemas"]
+    assert not [name for name in shared if name.startswith(("Uniswap", "Lending", "Own"))]
+
+
 def test_snapshots_are_the_same_every_time_and_name_no_file() -> None:
     one, two = (
         {name: snapshots.render_snapshot(content) for name, content in snapshots.build_snapshots().items()}
         for _ in range(2)
     )
     assert one == two
-    shared = {"openapi.json", "pi_manifest.json", "tool_versions.json"}
+    shared = {"pi_manifest.json", "tool_versions.json"}
     assert shared | {"tools/aave_v3.json", "tools/erc8004.json", "tools/memory.json"} <= set(one)
-    assert all(name.startswith("tools/") for name in set(one) - shared)
-    assert sorted(tool["tool"] for name in one if name not in shared for tool in json.loads(one[name])) == sorted(
+    tools = {name for name in one if name.startswith("tools/")}
+    assert all(name.startswith("openapi/") for name in set(one) - shared - tools)
+    assert sorted(tool["tool"] for name in tools for tool in json.loads(one[name])) == sorted(
         tool.name for tool in REGISTRY
     )
     of_ours = re.compile(r"\b(?:archetypes|memory|permits|tools)_app/|golem_project/|object at 0x")

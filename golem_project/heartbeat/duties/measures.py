@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Model
+from django.db.models import Model, Prefetch
 
 from archetypes_app.models import DecisionCycleRecord
 from archetypes_app.models.artifact import Domain
@@ -90,7 +90,8 @@ def _count_bounds(rows: Any) -> Iterable[Counted]:
 
 def _count_actions(rows: Any) -> Iterable[Counted]:
     found = rows.filter(state__in=[str(each) for each in _DONE]).select_related("golem__archetype", "permit")
-    for row in found.prefetch_related("permit__outcomes").order_by("-pk")[:MOST_ROWS]:
+    outcomes = Prefetch("permit__outcomes", to_attr="known_outcomes")
+    for row in found.prefetch_related(outcomes).order_by("-pk")[:MOST_ROWS]:
         outcome = row.permit.outcome if row.permit is not None else None
         episode_id = outcome.episode_id if outcome is not None else None
         yield Counted(str(row.pk), row.golem.archetype.name, row.state == ActionState.EXECUTED, episode_id)

@@ -1,7 +1,7 @@
 """Where a request to a language model may go: checked by address at every request, and the answer cut at a size.
 
 The name is resolved here and the checked address is the one connected to, so a name that changes its mind between
-check and connection gains nothing. Redirects are not followed. No framework, no setting.
+check and connection gains nothing. What is public is said once, for every outgoing call. No framework, no setting.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from golem_project.heartbeat.thinking.errors import ModelEndpointRefused
+from tools_app.core.outgoing import is_public
 
 DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 
@@ -52,7 +53,7 @@ def check_address(endpoint: Endpoint, address: str) -> None:
     found = ipaddress.ip_address(address.split("%")[0])
     if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
         found = found.ipv4_mapped
-    if found.is_global and not found.is_multicast:
+    if is_public(found):
         if endpoint.scheme == "http":
             raise ModelEndpointRefused(f"{endpoint.host} is outside this network, and plain http is not taken there")
         return

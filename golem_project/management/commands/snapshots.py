@@ -1,6 +1,7 @@
 """`manage.py snapshots`: the OpenAPI document and the tools as files, so that a review sees every change.
 
-Tools stand in one file a protocol. With `--check` nothing is written and a difference fails; `make check` runs that.
+Tools stand in one file a protocol, the document in one an endpoint and one for the bodies of a protocol's tools. With
+`--check` nothing is written and a difference fails; `make check` runs that.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from django.core.management.base import BaseCommand, CommandError
 from drf_spectacular.generators import SchemaGenerator
 
 from golem_project.pi.manifest import build_manifest, describe_route, hash_schema
+from golem_project.pi.openapi_parts import join_document, split_document
 from golem_project.settings.environment import BASE_DIR
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.registry import REGISTRY
@@ -28,6 +30,8 @@ from tools_app.toolkit.views import GolemView
 VERSIONS = "tool_versions.json"
 TOOLS = "tools"
 """The folder of the tools' files."""
+OPENAPI = "openapi"
+"""The folder of the document's parts."""
 FOLDER = BASE_DIR / "tests" / "snapshots"
 _MOST_DIFF_LINES = 60
 
@@ -74,7 +78,7 @@ class Command(BaseCommand):
                 stale.append(name)
             else:
                 path.unlink()
-                self.stdout.write(f"removed {path.relative_to(BASE_DIR)}, which no tool is told in")
+                self.stdout.write(f"removed {path.relative_to(BASE_DIR)}, which tells of nothing there is")
         if stale:
             raise CommandError(f"out of date: {', '.join(stale)}. Fix: manage.py snapshots, and review the difference")
 
@@ -99,8 +103,10 @@ def build_snapshots() -> dict[str, Any]:
     tools = defaultdict(list)
     for tool in sorted(REGISTRY, key=lambda tool: tool.name):
         tools[f"{TOOLS}/{name_home(tool)}.json"].append(_describe_tool(tool))
+    document = SchemaGenerator().get_schema(request=None, public=True)
+    parts = split_document(document, name_home)
     return {
-        "openapi.json": SchemaGenerator().get_schema(request=None, public=True),
+        **{f"{OPENAPI}/{name}.json": part for name, part in parts.items()},
         "pi_manifest.json": _build_pi_manifest(),
         VERSIONS: {tool.name: describe_version(tool) for tool in REGISTRY},
         **tools,
@@ -150,13 +156,20 @@ def _read_stored(name: str) -> Any:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
+def read_stored_document() -> dict[str, Any]:
+    """The OpenAPI document as it is stored."""
+    paths = sorted((FOLDER / OPENAPI).glob("**/*.json"))
+    return join_document(json.loads(path.read_text(encoding="utf-8")) for path in paths)
+
+
 def _list_files() -> list[Path]:
-    """The stored files of tools."""
-    return sorted((FOLDER / TOOLS).glob("*.json"))
+    """The stored files of tools and of parts of the document."""
+    return sorted(path for folder in (TOOLS, OPENAPI) for path in (FOLDER / folder).glob("**/*.json"))
 
 
 def _read_stored_tools() -> list[dict[str, Any]]:
-    return [entry for path in _list_files() for entry in json.loads(path.read_text(encoding="utf-8"))]
+    paths = sorted((FOLDER / TOOLS).glob("*.json"))
+    return [entry for path in paths for entry in json.loads(path.read_text(encoding="utf-8"))]
 
 
 def _list_tools(snapshots: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -12,11 +11,11 @@ from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator, FormatChecker
 
 from archetypes_app.tier_queries import TIER_QUERIES
+from golem_project.management.commands.snapshots import read_stored_document
 from golem_project.pi.openapi_tools import name_body
 from golem_project.pi.serializers import QueryGrimoireInput
 from memory_app.filters import parse_filters
 from permits_app.actions.query import OWN_QUERIES
-from tests.architecture.sources import ROOT
 from tests.golem_project.pi.conftest import Agent
 from tools_app.adapters import AmbiguousParams
 from tools_app.core.errors import InvalidParams
@@ -25,7 +24,7 @@ from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ToolDef
 
-DOCUMENT = json.loads((ROOT / "tests" / "snapshots" / "openapi.json").read_text())
+DOCUMENT = read_stored_document()
 FORMATS = FormatChecker()
 PERMIT = "7b0c5a1e-2f10-4c0e-9d64-1f7d2a3b4c5d"
 GOOD: dict[str, dict[str, Any]] = {

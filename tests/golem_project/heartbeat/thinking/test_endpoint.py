@@ -61,6 +61,11 @@ def test_an_endpoint_that_is_no_plain_https_address_is_refused(url: str) -> None
         "224.0.0.1",
         "255.255.255.255",
         "::",
+        # Inside, by a way that carries IPv4 within IPv6: NAT64, 6to4, Teredo.
+        "64:ff9b::a9fe:a9fe",
+        "64:ff9b::10.1.2.3",
+        "2002:7f00:1::1",
+        "2001:0:7f00:1::1",
     ],
 )
 def test_an_address_inside_is_refused_unless_the_operator_allows_a_local_endpoint(address: str) -> None:
@@ -73,7 +78,9 @@ def test_the_operator_may_allow_a_local_one(address: str) -> None:
     check_address(parse_endpoint("http://box.lan:11434/v1", allow_local=True), address)
 
 
-@pytest.mark.parametrize("address", ["169.254.169.254", "fe80::1", "0.0.0.0", "224.0.0.1", "::ffff:169.254.169.254"])
+@pytest.mark.parametrize(
+    "address", ["169.254.169.254", "fe80::1", "0.0.0.0", "224.0.0.1", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe"]
+)
 def test_link_local_and_odd_addresses_are_refused_even_then(address: str) -> None:
     with pytest.raises(ModelEndpointRefused):
         check_address(parse_endpoint("http://box.lan/v1", allow_local=True), address)

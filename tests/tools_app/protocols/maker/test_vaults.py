@@ -113,7 +113,7 @@ def test_a_ratio_under_two_hundred_percent_is_refused_with_the_most_that_passes(
     refuse(golem, HealthTooLow, "maker_generate_dai", vault_id=vault_id, dai_amount=str(WAD))
     other = open_vault(golem, ink=10 * WAD, kind="ETH-C")
     refused = refuse(golem, HealthTooLow, "maker_generate_dai", vault_id=other, dai_amount=str(15_000 * WAD))
-    assert refused.data["least_ratio_bps"] == "25500"
+    assert refused.data["least_ratio_bps"] == "25502"
     assert len(golem.positions()) == 2
 
 

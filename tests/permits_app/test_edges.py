@@ -9,9 +9,13 @@ from typing import Any
 import pytest
 
 from archetypes_app.models.tick import Regime
+from permits_app.limits.signed_promises import put_off
 from permits_app.permits.market_defaults import SeenRegime, choose_defaults
 from permits_app.policy_cage.conditions import Condition, Must
 from permits_app.previews.read_wish import read_why
+from tests.factories.golems import make_golem, make_owner
+from tests.factories.permits import make_permit
+from tests.factories.requests import make_signed_promise
 from tests.permits_app.safety.calls import NOW
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.enums import ActionClass
@@ -55,6 +59,15 @@ def test_why_an_agent_wants_it_has_five_hundred_characters_at_most() -> None:
     assert read_why({"why": "a" * 500}) == "a" * 500
     with pytest.raises(InvalidParams, match="at most 500"):
         read_why({"why": "a" * 501})
+
+
+@pytest.mark.django_db
+def test_what_was_not_seen_of_a_promise_is_told_in_as_many_letters_as_fit() -> None:
+    permit = make_permit(golem=make_golem(owner=make_owner(name="promising")))
+    row = make_signed_promise(permit=permit)
+    put_off(row, reason="a" * 300, now=NOW)
+    row.refresh_from_db()
+    assert row.last_error == "a" * 255 and row.next_check_at > NOW
 
 
 def test_a_condition_goes_five_steps_deep_at_most() -> None:

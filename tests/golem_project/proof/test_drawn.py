@@ -71,7 +71,7 @@ def test_what_was_noticed_is_not_tried_again_and_the_rest_is(
     progress = Progress(id="drawn", what="", rounds=10, path=tmp_path / "proof.json")
     drawn.prove_drawn(progress)
     assert progress.done == 10 and progress.findings == []
-    assert "10 tried, 9 noticed" in progress.notes[0] and progress.notes[1].startswith("survived: ")
+    assert "10 tried, 9 noticed" in progress.notes[0] and progress.notes[2].startswith("survived: ")
     drawn.prove_drawn(progress)
     assert [len(each) for each in asked] == [10, 1] and asked[1][0] == asked[0][0]
     assert len(json.loads((tmp_path / "drawn.json").read_text())) == 10

@@ -264,6 +264,8 @@ def test_a_co_owner_who_leaves_takes_their_keys_along_and_one_who_comes_has_one_
 def test_more_tools_for_a_live_golem_are_shown_tool_by_tool(golem: Golem, owner: Any, other: Any) -> None:
     factories.make_profile(name="dealer", categories=["trading"])
     Golem.objects.filter(pk=golem.pk).update(address=SPENDER)
+    elsewhere = factories.make_golem(owner=owner, name="Elsewhere", archetype=golem.archetype)
+    Golem.objects.filter(pk=elsewhere.pk).update(allowed_protocols=["lido"])
     request = _ask(
         golem, owner, "tools", archetype=golem.archetype.name, profiles=["dealer"], allowed_protocols=[], overrides={}
     )
@@ -275,6 +277,9 @@ def test_more_tools_for_a_live_golem_are_shown_tool_by_tool(golem: Golem, owner:
     approve(request, other)
     assert _run(request).state == "EXECUTED"
     assert [profile.name for profile in golem.profiles.all()] == ["dealer"]
+    # Nothing of it reaches another golem, of the same owner too.
+    elsewhere.refresh_from_db()
+    assert elsewhere.allowed_protocols == ["lido"] and not elsewhere.profiles.exists()
 
 
 def test_turning_the_warden_on_is_immediate_and_off_is_asked_for(golem: Golem, owner: Any, other: Any) -> None:

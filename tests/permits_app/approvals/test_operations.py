@@ -32,6 +32,7 @@ from permits_app.models import AllowlistEntry, ChangeRequest, Death, PolicyCage,
 from tests import factories
 from tests.permits_app.approvals.people import approve, give_device, share
 from tools_app.core import clock
+from tools_app.core.errors import InvalidParams
 from tools_app.core.models import AuditEntry
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("eager")]
@@ -259,6 +260,15 @@ def test_a_co_owner_who_leaves_takes_their_keys_along_and_one_who_comes_has_one_
     assert not GolemMember.objects.filter(golem=golem).exists()
     key.refresh_from_db()
     assert key.revoked_at is not None
+
+
+@pytest.mark.parametrize("names", [["bo", "nobody"], ["bo", "ana"]])
+def test_nobody_without_an_account_and_not_the_owner_becomes_a_co_owner(
+    golem: Golem, owner: Any, names: list[str]
+) -> None:
+    with pytest.raises(InvalidParams, match=f"called '{names[1]}'"):
+        _ask(golem, owner, "owners", co_owners=names)
+    assert not ChangeRequest.objects.filter(golem=golem).exists()
 
 
 def test_more_tools_for_a_live_golem_are_shown_tool_by_tool(golem: Golem, owner: Any, other: Any) -> None:

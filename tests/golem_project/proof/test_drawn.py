@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.proof import drawn
+from tests.proof import drawn, drawn_record
 from tests.proof.drawn import Drawn
 from tests.proof.mutants import list_mutants
 from tests.proof.registry import Progress
@@ -88,6 +88,24 @@ def test_more_survivors_than_one_in_ten_are_a_finding(
     progress = Progress(id="drawn", what="", rounds=10, path=tmp_path / "proof.json")
     drawn.prove_drawn(progress)
     assert progress.findings == ["2 of 10 survived, at most 1 may"]
+
+
+def test_a_file_that_reads_otherwise_is_asked_anew_and_slow_tests_come_later(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(drawn_record, "CHECKOUT", tmp_path)
+    names = [f"test_{letter}.py" for letter in "abcde"]
+    for name in names:
+        (tmp_path / name).write_text("one")
+    before = drawn_record.list_parts(names)
+    assert [part.split()[:2] for part in before[:3]] == [[name, "quick"] for name in names[:3]]
+    assert before[3].split()[:2] == ["test_a.py", "slow"]
+    (tmp_path / "test_b.py").write_text("another")
+    drawn_record._digest.cache_clear()
+    after = drawn_record.list_parts(names)
+    assert [part.split()[:2] for part in set(after) - set(before)].count(["test_b.py", "quick"]) == 1
+    assert len(set(after) & set(before)) == len(before) - 2
+    drawn_record._digest.cache_clear()
 
 
 def test_real_mutants_are_noticed_by_real_tests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """What a process makes sure of before it serves: the graph of who may ask whom, the tools, and the clock are what they
 must be.
 
-Web server, workers and beat refuse to start otherwise. A database that is away stops nothing here: without it nobody is
-asked anything, and what it holds is read again by every request. Seed: 000, "Delegation rules".
+Web server, workers and beat refuse to start otherwise, with a code, the reason and what to do. A database that is away
+stops nothing here: without it nobody is asked anything, and what it holds is read again by every request. Seed: 000,
+"Delegation rules".
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Final
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, connection
@@ -17,6 +19,7 @@ from django.db import DatabaseError, connection
 from archetypes_app.graph import check_builtin_graph, find_stored_violations
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.models import FrozenRegistry
 from tools_app.toolkit.registry import REGISTRY
 
 logger = logging.getLogger(__name__)
@@ -25,6 +28,7 @@ MOST_CLOCK_DIFFERENCE = timedelta(seconds=10)
 """Permits live for a minute by the clock of whoever looks; further apart, one process would take for valid what is over
 to another.
 """
+_MOST_NAMED: Final = 10
 
 
 def check_before_serving() -> None:
@@ -36,21 +40,46 @@ def check_before_serving() -> None:
 
 def _check() -> None:
     if not REGISTRY.is_frozen:
-        raise ImproperlyConfigured("the registry of tools is still open")
+        raise _refuse("BOOT_REGISTRY_OPEN", "tools can still be added to the registry", "start by the settings' apps")
     try:
         check_builtin_graph()
         _check_clock()
+        _check_registry()
         violations = find_stored_violations()
     except GolemError as error:
-        raise ImproperlyConfigured(f"built-in delegation graph: {error.detail}") from None
+        raise _refuse(
+            "BOOT_GRAPH_INVALID", f"built-in delegation graph: {error.detail}", "mend the archetype's file"
+        ) from None
     except DatabaseError as error:
-        logger.warning("the stored archetypes cannot be read at start-up: %s", error)
+        logger.warning("what is stored cannot be read at start-up: %s", error)
         return
     finally:
         connection.close()
     if violations:
         told = "; ".join(error.detail for error in violations)
-        raise ImproperlyConfigured(f"stored delegation graph: {told}; mend it in the admin or with sync_builtins")
+        raise _refuse(
+            "BOOT_GRAPH_INVALID", f"stored delegation graph: {told}", "mend it in the admin or with sync_builtins"
+        )
+
+
+def _check_registry() -> None:
+    """Raises ImproperlyConfigured for other tools than those the deployment was set up with; before a set-up there are
+    none. An agent would be shown one definition by the web server, and another be carried out by a worker.
+    """
+    frozen = FrozenRegistry.objects.filter(id=FrozenRegistry.ONLY).first()
+    if frozen is None:
+        return
+    here = {tool.name: tool.definition_hash for tool in REGISTRY}
+    names = sorted({name for name, _ in here.items() ^ frozen.definitions.items()})
+    if not names:
+        return
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    raise _refuse(
+        "BOOT_REGISTRY_DIFFERS",
+        f"this process has other tools than the deployment froze on {frozen.frozen_at.isoformat()}: "
+        f"{', '.join(names[:_MOST_NAMED])}{more}",
+        "start every process from one version, or run `manage.py sync_builtins` with this one and restart all of them",
+    )
 
 
 def _check_clock() -> None:
@@ -61,6 +90,12 @@ def _check_clock() -> None:
         (shared,) = cursor.fetchone()
     after = clock.now()
     if not before - MOST_CLOCK_DIFFERENCE <= shared <= after + MOST_CLOCK_DIFFERENCE:
-        raise ImproperlyConfigured(
-            f"the clock of this machine says {after.isoformat()} and the database's {shared.isoformat()}; set one"
+        raise _refuse(
+            "BOOT_CLOCK_DIFFERS",
+            f"the clock of this machine says {after.isoformat()} and the database's {shared.isoformat()}",
+            "set both by one time server",
         )
+
+
+def _refuse(code: str, reason: str, to_do: str) -> ImproperlyConfigured:
+    return ImproperlyConfigured(f"{code}: {reason}. Fix: {to_do}")

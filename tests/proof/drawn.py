@@ -1,11 +1,12 @@
 """Mutants drawn by chance over the whole product outside the safety code, and which of them the suite notices.
 
 Every mutant has a place in a row that its name and the written seed decide, so that a draw of some is the beginning of
-a draw of more, and no change elsewhere in the product moves it. Each is tried with the tests near its module
-(`drawn_session.py`); what a fork cannot tell (a mutant in the body of a class, in what runs while a module loads) runs
-in a process of its own. What is known is kept in var/drawn.json after every mutant, and a later run asks again only
-about those nothing noticed. A mutant that changes nothing (`equivalent_mutants.py`) is named with its reason, and
-counts neither as noticed nor as tried; one whose tests took longer than a mutant may is told as such, and tried again.
+a draw of more, and no change elsewhere in the product moves it. Each is tried with the tests that reach it among those
+near its module (`drawn_session.py`); what a fork cannot tell (a mutant in the body of a class, in what runs while a
+module loads) runs in a process of its own (`drawn_alone.py`). What is known is kept in var/drawn.json after every
+mutant, which tests reach what in var/drawn_reached.json, and a later run asks again only about those nothing noticed. A
+mutant that changes nothing (`equivalent_mutants.py`) is named with its reason, and counts neither as noticed nor as
+tried. One that nothing noticed within its time counts as survived, and is told as such.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from typing import Any, Final
 
 from golem_project.embedded.environment import LOCAL_RPC_VARIABLE
 from golem_project.embedded.paths import CHECKOUT
+from tests.proof.drawn_alone import OUT_OF_TIME, SECONDS_VARIABLE
 from tests.proof.drawn_session import PLAN_VARIABLE
 from tests.proof.equivalent_mutants import EQUIVALENT
 from tests.proof.mutants import Mutant, list_mutants
 from tests.proof.registry import Progress, proof
-from tests.proof.safety import PLUGIN, list_modules
+from tests.proof.safety import list_modules
 
 SEED: Final = 20_261_126
 DRAWN: Final = 200
@@ -41,11 +43,32 @@ APPS: Final = ("archetypes_app", "golem_project", "memory_app", "permits_app", "
 _SAFETY: Final = "permits_app.safety."
 # Browsers and what the proofs prove themselves take longer than a mutant may.
 _NOT_ASKED: Final = ("tests/browser/", "tests/golem_project/proof/", "tests/contracts/")
-_SECONDS: Final = 150
-_OUT_OF_TIME: Final = "out of time"
-_ALONE_SECONDS: Final = 420
-_MOST_FILES: Final = 60
+# They meet much of the product and take long for each part of it.
+_WIDE: Final = ("tests/clients/", "tests/concurrency/", "tests/architecture/", "tests/adversary/")
+# Near files of a mutant, and the mutants of one run of the tests: every file that is read takes its time.
+_MOST_FILES: Final = 9
+_AT_A_TIME: Final = 40
+# In a process of its own: files, seconds of the processor, and the longest by the clock on a busy machine.
+_MOST_ALONE: Final = 6
+_ALONE_SECONDS: Final = 30
+_MOST_SECONDS: Final = 600
+# Read by every interpreter that starts with its folder on the path, so that servers and workers which tests start are
+# the mutant's too: a finder that answers one module's name with the mutant's file.
+_FINDER: Final = """
+import importlib.abc, importlib.util, os, sys
+
+class Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name != os.environ["MUTANT_MODULE"]:
+            return None
+        folders = [os.environ["MUTANT_FOLDER"]] if os.environ["MUTANT_FOLDER"] else None
+        file = os.environ["MUTANT_FILE"]
+        return importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
+
+sys.meta_path.insert(0, Finder())
+"""
 SERVERS: Final = ("DATABASE_URL", "REDIS_URL", LOCAL_RPC_VARIABLE)
+_MIGRATIONS: Final = "tests/architecture/test_migrations.py"
 # The settings are named, because the environment goes before pyproject.toml.
 _PYTEST: Final = (
     *(sys.executable, "-m", "pytest", "--ds=golem_project.settings.test", "-q"),
@@ -141,55 +164,60 @@ def list_near(drawn: Drawn) -> list[str]:
 
     def rank(name: str) -> tuple[int, str]:
         stem, source = Path(name).stem, _read_tests()[name]
+        late = 3 * name.startswith(_WIDE)
         if stem == f"test_{leaf}":
             return (0, name)
         is_beside = name.startswith(f"{folder}/")
         if (len(place) > 4 and place in source) or far.get(name) == 0:
-            return (1, name)
+            return (1 + late, name)
         if is_beside or leaf in stem:
-            return (2, name)
+            return (2 + late, name)
         is_in_wider = name.startswith(f"{folder.rpartition('/')[0]}/")
-        return (3 + far.get(name, 4) + (not is_in_wider), name)
+        return (3 + far.get(name, 4) + (not is_in_wider) + late, name)
 
-    return sorted(_read_tests(), key=rank)[:_MOST_FILES]
-
-
-def try_drawn(wanted: Sequence[Drawn]) -> Iterator[dict[str, Any]]:
-    """The verdict on each of `wanted`, in that order. Raises RuntimeError when the run of the tests breaks off."""
-    woven = [each for each in wanted if each.mutant.is_woven]
-    verdicts = _try_woven(woven) if woven else iter(())
-    for each in wanted:
-        verdict = next(verdicts) if each.mutant.is_woven else {"verdict": "alone"}
-        yield _try_alone(each) if verdict["verdict"] == "alone" else verdict
+    near = sorted(_read_tests(), key=rank)
+    return [_MIGRATIONS, *near] if ".models." in drawn.module and not drawn.mutant.is_woven else near
 
 
-def _try_woven(wanted: Sequence[Drawn]) -> Iterator[dict[str, Any]]:
+def try_drawn(wanted: Sequence[Drawn], *, record: Path) -> Iterator[dict[str, Any]]:
+    """The verdict on each of `wanted`, in that order; `record` keeps which tests reach what. Raises RuntimeError when
+    the run of the tests breaks off.
+    """
+    for begin in range(0, len(wanted), _AT_A_TIME):
+        sitting = wanted[begin : begin + _AT_A_TIME]
+        forked = [each for each in sitting if _is_forked(each)]
+        verdicts = _try_forked(forked, record) if forked else iter(())
+        for each in sitting:
+            verdict = next(verdicts) if _is_forked(each) else {"verdict": "alone"}
+            yield _try_alone(each) if verdict["verdict"] == "alone" else verdict
+
+
+def _is_forked(drawn: Drawn) -> bool:
+    return drawn.mutant.is_woven or bool(drawn.mutant.binding)
+
+
+def _try_forked(wanted: Sequence[Drawn], record: Path) -> Iterator[dict[str, Any]]:
     reading, writing = os.pipe()
     with tempfile.TemporaryDirectory(prefix="golem-drawn-") as folder, os.fdopen(reading, encoding="utf-8") as lines:
-        near = [list_near(each) for each in wanted]
+        near = [list_near(each)[:_MOST_FILES] for each in wanted]
         plan = {
             "modules": {each.module: str(_source_of(each)) for each in wanted},
             "wanted": [
                 {"module": each.module, "number": each.mutant.number, "files": files}
                 for each, files in zip(wanted, near, strict=True)
             ],
-            "seconds": _SECONDS,
+            "record": str(record),
             "descriptor": writing,
         }
         (Path(folder) / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
         log = Path(folder) / "log"
+        files = sorted({file for each in near for file in each})
         with log.open("wb") as output:
             running = subprocess.Popen(
-                [
-                    *_PYTEST,
-                    "--timeout=0",
-                    "-p",
-                    "tests.proof.drawn_session",
-                    *sorted({f for each in near for f in each}),
-                ],
+                [*_PYTEST, "--timeout=0", "-p", "tests.proof.drawn_session", *files],
                 cwd=CHECKOUT,
                 pass_fds=(writing,),
-                env={**os.environ, PLAN_VARIABLE: f"{folder}/plan.json", "PYTHONDONTWRITEBYTECODE": "1"},
+                env={**os.environ, PLAN_VARIABLE: f"{folder}/plan.json"},
                 stdout=output,
                 stderr=output,
                 stdin=subprocess.DEVNULL,
@@ -213,45 +241,53 @@ def _source_of(drawn: Drawn) -> Path:
 
 
 def _try_alone(drawn: Drawn) -> dict[str, Any]:
-    """In processes of its own, a few files at a time; what fails there is asked again without the mutant."""
-    files = list_near(drawn)
-    for begin, end in ((0, 3), (3, 10), (10, 24)):
-        failed = _run_alone(drawn, drawn.mutant.source, files[begin:end])
-        if failed is None:
-            continue
-        if _run_alone(drawn, _source_of(drawn).read_text(encoding="utf-8"), [failed or files[begin]]) is None:
-            return {"verdict": "noticed", "by": failed or "it does not load"}
-    return {"verdict": "survived", "alone": True}
+    """In a process of its own, with the nearest files; what fails there is asked again without the mutant."""
+    before = _children_seconds()
+    files = list_near(drawn)[:_MOST_ALONE]
+    ended, failed = _run_alone(drawn, files, is_mutant=True)
+    verdict = {"verdict": "survived", "all": ended}
+    if failed is not None and _run_alone(drawn, [failed or files[0]], is_mutant=False)[1] is None:
+        verdict = {"verdict": "noticed", "by": failed or "it does not load"}
+    return {**verdict, "alone": True, "seconds": round(_children_seconds() - before, 1)}
 
 
-def _run_alone(drawn: Drawn, text: str, tests: Sequence[str]) -> str | None:
-    """The first test that fails, nothing when it fails before any; None when all pass."""
+def _children_seconds() -> float:
+    spent = os.times()
+    return spent.children_user + spent.children_system
+
+
+def _run_alone(drawn: Drawn, tests: Sequence[str], *, is_mutant: bool) -> tuple[bool, str | None]:
+    """Whether all of the tests ran, and the first that fails: nothing when it fails before any, None when none does."""
     with tempfile.TemporaryDirectory(prefix="golem-mutant-") as folder:
-        (Path(folder) / "mutant.py").write_text(text, encoding="utf-8")
-        (Path(folder) / "golem_mutant_plugin.py").write_text(PLUGIN, encoding="utf-8")
+        if is_mutant:
+            (Path(folder) / "mutant.py").write_text(drawn.mutant.source, encoding="utf-8")
+            (Path(folder) / "sitecustomize.py").write_text(_FINDER, encoding="utf-8")
+        path = _source_of(drawn)
         environment = {
             **{name: value for name, value in os.environ.items() if name not in SERVERS},
             "MUTANT_MODULE": drawn.module.removesuffix(".__init__"),
             "MUTANT_FILE": f"{folder}/mutant.py",
+            "MUTANT_FOLDER": str(path.parent) if path.name == "__init__.py" else "",
             "PYTHONPATH": folder,
-            "PYTHONDONTWRITEBYTECODE": "1",
+            SECONDS_VARIABLE: str(_ALONE_SECONDS),
         }
         try:
             done = subprocess.run(
-                [*_PYTEST, "-x", "-p", "golem_mutant_plugin", *tests],
+                [*_PYTEST, "-x", "-p", "tests.proof.drawn_alone", *tests],
                 cwd=CHECKOUT,
                 env=environment,
                 capture_output=True,
                 text=True,
-                timeout=_ALONE_SECONDS,
+                timeout=_MOST_SECONDS,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return None
-    if done.returncode in (0, 5):
-        return None
+            return False, None
     found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-    return found[1] if found else ""
+    if found:
+        return True, found[1]
+    is_over = OUT_OF_TIME in done.stdout
+    return not is_over, None if is_over or done.returncode in (0, 5) else ""
 
 
 @proof(
@@ -266,8 +302,9 @@ def prove_drawn(progress: Progress) -> None:
     drawn = draw(progress.rounds)
     wanted = [each for each in drawn if each.reason is None and known.get(each.key, {}).get("verdict") != "noticed"]
     # What was never tried comes first, and what needs a process of its own last.
-    wanted.sort(key=lambda each: (each.key in known, not each.mutant.is_woven))
-    for each, verdict in zip(wanted, try_drawn(wanted), strict=True):
+    wanted.sort(key=lambda each: (each.key in known, not _is_forked(each)))
+    verdicts = try_drawn(wanted, record=progress.path.with_name("drawn_reached.json"))
+    for each, verdict in zip(wanted, verdicts, strict=True):
         known[each.key] = verdict
         kept.write_text(json.dumps(known, indent=1), encoding="utf-8")
         _report(progress, drawn, known)
@@ -276,13 +313,17 @@ def prove_drawn(progress: Progress) -> None:
 
 def _report(progress: Progress, drawn: Sequence[Drawn], known: Mapping[str, Any]) -> None:
     counted = [each for each in drawn if each.reason is None]
-    asked = [each for each in counted if each.key in known]
-    tried = [each for each in asked if known[each.key]["verdict"] != _OUT_OF_TIME]
+    tried = [each for each in counted if each.key in known]
     left = [each for each in tried if known[each.key]["verdict"] != "noticed"]
+    unreached = sum(known[each.key]["verdict"] == "unreached" for each in left)
+    late = sum(not known[each.key].get("all", True) for each in left)
+    seconds = sum(known[each.key].get("seconds", 0) for each in tried)
     progress.done = len(tried)
     progress.notes[:] = [
-        f"seed {SEED}: {len(tried)} tried, {len(tried) - len(left)} noticed by a test,"
-        f" {len(drawn) - len(counted)} more change nothing, of {len(asked) - len(tried)} nothing is known yet",
+        f"seed {SEED}: {len(tried)} tried, {len(tried) - len(left)} noticed by a test, {len(left)} not: {unreached}"
+        f" that no test reached, {late} whose time was over before all near tests had met them;"
+        f" {len(drawn) - len(counted)} more change nothing",
+        f"{seconds / max(1, len(tried)):.1f} s of the processor each",
         *(f"{known[each.key]['verdict']}: {each}" for each in left),
         *(f"changes nothing: {each}: {each.reason}" for each in drawn if each.reason is not None),
     ]

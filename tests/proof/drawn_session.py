@@ -1,21 +1,23 @@
-"""A pytest plugin that tries drawn mutants, one after the other, each in a fork that meets the nearest tests first.
+"""A pytest plugin that tries drawn mutants, one after the other, each in a fork that meets the tests which reach it.
 
-Other than `mutation_session.py` it does not run the suite once before: every fork says which tests reached which of the
-wanted mutants, so a test that is known to miss a line is not asked about it again. A fork ends at its first failing
-test, or when its share of time is used up; a test that fails is asked again without the mutant. GOLEM_DRAWN_PLAN names
-a JSON file: the modules with their paths, the wanted mutants with the test files near them, the seconds a mutant may
-take, and the descriptor that verdicts are written to, one line of JSON each.
+Other than `mutation_session.py` it does not run the suite once before: the tests of a file run as they are, in a fork,
+when a mutant first asks for that file, and which of the wanted mutants each of them reached is kept for all others and
+for later runs. A mutant then meets only tests that reach it, the quickest first, and ends at the first that fails; that
+one is asked again without the mutant. Time is the processor's, so a busy machine changes no verdict. GOLEM_DRAWN_PLAN
+names a JSON file: the modules with their paths, the wanted mutants with the test files near them, where the record of
+what reaches what is kept, and the descriptor that verdicts are written to, one line of JSON each.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import select
+import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,59 +29,81 @@ from _pytest.runner import runtestprotocol
 from hypothesis import Phase
 
 from tests.conftest import is_slow
+from tests.proof.drawn_record import Record, list_parts, part_of
+from tests.proof.forks import PATIENCE_SECONDS, forget_database, part_with_database, read_lines, tell
 from tests.proof.mutants import Mutant, list_mutants
-from tests.proof.mutation_session import LOADING, NO_MUTANT, Chooser, Finder
+from tests.proof.mutation_session import LOADING, NO_MUTANT, Chooser, Finder, bind_anew
 
 PLAN_VARIABLE = "GOLEM_DRAWN_PLAN"
-# Longer than any test takes without a mutant on a slow machine.
-PATIENCE_SECONDS: Final = 240
+# Of the processor: what a mutant may take against the tests that reach it, a part of a file that runs as it is, all
+# parts that one mutant may ask for anew, and a test that a mutant keeps from ending.
+MUTANT_SECONDS: Final = 30
+PART_SECONDS: Final = 20
+ASKED_SECONDS: Final = 25
+ENDLESS_SECONDS: Final = 60
+_MOST_UNFIT: Final = 60
 # What a session shares is made before the forks, or each of them would make it anew.
 _SHARED_FIXTURES: Final = ("world", "db")
 
 
 @dataclass
 class Ran:
-    """What a fork told: the tests that ran through and what they reached, the one that failed, the one it hung in."""
+    """What a fork told: the tests that passed, the one that failed or hung, and the processor's seconds it took."""
 
-    tests: int = 0
-    failed: str = ""
-    hung: str = ""
+    passed: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    seconds: float = 0.0
     is_out_of_time: bool = False
+    is_partly_bound: bool = False
 
 
 @dataclass
 class DrawnSession:
-    """The plugin object. Wanted mutants are numbered in the order of the plan."""
+    """The plugin object. Wanted mutants are numbered through all modules in the order of the plan."""
 
     plan: dict[str, Any]
     chooser: Chooser = field(default_factory=Chooser)
+    _keys: dict[int, str] = field(default_factory=dict)
     _mutants: dict[int, Mutant] = field(default_factory=dict)
-    _firsts: dict[str, int] = field(default_factory=dict)
-    _reached: dict[str, set[int]] = field(default_factory=dict)
+    _modules: dict[int, str] = field(default_factory=dict)
+    _items: dict[str, pytest.Item] = field(default_factory=dict)
+    _parts: dict[str, list[pytest.Item]] = field(default_factory=lambda: defaultdict(list))
     _unfit: set[str] = field(default_factory=set)
     _session: pytest.Session | None = None
 
     def __post_init__(self) -> None:
-        found, total = {}, 0
+        self._record = Record.load(Path(self.plan["record"]))
+        asked: dict[str, set[int]] = defaultdict(set)
+        for wanted in self.plan["wanted"]:
+            asked[wanted["module"]].add(wanted["number"])
+        found: dict[str, tuple[str, int, frozenset[int] | None]] = {}
+        total = 0
         for module, path in self.plan["modules"].items():
-            self._firsts[module] = total
-            found[module] = (path, total)
-            for mutant in list_mutants(Path(path).read_text(encoding="utf-8")):
-                self._mutants[total + mutant.number] = mutant
-            total = max(self._mutants, default=-1) + 1
+            mutants = list_mutants(Path(path).read_text(encoding="utf-8"))
+            # Only what is wanted is woven, so that an interpreter's loop is nearly as quick as it was.
+            found[module] = (path, total, frozenset(asked[module]))
+            for mutant in mutants:
+                number = total + mutant.number
+                self._mutants[number], self._modules[number] = mutant, module
+                self._keys[number] = f"{module}: {mutant.name}"
+            total += len(mutants)
+        self._firsts = {module: first for module, (_, first, _) in found.items()}
         sys.meta_path.insert(0, Finder(found, self.chooser))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Make what tests share, then judge what is wanted."""
         self._session = session
+        loaded = {number for number, tests in self.chooser.reached.items() if LOADING in tests}
+        self.chooser.test = None
         for name in _SHARED_FIXTURES:
             first = next((item for item in session.items if name in getattr(item, "fixturenames", ())), None)
             if first is not None:
                 runtestprotocol(first, nextitem=self._nothing_shared(), log=False)
-        loaded = {number for number, tests in self.chooser.reached.items() if LOADING in tests}
-        self.chooser.test = None
-        _part_with_database()
+        for item in session.items:
+            self._items[item.nodeid] = item
+            self._parts[part_of(item.nodeid.partition("::")[0], is_quick=not is_slow(item))].append(item)
+        part_with_database()
         for wanted in self.plan["wanted"]:
             number = self._firsts[wanted["module"]] + wanted["number"]
             verdict = {"verdict": "alone"} if number in loaded else self._judge(number, wanted["files"])
@@ -87,48 +111,76 @@ class DrawnSession:
             os.write(self.plan["descriptor"], (json.dumps(line) + "\n").encode())
         return True
 
-    def _judge(self, number: int, files: list[str]) -> dict[str, Any]:
-        ends = time.monotonic() + self.plan["seconds"]
-        tried = 0
-        while True:
-            items = self._list_items(number, files)
-            ran = self._fork(number, items, ends)
-            tried += ran.tests
-            suspect = ran.failed or ran.hung
-            if not suspect:
-                reaching = sum(number in reached for reached in self._reached.values())
-                verdict = "survived" if reaching else "unreached"
-                return {"verdict": "out of time" if ran.is_out_of_time else verdict, "tests": reaching}
-            again = self._fork(NO_MUTANT, [item for item in items if item.nodeid == suspect], time.monotonic() + 1_000)
-            if not (again.failed or again.hung):
-                return {"verdict": "noticed", "by": suspect, "tests": tried + 1}
-            self._unfit.add(suspect)
-            if len(self._unfit) > 40:
-                pytest.exit(f"too many tests fail without any mutant, the last {suspect}", returncode=3)
+    def _judge(self, number: int, files: Sequence[str]) -> dict[str, Any]:
+        """Against every test that is known to reach it, then against those of the near files, one part at a time."""
+        is_woven = self._mutants[number].is_woven
+        if not is_woven and not self._mutants[number].binding:
+            return {"verdict": "alone"}
+        key, asked, spent, tried = self._keys[number], 0.0, 0.0, 0
+        met: set[str] = set()
+        is_all = is_out_of_time = False
+        for part in ("", *list_parts(files)):
+            if part and part not in self._record.parts:
+                if asked > ASKED_SECONDS:
+                    break
+                asked += self._run_as_it_is(part)
+            known = self._record.list_reaching(key) if is_woven else self._list_of_part(part)
+            tests = [name for name in known if name not in met and name in self._items and name not in self._unfit]
+            met.update(tests)
+            while tests:
+                ran = self._fork(number, tests, seconds=MUTANT_SECONDS - spent)
+                spent += ran.seconds
+                tried += len(ran.passed)
+                if ran.is_partly_bound and not ran.failed:
+                    return {"verdict": "alone"}
+                is_out_of_time = ran.is_out_of_time or spent > MUTANT_SECONDS
+                if not ran.failed:
+                    break
+                (failed,) = ran.failed
+                again = self._fork(NO_MUTANT, [failed], seconds=PATIENCE_SECONDS)
+                if not again.failed:
+                    seconds = round(spent + asked, 1)
+                    return {"verdict": "noticed", "by": failed, "tests": tried + 1, "seconds": seconds}
+                self._make_unfit(failed)
+                tests = tests[tests.index(failed) + 1 :]
+            if is_out_of_time:
+                break
+        else:
+            is_all = True
+        verdict = "survived" if tried else "unreached"
+        return {"verdict": verdict, "tests": tried, "all": is_all, "seconds": round(spent + asked, 1)}
 
-    def _list_items(self, number: int, files: list[str]) -> list[pytest.Item]:
-        """The tests to ask, those known to reach the mutant first, then by nearness; quick ones of a file first."""
-        assert self._session is not None
-        place = self._mutants[number].place.rpartition(".")[2]
-        order = {file: at for at, file in enumerate(files)}
-        found = []
-        for at, item in enumerate(self._session.items):
-            name = item.nodeid
-            file = name.partition("::")[0]
-            reached = self._reached.get(name)
-            if file not in order or name in self._unfit or (reached is not None and number not in reached):
-                continue
-            near = -1 if len(place) > 4 and place in name else order[file] // 8
-            found.append(((reached is None, near, is_slow(item), order[file], at), item))
-        return [item for _, item in sorted(found, key=lambda each: each[0])]
+    def _list_of_part(self, part: str) -> list[str]:
+        found = [
+            (self._record.tests[item.nodeid]["seconds"], item.nodeid)
+            for item in self._parts.get(part, ())
+            if item.nodeid in self._record.tests
+        ]
+        return [name for _, name in sorted(found)]
 
-    def _fork(self, number: int, items: list[pytest.Item], ends: float) -> Ran:
+    def _run_as_it_is(self, part: str) -> float:
+        """Run a part of a file without any mutant and keep what its tests reach; the processor's seconds it took."""
+        items = self._parts.get(part, [])
+        ran = self._fork(NO_MUTANT, [item.nodeid for item in items], seconds=PART_SECONDS) if items else Ran()
+        for name in ran.failed:
+            self._make_unfit(name)
+        self._record.parts[part] = round(ran.seconds, 2)
+        self._record.save()
+        return ran.seconds
+
+    def _make_unfit(self, name: str) -> None:
+        self._unfit.add(name)
+        self._record.tests.pop(name, None)
+        if len(self._unfit) > _MOST_UNFIT:
+            pytest.exit(f"too many tests fail without any mutant, the last {name}", returncode=3)
+
+    def _fork(self, number: int, tests: Sequence[str], *, seconds: float) -> Ran:
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(reading)
             try:
-                self._run_with(number, items, ends, writing)
+                self._run_with(number, [self._items[test] for test in tests], seconds, writing)
             finally:
                 os._exit(0)
         os.close(writing)
@@ -138,46 +190,62 @@ class DrawnSession:
             os.close(reading)
             os.waitpid(child, 0)
 
-    def _run_with(self, number: int, items: list[pytest.Item], ends: float, writing: int) -> None:
+    def _run_with(self, number: int, items: Sequence[pytest.Item], seconds: float, writing: int) -> None:
+        """In the fork. Without a mutant every item runs, with one they end at the first that fails."""
         assert self._session is not None
-        _forget_database()
+        forget_database()
+        mutant = self._mutants.get(number)
+        if mutant is not None and mutant.binding:
+            try:
+                tell(writing, {"is_whole": bind_anew(sys.modules[self._modules[number]], mutant.binding)})
+            except Exception:
+                tell(writing, {"ran": items[0].nodeid, "failed": True, "seconds": 0, "reached": []})
+                return
         self.chooser.active = number
         for at, item in enumerate(items):
-            if time.monotonic() > ends:
-                _tell(writing, {"out_of_time": True})
+            began = time.process_time()
+            if began > seconds:
+                tell(writing, {"out_of_time": True})
                 return
-            _tell(writing, {"begins": item.nodeid})
+            resource.setrlimit(resource.RLIMIT_CPU, (int(began) + ENDLESS_SECONDS, resource.RLIM_INFINITY))
+            tell(writing, {"begins": item.nodeid})
             self.chooser.reached.clear()
             self.chooser.test = item.nodeid
             nextitem = items[at + 1] if at + 1 < len(items) else self._nothing_shared()
             reports = runtestprotocol(item, nextitem=nextitem, log=False)
             is_failed = any(report.failed for report in reports)
-            _tell(writing, {"ran": item.nodeid, "failed": is_failed, "reached": sorted(self.chooser.reached)})
+            reached = sorted(self._keys[each] for each in self.chooser.reached)
+            took = round(time.process_time() - began, 3)
+            tell(writing, {"ran": item.nodeid, "failed": is_failed, "seconds": took, "reached": reached})
             if is_failed:
                 self._session._setupstate.teardown_exact(self._nothing_shared())
-                return
+                if mutant is not None:
+                    return
 
     def _listen(self, child: int, reading: int, *, is_mutant: bool) -> Ran:
         ran, begun = Ran(), ""
-        for line in _read_lines(reading):
+        for line in read_lines(reading):
             if line is None:
                 os.kill(child, signal.SIGKILL)
-                ran.hung = begun
                 break
             told = json.loads(line)
-            if "begins" in told:
+            if "is_whole" in told:
+                ran.is_partly_bound = not told["is_whole"]
+            elif "begins" in told:
                 begun = told["begins"]
             elif "out_of_time" in told:
                 ran.is_out_of_time = True
-            elif told["failed"]:
-                ran.failed, begun = told["ran"], ""
             else:
-                ran.tests += 1
-                self._reached.setdefault(told["ran"], set()).update(told["reached"])
                 begun = ""
-        else:
-            # It ended within a test: that is a failure of it.
-            ran.failed = ran.failed or begun
+                ran.seconds += told["seconds"]
+                (ran.failed if told["failed"] else ran.passed).append(told["ran"])
+                if not told["failed"] and not is_mutant:
+                    kept = {"seconds": told["seconds"], "reached": told["reached"]}
+                    self._record.tests[told["ran"]] = kept
+        if begun:
+            # It ended or was ended within a test: that is a failure of it.
+            ran.failed.append(begun)
+            ran.seconds += ENDLESS_SECONDS
         return ran
 
     def _nothing_shared(self) -> Any:
@@ -185,47 +253,16 @@ class DrawnSession:
         return SimpleNamespace(listchain=lambda: [self._session])
 
 
-def _tell(writing: int, told: dict[str, Any]) -> None:
-    line = (json.dumps(told) + "\n").encode()
-    while line:
-        line = line[os.write(writing, line) :]
-
-
-def _read_lines(reading: int) -> Iterator[str | None]:
-    """The lines of a fork until it ends; None when it said nothing for too long."""
-    kept = b""
-    while True:
-        ready, _, _ = select.select([reading], [], [], PATIENCE_SECONDS)
-        if not ready:
-            yield None
-            return
-        read = os.read(reading, 65_536)
-        if not read:
-            return
-        *lines, kept = (kept + read).split(b"\n")
-        yield from (line.decode() for line in lines)
-
-
-def _part_with_database() -> None:
-    """Two processes must not speak on one connection."""
-    from django.db import connections
-
-    for each in connections.all():
-        each.close()
-        each.close_pool()  # type: ignore[attr-defined]
-
-
-def _forget_database() -> None:
-    """A pool's threads do not come along into a fork."""
-    from django.db.backends.postgresql.base import DatabaseWrapper
-
-    DatabaseWrapper._connection_pools.clear()  # type: ignore[attr-defined]
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """A failure is enough: nobody reads the smallest example of it."""
     hypothesis.settings.register_profile(
-        "drawn", phases=(Phase.explicit, Phase.generate), database=None, report_multiple_bugs=False
+        "drawn",
+        phases=(Phase.explicit, Phase.generate),
+        database=None,
+        report_multiple_bugs=False,
+        derandomize=True,
+        deadline=None,
+        suppress_health_check=list(hypothesis.HealthCheck),
     )
     hypothesis.settings.load_profile("drawn")
     config.pluginmanager.register(SESSION, "drawn-session")

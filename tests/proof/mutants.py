@@ -16,7 +16,7 @@ import ast
 import copy
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -132,12 +132,14 @@ def list_mutants(source: str) -> list[Mutant]:
     return found
 
 
-def weave_mutants(source: str, *, first: int) -> ast.Module:
-    """One module with every mutant that lies in a function; `__mutant__(first + number)` chooses each."""
+def weave_mutants(source: str, *, first: int, only: Container[int] | None = None) -> ast.Module:
+    """One module with every mutant that lies in a function, or with `only` those; `__mutant__(first + number)` chooses
+    each.
+    """
     tree = ast.parse(source)
     spots: dict[int, list[tuple[int, _Spot]]] = {}
     for number, spot in enumerate(_list_spots(tree)):
-        if spot.is_in_function:
+        if spot.is_in_function and (only is None or number in only):
             spots.setdefault(id(spot.node), []).append((first + number, spot))
     return ast.fix_missing_locations(_Weaver(spots).visit(tree))
 

@@ -62,14 +62,15 @@ class Chooser:
 class _WovenLoader(importlib.machinery.SourceFileLoader):
     """Loads a module with all its mutants in it."""
 
-    def __init__(self, name: str, path: str, *, first: int, chooser: Chooser) -> None:
+    def __init__(self, name: str, path: str, *, first: int, only: frozenset[int] | None, chooser: Chooser) -> None:
         super().__init__(name, path)
         self._first = first
+        self._only = only
         self._chooser = chooser
 
     def get_code(self, fullname: str) -> CodeType:
         source = Path(self.path).read_text(encoding="utf-8")
-        return compile(weave_mutants(source, first=self._first), self.path, "exec", dont_inherit=True)
+        return compile(weave_mutants(source, first=self._first, only=self._only), self.path, "exec", dont_inherit=True)
 
     def exec_module(self, module: ModuleType) -> None:
         module.__dict__[CHOOSER] = self._chooser.choose
@@ -77,17 +78,19 @@ class _WovenLoader(importlib.machinery.SourceFileLoader):
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Answers the named modules with their woven selves."""
+    """Answers the named modules with their woven selves: name -> (path, number of its first mutant, those to weave or
+    None for all).
+    """
 
-    def __init__(self, firsts: dict[str, tuple[str, int]], chooser: Chooser) -> None:
+    def __init__(self, firsts: dict[str, tuple[str, int, frozenset[int] | None]], chooser: Chooser) -> None:
         self._firsts = firsts
         self._chooser = chooser
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name not in self._firsts:
             return None
-        where, first = self._firsts[name]
-        loader = _WovenLoader(name, where, first=first, chooser=self._chooser)
+        where, first, only = self._firsts[name]
+        loader = _WovenLoader(name, where, first=first, only=only, chooser=self._chooser)
         return importlib.util.spec_from_file_location(name, where, loader=loader)
 
 
@@ -105,11 +108,11 @@ class MutationSession:
         self._unfit: set[str] = set()
         self._noticed: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._words: dict[Path, set[str]] = {}
-        firsts = {}
+        firsts: dict[str, tuple[str, int, frozenset[int] | None]] = {}
         self._suites: dict[str, tuple[str, ...]] = {}
         self._sources: dict[str, str] = {}
         for name, facts in plan["modules"].items():
-            firsts[name] = (facts["path"], len(self._mutants))
+            firsts[name] = (facts["path"], len(self._mutants), None)
             self._suites[name] = tuple(facts["tests"])
             self._sources[name] = Path(facts["path"]).read_text(encoding="utf-8")
             for mutant in list_mutants(self._sources[name]):
@@ -224,7 +227,7 @@ class MutationSession:
         is_whole = True
         if mutant is not None and mutant.binding:
             try:
-                is_whole = _bind_anew(sys.modules[self._modules[number]], mutant.binding)
+                is_whole = bind_anew(sys.modules[self._modules[number]], mutant.binding)
             except Exception:
                 return tests[0]
         self.chooser.active = number
@@ -258,7 +261,7 @@ def _read_answer(child: int, reading: int, patience_seconds: float) -> str | Non
     return answer or None
 
 
-def _bind_anew(module: ModuleType, binding: str) -> bool:
+def bind_anew(module: ModuleType, binding: str) -> bool:
     """Give a constant its changed value wherever the same object is known under the same name, and the constants made
     of it theirs. False when more than constants was made of it while modules loaded: a class, a default, a decorator.
     """
@@ -285,7 +288,7 @@ def _bind_followers(module: ModuleType, name: str) -> bool:
         if not mentions or name in _bound_names(statement):
             continue
         if isinstance(statement, ast.Assign | ast.AnnAssign):
-            is_all = _bind_anew(module, ast.unparse(statement)) and is_all
+            is_all = bind_anew(module, ast.unparse(statement)) and is_all
         else:
             is_all = False
     return is_all

@@ -11,6 +11,7 @@ from tools_app.core.models import (
     OutboxEvent,
     RepeatedTransaction,
 )
+from tools_app.models.frozen_registry import FrozenRegistry
 from tools_app.models.known_position import KnownPosition
 from tools_app.models.position_search import PositionSearch
 from tools_app.models.saved_filter import SavedFilter
@@ -26,6 +27,7 @@ __all__ = [
     "AuditHead",
     "EventHead",
     "EventSequence",
+    "FrozenRegistry",
     "KnownPosition",
     "OutboxEvent",
     "PositionSearch",

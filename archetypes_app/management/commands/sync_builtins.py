@@ -1,4 +1,4 @@
-"""`manage.py sync_builtins`: write the built-in profiles, archetypes and the group of owners; safe to repeat."""
+"""`manage.py sync_builtins`: write the built-in profiles and archetypes, the groups, and which tools are served."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from archetypes_app.actions.freeze_registry import freeze_registry
 from archetypes_app.actions.sync_builtins import SyncReport, sync_builtins
 from archetypes_app.graph import find_stored_violations
 from archetypes_app.owner_group import ensure_member_group, ensure_owner_group
+from tools_app.core import clock
 
 
 class Command(BaseCommand):
@@ -23,6 +25,7 @@ class Command(BaseCommand):
         ensure_owner_group()
         ensure_member_group()
         report = sync_builtins()
+        freeze_registry(now=clock.now())
         violations = find_stored_violations()
         if options["json"]:
             content = {**asdict(report), "violations": [error.as_problem() for error in violations]}

@@ -32,6 +32,7 @@ from permits_app.models import AllowlistEntry, ChangeRequest, Death, PolicyCage,
 from tests import factories
 from tests.permits_app.approvals.people import approve, give_device, share
 from tools_app.core import clock
+from tools_app.core.errors import InvalidParams
 from tools_app.core.models import AuditEntry
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("eager")]
@@ -261,9 +262,20 @@ def test_a_co_owner_who_leaves_takes_their_keys_along_and_one_who_comes_has_one_
     assert key.revoked_at is not None
 
 
+@pytest.mark.parametrize("names", [["bo", "nobody"], ["bo", "ana"]])
+def test_nobody_without_an_account_and_not_the_owner_becomes_a_co_owner(
+    golem: Golem, owner: Any, names: list[str]
+) -> None:
+    with pytest.raises(InvalidParams, match=f"called '{names[1]}'"):
+        _ask(golem, owner, "owners", co_owners=names)
+    assert not ChangeRequest.objects.filter(golem=golem).exists()
+
+
 def test_more_tools_for_a_live_golem_are_shown_tool_by_tool(golem: Golem, owner: Any, other: Any) -> None:
     factories.make_profile(name="dealer", categories=["trading"])
     Golem.objects.filter(pk=golem.pk).update(address=SPENDER)
+    elsewhere = factories.make_golem(owner=owner, name="Elsewhere", archetype=golem.archetype)
+    Golem.objects.filter(pk=elsewhere.pk).update(allowed_protocols=["lido"])
     request = _ask(
         golem, owner, "tools", archetype=golem.archetype.name, profiles=["dealer"], allowed_protocols=[], overrides={}
     )
@@ -275,6 +287,9 @@ def test_more_tools_for_a_live_golem_are_shown_tool_by_tool(golem: Golem, owner:
     approve(request, other)
     assert _run(request).state == "EXECUTED"
     assert [profile.name for profile in golem.profiles.all()] == ["dealer"]
+    # Nothing of it reaches another golem, of the same owner too.
+    elsewhere.refresh_from_db()
+    assert elsewhere.allowed_protocols == ["lido"] and not elsewhere.profiles.exists()
 
 
 def test_turning_the_warden_on_is_immediate_and_off_is_asked_for(golem: Golem, owner: Any, other: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -28,9 +29,11 @@ from tools_app.protocols.morpho_blue.errors import (
     OracleUnusable,
     TooMuchAsked,
 )
+from tools_app.protocols.morpho_blue.reads import MARKET, MARKET_PARAMS, ask_markets
+from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.lending import MarketClosed, MarketNotFound, NothingThere
-from tools_app.toolkit.positions import HealthTooLow
+from tools_app.toolkit.positions import HealthTooLow, PositionsUnreadable, drive
 
 pytestmark = pytest.mark.protocols("morpho")
 
@@ -310,3 +313,12 @@ def test_markets_and_positions_are_told_with_their_rates(chain: World) -> None:
     (row,) = told["markets"]
     assert (row["collateral"], row["health_factor"], row["is_liquidatable"]) == (str(10 * ETH), "2.5799", False)
     assert answer_of(ctx, "morpho_get_user_position", account=chain.actors.makers[1].address)["markets"] == []
+
+
+def test_a_market_whose_parameters_do_not_come_is_unreadable_and_says_why() -> None:
+    def answer(calls: Sequence[ReadCall]) -> list[ReadOutcome]:
+        told = {MARKET_PARAMS: ReadOutcome(False, (), "paused"), MARKET: ReadOutcome(True, (1,) * 6)}
+        return [told.get(call.signature, ReadOutcome(True, (1,))) for call in calls]
+
+    with pytest.raises(PositionsUnreadable, match="parameters: paused"):
+        drive(ask_markets(31_337, ["0x" + "11" * 32]), answer)

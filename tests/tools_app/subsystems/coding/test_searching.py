@@ -60,6 +60,17 @@ def test_a_walk_through_more_names_than_a_call_looks_at_ends_and_says_so(coder: 
     assert over.cut_by == "the time was over; name a path"
 
 
+@pytest.mark.parametrize(("names", "is_cut"), [(9, False), (10, False), (11, True)])
+def test_as_many_names_as_a_call_looks_at_are_all_looked_at(coder: CodingAgent, names: int, is_cut: bool) -> None:
+    coder.ask("find", pattern="*")
+    (coder.folder / "deep").mkdir()
+    for name in range(names):
+        (coder.folder / "deep" / f"f{name}").write_bytes(b"word\n")
+    files, limits = JailFiles(coder.folder, uid=None), CodingLimits(walked_entries=10)
+    found = search_names(files, ("deep",), pattern="f*", kind=None, limits=limits, deadline=Deadline.after_ms(10_000))
+    assert len(found.lines) == min(names, 10) and bool(found.cut_by) is is_cut
+
+
 def test_a_loop_of_links_is_walked_once(coder: CodingAgent) -> None:
     put(coder, "a/b.txt", "word")
     (coder.folder / "a" / "up").symlink_to("..")

@@ -1,0 +1,49 @@
+"""A fork of a session of tests: what it tells, how long it may be silent, and the connections it may not inherit."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+from collections.abc import Iterator
+from typing import Any, Final
+
+# Longer than any test takes without a mutant on a slow machine.
+PATIENCE_SECONDS: Final = 240
+
+
+def tell(writing: int, told: dict[str, Any]) -> None:
+    line = (json.dumps(told) + "\n").encode()
+    while line:
+        line = line[os.write(writing, line) :]
+
+
+def read_lines(reading: int) -> Iterator[str | None]:
+    """The lines of a fork until it ends; None when it said nothing for too long."""
+    kept = b""
+    while True:
+        ready, _, _ = select.select([reading], [], [], PATIENCE_SECONDS)
+        if not ready:
+            yield None
+            return
+        read = os.read(reading, 65_536)
+        if not read:
+            return
+        *lines, kept = (kept + read).split(b"\n")
+        yield from (line.decode() for line in lines)
+
+
+def part_with_database() -> None:
+    """Two processes must not speak on one connection."""
+    from django.db import connections
+
+    for each in connections.all():
+        each.close()
+        each.close_pool()  # type: ignore[attr-defined]
+
+
+def forget_database() -> None:
+    """A pool's threads do not come along into a fork."""
+    from django.db.backends.postgresql.base import DatabaseWrapper
+
+    DatabaseWrapper._connection_pools.clear()  # type: ignore[attr-defined]

@@ -19,7 +19,7 @@ from golem_project.embedded.children import ChildPlan, answers_ok
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.output import Output
 from golem_project.embedded.paths import Paths
-from golem_project.embedded.prepared import hash_migrations
+from golem_project.embedded.prepared import hash_product
 from golem_project.embedded.process import ProcessIdentity, is_port_free, start_child
 from golem_project.embedded.stack import Kept, Stack, Stopped
 from tests.golem_project.embedded.conftest import Starter, identity_of, kill_hard, read_line, wait_until_gone
@@ -161,12 +161,18 @@ def test_children_wait_for_the_first_preparation_and_overlap_with_later_ones(mak
     assert order == [("web", True), ("worker", True), ("web", False), ("worker", False)]
 
 
-def test_a_changed_migration_is_noticed(tmp_path: Path) -> None:
-    (tmp_path / "app" / "migrations").mkdir(parents=True)
+@pytest.mark.parametrize("changed", ["migrations/0001_initial.py", "protocols/lender/tools.py", "archetypes/calm.toml"])
+def test_a_changed_migration_tool_or_archetype_is_prepared_for_before_anything_serves(
+    tmp_path: Path, changed: str
+) -> None:
+    path = tmp_path / "tools_app" / changed
+    path.parent.mkdir(parents=True)
     (tmp_path / "constraints.txt").touch()
-    before = hash_migrations(tmp_path)
-    (tmp_path / "app" / "migrations" / "0001_initial.py").touch()
-    assert hash_migrations(tmp_path) != before
+    before = hash_product(tmp_path)
+    path.touch()
+    added = hash_product(tmp_path)
+    path.write_text("another word for agents")
+    assert len({before, added, hash_product(tmp_path)}) == 3
 
 
 def test_the_screen_is_spared_what_servers_say_all_the_time_and_the_file_is_not(paths: Paths) -> None:

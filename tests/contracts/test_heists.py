@@ -82,6 +82,20 @@ def test_the_machine_in_this_process_holds_the_accounts_of_the_node(gang: Gang) 
         assert bytes(info.code or b"").rstrip(b"\0") == code.rstrip(b"\0"), address
 
 
+@pytest.mark.skipif(not is_turbo_installed(), reason="not run: pyrevm (requirements-turbo.txt) is absent")
+def test_the_twin_answers_every_batch_among_real_markets_as_the_cage_does(gang: Gang) -> None:
+    from tests.proof.heists.twin import Twin
+
+    assert gang.machine is not None
+    twin = Twin(gang.scene, gang.machine)
+    found = [line for number in range(40) for line in twin.compare(gang.planner.make(Order(number)))]
+    assert found == []
+    assert twin.answers.total() > 400 and twin.answers["ran"] > 50
+    # A twin that foresees nothing would be noticed.
+    twin.start.rules.clear()
+    assert twin.compare(gang.planner.make(Order(1)))
+
+
 def test_workers_find_what_one_process_finds(gang: Gang) -> None:
     with call_together(gang, workers=2) as crew:
         outcomes = list(crew.run([[Order(number)] for number in range(4)]))

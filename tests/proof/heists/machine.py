@@ -20,7 +20,8 @@ from tests.proof.caged.engines import CHAIN_ID, GAS, Sent, make_account
 from tests.proof.heists.scene import Scene
 from tests.proof.heists.steps import Heist, Step
 from tests.proof.heists.watch import BLOCK_GAS, Looker, Seen, Watch
-from tools_app.chain.abi import decode_output, encode_call
+from tools_app.chain.abi import checksum, decode_output, encode_call
+from tools_app.toolkit.views import LogEntry
 
 _OUTPUT: Final = re.compile(r"output: 0x([0-9a-f]*)")
 # revm lets no contract send a transaction, so what the Safe itself sends goes through a module that only exists here.
@@ -111,8 +112,8 @@ class Machine:
         for step in steps:
             if step.seconds or not block:
                 at, block = at + max(1, step.seconds), block + 1
-            evm.set_block_env(self._block(block, at))
-            sent = self._send(step, at)
+            self.enter(block, at)
+            sent = self.send(step, at)
             if sent.succeeded or seen is None:
                 mark = evm.snapshot()
                 seen = self.watch.read_seen(bytes(evm.message_call(stranger, looker, b"", 0, 10 * GAS, 0)))
@@ -120,13 +121,14 @@ class Machine:
             # What was refused changed nothing but the time.
             yield Moment(at, block, sent, seen)
 
-    def _send(self, step: Step, at: int) -> Sent:
+    def send(self, step: Step, at: int) -> Sent:
+        """What a step does at this time, in the block that is set."""
         safe = self.scene.caged.safe
-        sender, to, data = step.sender, step.to, step.data
+        sender, to, data, value = step.sender, step.to, step.data, step.value
         if sender == safe:
-            sender, to, data = _DEPUTY, safe, encode_call(_AS_MODULE, to, step.value, data, 0)
+            sender, to, data, value = _DEPUTY, safe, encode_call(_AS_MODULE, to, value, data, 0), 0
         try:
-            output = bytes(self.evm.message_call(sender, to, data, step.value, GAS, 0))
+            output = bytes(self.evm.message_call(sender, to, data, value, GAS, 0))
             sent = Sent(True, output, 0, (), None, at)
         except RuntimeError as error:
             told = _OUTPUT.search(str(error))
@@ -143,6 +145,27 @@ class Machine:
         first = self.evm.storage(safe, _slot_of(_SENTINEL))
         self.evm.insert_account_storage(safe, _slot_of(_DEPUTY), first)
         self.evm.insert_account_storage(safe, _slot_of(_SENTINEL), int(_DEPUTY, 16))
+
+    def enter(self, after: int, at: int) -> None:
+        """The block so many after the node's newest, with this time."""
+        self.evm.set_block_env(self._block(after, at))
+
+    def ask(self, sender: str, to: str, data: bytes) -> bytes | None:
+        """What a read answers; None where it reverts. Nothing is kept of it."""
+        mark = self.evm.snapshot()
+        try:
+            return bytes(self.evm.message_call(sender, to, data, 0, GAS, 0))
+        except RuntimeError:
+            return None
+        finally:
+            self.evm.revert(mark)
+
+    def read_logs(self) -> list[LogEntry]:
+        """Those of the last transaction, which succeeded."""
+        return [
+            LogEntry(checksum(log.address), tuple(log.topics), "0x" + bytes(log.data[1]).hex(), 0, "", index)
+            for index, log in enumerate(self.evm.result.logs)
+        ]
 
     def _block(self, after: int, at: int) -> Any:
         return pyrevm.BlockEnv(

@@ -6,16 +6,19 @@ The long form is `make proof`: every hole, and a million batches (measured: docs
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from golem_project.embedded.world.solidity import read_sources
 from permits_app.policy_cage.contract import decode_cage_error
+from tests.proof.caged.safe import USD
 from tests.proof.heist import Gang, is_published, look_for, run_scene
 from tests.proof.heists.campaign import Campaign
 from tests.proof.heists.crew import call_together
 from tests.proof.heists.holes import HOLES, Carpenter, Hole, HoleNotThereError, change_sources
+from tests.proof.heists.judging import Judge
 from tests.proof.heists.plans import Planner
 from tests.proof.heists.steps import Act, Finding, Order, Turn
 from tools_app.simulation.turbo.screening import is_turbo_installed
@@ -103,6 +106,21 @@ def test_workers_find_what_one_process_finds(gang: Gang) -> None:
     assert [one.order.number for one in outcomes] == [0, 1, 2, 3]
     assert [one.batches for one in outcomes] == [one.heist.batches for one in played]
     assert all(one.found == [] for one in outcomes)
+
+
+def test_what_a_pushed_pool_gave_for_nothing_is_no_risk_and_what_was_paid_for_is(gang: Gang) -> None:
+    # Sold dear at one pool and bought cheap at another: dollars and ether rose, and nothing fell.
+    played = gang.run(Order(2_882))
+    assert played.found == [] and played.heist.phase == 4
+    [ran] = [
+        index for index, step in enumerate(played.heist.steps) if step.act is Act.BATCH and played.sent[index].succeeded
+    ][-1:]
+    done = gang.see(played.heist)
+    before, (sent, after) = done[ran - 1][1], done[ran]
+    assert after.wallet["WETH"] > before.wallet["WETH"] and after.wallet["USDC"] > before.wallet["USDC"]
+    paid = replace(after, wallet={**after.wallet, "USDC": before.wallet["USDC"] - 500 * USD})
+    found = Judge(gang.scene, played.heist).check([*done[:ran], (sent, paid), *done[ran + 1 :]])
+    assert Finding.RISKED in [finding for finding, _ in found]
 
 
 def test_a_heist_depends_on_its_order_alone(gang: Gang) -> None:

@@ -75,8 +75,11 @@ class Gang:
     def run_on_node(self, order: Order) -> Played:
         """The same on the node, whose rules are the newest."""
         heist = self.planner.make(order)
-        answer = self.scene.engine.rpc.call("eth_simulateV1", *self.watch.ask(heist))
-        return self._judge(heist, self.watch.read(heist, answer))
+        return self._judge(heist, self.see(heist))
+
+    def see(self, heist: Heist) -> list[tuple[Sent, Seen]]:
+        """What each step of a heist does on the node, and what is seen after it."""
+        return self.watch.read(heist, self.scene.engine.rpc.call("eth_simulateV1", *self.watch.ask(heist)))
 
     def search(self, hole: Hole, *, most_batches: int = MOST_BATCHES_TO_FIND_A_HOLE) -> tuple[int, str]:
         """How many batches it took to find what an open hole leads to, and the finding; empty when there was none.

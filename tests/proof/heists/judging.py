@@ -119,15 +119,17 @@ class Judge:
         return found
 
     def _check_risk(self, before: Seen, after: Seen) -> list[tuple[Finding, str]]:
-        """What leaves positions may come as it lay there; nothing but dollars is gained beyond that."""
+        """What leaves positions may come as it lay there; nothing but dollars is gained beyond that in exchange. What
+        nothing was paid for, at a pool that somebody had pushed, is no exchange.
+        """
         if self.heist.phase < SURVIVAL:
             return []
-        found = []
+        found, moved = [], self._moved(before, after)
         for symbol in ("WETH", "WBTC"):
             if symbol == "WBTC" and before.lent["WBTC"] != after.lent["WBTC"]:
                 continue
             gained = self._held(after, symbol) - self._held(before, symbol)
-            if self.worth(symbol, max(0, gained)) > self._moved(before, after) // 20 + FORGIVEN:
+            if min(self.worth(symbol, max(0, gained)), moved) > moved // 20 + FORGIVEN:
                 found.append((Finding.RISKED, f"{gained} {symbol} in phase {self.heist.phase}"))
         return found
 

@@ -473,3 +473,21 @@ class NotACage(GolemError):
     http_status = 422
     recovery = Recovery.FIX_PARAMS
     title = "There is no cage at this address"
+
+
+class NotAFence(GolemError):
+    """At this address there is no Roles contract that the Safe owns and that acts for it."""
+
+    code = "NOT_A_FENCE"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no fence of this Safe at this address"
+
+
+class NobodyAppointed(GolemError):
+    """The cage has no session key, so nobody would get what is asked for."""
+
+    code = "NOBODY_APPOINTED"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "Nobody is appointed in the cage"

@@ -131,12 +131,12 @@ class CagePages:
 
     def cage_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """The contract, and the forms."""
-        golem, mirror = self._caged(request, golem_id)
+        golem, mirror = get_caged(self, request, golem_id)
         return self._show_cage(request, golem, mirror)
 
     def cage_act_view(self, request: HttpRequest, golem_id: UUID, act: str) -> HttpResponse:
         """One thing asked of it; opens a request to the owners."""
-        golem, mirror = self._caged(request, golem_id)
+        golem, mirror = get_caged(self, request, golem_id)
         form = self._make_form(act, mirror, request.POST if request.method == "POST" else None)
         if form is None:
             raise Http404("a cage knows no such act")
@@ -162,7 +162,7 @@ class CagePages:
 
     def note_safe_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
         """An owner has looked at the Safe as it is; nothing is sent."""
-        golem, _ = self._caged(request, golem_id)
+        golem, _ = get_caged(self, request, golem_id)
         admin: Any = self
         page = reverse("admin:archetypes_app_golem_cage", args=[golem.pk])
         if request.method != "POST":
@@ -214,13 +214,14 @@ class CagePages:
         }
         return TemplateResponse(request, "permits_app/approvals/cage.html", context, status=http_status)
 
-    def _caged(self, request: HttpRequest, golem_id: UUID) -> tuple[Golem, CageMirror]:
-        admin: Any = self
-        golem: Golem = admin.get_own_golem(request, golem_id)
-        mirror = find_mirror(golem)
-        if mirror is None:
-            raise Http404("this golem's cage has no contract")
-        return golem, mirror
+
+def get_caged(admin: Any, request: HttpRequest, golem_id: UUID) -> tuple[Golem, CageMirror]:
+    """A golem that who asks may see, with its contract. Raises Http404 where there is none."""
+    golem: Golem = admin.get_own_golem(request, golem_id)
+    mirror = find_mirror(golem)
+    if mirror is None:
+        raise Http404("this golem's cage has no contract")
+    return golem, mirror
 
 
 def _group_rules(

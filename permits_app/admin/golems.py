@@ -26,6 +26,7 @@ from permits_app.actions.pin_definitions import list_unseen, pin_definitions, se
 from permits_app.actions.retire_golem import bring_back, retire_golem
 from permits_app.admin.cage_pages import CagePages
 from permits_app.admin.death_pages import DeathPages
+from permits_app.admin.fence_pages import FencePages
 from permits_app.admin.golem_page import build_golem_page
 from permits_app.admin.golem_state import read_states
 from permits_app.admin.live_tools import LiveToolsMixin
@@ -54,6 +55,7 @@ class GolemAdmin(
     ProposalPages,
     PolicyPages,
     CagePages,
+    FencePages,
     LiveToolsMixin,
     WizardPages,
     GolemFormAdmin,
@@ -117,6 +119,7 @@ class GolemAdmin(
             *self.list_statement_urls(wrap, name),
             *self.list_proposal_urls(wrap, name),
             *self.list_policy_urls(wrap, name),
+            *self.list_fence_urls(wrap, name),
             *self.list_cage_urls(wrap, name),
             path("<uuid:golem_id>/set-up/wallet/", wrap(self.wallet_view), name=f"{name}_set_up_wallet"),
             path("<uuid:golem_id>/set-up/limits/", wrap(self.limits_view), name=f"{name}_set_up_limits"),

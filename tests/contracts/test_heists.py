@@ -6,15 +6,21 @@ The long form is `make proof`: every hole, and a million batches (measured: docs
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from golem_project.embedded.world.solidity import read_sources
 from permits_app.policy_cage.contract import decode_cage_error
+from tests.proof.caged.safe import USD
 from tests.proof.heist import Gang, is_published, look_for, run_scene
+from tests.proof.heists.campaign import Campaign
 from tests.proof.heists.crew import call_together
 from tests.proof.heists.holes import HOLES, Carpenter, Hole, HoleNotThereError, change_sources
-from tests.proof.heists.steps import Act, Finding
+from tests.proof.heists.judging import Judge
+from tests.proof.heists.plans import Planner
+from tests.proof.heists.steps import Act, Finding, Order, Turn
 from tools_app.simulation.turbo.screening import is_turbo_installed
 
 HEISTS = 100
@@ -42,7 +48,7 @@ def gang() -> Iterator[Gang]:
 def test_after_heists_among_real_markets_the_owners_own_what_the_rules_leave_them(gang: Gang) -> None:
     answers: list[str] = []
     for number in range(HEISTS):
-        played = gang.run(number)
+        played = gang.run(Order(number))
         assert played.found == [], f"heist {number}"
         for step, sent in zip(played.heist.steps, played.sent, strict=True):
             if step.act is Act.BATCH:
@@ -55,25 +61,111 @@ def test_after_heists_among_real_markets_the_owners_own_what_the_rules_leave_the
 @pytest.mark.skipif(not is_turbo_installed(), reason="not run: pyrevm (requirements-turbo.txt) is absent")
 def test_the_machine_in_this_process_does_what_the_node_does_step_by_step(gang: Gang) -> None:
     assert gang.machine is not None
-    for number in range(8):
-        here, there = gang.run(number), gang.run_on_node(number)
+    ways = [Order(3, (Turn(12, way),)) for way in (1, 2)]
+    turned = dict(zip(ways, gang.run_together(ways), strict=True))
+    for order in (*map(Order, range(8)), *ways):
+        here, there = turned.get(order) or gang.run(order), gang.run_on_node(order)
         assert [(sent.succeeded, sent.output, sent.at) for sent in here.sent] == [
             (sent.succeeded, sent.output, sent.at) for sent in there.sent
         ]
         assert here.found == there.found == []
+        assert here.places == there.places
+
+
+@pytest.mark.skipif(not is_turbo_installed(), reason="not run: pyrevm (requirements-turbo.txt) is absent")
+def test_the_machine_in_this_process_holds_the_accounts_of_the_node(gang: Gang) -> None:
+    from tests.proof.heists.machine import read_state
+
+    assert gang.machine is not None
+    evm = gang.machine.evm
+    for address, account in read_state(gang.scene)["accounts"].items():
+        info, code = evm.basic(address), bytes.fromhex(account["code"][2:])
+        assert (info.nonce, info.balance) == (int(account["nonce"]), int(account["balance"], 16)), address
+        # What was analysed is filled up with zeros.
+        assert bytes(info.code or b"").rstrip(b"\0") == code.rstrip(b"\0"), address
+
+
+@pytest.mark.skipif(not is_turbo_installed(), reason="not run: pyrevm (requirements-turbo.txt) is absent")
+def test_the_twin_answers_every_batch_among_real_markets_as_the_cage_does(gang: Gang) -> None:
+    from tests.proof.heists.twin import Twin
+
+    assert gang.machine is not None
+    twin = Twin(gang.scene, gang.machine)
+    found = [line for number in range(40) for line in twin.compare(gang.planner.make(Order(number)))]
+    assert found == []
+    assert twin.answers.total() > 400 and twin.answers["ran"] > 50
+    # A twin that foresees nothing would be noticed.
+    twin.start.rules.clear()
+    assert twin.compare(gang.planner.make(Order(1)))
 
 
 def test_workers_find_what_one_process_finds(gang: Gang) -> None:
     with call_together(gang, workers=2) as crew:
-        outcomes = list(crew.run(range(4)))
-    played = [gang.run(number) for number in range(4)]
-    assert [one.number for one in outcomes] == [0, 1, 2, 3]
+        outcomes = list(crew.run([[Order(number)] for number in range(4)]))
+    played = [gang.run(Order(number)) for number in range(4)]
+    assert [one.order.number for one in outcomes] == [0, 1, 2, 3]
     assert [one.batches for one in outcomes] == [one.heist.batches for one in played]
     assert all(one.found == [] for one in outcomes)
 
 
-def test_a_heist_depends_on_its_number_alone(gang: Gang) -> None:
-    assert gang.planner.make(7) == gang.planner.make(7) != gang.planner.make(8)
+def test_what_a_pushed_pool_gave_for_nothing_is_no_risk_and_what_was_paid_for_is(gang: Gang) -> None:
+    # Sold dear at one pool and bought cheap at another: dollars and ether rose, and nothing fell.
+    played = gang.run(Order(2_882))
+    assert played.found == [] and played.heist.phase == 4
+    [ran] = [
+        index for index, step in enumerate(played.heist.steps) if step.act is Act.BATCH and played.sent[index].succeeded
+    ][-1:]
+    done = gang.see(played.heist)
+    before, (sent, after) = done[ran - 1][1], done[ran]
+    assert after.wallet["WETH"] > before.wallet["WETH"] and after.wallet["USDC"] > before.wallet["USDC"]
+    paid = replace(after, wallet={**after.wallet, "USDC": before.wallet["USDC"] - 500 * USD})
+    found = Judge(gang.scene, played.heist).check([*done[:ran], (sent, paid), *done[ran + 1 :]])
+    assert Finding.RISKED in [finding for finding, _ in found]
+
+
+def test_a_heist_depends_on_its_order_alone(gang: Gang) -> None:
+    plain, other = Order(7), Order(8)
+    turned = Order(7, (Turn(10, 1),))
+    made = {order: Planner(gang.scene).make(order) for order in (plain, other, turned)}
+    for order in (turned, other, plain, turned):
+        assert gang.planner.make(order) == made[order]
+    assert made[plain].steps != made[other].steps
+
+
+def test_a_turned_heist_is_its_trunk_and_then_something_else(gang: Gang) -> None:
+    trunk = gang.planner.make(Order(7))
+    step = trunk.opening + 2
+    one, other = (gang.planner.make(Order(7, (Turn(step, way),))) for way in (1, 2))
+    assert one.steps[:step] == other.steps[:step] == trunk.steps[:step]
+    assert one.steps[step:] != other.steps[step:]
+    assert one.batches < one.depth
+    longer = gang.planner.make(Order(7, (Turn(step, 1), Turn(len(one.steps), 1))))
+    assert longer.depth > one.depth
+    assert len(longer.tokens) > len(one.tokens) > len(trunk.tokens)
+
+
+def test_heists_go_on_from_where_no_other_came(gang: Gang) -> None:
+    campaign = Campaign()
+    with call_together(gang) as crew:
+        first, second = (list(campaign.run_wave(wave, crew)) for wave in range(2))
+    assert not any(one.order.turns for one in first)
+    assert any(one.order.turns for one in second)
+    assert max(one.depth for one in second) > max(one.depth for one in first)
+    assert all(one.found == [] for one in (*first, *second))
+    known = {place.number for one in first for place in one.places}
+    assert known < campaign.scout.known
+
+
+def test_a_search_goes_on_where_it_stopped(gang: Gang, tmp_path: Path) -> None:
+    whole, path = Campaign(), tmp_path / "heists.json"
+    with call_together(gang) as crew:
+        for _ in whole.run_wave(0, crew):
+            pass
+        whole.save(path)
+        resumed = Campaign.load(path)
+        assert resumed == whole
+        assert resumed.scout.choose(90, 90) == whole.scout.choose(90, 90)
+    assert Campaign.load(tmp_path / "none.json") == Campaign()
 
 
 def test_a_hole_that_is_put_back_is_found_and_closed_again(gang: Gang) -> None:
@@ -83,7 +175,7 @@ def test_a_hole_that_is_put_back_is_found_and_closed_again(gang: Gang) -> None:
     note, findings = look_for(hole, gang, carpenter)
     assert findings == []
     assert Finding.OWNED in note
-    assert gang.run(1).found == []
+    assert gang.run(Order(1)).found == []
 
 
 @pytest.mark.parametrize("hole", HOLES, ids=lambda hole: hole.id)

@@ -1,8 +1,8 @@
 """Proof of what a thief owns afterwards: heists among real markets, and every hole that was once there found again.
 
-The first rounds put holes of an old attack back, one at a time: all fifteen but the one that lay in the server, which
+`cage.holes` puts the holes of an old attack back, one at a time: all fifteen but the one that lay in the server, which
 took any contract for a cage that answered like one. Each round ends when heists have found the hole, and its code must
-not pass for the published one. The others are heists against the cage as it is. The short form runs in the tests.
+not pass for the published one. `cage.heists` is heists against the cage as it is. The short form runs in the tests.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 import itertools
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,12 +23,14 @@ from golem_project.embedded.world.solidity import load_contract
 from permits_app.policy_cage.published import mask_immutables
 from tests.proof.cage import hash_contract
 from tests.proof.caged.engines import NodeEngine, Sent, install_permit2
-from tests.proof.heists.crew import Crew, Outcome, call_together
+from tests.proof.heists.campaign import Campaign
+from tests.proof.heists.crew import Outcome, call_together
 from tests.proof.heists.holes import HOLES, Carpenter, Hole
 from tests.proof.heists.judging import Judge
 from tests.proof.heists.plans import Planner
 from tests.proof.heists.scene import Scene, build_scene
-from tests.proof.heists.steps import Finding, Heist
+from tests.proof.heists.scouting import Place, find_places
+from tests.proof.heists.steps import Finding, Heist, Order
 from tests.proof.heists.watch import Seen, Watch
 from tests.proof.registry import Progress, proof
 from tools_app.simulation.turbo.screening import is_turbo_installed
@@ -38,10 +39,8 @@ if TYPE_CHECKING:
     from tests.proof.heists.machine import Machine
 
 MOST_BATCHES_TO_FIND_A_HOLE = 100_000
-HEISTS_PER_ROUND = 90
 ROUNDS_OF_HEISTS = 1_000
 ROUNDS_PER_REPORT = 10
-PACE = "batches: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +50,7 @@ class Played:
     heist: Heist
     sent: tuple[Sent, ...]
     found: list[tuple[Finding, str]]
+    places: list[Place]
 
 
 class Gang:
@@ -61,38 +61,47 @@ class Gang:
         self.planner, self.watch = Planner(scene), Watch(scene)
         self.machine = self._make_machine()
 
-    def run(self, number: int) -> Played:
+    def run(self, order: Order) -> Played:
         """One heist, on the machine in this process where there is one."""
-        if self.machine is None:
-            return self.run_on_node(number)
-        heist = self.planner.make(number)
-        return self._judge(heist, self.machine.run(heist))
+        return self.run_together([order])[0]
 
-    def run_on_node(self, number: int) -> Played:
+    def run_together(self, orders: Sequence[Order]) -> list[Played]:
+        """Heists of one trunk: they differ in the way of their last turn alone."""
+        if self.machine is None:
+            return [self.run_on_node(order) for order in orders]
+        heists = [self.planner.make(order) for order in orders]
+        return [self._judge(heist, done) for heist, done in zip(heists, self.machine.run(heists), strict=True)]
+
+    def run_on_node(self, order: Order) -> Played:
         """The same on the node, whose rules are the newest."""
-        heist = self.planner.make(number)
-        answer = self.scene.engine.rpc.call("eth_simulateV1", *self.watch.ask(heist))
-        return self._judge(heist, self.watch.read(heist, answer))
+        heist = self.planner.make(order)
+        return self._judge(heist, self.see(heist))
+
+    def see(self, heist: Heist) -> list[tuple[Sent, Seen]]:
+        """What each step of a heist does on the node, and what is seen after it."""
+        return self.watch.read(heist, self.scene.engine.rpc.call("eth_simulateV1", *self.watch.ask(heist)))
 
     def search(self, hole: Hole, *, most_batches: int = MOST_BATCHES_TO_FIND_A_HOLE) -> tuple[int, str]:
         """How many batches it took to find what an open hole leads to, and the finding; empty when there was none.
 
         The node must find it too.
         """
-        batches = 0
+        campaign = Campaign()
         with call_together(self) as crew:
-            for outcome in crew.run(itertools.count()):
-                batches += outcome.batches
-                if any(finding in hole.findings for finding, _ in outcome.found):
-                    for finding, line in self.run_on_node(outcome.number).found:
-                        if finding in hole.findings:
-                            return batches, line
-                if batches >= most_batches:
+            for wave in itertools.count():
+                for outcome in campaign.run_wave(wave, crew):
+                    if any(finding in hole.findings for finding, _ in outcome.found):
+                        for finding, line in self.run_on_node(outcome.order).found:
+                            if finding in hole.findings:
+                                return campaign.tally.batches, line
+                if campaign.tally.batches >= most_batches:
                     break
-        return batches, ""
+        return campaign.tally.batches, ""
 
     def _judge(self, heist: Heist, done: Sequence[tuple[Sent, Seen]]) -> Played:
-        return Played(heist, tuple(sent for sent, _ in done), Judge(self.scene, heist).check(done))
+        judge = Judge(self.scene, heist)
+        found = judge.check(done)
+        return Played(heist, tuple(sent for sent, _ in done), found, find_places(heist, done, judge.percent_lost))
 
     def _make_machine(self) -> Machine | None:
         if not is_turbo_installed():
@@ -119,56 +128,62 @@ def run_scene(*options: str) -> Iterator[Scene]:
 
 
 @proof(
-    id="cage.heists",
-    what="a thief among real markets leaves the owners what the rules say, and finds every old hole that is put back",
-    rounds=len(HOLES) + ROUNDS_OF_HEISTS,
+    id="cage.holes",
+    what="heists find every old hole of the cage that is put back",
+    rounds=len(HOLES),
 )
-def prove_heists(progress: Progress) -> None:
-    """A round for each hole, then rounds of about a thousand batches. Begins again when the contract is another."""
-    subject = f"PolicyCage sha256:{hash_contract()}"
-    if progress.notes[:1] != [subject]:
-        progress.done, progress.findings, progress.notes = 0, [], [subject]
-    with run_scene() as scene, ExitStack() as later:
+def prove_holes(progress: Progress) -> None:
+    """A round for each hole. Begins again when the contract is another."""
+    begin_again_for_another_cage(progress)
+    with run_scene() as scene:
         gang = Gang(scene)
         carpenter = Carpenter(scene, gang.machine)
-        crew: Crew | None = None
-        batches, seconds = read_pace(progress.notes)
         for number in progress.remaining():
-            if number < len(HOLES):
-                note, finding = look_for(HOLES[number], gang, carpenter)
-                progress.notes.append(note)
-                progress.findings += finding
-                continue
-            # Only now: workers see the cage as it is when they are called.
-            crew = crew or later.enter_context(call_together(gang))
-            started = time.monotonic()
-            first = (number - len(HOLES)) * HEISTS_PER_ROUND
-            for outcome in crew.run(range(first, first + HEISTS_PER_ROUND)):
-                batches += outcome.batches
-                if outcome.found:
-                    progress.findings += describe_findings(outcome, gang)
-            seconds += time.monotonic() - started
-            kept = [line for line in progress.notes if not line.startswith(PACE)]
-            progress.notes = [*kept, f"{PACE}{batches} in {seconds:.0f} s"]
-            if (number + 1) % ROUNDS_PER_REPORT == 0:
-                sys.stderr.write(f"{progress.id}: {batches:,} batches, {len(progress.findings)} findings\n")
-                sys.stderr.flush()
+            note, findings = look_for(HOLES[number], gang, carpenter)
+            progress.notes.append(note)
+            progress.findings += findings
+
+
+@proof(
+    id="cage.heists",
+    what="a thief among real markets leaves the owners what the rules say",
+    rounds=ROUNDS_OF_HEISTS,
+)
+def prove_heists(progress: Progress) -> None:
+    """Waves of about a thousand batches. Begins again when the contract is another."""
+    path = progress.path.with_name("heists.json")
+    if begin_again_for_another_cage(progress) or not progress.done:
+        path.unlink(missing_ok=True)
+    campaign = Campaign.load(path)
+    subject = progress.notes[0]
+    with run_scene() as scene:
+        gang = Gang(scene)
+        with call_together(gang) as crew:
+            for number in progress.remaining():
+                for outcome in campaign.run_wave(number, crew):
+                    if outcome.found:
+                        progress.findings += describe_findings(outcome, gang)
+                campaign.save(path)
+                progress.notes = [subject, campaign.describe()]
+                if (number + 1) % ROUNDS_PER_REPORT == 0:
+                    sys.stderr.write(f"{progress.id}: {campaign.describe()}; {len(progress.findings)} findings\n")
+                    sys.stderr.flush()
+
+
+def begin_again_for_another_cage(progress: Progress) -> bool:
+    """Whether what was done so far was about another contract, and is forgotten."""
+    subject = f"PolicyCage sha256:{hash_contract()}"
+    if progress.notes[:1] == [subject]:
+        return False
+    progress.done, progress.findings, progress.notes = 0, [], [subject]
+    return True
 
 
 def describe_findings(outcome: Outcome, gang: Gang) -> list[str]:
     """What a worker found, and whether the node finds the same."""
     told = [line for _, line in outcome.found]
-    again = [line for _, line in gang.run_on_node(outcome.number).found]
-    return told if again == told else [*told, f"heist {outcome.number}: the node found {again or 'nothing'}"]
-
-
-def read_pace(notes: list[str]) -> tuple[int, float]:
-    """Batches and seconds so far, as the notes of an earlier run of the proof say."""
-    for line in notes:
-        if line.startswith(PACE):
-            batches, _, rest = line.removeprefix(PACE).partition(" in ")
-            return int(batches), float(rest.removesuffix(" s"))
-    return 0, 0.0
+    again = [line for _, line in gang.run_on_node(outcome.order).found]
+    return told if again == told else [*told, f"heist {outcome.order}: the node found {again or 'nothing'}"]
 
 
 def look_for(hole: Hole, gang: Gang, carpenter: Carpenter) -> tuple[str, list[str]]:

@@ -9,8 +9,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from golem_project.embedded.world.solidity import load_contract
-from permits_app.management.commands.roles_manifest import build_document
 from permits_app.policy_cage import mirror as mirror_module
+from permits_app.policy_cage.roles_check import build_document
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import CagedGolem
 from tests.permits_app.policy_cage.test_deploy_policy_cage import create_cage

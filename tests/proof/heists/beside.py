@@ -17,7 +17,7 @@ from tests.proof.heists.moves import Thief
 from tests.proof.heists.plans import Planner
 from tests.proof.heists.roles import RolesFence
 from tests.proof.heists.scene import Scene
-from tests.proof.heists.steps import Act, Heist, Step
+from tests.proof.heists.steps import Act, Heist, Order, Step
 from tests.proof.heists.watch import Watch
 from tools_app.toolkit.plan import Call
 
@@ -91,7 +91,7 @@ class Besides:
     def _run(self, steps: list[Step]) -> tuple[bool, int]:
         before = self.planner.hold_everything(self.thief, DOLLARS_IN_POSITION)
         first = self.scene.first_token
-        heist = Heist(0, (*before, *steps), tokens=range(first, first + 3))
+        heist = Heist(Order(0), (*before, *steps), tokens=range(first, first + 3))
         answer = self.scene.engine.rpc.call("eth_simulateV1", *self.watch.ask(heist))
         done = self.watch.read(heist, answer)
         assert all(sent.succeeded for sent, _ in done[: len(before)]), "the Safe did not come to hold everything"

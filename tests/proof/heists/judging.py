@@ -35,6 +35,8 @@ class Judge:
     losses: list[tuple[int, int]] = field(default_factory=list)
     most: int = 0
     has_price_moved: bool = False
+    percent_lost: list[int] = field(default_factory=list)
+    """After each step: of the most that was owned, within a day; whole percents."""
 
     def __post_init__(self) -> None:
         self.caged: CagedSafe = self.scene.caged
@@ -51,8 +53,9 @@ class Judge:
         before: Seen | None = None
         for index, (step, (sent, after)) in enumerate(zip(self.heist.steps, done, strict=True)):
             for finding, why in self._check_step(step, sent, before, after):
-                found.append((finding, f"heist {self.heist.number}, step {index}: {finding}: {why}"))
+                found.append((finding, f"heist {self.heist.order}, step {index}: {finding}: {why}"))
             before = after
+            self.percent_lost.append(self._lost(sent.at) * 100 // max(1, self.most))
         return found
 
     def _check_step(self, step: Step, sent: Sent, before: Seen | None, after: Seen) -> list[tuple[Finding, str]]:
@@ -88,7 +91,7 @@ class Judge:
         self.most = max(self.most, was)
         if now < was:
             self.losses.append((at, was - now))
-        lost = sum(amount for time, amount in self.losses if time > at - DAY)
+        lost = self._lost(at)
         if not self.heist.is_lied_to and lost * BPS > self.most * WINDOW_LOSS_BPS + FORGIVEN * BPS:
             gained = {symbol: after.thief[symbol] - before.thief[symbol] for symbol in after.thief}
             found.append((Finding.LOST, f"{lost} of {self.most} micro-USD within a day; the thief gained {gained}"))
@@ -103,6 +106,9 @@ class Judge:
         found += self._check_growth(before, after)
         return found
 
+    def _lost(self, at: int) -> int:
+        return sum(amount for time, amount in self.losses if time > at - DAY)
+
     def _check_caps(self, before: Seen, after: Seen) -> list[tuple[Finding, str]]:
         found = []
         for symbol, most in self.heist.caps.items():
@@ -113,15 +119,17 @@ class Judge:
         return found
 
     def _check_risk(self, before: Seen, after: Seen) -> list[tuple[Finding, str]]:
-        """What leaves positions may come as it lay there; nothing but dollars is gained beyond that."""
+        """What leaves positions may come as it lay there; nothing but dollars is gained beyond that in exchange. What
+        nothing was paid for, at a pool that somebody had pushed, is no exchange.
+        """
         if self.heist.phase < SURVIVAL:
             return []
-        found = []
+        found, moved = [], self._moved(before, after)
         for symbol in ("WETH", "WBTC"):
             if symbol == "WBTC" and before.lent["WBTC"] != after.lent["WBTC"]:
                 continue
             gained = self._held(after, symbol) - self._held(before, symbol)
-            if self.worth(symbol, max(0, gained)) > self._moved(before, after) // 20 + FORGIVEN:
+            if min(self.worth(symbol, max(0, gained)), moved) > moved // 20 + FORGIVEN:
                 found.append((Finding.RISKED, f"{gained} {symbol} in phase {self.heist.phase}"))
         return found
 

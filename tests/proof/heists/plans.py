@@ -1,9 +1,10 @@
-"""Heists by number: how the Safe stands when the thief begins, and what everybody does from then on."""
+"""Heists by order: how the Safe stands when the thief begins, and what everybody does from then on."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import Limit, Rule, RuleKind, address_key, guardian_rule, limit_rule, spender_rule
@@ -13,7 +14,7 @@ from tests.proof.caged.signed import LISTEN
 from tests.proof.caged.uniswap import EXACT_IN, MINT_V3
 from tests.proof.heists.moves import ALL, DOLLARS, Thief
 from tests.proof.heists.scene import HONEST_FEE, MINT, TRADER, Scene
-from tests.proof.heists.steps import Act, Finding, Heist, Step
+from tests.proof.heists.steps import Act, Finding, Heist, Order, Step
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.plan import Call
 
@@ -41,10 +42,22 @@ class Planner:
         self.scene, self.caged = scene, scene.caged
         self.base = scene.engine.now()
         self.trader = make_account("heists: trader").address
+        self._drawn: dict[Order, tuple[Heist, Thief]] = {}
 
-    def make(self, number: int) -> Heist:
-        """The heist of this number; it depends on nothing else."""
-        rng = random.Random(f"heist {number}")
+    def make(self, order: Order) -> Heist:
+        """The heist of this order; it depends on nothing else."""
+        return self._draw(order)[0]
+
+    def _draw(self, order: Order) -> tuple[Heist, Thief]:
+        if order not in self._drawn:
+            # The ways on from one step are asked for one after the other, and their trunk is the same.
+            trunk = Order(order.number, order.turns[:-1])
+            kept = {trunk: self._draw(trunk)} if order.turns else {}
+            self._drawn = {**kept, order: self._turn(order, *kept[trunk]) if order.turns else self._start(order)}
+        return self._drawn[order]
+
+    def _start(self, order: Order) -> tuple[Heist, Thief]:
+        rng = random.Random(f"heist {order.number}")
         phase = rng.choice((0, 0, 0, 0, 2, 3, 4))
         pennies = rng.choice(PENNIES) if rng.random() < 0.08 else 0
         dollars = rng.choice((500, 2_000, 4_000)) if pennies or rng.random() < 0.4 else 0
@@ -65,11 +78,27 @@ class Planner:
             steps.append(self._set_price("WETH", told))
         steps += self._try_honestly(rng, thief, caps, is_lied_to=is_lied_to)
         steps += self._govern(rng, is_lied_to=is_lied_to)
+        opening = len(steps)
+        steps += self._go_on(rng, thief, is_lied_to=is_lied_to)
+        return Heist(order, tuple(steps), phase, caps, is_lied_to, tokens, opening), thief
+
+    def _turn(self, order: Order, trunk: Heist, thief: Thief) -> tuple[Heist, Thief]:
+        # A longer heist can come to more positions, and what is not looked at would look like a loss.
+        tokens = range(trunk.tokens.start, trunk.tokens.stop + MOST_POSITIONS_OF_BATCHES)
+        thief = Thief(self.scene, range(thief.tokens[0], tokens.stop), thief.owned)
+        fresh = order.turns[-1].step
+        steps = self._go_on(random.Random(f"heist {order}"), thief, is_lied_to=trunk.is_lied_to)
+        steps = [*trunk.steps[:fresh], *steps]
+        return replace(trunk, order=order, steps=tuple(steps), tokens=tokens, fresh=fresh), thief
+
+    def _go_on(self, rng: random.Random, thief: Thief, *, is_lied_to: bool) -> list[Step]:
+        """What goes on from the moment that the thief begins."""
+        steps: list[Step] = []
         for _ in range(rng.randint(3, 20)):
             steps.append(self._batch(rng, thief))
             if rng.random() < 0.3:
                 steps.append(self._happen(rng, is_lied_to=is_lied_to))
-        return Heist(number, tuple(steps), phase, caps, is_lied_to, tokens)
+        return steps
 
     # ---- how the Safe stands --------------------------------------------------------------------------------------
 

@@ -9,17 +9,26 @@ each token.
 from __future__ import annotations
 
 import re
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from golem_project.embedded.npm import fetch_packages, load_lock
+from golem_project.embedded.world.node import run_node
+from golem_project.embedded.world.rpc import JsonRpc
+from golem_project.embedded.world.saved import find_anvil
 from permits_app.policy_cage.safe_tx import ENABLE_MODULE
 from tests.proof.caged.aave import BORROW, REPAY, SUPPLY, WITHDRAW
+from tests.proof.caged.engines import COINS_WEI, NodeEngine, make_account
 from tests.proof.caged.safe import APPROVE, TAKE, USD, selector
 from tests.proof.caged.uniswap import COLLECT, DECREASE, EXACT_IN, INCREASE, MINT_V3
 from tests.proof.heists.scene import DEPOSIT, SET_ADDRESS, TAKE_OUT, Scene
 from tools_app.chain.abi import encode_call, encode_constructor
 from tools_app.toolkit.plan import Call
+
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
 
 ANY_SIZE = "--disable-code-size-limit"
 LOCK = Path(__file__).with_name("packages.json")
@@ -71,23 +80,51 @@ def read_codes() -> dict[str, str]:
 
 def deploy_roles(scene: Scene, *, owner: str) -> str:
     """A Roles contract that is a module of the scene's Safe; nobody has a role yet."""
-    caged, codes = scene.caged, read_codes()
-    scene.engine.rpc.call("anvil_setCode", FACTORY, FACTORY_CODE)
+    caged = scene.caged
+    roles = deploy_roles_at(scene.engine, caged.deployer, owner=owner, safe=caged.safe)[-1]
+    assert caged.owner_call(caged.safe, encode_call(ENABLE_MODULE, roles)).succeeded
+    return roles
+
+
+def deploy_roles_at(engine: NodeEngine, deployer: LocalAccount, *, owner: str, safe: str) -> list[str]:
+    """Both libraries, and a Roles contract that acts for a Safe; on a node that takes code of any size."""
+    codes, made = read_codes(), []
+    engine.rpc.call("anvil_setCode", FACTORY, FACTORY_CODE)
     code = codes["Roles"]
     # The placeholders are hashes of the libraries' names: Integrity's and Packer's.
     for placeholder, name in (
         ("__$2cd9b773a3c3e0b461f7ad54b09f46e6ae$__", "Integrity"),
         ("__$1416e18a31f8412bde5440018f19e21267$__", "Packer"),
     ):
-        library = caged.engine.send(caged.deployer, None, bytes.fromhex(codes[name])).created
+        library = engine.send(deployer, None, bytes.fromhex(codes[name])).created
         assert library
+        made.append(library)
         code = code.replace(placeholder, library[2:].lower())
-    three = (owner, caged.safe, caged.safe)
-    made = encode_constructor("constructor(address owner, address avatar, address target)", *three)
-    sent = caged.engine.send(caged.deployer, None, bytes.fromhex(code) + made)
+    arguments = encode_constructor("constructor(address owner, address avatar, address target)", owner, safe, safe)
+    sent = engine.send(deployer, None, bytes.fromhex(code) + arguments)
     assert sent.succeeded and sent.created, "Roles was not deployed: the node must take code of any size"
-    assert caged.owner_call(caged.safe, encode_call(ENABLE_MODULE, sent.created)).succeeded
-    return sent.created
+    return [*made, sent.created]
+
+
+def install_roles(rpc: JsonRpc, engine: NodeEngine, *, safe: str) -> str:
+    """A Roles contract that a Safe owns and that acts for it, on a node that takes code of the usual size alone: it is
+    made on another one, and its code put there.
+    """
+    deployer = make_account(f"roles of {safe}")
+    with tempfile.TemporaryDirectory(prefix="golem-roles-") as folder:
+        with run_node(find_anvil(), Path(folder), ANY_SIZE) as url:
+            other = JsonRpc(url)
+            made_on = NodeEngine(other)
+            made_on.give_coins(deployer.address, COINS_WEI)
+            places = deploy_roles_at(made_on, deployer, owner=safe, safe=safe)
+            codes = {place: other.call("eth_getCode", place, "latest") for place in (FACTORY, *places)}
+            other.close()
+    for place, code in codes.items():
+        rpc.call("anvil_setCode", place, code)
+    engine.give_coins(deployer.address, COINS_WEI)
+    arguments = encode_constructor("constructor(address owner, address avatar, address target)", safe, safe, safe)
+    assert engine.send(deployer, places[-1], encode_call("function setUp(bytes initParams)", arguments)).succeeded
+    return places[-1]
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from tools_app.toolkit.plan import Call
 
@@ -64,19 +65,45 @@ class Step:
     value: int = 0
 
 
+class Turn(NamedTuple):
+    """From this step on a heist goes another way than it did; `take` tells the ways apart."""
+
+    step: int
+    take: int
+
+
+class Order(NamedTuple):
+    """All that a heist follows from: its number, and where it was turned."""
+
+    number: int
+    turns: tuple[Turn, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join([str(self.number), *(f"turned at step {turn.step} ({turn.take})" for turn in self.turns)])
+
+
 @dataclass(frozen=True, slots=True)
 class Heist:
     """A run. `phase` is the golem's; `caps` are base units that may leave at once, by symbol; feeds of a heist that
-    `is_lied_to` are not the truth. `tokens` are the V3 positions that can come to be.
+    `is_lied_to` are not the truth. `tokens` are the V3 positions that can come to be. With step `opening` the thief
+    begins; the steps before `fresh` are those of the heist that this one was turned from.
     """
 
-    number: int
+    order: Order
     steps: tuple[Step, ...]
     phase: int = 0
     caps: dict[str, int] = field(default_factory=dict)
     is_lied_to: bool = False
     tokens: range = range(0)
+    opening: int = 0
+    fresh: int = 0
 
     @property
     def batches(self) -> int:
+        """Those that no other heist has had."""
+        return sum(step.act is Act.BATCH for step in self.steps[self.fresh :])
+
+    @property
+    def depth(self) -> int:
+        """All of them, one after the other."""
         return sum(step.act is Act.BATCH for step in self.steps)

@@ -6,20 +6,22 @@ A whole heist is one request on simulated blocks; steps without time between the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.safe_tx import NONCE
-from tests.proof.caged.engines import GAS, Sent, parse_simulated
+from tests.proof.caged.engines import GAS, Sent, make_account, parse_simulated
 from tests.proof.caged.safe import BALANCE
 from tests.proof.caged.uniswap import POSITIONS
+from tests.proof.heists.looking import Question, assemble, read_words
 from tests.proof.heists.plans import bundle
 from tests.proof.heists.scene import Scene
 from tests.proof.heists.steps import Heist
 from tools_app.chain.abi import encode_call
 
-LOOK_AT_ALL = "function tryAggregate(bool mustSucceed, (address to, bytes data)[] calls) returns ((bool, bytes)[] all)"
 BLOCK_GAS = 10**10
+WORDS_OF_POSITION = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,14 @@ class Seen:
     bundle: tuple[int, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Looker:
+    """A contract that is on no chain but where it is put."""
+
+    address: str
+    code: bytes
+
+
 class Watch:
     """Asks one scene."""
 
@@ -61,7 +71,7 @@ class Watch:
         safe, thief = caged.safe, caged.stranger.address
         self.symbols = tuple(caged.coins)
         self.lent = tuple(reserves)
-        self.fixed: list[tuple[str, bytes]] = []
+        self.fixed: list[Question] = []
         for holders in (
             [(coin.address, safe) for coin in caged.coins.values()],
             [(reserves[symbol].a_token, safe) for symbol in self.lent],
@@ -70,24 +80,22 @@ class Watch:
             [(coin.address, caged.venue) for coin in caged.coins.values()],
             [(scene.vault, safe), (caged.coins["USDC"].address, scene.treasury)],
         ):
-            self.fixed += [(token, encode_call(BALANCE, holder)) for token, holder in holders]
-        for text in ("function totalAssets() view returns (uint256)", "function totalSupply() view returns (uint256)"):
-            self.fixed.append((scene.vault, encode_call(text)))
-        self.fixed.append(
-            (scene.multicall, encode_call("function getEthBalance(address a) view returns (uint256)", safe))
-        )
-        self.fixed.append((safe, encode_call(NONCE)))
-        self.fixed.append(
-            (scene.owned, encode_call("function getAddress(bytes32 id) view returns (address)", bytes(32)))
-        )
+            self.fixed += [Question(token, encode_call(BALANCE, holder)) for token, holder in holders]
+        self.fixed += [
+            Question(scene.vault, encode_call("function totalAssets() view returns (uint256)")),
+            Question(scene.vault, encode_call("function totalSupply() view returns (uint256)")),
+            Question(scene.multicall, encode_call("function getEthBalance(address a) view returns (uint256)", safe)),
+            Question(safe, encode_call(NONCE)),
+            Question(scene.owned, encode_call("function getAddress(bytes32 id) view returns (address)", bytes(32))),
+        ]
         for rule in bundle(scene):
-            self.fixed.append((caged.cage, encode_call(FUNCTIONS["rules"], int(rule.kind), rule.key)))
-        self._questions: dict[range, str] = {}
+            self.fixed.append(Question(caged.cage, encode_call(FUNCTIONS["rules"], int(rule.kind), rule.key)))
+        self._lookers: dict[range, Looker] = {}
 
     def ask(self, heist: Heist) -> tuple[Any, ...]:
         """The parameters of `eth_simulateV1`; every step is followed by a look."""
-        look = {"from": self.scene.caged.stranger.address, "to": self.scene.multicall, "gas": hex(10 * GAS)}
-        look["data"] = self.ask_all(heist.tokens)
+        looker = self.make_looker(heist.tokens)
+        look = {"from": self.scene.caged.stranger.address, "to": looker.address, "gas": hex(10 * GAS)}
         blocks: list[dict[str, Any]] = []
         at = self.scene.engine.now()
         for step in heist.steps:
@@ -96,6 +104,7 @@ class Watch:
                 blocks.append({"blockOverrides": {"time": hex(at), "gasLimit": hex(BLOCK_GAS)}, "calls": []})
             request = {"from": step.sender, "to": step.to, "data": "0x" + step.data.hex(), "gas": hex(GAS)}
             blocks[-1]["calls"] += [request, look]
+        blocks[0]["stateOverrides"] = {looker.address: {"code": "0x" + looker.code.hex()}}
         return {"blockStateCalls": blocks, "validation": False}, "latest"
 
     def read(self, heist: Heist, answer: list[dict[str, Any]]) -> list[tuple[Sent, Seen]]:
@@ -108,53 +117,42 @@ class Watch:
                 found.append((parse_simulated({**block["calls"][index], "logs": []}, at), self.read_seen(seen)))
         return found
 
-    def ask_all(self, tokens: range) -> str:
-        """Call data of one look at everything."""
-        if tokens not in self._questions:
-            npm = self.scene.v3.npm
+    def make_looker(self, tokens: range) -> Looker:
+        """What looks at everything, these V3 positions among it."""
+        if tokens not in self._lookers:
+            npm, safe = self.scene.v3.npm, int(self.scene.caged.safe, 16)
             asked = list(self.fixed)
             for token in tokens:
-                asked.append((npm, encode_call("function ownerOf(uint256 id) view returns (address)", token)))
-                asked.append((npm, encode_call(POSITIONS, token)))
-            self._questions[tokens] = "0x" + encode_call(LOOK_AT_ALL, False, asked).hex()
-        return self._questions[tokens]
+                asked.append(Question(npm, encode_call("function ownerOf(uint256 id) view returns (address)", token)))
+                asked.append(Question(npm, encode_call(POSITIONS, token), WORDS_OF_POSITION, after=safe))
+            address = make_account(f"heists: looks at {tokens}").address
+            self._lookers[tokens] = Looker(address, assemble(asked))
+        return self._lookers[tokens]
 
     def read_seen(self, output: bytes) -> Seen:
-        """What a look answered; word by word, for it is our own question and decoding would be most of the time."""
-        heads = [int.from_bytes(output[64 + at : 96 + at], "big") for at in range(0, 32 * _word(output, 1), 32)]
-        answers = []
-        for head in heads:
-            start = 64 + head
-            length = int.from_bytes(output[start + 64 : start + 96], "big")
-            # A contract may answer anything; a word that is not there is none.
-            answers.append(output[start + 96 : start + 96 + length])
-        words = [int.from_bytes(answer[:32], "big") for answer in answers[: len(self.fixed)]]
+        """What a look answered."""
+        words = read_words(output)
         numbers = iter(words)
         wallet, lent, owed, thief, venue = (
             dict.fromkeys(self.symbols, 0) | {symbol: next(numbers) for symbol in symbols}
             for symbols in (self.symbols, self.lent, self.lent, self.symbols, self.symbols)
         )
-        shares, treasury, assets, supply, coins, nonce, owned, one, other = numbers
+        shares, treasury, assets, supply, coins, nonce, owned, one, other = islice(numbers, 9)
         safe = int(self.scene.caged.safe, 16)
-        positions = []
-        for index in range(len(self.fixed), len(answers), 2):
-            if len(answers[index]) == 32 and _word(answers[index], 0) == safe:
-                told = answers[index + 1]
-                positions.append(Position(*(_word(told, place) for place in (2, 3, 7, 10, 11))))
         return Seen(
             wallet=wallet,
             lent=lent,
             owed=owed,
             vault=shares * assets // supply if supply else 0,
             coins=coins,
-            positions=tuple(positions),
+            positions=tuple(
+                Position(*(words[first + place] for place in (2, 3, 7, 10, 11)))
+                for first in range(len(self.fixed) + 1, len(words), 1 + WORDS_OF_POSITION)
+                if words[first - 1] == safe
+            ),
             treasury=treasury,
             thief={symbol: thief[symbol] + venue[symbol] for symbol in self.symbols},
             nonce=nonce,
             owned=owned,
             bundle=(one, other),
         )
-
-
-def _word(data: bytes, index: int) -> int:
-    return int.from_bytes(data[32 * index : 32 * index + 32], "big")

@@ -28,6 +28,7 @@ from tools_app.toolkit.views import LogEntry
 
 _TEXT_LIMIT: Final = 200
 _PLAIN: Final = frozenset({str, int, bool, bytes})
+_MOST_KEPT_BYTES: Final = 2_048
 
 
 class AbiDecodeError(ValueError):
@@ -94,6 +95,14 @@ def decode_input(signature: str, data: bytes) -> tuple[Any, ...]:
 
 def decode_output(signature: str, data: bytes) -> tuple[Any, ...]:
     """The values a function returned. Raises AbiDecodeError."""
+    if len(data) > _MOST_KEPT_BYTES:
+        return decode_values(_output_types(signature), data)
+    return _decode_kept(signature, data)
+
+
+# Most of what is read for a preview was read for the one before, and is the same: values are never changed in place.
+@lru_cache(maxsize=4096)
+def _decode_kept(signature: str, data: bytes) -> tuple[Any, ...]:
     return decode_values(_output_types(signature), data)
 
 

@@ -53,7 +53,10 @@ class LidoPositions:
     """Lists what an account has; one batch without requests, three with."""
 
     def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
-        """Every position. Raises PositionsUnreadable."""
+        """Every position: one batch for who has none, two for a stake, three for requests, four for final ones.
+
+        Raises PositionsUnreadable.
+        """
         at = deployments(chain_id)
         if at is None:
             return ()
@@ -72,9 +75,11 @@ class LidoPositions:
             ReadCall(at["steth"], reads.BUFFERED),
             ReadCall(at["queue"], reads.LAST_CHECKPOINT),
         ]
-        told_head, told_own, told_line = yield from gather(head, own, line)
+        shares, wrapped, ids = (each[0] for each in _values((yield own)))
+        if not (shares or wrapped or ids):
+            return ()
+        told_head, told_line = yield from gather(head, line)
         pool, oracle = reads.parse_pool(_values(told_head))
-        shares, wrapped, ids = (each[0] for each in _values(told_own))
         queued, least, most, paused, bunker, buffered, last = (each[0] for each in _values(told_line))
         queue = Queue(int(queued), int(buffered), int(least), int(most), bool(paused), bool(bunker))
         found = []

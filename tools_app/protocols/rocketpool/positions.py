@@ -31,20 +31,16 @@ class RocketPoolPositions:
         if at is None:
             return ()
         reth = at["reth"]
-        outcomes = yield [
-            erc20.balance_call(reth, account),
-            ReadCall(reth, EXCHANGE_RATE),
-            ReadCall(reth, COLLATERAL),
-        ]
-        if not all(outcome.ok for outcome in outcomes):
-            raise PositionsUnreadable("rETH does not tell balances, its rate or what is behind it")
-        held, rate, collateral = (int(outcome.values[0]) for outcome in outcomes)
+        (balance,) = yield [erc20.balance_call(reth, account)]
+        if not balance.ok:
+            raise PositionsUnreadable("rETH does not tell balances")
+        held = int(balance.values[0])
         if not held:
             return ()
-        (worth,) = yield [ReadCall(reth, ETH_VALUE, (held,))]
-        if not worth.ok:
-            raise PositionsUnreadable("rETH does not tell what it is worth")
-        ether = int(worth.values[0])
+        outcomes = yield [ReadCall(reth, ETH_VALUE, (held,)), ReadCall(reth, EXCHANGE_RATE), ReadCall(reth, COLLATERAL)]
+        if not all(outcome.ok for outcome in outcomes):
+            raise PositionsUnreadable("rETH does not tell what it is worth, its rate or what is behind it")
+        ether, rate, collateral = (int(outcome.values[0]) for outcome in outcomes)
         return (
             Position(
                 ref=stake_ref(chain_id),

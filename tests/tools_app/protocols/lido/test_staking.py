@@ -211,7 +211,7 @@ def test_a_place_in_the_queue_that_was_given_away_is_gone(chain: World) -> None:
     assert refused(chain, account, "lido_claim_withdrawal", request_ids=[request_id]).code.endswith("NOT_FOUND")
 
 
-def test_an_account_without_requests_costs_one_batch_and_one_with_them_three(chain: World) -> None:
+def test_an_account_with_nothing_costs_one_batch_with_a_stake_two_and_with_requests_three(chain: World) -> None:
     account = chain.new_account(20 * ETH)
     batches: list[int] = []
 
@@ -223,6 +223,9 @@ def test_an_account_without_requests_costs_one_batch_and_one_with_them_three(cha
     assert drive(PROTOCOL.positions.list(CHAIN_ID, account.address, ()), count) == ()
     assert len(batches) == 1
     act(chain, account, "lido_stake", amount=str(ETH), output_token="stETH")
+    batches.clear()
+    assert len(drive(PROTOCOL.positions.list(CHAIN_ID, account.address, ()), count)) == 1
+    assert len(batches) == 2
     act(chain, account, "lido_unstake", amounts=[str(ETH // 2)])
     batches.clear()
     assert len(drive(PROTOCOL.positions.list(CHAIN_ID, account.address, ()), count)) == 2

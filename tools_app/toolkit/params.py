@@ -195,9 +195,6 @@ RequestIds = Annotated[
     list[Annotated[str, Field(pattern=r"^[0-9]{1,78}$", description="Withdrawal request id, as a decimal string.")]],
     Field(min_length=1, max_length=20, description="Withdrawal request ids, as decimal strings."),
 ]
-StakedToken = Annotated[
-    Literal["stETH", "wstETH"], Field(description="stETH, whose balance grows, or wstETH, whose balance stands still.")
-]
 CommissionPercent = Annotated[
     int, Field(ge=0, le=100, description="Most commission in whole percent, 0 to 100."), BeforeValidator(check_whole)
 ]

@@ -10,6 +10,7 @@ from tools_app.core.units import apply_bps_down, format_units
 from tools_app.protocols.lido import plans
 from tools_app.protocols.lido.addresses import deployment_on
 from tools_app.protocols.lido.errors import StakeLimitReached, StakeTooSmall, StakingPaused
+from tools_app.protocols.lido.params import StakedToken
 from tools_app.protocols.lido.positions import STETH, WSTETH
 from tools_app.protocols.lido.reads import Staking, read_staking
 from tools_app.protocols.lido.tools.family import check_oracle, lido, rate_text
@@ -19,7 +20,7 @@ from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import describe_mined, events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
-from tools_app.toolkit.params import Address, ChainId, RawAmount, SlippageBps, StakedToken
+from tools_app.toolkit.params import Address, ChainId, RawAmount, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE, TokenMeta

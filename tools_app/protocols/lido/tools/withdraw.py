@@ -14,6 +14,7 @@ from tools_app.protocols.lido.errors import (
     WithdrawalAmountRefused,
     WithdrawalsPaused,
 )
+from tools_app.protocols.lido.params import StakedToken
 from tools_app.protocols.lido.positions import STETH, WSTETH
 from tools_app.protocols.lido.reads import Queue, Request, read_queue, read_requests, read_staking
 from tools_app.protocols.lido.tools.family import lido, rate_text, time_text
@@ -22,7 +23,7 @@ from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import describe_mined, events_of
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
-from tools_app.toolkit.params import ChainId, RawAmounts, RequestIds, StakedToken
+from tools_app.toolkit.params import ChainId, RawAmounts, RequestIds
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE, TokenMeta

@@ -39,6 +39,7 @@ from tools_app.core.errors import GolemError
 from tools_app.core.rows import insert_rows
 from tools_app.core.whole import whole
 from tools_app.portfolio.known import remember_positions
+from tools_app.standards.receipts import read_report
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.positions import PositionRef
@@ -260,7 +261,7 @@ def _report(
         return None, ""
     told = PlanOutcome(plan=plan, account=permit.account, receipts=tuple(receipts), deltas=judgement.deltas)
     silence = object()
-    data = _guard(permit, "report", lambda: encode_result(tool.report(told)), silence)
+    data = _guard(permit, "report", lambda: encode_result(read_report(tool, told)), silence)
     return (None, f"what {tool.name} did could not be read from the receipts") if data is silence else (data, "")
 
 

@@ -14,7 +14,7 @@ from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import DeadlineSeconds, PositionId, RawAmount, Token
-from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, TokenFlow, TxPlan
+from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
 from tools_app.toolkit.positions import PositionChange, PositionRef
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.typed_data import TypedData
@@ -43,14 +43,6 @@ REPLACED_ON = clock.now().date()
 """The day the bank's deposit changed its parameters: as late as it can be, whenever the tests run."""
 
 bank = ToolFamily(prefix="bank", category=Category.LENDING, venue=NAME)
-
-
-def report(outcome: PlanOutcome) -> dict[str, Any]:
-    """The transactions, and what moved."""
-    return {
-        "tx_hashes": [receipt.tx_hash for receipt in outcome.receipts],
-        "moved": {token: str(raw) for token, raw in outcome.deltas.items()},
-    }
 
 
 def _plan(
@@ -104,7 +96,6 @@ def _plan(
     action_type="bank_deposit",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.MEDIUM,
-    report=report,
     action_class=ActionClass.INCREASE_POSITION,
     schema_version=2,
 )
@@ -124,7 +115,6 @@ def first_bank_deposit(tool: ToolDef, sum: RawAmount, memo: Token | None = None)
     action_type="bank_borrow",
     risk=RiskLayer.UNBOUNDED,
     budget=TickBudget.MEDIUM,
-    report=report,
     action_class=ActionClass.INCREASE_POSITION,
 )
 def bank_borrow(ctx: WriteContext, amount: RawAmount) -> TxPlan:
@@ -137,7 +127,6 @@ def bank_borrow(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     action_type="bank_repay",
     risk=RiskLayer.LOW,
     budget=TickBudget.MEDIUM,
-    report=report,
     action_class=ActionClass.DECREASE_POSITION,
 )
 def bank_repay(ctx: WriteContext, amount: RawAmount) -> TxPlan:
@@ -150,7 +139,6 @@ def bank_repay(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     action_type="bank_request",
     risk=RiskLayer.LOW,
     budget=TickBudget.MEDIUM,
-    report=report,
     action_class=ActionClass.DECREASE_POSITION,
 )
 def bank_request(ctx: WriteContext, amount: RawAmount) -> TxPlan:
@@ -163,7 +151,6 @@ def bank_request(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     action_type="bank_claim",
     risk=RiskLayer.LOW,
     budget=TickBudget.MEDIUM,
-    report=report,
     action_class=ActionClass.CLOSE_POSITION,
 )
 def bank_claim(ctx: WriteContext, request_id: PositionId) -> TxPlan:
@@ -202,7 +189,6 @@ def first_bank_get_account(tool: ToolDef, whose: Whose) -> dict[str, Any]:
     action_type="bank_offer",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.MEDIUM,
-    report=report,
     action_class=ActionClass.INCREASE_POSITION,
 )
 def bank_offer(ctx: WriteContext, give: RawAmount, want: RawAmount, seconds: DeadlineSeconds = 300) -> TxPlan:
@@ -246,7 +232,6 @@ def bank_offer(ctx: WriteContext, give: RawAmount, want: RawAmount, seconds: Dea
     action_type="bank_cancel_offer",
     risk=RiskLayer.LOW,
     budget=TickBudget.MEDIUM,
-    report=report,
     action_class=ActionClass.DECREASE_POSITION,
 )
 def bank_cancel_offer(ctx: WriteContext, nonce: PositionId) -> TxPlan:

@@ -14,6 +14,7 @@ from tests.evm.world import CHAIN_ID, World
 from tools_app.chain.chains import configure_chains, open_reader
 from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
 from tools_app.core.clock import Deadline
+from tools_app.standards.receipts import read_report
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.family import FAMILIES
@@ -87,7 +88,7 @@ def report_of(name: str, outcome: PlanOutcome) -> Any:
     """The JSON-ready data a write tool reports of an outcome."""
     tool = find_tool(name)
     assert isinstance(tool, WriteTool)
-    return encode_result(tool.report(outcome))
+    return encode_result(read_report(tool, outcome))
 
 
 def run_plan(world: World, account: LocalAccount, plan: TxPlan) -> PlanOutcome:

@@ -8,6 +8,9 @@ from typing import Any
 from tools_app.chain.abi import decode_log
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.toolkit.plan import PlanOutcome
+from tools_app.toolkit.result import TokenAmount
+from tools_app.toolkit.tooldef import WriteTool
+from tools_app.toolkit.views import NATIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,30 @@ def describe_mined(outcome: PlanOutcome) -> Mined:
         gas_used=sum(receipt.gas_used for receipt in outcome.receipts),
         explorer_url=explorer_url(outcome.plan.chain_id, last.tx_hash),
     )
+
+
+def read_report(tool: WriteTool, outcome: PlanOutcome) -> Any:
+    """What a tool tells of its own success: in its own words where it has any, else the transactions and what moved."""
+    return tool.report(outcome) if tool.report is not None else report_plainly(outcome)
+
+
+def report_plainly(outcome: PlanOutcome) -> dict[str, Any]:
+    """Hashes, block, gas, the explorer's page, and what really left or came of every token that the plan speaks of."""
+    mined, native = describe_mined(outcome), outcome.deltas.get(NATIVE, 0)
+    tokens = {token.address: token for token in outcome.plan.tokens}
+    moved = [
+        {"token": token.symbol, "address": address, "change": TokenAmount(outcome.deltas[address], token)}
+        for address, token in tokens.items()
+        if outcome.deltas.get(address)
+    ]
+    coin = [] if NATIVE in tokens or not native else [{"token": NATIVE, "change": str(native)}]
+    return {
+        "tx_hashes": [receipt.tx_hash for receipt in outcome.receipts],
+        "block_number": mined.block_number,
+        "gas_used": mined.gas_used,
+        "explorer_url": mined.explorer_url,
+        "moved": [*moved, *coin],
+    }
 
 
 def explorer_url(chain_id: int, tx_hash: str) -> str | None:

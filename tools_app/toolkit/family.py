@@ -105,8 +105,8 @@ class ToolFamily:
         action_type: str,
         risk: RiskLayer,
         budget: TickBudget,
-        report: Callable[[PlanOutcome], Any],
         action_class: ActionClass | None,
+        report: Callable[[PlanOutcome], Any] | None = None,
         steps: Iterable[str] = (),
         snippet: str = "",
         guidelines: Iterable[str] = (),
@@ -118,7 +118,8 @@ class ToolFamily:
         privileged: bool = False,
         is_rescue: bool = False,
     ) -> Callable[[F], F]:
-        """Declare a tool that returns a TxPlan. `action_class` None means its plan computes it.
+        """Declare a tool that returns a TxPlan. `action_class` None means its plan computes it. Without a `report` of
+        its own it tells its transactions and what moved.
 
         `is_rescue`: it only lowers a debt, and is allowed in every phase.
         """

@@ -117,13 +117,14 @@ class ForeignReadTool(ReadTool):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WriteTool(ToolDef):
-    """Returns a TxPlan. `action_class` None means the plan computes it. `report` reads the outcome into data.
+    """Returns a TxPlan. `action_class` None means the plan computes it. `report` reads the outcome into data; None
+    tells the transactions and what moved.
 
     `is_rescue`: it only lowers a debt, so no phase refuses it as long as the simulation measures that it leaves.
     """
 
     action_class: ActionClass | None
-    report: Callable[[PlanOutcome], Any]
+    report: Callable[[PlanOutcome], Any] | None
     is_rescue: bool = field(default=False, kw_only=True)
 
     def build_plan(self, ctx: Any, params: dict[str, Any]) -> TxPlan:

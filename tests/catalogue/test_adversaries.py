@@ -6,6 +6,8 @@ the protocol and its other users, before the preview or between preview and comm
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -480,25 +482,48 @@ def test_a_queue_outlives_its_permit_and_is_followed_to_its_end(door: Door) -> N
     assert problem["resets_at"]
 
 
+def _told_through(lie: Any, ask: Any) -> Any:
+    return lambda requests: lie(requests, ask)
+
+
 @pytest.mark.protocols("aave_v3")
-def test_a_node_that_lies_about_health_makes_no_loan_pass(lying_node: LyingNode, door: Door) -> None:
+@pytest.mark.parametrize(
+    ("methods", "http", "code"),
+    [
+        # Its feeds are our measure: the lower of the two healths counts.
+        ({"eth_call"}, 422, "HEALTH_TOO_LOW"),
+        # What it says of its own simulation, the engine in this process says otherwise.
+        ({"eth_call", "eth_simulateV1"}, 409, "SIMULATION_DISAGREES"),
+    ],
+)
+def test_a_node_that_lies_about_health_makes_no_loan_pass(
+    lying_node: LyingNode, door: Door, methods: set[str], http: int, code: str
+) -> None:
     door.do("aave_supply")
-    world, lied = door.stage.world, 0
+    world, lied = door.stage.world, set()
     reads, kinds = "getUserAccountData(address)", "(uint256,uint256,uint256,uint256,uint256,uint256)"
-    true = world.rpc.read(pool(), reads, door.stage.account, returns=kinds)
-    # Ten times the collateral, and ten times what may be borrowed against it, wherever the node is asked for them.
-    words_told = {f"{true[place]:064x}": f"{10 * true[place]:064x}" for place in (0, 2)}
+    threshold, ltv = world.rpc.read(pool(), reads, door.stage.account, returns=kinds)[3:5]
+    account = re.compile(f"((?:[0-9a-f]{{64}}){{3}}){threshold:064x}{ltv:064x}([0-9a-f]{{64}})")
 
     def tell_more(request: Any, answer: Any) -> Any:
-        nonlocal lied
-        told = str(answer)
-        for honest, lie in words_told.items():
-            lied += told.count(honest)
-            told = told.replace(honest, lie)
-        return told
+        """Ten times the collateral, what may be borrowed, and health: in reads, and in what a simulation ends with."""
 
-    with lying_node.lying(change_answers("eth_call", tell_more)):
+        def rewrite(found: re.Match[str]) -> str:
+            lied.add(request["method"])
+            collateral, debt, available = (int(found[1][at : at + 64], 16) for at in (0, 64, 128))
+            health = int(found[2], 16)
+            told = (10 * collateral, debt, 10 * available, threshold, ltv, min(10 * health, 2**256 - 1))
+            return "".join(f"{word:064x}" for word in told)
+
+        return json.loads(account.sub(rewrite, json.dumps(answer)))
+
+    def lie(requests: Any, ask: Any) -> Any:
+        for method in methods:
+            ask = _told_through(change_answers(method, tell_more), ask)
+        return ask(requests)
+
+    with lying_node.lying(lie):
         problem = door.preview("aave_borrow", amount=str(7_500 * USD))
-    assert lied, "nobody asked the node"
-    assert (problem["http"], problem["code"]) == (422, "HEALTH_TOO_LOW"), problem
+    assert lied == methods, "it was not asked"
+    assert (problem["http"], problem["code"]) == (http, code), problem
     assert not ActionPermit.objects.exists()

@@ -25,6 +25,11 @@ MOST_DOTS: Final = 200
 """Parts of one dotted key; the parser's time grows with their square, and thousands of them would hold it for long."""
 
 _NOT_OF_A_KEY: Final = re.compile(r"[^\w.\-\"' \t]+")
+_WORDS: Final = {
+    "extra_forbidden": "there is no key of that name",
+    "string_pattern_mismatch": f"small letters, digits, - and _, at most {MOST_NAME}",
+}
+"""Mistakes of which the library's words leave out what would be right."""
 _MOST_TOLD: Final = 3
 """Mistakes of a file that are told at once."""
 
@@ -138,7 +143,7 @@ def parse_archetype(raw: bytes, *, source: str, categories: Sequence[str]) -> Ar
 def _refuse(error: ValidationError, source: str) -> InvalidToml:
     """What is wrong, by the keys' names; of a value that was written nothing is repeated."""
     found = [
-        (".".join(str(part)[:80] for part in each["loc"]), each["msg"])
+        (".".join(str(part)[:80] for part in each["loc"]), _WORDS.get(each["type"], each["msg"]))
         for each in error.errors(include_url=False, include_input=False, include_context=False)
     ]
     told = "; ".join(f"{place}: {words}" for place, words in found[:_MOST_TOLD])

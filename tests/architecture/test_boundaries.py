@@ -50,7 +50,10 @@ TESTS: dict[str, str] = {
     "PolicyCage.min_rebalance_interval_seconds": f"{CAGE}rebalances_keep_their_distance_to_the_second",
     "PolicyCage.max_rebalances_per_day": f"{CAGE}a_day_takes_exactly_its_number_of_rebalances",
     "ROOM_ON_THE_WAY_BPS": f"{SAFETY}step_health.py::test_what_is_asked_on_the_way_depends_on_where_it_leads",
-    "PolicyCage.min_health_bps": f"{SAFETY}position_rules.py::test_a_health_floor_is_held_to_the_basis_point",
+    "PolicyCage.min_health_bps": (
+        f"{SAFETY}position_rules.py::test_what_raises_risk_ends_above_the_floor_by_a_block_of_interest"
+    ),
+    "INTEREST_BPS": (f"{SAFETY}position_rules.py::test_what_raises_risk_ends_above_the_floor_by_a_block_of_interest"),
     "DUST": f"{SAFETY}position_rules.py::test_rounding_may_take_two_base_units_of_a_leg_and_no_more",
     "PolicyCage.min_collateral_ratio_bps": f"{CAGE}the_collateral_ratio_is_held_to_the_basis_point",
     "Golem.permit_ttl_seconds": f"{EDGES}a_permit_is_valid_until_its_ttl_is_over_and_not_at_it",

@@ -116,7 +116,7 @@ def test_what_is_said_exactly_passes_and_one_worse_never(before: tuple[int, int]
 
 
 @pytest.mark.parametrize(("owed", "passes"), [(5_332_977, True), (5_332_978, False), (5_333_333, False)])
-def test_what_raises_risk_ends_above_the_floor_by_the_interest_of_a_block(owed: int, passes: bool) -> None:
+def test_what_raises_risk_ends_above_the_floor_by_a_block_of_interest(owed: int, passes: bool) -> None:
     """Ten millions of cover at 80% over 5,332,977 is 1.5001, over 5,332,978 a little less, over 5,333,333 the floor."""
     result = simulated(account(10_000_000), account(10_000_000, owed))
     plan = TxPlan(CHAIN_ID, (), changes=(promise(LOAN, -owed),))

@@ -18,6 +18,7 @@ from tests.tools_app.factories import make_context, read_balances, view_receipt
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import Holdings, measure_holdings
 from tools_app.portfolio.reading import read_positions
+from tools_app.standards.receipts import read_report
 from tools_app.toolkit.case import About, Amount, Case, Told
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
@@ -78,7 +79,7 @@ class Stage:
 
     def note(self, case: Case, outcome: PlanOutcome) -> Any:
         """The tool's report, JSON-ready; later cases may refer to it."""
-        told = encode_result(find_write(case).report(outcome))
+        told = encode_result(read_report(find_write(case), outcome))
         self.told.update(told)
         return told
 

@@ -36,6 +36,7 @@ def provide_builtins() -> None:
         return
     for table, rows in _COPIES[tools].items():
         _copy_in(table, rows)
+    _number_on()
 
 
 def _copy_out(table: str) -> bytes:
@@ -46,6 +47,17 @@ def _copy_out(table: str) -> bytes:
 def _copy_in(table: str, rows: bytes) -> None:
     with connection.cursor() as cursor, _begin(cursor, f"COPY {table} FROM STDIN") as copy:
         copy.write(rows)
+
+
+def _number_on() -> None:
+    """The copies bring their numbers; the next row that is made gets none of them."""
+    parts = (
+        f"setval(pg_get_serial_sequence('{table}', 'id'), GREATEST((SELECT max(id) FROM {table}),"
+        f" nextval(pg_get_serial_sequence('{table}', 'id'))))"
+        for table in _TABLES
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {', '.join(parts)}")
 
 
 def _begin(cursor: Any, statement: str) -> Any:

@@ -420,7 +420,7 @@ def _revoke_rights(golem: Golem, epoch: int, actor: str, now: datetime) -> list[
 
 def _list_rights(golem: Golem, now: datetime) -> list[dict[str, Any]]:
     return [
-        right_revocation.describe_right(right)
+        right_revocation.describe_right(right, chain_id=chain_id)
         for chain_id in _list_chains(golem)
         for right in right_revocation.list_rights(golem=golem, chain_id=chain_id, now=now).rights
     ]

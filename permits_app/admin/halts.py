@@ -148,6 +148,8 @@ def _say_item(name: str, item: Any, permits: Mapping[str, str], book: AddressBoo
         return permits.get(str(item), f"permit {str(item)[:8]}…")
     if not isinstance(item, Mapping):
         return shorten_hex(str(item))
+    if name == "rights":
+        return _say_right(item, book)
     if "spender" in item:
         spender = book.in_text(int(item.get("chain_id", 0)), str(item["spender"]))
         return f"{item.get('token', 'a token')} to {spender}"
@@ -162,3 +164,14 @@ def _say_item(name: str, item: Any, permits: Mapping[str, str], book: AddressBoo
     if "positions" in item:
         return "positions as its own tool lists them, below"
     return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in item.items() if value not in (None, ""))
+
+
+def _say_right(item: Mapping[str, Any], book: AddressBook) -> str:
+    """Who may do what, and what came of it."""
+    if "taker" not in item:
+        return str(item.get("detail", ""))
+    chain_id = int(item.get("chain_id", 0))
+    taker, contract = (book.in_text(chain_id, str(item[each])) for each in ("taker", "contract"))
+    ends = {"": "", "COMMITTED": ": taken back", "CANNOT_BE_TAKEN_BACK": f": stays, {item.get('detail', '')}"}
+    outcome = str(item.get("outcome", ""))
+    return f"{taker} {item['right']}, by {contract}{ends.get(outcome, f': {outcome.lower()}')}"

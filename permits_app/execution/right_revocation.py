@@ -50,14 +50,20 @@ def _tell_gap(chain_id: int, found: RightsFound) -> list[dict[str, Any]]:
     return [{"outcome": "NOT_SEARCHED", "detail": detail}]
 
 
-def describe_right(right: StandingRight) -> dict[str, Any]:
+def describe_right(right: StandingRight, *, chain_id: int) -> dict[str, Any]:
     """JSON-ready, for the steps of a halt."""
-    told = {"protocol": right.protocol, "contract": right.contract, "taker": right.taker, "right": right.label}
+    told = {
+        "chain_id": chain_id,
+        "protocol": right.protocol,
+        "contract": right.contract,
+        "taker": right.taker,
+        "right": right.label,
+    }
     return {**told, **({"token": right.token} if right.token is not None else {})}
 
 
 def _revoke(golem: Golem, epoch: int, chain_id: int, right: StandingRight, actor: str, now: datetime) -> dict[str, Any]:
-    told = describe_right(right)
+    told = describe_right(right, chain_id=chain_id)
     chain = runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
     wanted = HaltPlan(
         plan=TxPlan(

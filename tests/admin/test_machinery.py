@@ -48,10 +48,32 @@ def test_the_steps_of_a_halt_are_shown_with_their_facts_and_escaped(people: Peop
     record.steps = [
         {"step": "positions unwound", "at_ms": 7, "positions": [{"position_id": "12", "outcome": "<b>COMMITTED</b>"}]},
         {"step": "standing allowances revoked", "at_ms": 9, "failed": "RPC_UNAVAILABLE", "detail": "away"},
+        {
+            "step": "rights taken back",
+            "at_ms": 9,
+            "rights": [
+                {
+                    "chain_id": 31337,
+                    "protocol": "morpho_blue",
+                    "contract": CONTRACT,
+                    "taker": "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+                    "right": "may act on every position",
+                    "outcome": "COMMITTED",
+                },
+                {"outcome": "NOT_SEARCHED", "detail": "rights before block 9 were not searched for"},
+            ],
+        },
     ]
     record.save()
     shown = people.a.get(page("permits_app.haltrecord", "change", record.pk)).content.decode()
-    for words in ("Positions unwound (0.0 s after", "position id 12", "&lt;b&gt;COMMITTED", "is tried again: away"):
+    rights = ("may act on every position, by ", ": taken back", "rights before block 9 were not searched for")
+    for words in (
+        "Positions unwound (0.0 s after",
+        "position id 12",
+        "&lt;b&gt;COMMITTED",
+        "is tried again: away",
+        *rights,
+    ):
         assert words in shown
 
 

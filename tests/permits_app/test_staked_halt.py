@@ -33,14 +33,16 @@ def test_a_halt_goes_into_the_queue_waits_for_it_and_claims(live_golem: LiveGole
     assert live_golem.commit(asked["permit_id"])["status"] == "COMMITTED"
     HaltSetting.objects.create(golem=golem, unwind_on_halt=True)
     halt_golem(golem=golem, reason="drained", actor="owner:1", now=clock.now())
-    carry_out(live_golem)
+    steps = carry_out(live_golem)
+    # What stETH calls an approval is an allowance, and none of a right over a withdrawal request.
+    assert steps["rights taken back"]["rights"] == []
     assert world.rpc.balance_of(at("wsteth"), golem.address) == 0
     assert world.rpc.balance_of(at("steth"), golem.address) < 200
     row = PendingRequest.objects.get()
     assert row.protocol == "lido" and abs(int(row.amounts[0]["raw"]) - 2 * ETH) < 200
     assert HaltRecord.objects.get().completed_at is None, "it waits for the queue"
     assert (golem.pk, 1) in list_unfinished_halts()
-    carry_out(live_golem)
+    assert carry_out(live_golem)["rights taken back"]["rights"] == []
     assert PendingRequest.objects.count() == 1, "it does not ask twice"
     report(world, last_id=int(row.ref.rpartition("/")[2]), ether=10 * ETH)
     before = int(world.rpc.call("eth_getBalance", golem.address, "latest"), 16)

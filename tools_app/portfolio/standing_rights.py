@@ -68,7 +68,7 @@ def takes_back_a_right(*, chain_id: int, contract: str, data: bytes) -> bool:
     """Whether call data for `contract` ends a right as the protocol says it is ended, and does nothing else. Pure."""
     for protocol in SHELF.on(chain_id):
         for event in protocol.rights:
-            is_told_here = protocol.owns(chain_id, contract) or event.tellers is not None
+            is_told_here = contract in _list_own(protocol, event, chain_id) or event.tellers is not None
             if is_told_here and _ends(event, contract, data):
                 return True
     return False
@@ -99,10 +99,16 @@ def _list_events(chain: ChainReader) -> Iterator[tuple[ProtocolDef, RightEvent, 
         # Where its entry has no code the protocol is not there.
         if entry is None or not chain.code(entry):
             continue
-        own = tuple((protocol.deployments(chain.chain_id) or {}).values())
         for event in protocol.rights:
+            own = _list_own(protocol, event, chain.chain_id)
             more = drive(event.tellers(chain.chain_id), chain.call_many) if event.tellers is not None else ()
             yield protocol, event, tuple(dict.fromkeys((*own, *map(checksum, more))))
+
+
+def _list_own(protocol: ProtocolDef, event: RightEvent, chain_id: int) -> tuple[str, ...]:
+    """The protocol's contracts that tell the event."""
+    place = protocol.deployments(chain_id) or {}
+    return tuple(address for key, address in place.items() if not event.keys or key in event.keys)
 
 
 def _read_logs(

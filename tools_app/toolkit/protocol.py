@@ -89,6 +89,8 @@ class RightEvent:
     the whole account).
     `revoke` makes the call that takes it back: (contract, taker, token) -> (signature, arguments); a token that is one
     of a kind is named by its number in decimals.
+    `keys` are the contracts that tell it, by their names in `deployments`; none: any of these may. Two standards have
+    events that read alike, and mean a token in one and an amount in the other.
     `tellers` reads, by chain, contracts that tell it and are not among the protocol's `deployments`.
     """
 
@@ -99,6 +101,7 @@ class RightEvent:
     amount: int | None = None
     token: int | None = None
     label: str = ""
+    keys: tuple[str, ...] = ()
     tellers: Callable[[int], Reads[tuple[str, ...]]] | None = None
 
 

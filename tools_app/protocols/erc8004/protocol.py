@@ -52,7 +52,13 @@ PROTOCOL: Final = ProtocolDef(
     effects=RegistryEffects(),
     rights=(
         RightEvent(
-            erc721.APPROVAL_EVENT, giver=0, taker=1, token=2, revoke=_revoke_agent, label="may manage and move an agent"
+            erc721.APPROVAL_EVENT,
+            giver=0,
+            taker=1,
+            token=2,
+            revoke=_revoke_agent,
+            label="may manage and move an agent",
+            keys=(IDENTITY,),
         ),
         RightEvent(
             erc721.APPROVAL_FOR_ALL_EVENT,
@@ -61,6 +67,7 @@ PROTOCOL: Final = ProtocolDef(
             amount=2,
             revoke=_revoke_operator,
             label="may manage and move every agent",
+            keys=(IDENTITY,),
         ),
     ),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),

@@ -78,6 +78,7 @@ PROTOCOL: Final = ProtocolDef(
             token=2,
             revoke=_revoke_request,
             label="may move a withdrawal request",
+            keys=("queue",),
         ),
         RightEvent(
             erc721.APPROVAL_FOR_ALL_EVENT,
@@ -86,6 +87,7 @@ PROTOCOL: Final = ProtocolDef(
             amount=2,
             revoke=_revoke_operator,
             label="may move every withdrawal request",
+            keys=("queue",),
         ),
     ),
     traits=frozenset({Trait.ASYNC}),

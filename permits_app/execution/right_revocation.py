@@ -23,11 +23,12 @@ from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import Call, TxPlan
 
 _BUDGET_MS = 10_000
+_SEARCH_BUDGET_MS = 30_000  # fifty ranges of logs, a round trip each
 
 
 def list_rights(*, golem: Golem, chain_id: int, now: datetime) -> RightsFound:
     """What stands on a chain. Raises the node's errors and PositionsUnreadable."""
-    chain = runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
+    chain = runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_SEARCH_BUDGET_MS))
     return find_standing_rights(chain=chain, account=golem.address)
 
 

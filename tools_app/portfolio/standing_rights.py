@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_input, encode_call, event_topic
 from tools_app.chain.networks import KNOWN_NETWORKS
@@ -23,6 +23,7 @@ MOST_RANGES: Final = 50
 NOBODY: Final = "0x" + "0" * 40
 _ADDRESS: Final = (1 << 160) - 1
 _MOST_INDEXED: Final = 3
+Topics: TypeAlias = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,15 @@ def find_standing_rights(*, chain: ChainReader, account: str) -> RightsFound:
     head, size = chain.block.number, KNOWN_NETWORKS[chain.chain_id].max_log_range
     lowest = max(0, head - size * MOST_RANGES + 1)
     found: dict[tuple[str, str, str | None, str], StandingRight | None] = {}
-    for protocol, event, contracts in list(_list_events(chain)):
-        signature = "event " + event.signature.removeprefix("event ")
-        for log in _read_logs(chain, contracts, event_topic(signature), account, lowest=lowest, size=size):
+    told = [
+        (protocol, event, _filters(event, contracts, account)) for protocol, event, contracts in _list_events(chain)
+    ]
+    ranges = [(start, min(start + size - 1, head)) for start in range(lowest, head + 1, size)]
+    # One round trip for a range, whatever is looked for in it.
+    for start, end in ranges:
+        chain.preload_logs([LogQuery(*each, start, end) for _, _, filters in told for each in filters])
+    for protocol, event, filters in told:
+        for log in _read_logs(chain, filters, ranges):
             right, is_given = _read(log, protocol, event, account)
             if right is not None:
                 key = (right.contract, "" if event.amount is None else right.taker, right.token, event.signature)
@@ -111,19 +118,23 @@ def _list_own(protocol: ProtocolDef, event: RightEvent, chain_id: int) -> tuple[
     return tuple(address for key, address in place.items() if not event.keys or key in event.keys)
 
 
-def _read_logs(
-    chain: ChainReader, contracts: tuple[str, ...], topic: str, account: str, *, lowest: int, size: int
-) -> list[LogEntry]:
-    """Logs of the event that name the account at any indexed place, in the order of the chain."""
+def _filters(event: RightEvent, contracts: tuple[str, ...], account: str) -> list[tuple[tuple[str, ...], Topics]]:
+    """The event by these contracts with the account at any indexed place."""
+    topic = event_topic("event " + event.signature.removeprefix("event "))
     named = "0x" + account[2:].lower().rjust(64, "0")
-    topics = [(topic, *([None] * place), named) for place in range(_MOST_INDEXED)]
-    logs: dict[tuple[int, int], LogEntry] = {}
-    for start in range(lowest, chain.block.number + 1, size):
-        end = min(start + size - 1, chain.block.number)
-        chain.preload_logs([LogQuery(contracts, each, start, end) for each in topics])
-        for each in topics:
-            for log in chain.logs(address=contracts, topics=list(each), from_block=start, to_block=end):
-                logs[log.block_number, log.log_index] = log
+    return [(contracts, (topic, *([None] * place), named)) for place in range(_MOST_INDEXED)]
+
+
+def _read_logs(
+    chain: ChainReader, filters: list[tuple[tuple[str, ...], Topics]], ranges: list[tuple[int, int]]
+) -> list[LogEntry]:
+    """In the order of the chain, each once."""
+    logs = {
+        (log.block_number, log.log_index): log
+        for start, end in ranges
+        for contracts, topics in filters
+        for log in chain.logs(address=contracts, topics=list(topics), from_block=start, to_block=end)
+    }
     return [logs[key] for key in sorted(logs)]
 
 

@@ -214,14 +214,11 @@ def _judge_health(call: HookCall, plan: TxPlan, simulation: SimulationResult, ch
             is_raising=call.action_class not in LEAVING,
         )
     except (PriceUnavailable, PriceStale) as error:
-        return Reject(
+        return _refuse_unpriced(
+            error,
             rule="simulator.health_unknown",
-            reason=f"a debt stands behind the action and cannot be priced: {error.detail}",
-            observed=error.code,
+            what="a debt stands behind the action and cannot be priced",
             limit="a fresh price of everything owed and of its cover",
-            would_pass="the same action once the price feed answers again",
-            error=type(error),
-            data=error.data,
         )
 
 
@@ -267,15 +264,24 @@ def _judge_shares(call: HookCall, simulation: SimulationResult, chain: ChainRead
     try:
         return judge_measured_shares(call, simulation, chain)
     except (PriceUnavailable, PriceStale) as error:
-        return Reject(
+        return _refuse_unpriced(
+            error,
             rule="simulator.share_unknown",
-            reason=f"more enters a position than the plan says, and cannot be priced: {error.detail}",
-            observed=error.code,
+            what="more enters a position than the plan says, and cannot be priced",
             limit="a fresh price of everything that enters a position",
-            would_pass="the same action once the price feed answers again",
-            error=type(error),
-            data=error.data,
         )
+
+
+def _refuse_unpriced(error: PriceUnavailable | PriceStale, *, rule: str, what: str, limit: str) -> Reject:
+    return Reject(
+        rule=rule,
+        reason=f"{what}: {error.detail}",
+        observed=error.code,
+        limit=limit,
+        would_pass="the same action once the price feed answers again",
+        error=type(error),
+        data=error.data,
+    )
 
 
 def measure_action(call: HookCall, simulation: SimulationResult, chain: ChainReader) -> ActionClass:

@@ -137,7 +137,9 @@ abstract contract CageJudge is CageRights {
         verdict.batchClass = _classify(moves);
     }
 
-    /// @dev A position is left when nothing in it grows: what becomes something else inside it was exchanged.
+    /// @dev A position is left when nothing in it grows: what becomes something else inside it was exchanged. A
+    /// position in a pool gives its assets in the proportion of its market, not of the feeds: what comes of one is no gain
+    /// up to some times what lay there of it by the feeds. Elsewhere each asset comes out as it lay there.
     function _describePositions(Moves memory moves, Measure memory before, Measure memory after_) private view {
         uint256 count = assetList.length;
         uint256[] memory source = new uint256[](count);
@@ -149,13 +151,14 @@ abstract contract CageJudge is CageRights {
                 uint256 was = before.held[i * count + j];
                 uint256 is_ = after_.held[i * count + j];
                 if (is_ > was && _valueOf(assetList[j], is_ - was) > moves.dust) moves.positionRises = true;
-                if (is_ < was && _valueOf(assetList[j], was - is_) > moves.dust) moves.positionFalls = true;
-                if (was != 0 && after_.gross[i] < before.gross[i]) source[j] += before.gross[i] - after_.gross[i];
+                if (is_ >= was) continue;
+                uint256 fell = _valueOf(assetList[j], was - is_);
+                if (fell > moves.dust) moves.positionFalls = true;
+                if (before.newest[i] >= MIXES) source[j] += fell * MOST_OF_PROPORTION;
             }
         }
         for (uint256 i = 0; i < count; ++i) {
             if (assetList[i] == baseAsset || after_.exposures[i] <= before.exposures[i]) continue;
-            // A position of two assets gives them in the proportion of its market, not of the feeds: no gain.
             uint256 gained = _valueOf(assetList[i], uint256(after_.exposures[i] - before.exposures[i]));
             if (gained > moves.dust + source[i]) moves.otherGains = true;
         }

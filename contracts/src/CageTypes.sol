@@ -134,6 +134,10 @@ uint256 constant PRICE_MASK = (1 << PRICE_BITS) - 1;
 /// @dev What a position may rise by without having been opened: the dearest fee of a pool, of what the batch moved.
 uint256 constant DUST_BPS = 100;
 uint256 constant DUST = 10_000;
+/// @dev What may come out of a pool of an asset beyond what lay there by the feeds, as a multiple of that.
+uint256 constant MOST_OF_PROPORTION = 4;
+/// @dev In a valuer's `newest`: what is held are positions in pools, whose assets become each other by themselves.
+uint256 constant MIXES = 1 << 255;
 /// @dev Up to a dollar of an asset may be left when it goes.
 uint256 constant MOST_LEFT = 1e6;
 
@@ -318,8 +322,9 @@ struct Leg {
 /// @dev Values what an account holds in one place. Asks the prices of its caller, the cage.
 interface IValuer {
     /// @return gross what is held, debt what is owed, largest the largest single position (micro-USD); newest a number
-    /// that rises when another position is opened, 0 where there is only one; cover what of `gross` stands for `debt`
-    /// where it would be liquidated; legs what all of it is made of, as far as it has feeds.
+    /// that rises when another position is opened, 0 where there is only one, with the bit MIXES where they are in pools;
+    /// cover what of `gross` stands for `debt` where it would be liquidated; legs what all of it is made of, as far as it
+    /// has feeds.
     function measure(address account)
         external
         view

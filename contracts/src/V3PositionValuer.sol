@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.30;
 
-import {IPrices, IValuer, Leg, MICRO_USD} from "./CageTypes.sol";
+import {IPrices, IValuer, Leg, MICRO_USD, MIXES} from "./CageTypes.sol";
 
 interface IV3Positions {
     function factory() external view returns (address);
@@ -102,13 +102,14 @@ contract V3PositionValuer is IValuer {
         if (count > MOST_COUNTED) revert TooManyPositions(count, MOST_COUNTED);
         legs = new Leg[](2 * count);
         uint256 told = 0;
+        newest = MIXES;
         for (uint256 i = 0; i < count; ++i) {
             uint256 id = manager.tokenOfOwnerByIndex(account, i);
             uint256 value;
             (value, told) = _count(_read(id), legs, told);
             gross += value;
             if (value > largest) largest = value;
-            if (value != 0 && id > newest) newest = id;
+            if (value != 0 && (id | MIXES) > newest) newest = id | MIXES;
         }
         assembly ("memory-safe") {
             mstore(legs, told)

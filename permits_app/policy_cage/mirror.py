@@ -25,7 +25,7 @@ from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import BlockRef, LogEntry
 
-VERSION = 6
+VERSION = 7
 MOST_BLOCKS_AT_ONCE = 200_000
 """How far one reading goes; a mirror that is further behind catches up in several."""
 _MOST_READINGS = 20

@@ -38,6 +38,10 @@ from tools_app.toolkit.plan import Call
 _DEFENSIVE: Final = 2
 _DUST_BPS: Final = 100
 _DUST_MICRO_USD: Final = 10_000
+# In a valuer's `newest`: positions in pools, whose assets become each other by themselves.
+MIXES: Final = 1 << 255
+# What may come out of a pool of an asset beyond what lay there by the feeds, as a multiple of that.
+_MOST_OF_PROPORTION: Final = 4
 
 
 @dataclass(slots=True)
@@ -165,8 +169,8 @@ def _describe_positions(
             is_dust = change == 0 or value_of(observed, asset, abs(change)) <= dust
             moves.position_rises |= change > 0 and not is_dust
             moves.position_falls |= change < 0 and not is_dust
-            if was.held[place]:
-                source[index] += max(0, was.gross[at] - now.gross[at])
+            if change < 0 and was.newest[at] & MIXES:
+                source[index] += value_of(observed, asset, -change) * _MOST_OF_PROPORTION
     for index, asset in enumerate(state.assets):
         gain = now.exposures[index] - was.exposures[index]
         if asset != state.base_asset and gain > 0:

@@ -30,6 +30,13 @@ def test_every_rule_that_the_page_tells_has_its_proof_beside_it() -> None:
     assert [one.splitlines()[0] for one in told if "`test_" not in one] == []
 
 
+def test_every_bound_that_the_page_admits_has_a_test_that_shows_it() -> None:
+    bounds = PAGE.partition("What the contract does not do")[2].partition("## ")[0]
+    told = re.split(r"^- ", bounds, flags=re.MULTILINE)[1:]
+    assert len(told) > 12
+    assert [one.splitlines()[0] for one in told if "`test_" not in one] == []
+
+
 def test_each_of_the_fifteen_holes_is_in_the_table_and_is_put_back() -> None:
     listed = re.findall(r"^\| ([HML]\d) \| (?:high|medium|low) \|", TABLE, re.MULTILINE)
     assert len(listed) == len(set(listed)) == 15

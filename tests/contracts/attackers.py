@@ -9,6 +9,7 @@ from tests.contracts.test_hostile import add_asset
 from tests.proof.caged.aave import BORROW, REPAY, SUPPLY, WITHDRAW, deploy_market
 from tests.proof.caged.engines import Engine, Sent
 from tests.proof.caged.safe import (
+    APPROVE,
     TRADE,
     TRANSFER,
     USD,
@@ -97,6 +98,14 @@ class Lent:
 
     def borrow(self, symbol: str, amount: int) -> Call:
         return self.call(BORROW, self.caged.coins[symbol].address, amount, 2, 0, self.caged.safe)
+
+    def give(self, symbol: str, amount: int) -> None:
+        """A stranger supplies for the Safe."""
+        caged, coin = self.caged, self.caged.coins[symbol]
+        caged.mint(symbol, caged.stranger.address, amount)
+        approved = caged.call(coin.address, APPROVE, self.market.pool, amount)
+        for call in (approved, self.call(SUPPLY, coin.address, amount, caged.safe, 0)):
+            assert caged.engine.send(caged.stranger, call.to, call.data).succeeded
 
     def owners_supply(self, symbol: str, amount: int) -> None:
         for call in self.supply(symbol, amount):

@@ -117,6 +117,17 @@ def test_what_is_withdrawn_and_turned_into_a_third_asset_is_no_leaving(lent: Len
     ran(caged, caged.execute(lent.withdraw("WETH", WHOLE), *caged.trade("WETH", WHOLE, "USDC", 3_000 * USD)))
 
 
+def test_a_gift_of_dust_to_a_lender_makes_no_exit_of_a_purchase(lent: Lent) -> None:
+    caged = lent.caged
+    lent.owners_supply("USDC", 5_000 * USD)
+    # Anyone may supply for the Safe: a dollar of ETH now lies beside its dollars.
+    lent.give("WETH", WHOLE // 3_000)
+    assert caged.propose(limit_rule(Limit.PHASE, 3)).succeeded
+    bought = [lent.withdraw("USDC", 300 * USD), *caged.trade("USDC", 300 * USD, "WETH", WHOLE // 10)]
+    assert refused(caged, caged.execute(*bought)) == "PhaseForbids"
+    ran(caged, caged.execute(lent.withdraw("WETH", 2**256 - 1), lent.withdraw("USDC", 300 * USD)))
+
+
 def test_collateral_goes_to_the_account_and_only_what_is_valued_is_withdrawn(lent: Lent) -> None:
     caged = lent.caged
     lent.owners_supply("WBTC", 20_000_000)

@@ -74,6 +74,22 @@ def give_pennies(v3: V3, count: int) -> None:
         v3.as_thief(v3.npm, MINT_V3, v3.minting(usdc, weth, 3_000, 0.01, v3.caged.safe))
 
 
+def test_a_penny_in_another_pair_makes_no_exit_of_a_purchase(caged: CagedSafe) -> None:
+    usdc, weth, wbtc = of(caged, "USDC", "WETH", "WBTC")
+    v3 = V3(caged)
+    v3.open_pool(usdc, weth, 3_000)
+    v3.open_pool(weth, wbtc, 3_000)
+    # As small as what somebody may give to the Safe.
+    for one, other, dollars in ((usdc, weth, 5_000), (weth, wbtc, 1)):
+        ran(caged, caged.execute(*v3.open_position(one, other, 3_000, dollars)))
+    assert caged.propose(limit_rule(Limit.PHASE, 3)).succeeded
+    half = v3.leave(1, v3.liquidity(1) // 2)
+    penny = v3.leave(2, v3.liquidity(2))
+    bought = caged.trade("USDC", 2_000 * USD, "WBTC", caged.coins["WBTC"].units(1) // 30)
+    assert refused(caged, caged.execute(*half, *penny, *bought)) == "PhaseForbids"
+    assert class_of(ran(caged, caged.execute(*half, *penny))) == LEAVING
+
+
 def test_pennies_given_to_the_safe_hide_no_position(caged: CagedSafe) -> None:
     usdc, weth = of(caged, "USDC", "WETH")
     v3 = V3(caged)

@@ -30,6 +30,7 @@ from permits_app.policy_cage.contract import (
     limit_rule,
 )
 from permits_app.policy_cage.mirror import list_allowed
+from permits_app.policy_cage.preflight import MIXES
 from permits_app.policy_cage.state import CageState
 from permits_app.rejection import Reject
 from permits_app.safety.cage_contract import judge_contract
@@ -337,7 +338,7 @@ def test_a_real_v3_position_is_valued_and_its_fees_and_liquidity_cannot_be_sent_
     at = CageState.from_dict(mirror.state).positions.index(manager)
     assert measured[2][at] > 4_000 * USD
     assert abs(measured[6] - 26_000 * USD) < 100 * USD
-    position_id = measured[5][at]
+    position_id = measured[5][at] - MIXES
     liquidity = runner_read(manager, POSITIONS, position_id)[7]
     sent_away = (
         Call(manager, encode_call(v3.DECREASE, (position_id, liquidity, 0, 0, 2**40)), 0, "decrease"),

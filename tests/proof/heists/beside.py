@@ -32,6 +32,7 @@ ROWS = {
     "_withdraw_to_whom": "withdraws what is lent, to itself too",
     "_sell_what_is_lent": "sells what is lent",
     "_turn_what_is_lent": "turns what is lent into another asset",
+    "_buy_with_what_is_left": "buys another asset with what it takes out of a position",
     "_grow_a_little": "puts a little more into a position",
     "_open_position": "opens V3 positions, for itself too",
     "_leave_position": "leaves V3 positions, to itself too, and takes what came",

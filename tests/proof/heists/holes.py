@@ -1,4 +1,4 @@
-"""The holes that an attack found in PolicyCage 3, and three of what came later, each put back by one small change.
+"""The holes that an attack found in PolicyCage 3, and four of what came later, each put back by one small change.
 
 The changed contract is compiled as ours are and its code put in the place of the real one, with what the constructors
 wrote there: the Safe, its rules and all markets stay as they are.
@@ -92,6 +92,22 @@ HOLES: tuple[Hole, ...] = (
         (
             ("if (is_ > was && _valueOf(assetList[j], is_ - was) > moves.dust) moves.positionRises = true;", ""),
             ("if (gained > moves.dust + source[i]) moves", "if (gained > type(uint128).max) moves"),
+        ),
+        frozenset({Finding.RISKED}),
+    ),
+    Hole(
+        "N4",
+        "dust that lies in a lender lets everything that leaves it become the same asset",
+        "CageJudge.sol",
+        (
+            (
+                "if (before.newest[i] >= MIXES) source[j] += fell * MOST_OF_PROPORTION;\n            }",
+                "}\n            if (after_.gross[i] < before.gross[i]) {\n"
+                "                for (uint256 j = 0; j < count; ++j) {\n"
+                "                    uint256 was = before.held[i * count + j];\n"
+                "                    if (was != 0) source[j] += before.gross[i] - after_.gross[i];\n"
+                "                }\n            }",
+            ),
         ),
         frozenset({Finding.RISKED}),
     ),

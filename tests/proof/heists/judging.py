@@ -22,6 +22,8 @@ BPS = 10_000
 WINDOW_LOSS_BPS = 300
 DEFENSIVE, SURVIVAL = 2, 3
 Q96 = 1 << 96
+# As many times what lay in a pool of an asset may come out of it.
+MOST_OF_PROPORTION = 4
 # What rounding and the interest of a block may come to, in micro-USD.
 FORGIVEN = 5 * USD
 
@@ -100,9 +102,10 @@ class Judge:
             if self.given_up > TRADER_MOST_USD * USD:
                 found.append((Finding.ROLE, f"{self.given_up} micro-USD of USDC let go by the key of a role"))
         touches_positions = any(call.to == self.scene.v3.npm for call in step.calls)
-        if not touches_positions:
+        # What lies in a position follows from the price, and the cage knows the feed's alone.
+        if not (touches_positions and self.heist.is_lied_to):
             found += self._check_caps(before, after)
-            found += self._check_risk(before, after)
+        found += self._check_risk(before, after)
         found += self._check_growth(before, after)
         return found
 
@@ -120,7 +123,8 @@ class Judge:
 
     def _check_risk(self, before: Seen, after: Seen) -> list[tuple[Finding, str]]:
         """What leaves positions may come as it lay there; nothing but dollars is gained beyond that in exchange. What
-        nothing was paid for, at a pool that somebody had pushed, is no exchange.
+        nothing was paid for, at a pool that somebody had pushed, is no exchange. A pool gives its assets in another
+        proportion than theirs at the true price, up to some times as much of one.
         """
         if self.heist.phase < SURVIVAL:
             return []
@@ -129,7 +133,9 @@ class Judge:
             if symbol == "WBTC" and before.lent["WBTC"] != after.lent["WBTC"]:
                 continue
             gained = self._held(after, symbol) - self._held(before, symbol)
-            if min(self.worth(symbol, max(0, gained)), moved) > moved // 20 + FORGIVEN:
+            out = max(0, self._pooled(before, symbol) - self._pooled(after, symbol))
+            most = moved // 20 + FORGIVEN + self.worth(symbol, out) * MOST_OF_PROPORTION
+            if min(self.worth(symbol, max(0, gained)), moved) > most:
                 found.append((Finding.RISKED, f"{gained} {symbol} in phase {self.heist.phase}"))
         return found
 
@@ -174,19 +180,26 @@ class Judge:
         return moved + max(0, fallen)
 
     def _held(self, seen: Seen, symbol: str) -> int:
-        """In wallet, loans and vault; WBTC that is lent is what no valuer knows."""
-        lent = 0 if symbol == "WBTC" else seen.lent[symbol]
-        return seen.wallet[symbol] + lent - seen.owed[symbol] + (seen.vault if symbol == "USDC" else 0)
+        """In wallet, loans, vault and positions; WBTC that is lent is what no valuer knows."""
+        placed = self._pooled(seen, symbol) + (0 if symbol == "WBTC" else seen.lent[symbol])
+        return seen.wallet[symbol] + placed - seen.owed[symbol] + (seen.vault if symbol == "USDC" else 0)
+
+    def _pooled(self, seen: Seen, symbol: str) -> int:
+        """In positions, base units."""
+        return sum(self._amounts_of(position).get(symbol, 0) for position in seen.positions)
 
     def _worth_of(self, position: Position) -> int:
-        """A position over the whole range, at the true price instead of the pool's."""
+        return sum(self.worth(symbol, amount) for symbol, amount in self._amounts_of(position).items())
+
+    def _amounts_of(self, position: Position) -> dict[str, int]:
+        """What lies in a position over the whole range, at the true price instead of the pool's."""
         one, other = self.by_number.get(position.token0), self.by_number.get(position.token1)
         if one is None or other is None:
-            return 0
+            return {}
         coins = self.caged.coins
         above = self.prices[one] * 10 ** coins[other].decimals
         below = self.prices[other] * 10 ** coins[one].decimals
         root = isqrt((above << 192) // below)
         amount0 = position.liquidity * Q96 // root + position.owed0
         amount1 = position.liquidity * root // Q96 + position.owed1
-        return self.worth(one, amount0) + self.worth(other, amount1)
+        return {one: amount0, other: amount1}

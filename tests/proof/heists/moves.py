@@ -39,6 +39,7 @@ class Thief:
             (2, self._withdraw_to_whom),
             (3, self._sell_what_is_lent),
             (3, self._turn_what_is_lent),
+            (3, self._buy_with_what_is_left),
             (3, self._grow_a_little),
             (2, self._open_position),
             (4, self._leave_position),
@@ -160,6 +161,18 @@ class Thief:
         turned = [self.withdraw("USDC", amount), *self.swap("USDC", amount, "WETH")]
         return [*turned, *self.supply("WETH", self.units("WETH", dollars * 0.99))]
 
+    def _buy_with_what_is_left(self, rng: random.Random) -> list[Call]:
+        """Dollars out of a lender, the vault or a position, and another asset for them."""
+        dollars, other = rng.choice(DOLLARS), rng.choice(("WETH", "WETH", "WBTC"))
+        bought = self.swap("USDC", self.units("USDC", dollars), other)
+        way = rng.randrange(3)
+        if way == 0:
+            return [self.withdraw("USDC", self.units("USDC", dollars)), *bought]
+        if way == 1 or self.owned is None:
+            out = self.caged.call(self.scene.vault, TAKE_OUT, dollars * USD, self.caged.safe, self.caged.safe)
+            return [out, *bought]
+        return [*self._leave(*self.owned, self.caged.safe, rng.choice((10, 50, 99))), *bought]
+
     def _grow_a_little(self, rng: random.Random) -> list[Call]:
         """One position shrinks by next to nothing, another grows by what the wallet pays."""
         dollars = rng.choice((30, 100, 200, 300, 500))
@@ -177,14 +190,21 @@ class Thief:
             return self._open_position(rng)
         caged, npm, token = self.caged, self.scene.v3.npm, rng.choice(self.tokens)
         to = rng.choice((caged.safe, caged.safe, caged.stranger.address))
-        liquidity, dollars = rng.choice((10**13, 10**14, 10**15)), rng.choice(DOLLARS)
+        dollars = rng.choice(DOLLARS)
         if self.owned is not None and rng.random() < 0.7:
-            token, dollars = self.owned
-            whole = isqrt(self.units("USDC", dollars) * self.units("WETH", dollars))
-            liquidity = whole * rng.choice((10, 50, 99)) // 100
-        out = caged.call(npm, DECREASE, (token, liquidity, 0, 0, FOREVER))
-        left = [out, caged.call(npm, COLLECT, (token, to, MOST, MOST))]
+            dollars = self.owned[1]
+            left = self._leave(*self.owned, to, rng.choice((10, 50, 99)))
+        else:
+            out = caged.call(npm, DECREASE, (token, rng.choice((10**13, 10**14, 10**15)), 0, 0, FOREVER))
+            left = [out, caged.call(npm, COLLECT, (token, to, MOST, MOST))]
         return left if rng.random() < 0.5 else [*left, *self._take_dollars(dollars)]
+
+    def _leave(self, token: int, dollars: int, to: str, percent: int) -> list[Call]:
+        """Out of so much of the position that has `dollars` of each of its tokens."""
+        whole = isqrt(self.units("USDC", dollars) * self.units("WETH", dollars))
+        npm = self.scene.v3.npm
+        out = self.caged.call(npm, DECREASE, (token, whole * percent // 100, 0, 0, FOREVER))
+        return [out, self.caged.call(npm, COLLECT, (token, to, MOST, MOST))]
 
     def _take_dollars(self, dollars: int) -> list[Call]:
         amount = self.units("USDC", dollars)

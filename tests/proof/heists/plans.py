@@ -153,6 +153,9 @@ class Planner:
             calls += thief.supply("WBTC", thief.units("WBTC", 12_000))
         if rng.random() < 0.3:
             calls += thief.deposit(rng.choice((1_000, 10_000)) * USD)
+        if rng.random() < 0.2:
+            # Dust of one asset beside what is lent of another, as anyone may give it.
+            calls += thief.supply("WETH", thief.units("WETH", 1))
         if dollars_of_position:
             calls += thief.mint("WETH", dollars_of_position, self.caged.safe)
         return self._own_calls(calls)

@@ -185,13 +185,13 @@ def test_where_a_whole_chromium_is_apt_is_asked_for_the_other_once_it_knows_one(
 
 
 def test_where_no_browser_is_a_whole_chromium_is_installed_if_the_other_cannot_be(
-    programs: Path, capsys: pytest.CaptureFixture[str]
+    programs: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     bootstrap.provide_browser()
     lines = (programs / "asked").read_text().splitlines()
     assert [line.split()[0] for line in lines] == ["update", "install", "install"]
     assert lines[-1].split()[-2:] == ["chromium", "fonts-liberation"]
-    assert "could not be installed" not in capsys.readouterr().err
+    assert "could not be installed" not in capfd.readouterr().err
 
 
 def test_what_is_installed_is_exactly_what_is_locked() -> None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import gc
-from typing import Final
 
 from django.apps import AppConfig
-
-_OBJECTS_BETWEEN_SEARCHES: Final = 20_000
 
 
 class GolemConfig(AppConfig):
@@ -27,6 +24,6 @@ class GolemConfig(AppConfig):
         wiring.configure()
         sign_ins.listen()
         # What is loaded now stays for the process's life: looking through all of it for cycles would take longer than a
-        # whole preview each time. What one request makes is mostly freed without a search; searches may be rare.
+        # whole preview each time. What one request makes is mostly freed without a search; searches may be rare (see
+        # `golem_project/__init__.py`).
         gc.freeze()
-        gc.set_threshold(_OBJECTS_BETWEEN_SEARCHES)

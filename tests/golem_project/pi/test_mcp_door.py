@@ -7,15 +7,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import httpx2
 import pytest
 from asgiref.sync import sync_to_async
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.exceptions import MCPError
 
 from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.models import ApiKey
@@ -29,7 +26,10 @@ from tests.golem_project.stream.conftest import web_port as web_port
 from tests.how_to import read_block
 from tests.permits_app.approvals.conftest import critical_swap as critical_swap
 
-Work = Callable[[Client], Coroutine[Any, Any, Any]]
+if TYPE_CHECKING:
+    from mcp import Client
+
+Work = Callable[["Client"], Coroutine[Any, Any, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -40,6 +40,9 @@ def is_on(settings: Any) -> None:
 
 def with_client(port: int, token: str, work: Work) -> Any:
     """What `work` comes to with a connected client."""
+    # The client's library is loaded by who asks with it: every process of a run reads this file.
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
 
     async def run() -> Any:
         headers = {"Authorization": f"Bearer {token}"}
@@ -137,6 +140,8 @@ def test_a_scope_that_is_missing_and_a_permit_of_another_are_refused_as_over_htt
 
 
 def test_without_a_living_token_nobody_lists_or_calls_anything(web_port: int, make_agent: MakeAgent) -> None:
+    from mcp.shared.exceptions import MCPError
+
     bare = httpx.post(f"http://127.0.0.1:{web_port}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     assert (bare.status_code, bare.json()["code"]) == (401, "API_KEY_MISSING")
     assert bare.headers["WWW-Authenticate"].startswith("Bearer")

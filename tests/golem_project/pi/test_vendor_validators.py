@@ -1,17 +1,15 @@
-"""The tools as the vendors' own libraries judge them: what a provider would drop or refuse, its library does."""
+"""The tools as the vendors' own libraries judge them: what a provider would drop or refuse, its library does.
+
+The tests that ask them load them: that takes seconds, and every process of a run reads this file.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from anthropic import transform_schema
-from anthropic.types import ToolParam
-from anthropic.types.tool_param import InputSchemaTyped
-from google.genai import types as google
-from openai.lib._pydantic import _ensure_strict_json_schema
 from pydantic import TypeAdapter, ValidationError
 
 from archetypes_app.loadout import Loadout, make_loadout
@@ -21,6 +19,9 @@ from golem_project.pi.pi_tool import PiToolDef
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.toolset import Toolset
+
+if TYPE_CHECKING:
+    from google.genai.types import Schema
 
 EVERYTHING = Toolset.of(REGISTRY, "all")
 LOADOUTS = {
@@ -53,19 +54,20 @@ def list_properties(schema: Any, path: str = "") -> Iterator[str]:
 
 
 def test_openais_library_finds_nothing_to_change_in_a_strict_tool(tools: tuple[PiToolDef, ...]) -> None:
+    from openai.lib._pydantic import _ensure_strict_json_schema
+
     for tool in render_tools(Dialect.OPENAI, tools):
         shown = tool["function"]["parameters"]
         judged = copy.deepcopy(shown)
         assert _ensure_strict_json_schema(judged, path=(), root=judged) == shown
 
 
-TOOL, INPUT = TypeAdapter(ToolParam), TypeAdapter(InputSchemaTyped)
-
-
 def test_anthropics_library_loses_nothing_of_a_tool_but_bounds_which_it_writes_into_words(
     tools: tuple[PiToolDef, ...],
 ) -> None:
     """What its function makes of a schema is what its API takes in strict mode; it has no other validator."""
+    from anthropic import transform_schema
+
     for tool in render_tools(Dialect.ANTHROPIC, tools):
         shown = tool["input_schema"]
         judged = transform_schema(copy.deepcopy(shown))
@@ -95,20 +97,25 @@ def keep(schema: Any) -> Any:
 
 
 def test_anthropics_own_types_take_each_tool_as_it_is_and_as_a_strict_one(tools: tuple[PiToolDef, ...]) -> None:
+    from anthropic import transform_schema
+    from anthropic.types import ToolParam
+    from anthropic.types.tool_param import InputSchemaTyped
+
+    whole, parameters = TypeAdapter(ToolParam), TypeAdapter(InputSchemaTyped)
     for tool in render_tools(Dialect.ANTHROPIC, tools):
         strict = {**tool, "strict": True, "input_schema": transform_schema(copy.deepcopy(tool["input_schema"]))}
         for sent in (tool, strict):
-            assert TOOL.validate_python(sent, strict=True) == sent
-            assert INPUT.validate_python(sent["input_schema"], strict=True) == sent["input_schema"]
+            assert whole.validate_python(sent, strict=True) == sent
+            assert parameters.validate_python(sent["input_schema"], strict=True) == sent["input_schema"]
             assert set(sent) <= set(ToolParam.__annotations__)
     for broken in ({**tool, "strict": "yes"}, {"name": "nameless"}):
         with pytest.raises(ValidationError):
-            TOOL.validate_python(broken, strict=True)
+            whole.validate_python(broken, strict=True)
     with pytest.raises(ValidationError):
-        INPUT.validate_python({**tool["input_schema"], "type": "array"}, strict=True)
+        parameters.validate_python({**tool["input_schema"], "type": "array"}, strict=True)
 
 
-def list_declared(schema: google.Schema | None, path: str = "") -> Iterator[str]:
+def list_declared(schema: Schema | None, path: str = "") -> Iterator[str]:
     """Every property that Google's own types kept, with its way."""
     if schema is None:
         return
@@ -123,6 +130,8 @@ def list_declared(schema: google.Schema | None, path: str = "") -> Iterator[str]
 def test_googles_library_takes_every_declaration_and_loses_no_property_and_no_value(
     tools: tuple[PiToolDef, ...],
 ) -> None:
+    from google.genai import types as google
+
     for tool in render_tools(Dialect.GEMINI, tools)[0]["functionDeclarations"]:
         # Its types forbid what they do not know, so a keyword that Gemini lacks is an error here.
         judged = google.FunctionDeclaration.model_validate(tool)
@@ -132,6 +141,8 @@ def test_googles_library_takes_every_declaration_and_loses_no_property_and_no_va
 
 
 def test_googles_library_refuses_what_its_provider_would(tools: tuple[PiToolDef, ...]) -> None:
+    from google.genai import types as google
+
     (tool, *_) = render_tools(Dialect.GEMINI, tools)[0]["functionDeclarations"]
     with pytest.raises(ValueError, match="additional_properties|additionalProperties|Extra"):
         google.FunctionDeclaration.model_validate({**tool, "parameters": {**tool["parameters"], "oneOf": []}})

@@ -2,8 +2,8 @@
 
 Comparisons, conditions, boolean words, arithmetic, numbers, truth values and the words of SQL are changed; raised
 errors, bare calls, members of fixed tables and conditions of queries are left out. Texts, what choices are called and
-annotations are left alone: nobody decides by them. A mutant is named by the function it lies in and what it changes, so lines that move do
-not rename it.
+annotations are left alone: nobody decides by them. A mutant is named by the function it lies in and what it changes,
+so lines that move do not rename it.
 
 What lies in functions can be woven: one module that holds every mutant beside the original, of which `__mutant__(n)`
 chooses. A constant of the module can be bound anew; only what else is computed while the module loads needs a process

@@ -43,8 +43,11 @@ APPS: Final = ("archetypes_app", "golem_project", "memory_app", "permits_app", "
 # Proven whole by `safety.mutants`, or beside it.
 _SAFETY: Final = "permits_app.safety."
 _NO_PRODUCT: Final = "a case says what a test does: nothing of the product reads it"
-# Browsers and what the proofs prove themselves take longer than a mutant may.
-_NOT_ASKED: Final = ("tests/browser/", "tests/golem_project/proof/", "tests/contracts/")
+# Browsers, toolchains and what the proofs prove themselves take longer than a mutant may.
+_NOT_ASKED: Final = (
+    *("tests/browser/", "tests/golem_project/proof/", "tests/contracts/"),
+    "tests/tools_app/sandbox/test_toolchains.py",
+)
 # They meet much of the product and take long for each part of it.
 _WIDE: Final = ("tests/clients/", "tests/concurrency/", "tests/architecture/", "tests/adversary/")
 # Near files of a mutant, and the mutants of one run of the tests: every file that is read takes its time.

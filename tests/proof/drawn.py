@@ -53,6 +53,8 @@ _WIDE: Final = ("tests/clients/", "tests/concurrency/", "tests/architecture/", "
 # Near files of a mutant, and the mutants of one run of the tests: every file that is read takes its time.
 _MOST_FILES: Final = 9
 _AT_A_TIME: Final = 40
+# A word that more test files hold leads to none of them.
+_MOST_HOLD: Final = 15
 # In a process of its own: files, seconds of the processor, and the longest by the clock on a busy machine.
 _MOST_ALONE: Final = 6
 _ALONE_SECONDS: Final = 30
@@ -77,6 +79,12 @@ SERVERS: Final = ("DATABASE_URL", "REDIS_URL", LOCAL_RPC_VARIABLE)
 _MIGRATIONS: Final = "tests/architecture/test_migrations.py"
 _ERRORS: Final = "tests/architecture/test_errors.py"
 _TOOLS: Final = "tests/golem_project/pi/test_versions.py"
+# Rooms whose tests lie in a folder of another name.
+_TESTED_IN: Final = {
+    "approval_pages": "tests/permits_app/approvals",
+    "cage_set_up": "tests/golem_project",
+    "world": "tests/golem_project/world",
+}
 # Every case of a protocol, asked of a real chain: a word narrows it to the cases of one.
 _CASES: Final = "tests/catalogue/test_cases.py"
 _CASES_AFTER: Final = 2
@@ -180,8 +188,8 @@ def list_near(drawn: Drawn) -> list[str]:
     """Test files, the nearest first: named after the module, or by how many imports lie between, then by folder."""
     module = drawn.module.removesuffix(".__init__")
     package, _, leaf = module.rpartition(".")
-    place = drawn.mutant.place.rpartition(".")[2]
-    folder = "tests/" + package.replace(".", "/")
+    place = _name_place(drawn.mutant.place)
+    folder = _find_folder(package)
     far: dict[str, int] = {}
     edge = {module}
     for distance in range(4):
@@ -194,7 +202,7 @@ def list_near(drawn: Drawn) -> list[str]:
         if stem == f"test_{leaf}":
             return (0, name)
         is_beside = name.startswith(f"{folder}/")
-        if (len(place) > 4 and place in source) or far.get(name) == 0:
+        if (place and place in source) or far.get(name) == 0:
             return (1 + late, name)
         if is_beside or leaf in stem:
             return (2 + late, name)
@@ -207,6 +215,27 @@ def list_near(drawn: Drawn) -> list[str]:
         narrowed = dict.fromkeys((function if function.startswith(word) else word, word))
         near[_CASES_AFTER:_CASES_AFTER] = [f"{_CASES}{WORD}{each}" for each in narrowed]
     return [*(() if drawn.mutant.is_woven else _list_comparing(drawn)), *near]
+
+
+@cache
+def _name_place(place: str) -> str:
+    """The word of its place that leads to tests: of a method with a name of Python's own the class, and nothing where
+    many tests hold that word.
+    """
+    words = [word for word in place.split(".") if not word.startswith("__")]
+    is_telling = bool(words) and len(words[-1]) > 4
+    return words[-1] if is_telling and sum(words[-1] in text for text in _read_tests().values()) <= _MOST_HOLD else ""
+
+
+def _find_folder(package: str) -> str:
+    """Where the tests of a package lie: under its name, that of a package around it, or where its pages are tested."""
+    parts = package.split(".")
+    if "admin" in parts:
+        return "tests/admin"
+    elsewhere = [_TESTED_IN[part] for part in parts if part in _TESTED_IN]
+    while not elsewhere and len(parts) > 1 and not CHECKOUT.joinpath("tests", *parts).is_dir():
+        parts.pop()
+    return elsewhere[0] if elsewhere else "/".join(("tests", *parts))
 
 
 def _list_comparing(drawn: Drawn) -> Iterator[str]:

@@ -80,6 +80,27 @@ def test_a_mutant_of_a_protocol_meets_the_cases_of_that_protocol_and_its_own_too
     assert not any("@" in each for each in drawn.list_near(decay))
 
 
+@pytest.mark.parametrize(
+    ("package", "folder"),
+    [
+        ("permits_app.approval_pages", "tests/permits_app/approvals"),
+        ("permits_app.admin", "tests/admin"),
+        ("permits_app.limits", "tests/permits_app"),
+        ("golem_project.heartbeat.duties", "tests/golem_project/heartbeat"),
+        ("golem_project.embedded.world.protocols", "tests/golem_project/world"),
+        ("tools_app.core", "tests/tools_app/core"),
+    ],
+)
+def test_the_tests_beside_a_room_are_found_where_they_lie(package: str, folder: str) -> None:
+    assert drawn._find_folder(package) == folder and (drawn.CHECKOUT / folder).is_dir()
+
+
+def test_a_word_that_stands_everywhere_leads_nowhere() -> None:
+    assert drawn._name_place("AssetForm.__init__") in ("AssetForm", "")
+    assert drawn._name_place("compute_retention") == "compute_retention"
+    assert [drawn._name_place(place) for place in ("__init__", "read", "golem", "Reader.golem")] == ["", "", "", ""]
+
+
 def test_a_case_is_no_product_and_nothing_of_the_product_reads_one() -> None:
     case = list_all("tools_app.protocols.lido.cases")[0]
     assert case.reason is not None and list_all("tools_app.protocols.lido.math")[0].reason is None

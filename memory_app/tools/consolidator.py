@@ -169,6 +169,9 @@ def preview_heuristic_vote(ctx: WriteContext, insight_id: str, change: str, reas
     preview=preview_heuristic_vote,
     action_class=ActionClass.READ_ONLY,
     snippet="update_heuristic_confidence: vote on a heuristic; what outcomes taught is contradicted by outcomes alone.",
+    guidelines=(
+        "Vote on what you saw happen and name it in the reason; a vote on hearsay makes every later plan worse.",
+    ),
 )
 def update_heuristic_confidence(
     ctx: WriteContext, capability: Capability, insight_id: MemoryId, change: Vote, reason: Note
@@ -214,6 +217,10 @@ def preview_curator_cycle(ctx: WriteContext) -> LocalEffect:
     preview=preview_curator_cycle,
     action_class=ActionClass.READ_ONLY,
     snippet="curate_memory: consolidate, archive what faded and search for poison now instead of at the next cycle.",
+    guidelines=(
+        "The cycle runs by itself: ask for it after many outcomes or a stale answer, and not again within the same "
+        "four hours.",
+    ),
 )
 def trigger_curator_cycle(ctx: WriteContext, capability: Capability) -> CuratorCycle:
     """Run one curator cycle over this golem's memory: consolidate, forget, and scan for poison.
@@ -252,6 +259,10 @@ def preview_causal_link(ctx: WriteContext, cause_id: str, effect_id: str, reason
     preview=preview_causal_link,
     action_class=ActionClass.READ_ONLY,
     snippet="link_causal_nodes: say that one memory led to another, with the reason; the same again changes nothing.",
+    guidelines=(
+        "Link what an outcome showed and not what merely came before it: whoever plans from this memory later reads "
+        "the reason.",
+    ),
 )
 def link_causal_nodes(
     ctx: WriteContext, capability: Capability, cause_id: MemoryId, effect_id: MemoryId, reason: Note
@@ -296,6 +307,9 @@ def preview_tuning(
     snippet=(
         "tune_parameters: move heuristics of slippage, timing and route as far as verified outcomes and one cycle"
         " allow."
+    ),
+    guidelines=(
+        "Try dry_run first, and expect little where few verified outcomes agree; what agents wrote is never counted.",
     ),
 )
 def tune_parameters(

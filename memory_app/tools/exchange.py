@@ -63,6 +63,10 @@ class ImportedGrimoire:
     query="export",
     budget=TickBudget.SLOW,
     snippet="export: write episodes and insights of this golem to one signed archive on the server, no strategies.",
+    guidelines=(
+        "Export before the golem ends or hands over, and not at every tick; the archive stays on the server and is "
+        "sent to nobody.",
+    ),
     pi=PiTool.QUERY_GRIMOIRE,
     aliases=("export_grimoire",),
 )

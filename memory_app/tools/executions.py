@@ -188,6 +188,10 @@ def preview_outcome(
         "record_outcome: write down what a recorded execution really brought; it answers how far the "
         "prediction was off."
     ),
+    guidelines=(
+        "Record it once and only when the result is final; outcomes of permits are recorded without you, so leave "
+        "those alone.",
+    ),
     aliases=("record_outcome",),
 )
 def memory_record_outcome(
@@ -231,6 +235,10 @@ def memory_record_outcome(
     query="prediction_accuracy",
     budget=TickBudget.MEDIUM,
     snippet="prediction_accuracy: how far off recorded predictions were, whether they were too sure, and the drift.",
+    guidelines=(
+        "A few settled executions prove nothing; where you were too sure, put less confidence into the next "
+        "prediction.",
+    ),
     pi=PiTool.QUERY_GRIMOIRE,
 )
 def memory_compare_prediction(

@@ -146,6 +146,10 @@ def preview_consolidation(ctx: WriteContext, max_episodes: int, min_cluster_size
     preview=preview_consolidation,
     action_class=ActionClass.READ_ONLY,
     snippet="consolidate_memory: draw insights from clusters of like outcomes now instead of at the next four hours.",
+    guidelines=(
+        "Try dry_run first to see what would be drawn; calling it oftener moves no heuristic further than a tenth "
+        "in four hours.",
+    ),
 )
 def memory_consolidate(
     ctx: WriteContext,

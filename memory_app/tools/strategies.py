@@ -61,6 +61,10 @@ def preview_strategy(
     snippet=(
         "store_strategy: save a named strategy with its parameters as a new version; earlier versions stay beside it."
     ),
+    guidelines=(
+        "Name it after what it does and write when it does not hold; a strategy is advice to yourself and never a "
+        "permission.",
+    ),
     aliases=("store_strategy",),
 )
 def memory_store_strategy(

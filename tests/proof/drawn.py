@@ -28,7 +28,8 @@ from typing import Any, Final
 
 from golem_project.embedded.environment import LOCAL_RPC_VARIABLE
 from golem_project.embedded.paths import CHECKOUT
-from tests.proof.drawn_alone import OUT_OF_TIME, SECONDS_VARIABLE
+from tests.proof.drawn_alone import OUT_OF_TIME, SECONDS_VARIABLE, WORDS_VARIABLE
+from tests.proof.drawn_record import WORD, split_word
 from tests.proof.drawn_session import PLAN_VARIABLE
 from tests.proof.equivalent_mutants import EQUIVALENT
 from tests.proof.mutants import Mutant, list_mutants
@@ -41,13 +42,19 @@ LEAST_NOTICED: Final = 180
 APPS: Final = ("archetypes_app", "golem_project", "memory_app", "permits_app", "tools_app")
 # Proven whole by `safety.mutants`, or beside it.
 _SAFETY: Final = "permits_app.safety."
-# Browsers and what the proofs prove themselves take longer than a mutant may.
-_NOT_ASKED: Final = ("tests/browser/", "tests/golem_project/proof/", "tests/contracts/")
+_NO_PRODUCT: Final = "a case says what a test does: nothing of the product reads it"
+# Browsers, toolchains and what the proofs prove themselves take longer than a mutant may.
+_NOT_ASKED: Final = (
+    *("tests/browser/", "tests/golem_project/proof/", "tests/contracts/"),
+    "tests/tools_app/sandbox/test_toolchains.py",
+)
 # They meet much of the product and take long for each part of it.
 _WIDE: Final = ("tests/clients/", "tests/concurrency/", "tests/architecture/", "tests/adversary/")
 # Near files of a mutant, and the mutants of one run of the tests: every file that is read takes its time.
 _MOST_FILES: Final = 9
 _AT_A_TIME: Final = 40
+# A word that more test files hold leads to none of them.
+_MOST_HOLD: Final = 15
 # In a process of its own: files, seconds of the processor, and the longest by the clock on a busy machine.
 _MOST_ALONE: Final = 6
 _ALONE_SECONDS: Final = 30
@@ -68,7 +75,20 @@ class Finder(importlib.abc.MetaPathFinder):
 sys.meta_path.insert(0, Finder())
 """
 SERVERS: Final = ("DATABASE_URL", "REDIS_URL", LOCAL_RPC_VARIABLE)
+# What compares a whole kind of tables with what is written down: fields with migrations, errors and tools with theirs.
 _MIGRATIONS: Final = "tests/architecture/test_migrations.py"
+_ERRORS: Final = "tests/architecture/test_errors.py"
+_TOOLS: Final = "tests/golem_project/pi/test_versions.py"
+# Rooms whose tests lie in a folder of another name.
+_TESTED_IN: Final = {
+    "approval_pages": "tests/permits_app/approvals",
+    "cage_set_up": "tests/golem_project",
+    "world": "tests/golem_project/world",
+}
+# Every case of a protocol, asked of a real chain: a word narrows it to the cases of one.
+_CASES: Final = "tests/catalogue/test_cases.py"
+_CASES_AFTER: Final = 2
+_FIRST_CASE: Final = re.compile(r"\bCase\(\s*\"([a-z0-9]+_)")
 # The settings are named, because the environment goes before pyproject.toml.
 _PYTEST: Final = (
     *(sys.executable, "-m", "pytest", "--ds=golem_project.settings.test", "-q"),
@@ -94,26 +114,40 @@ class Drawn:
     @property
     def reason(self) -> str | None:
         """Why it changes nothing anyone could see, if so."""
+        if self.module.endswith(".cases"):
+            return _NO_PRODUCT
         return EQUIVALENT.get(self.module, {}).get(self.mutant.name)
 
 
-def list_row() -> list[Drawn]:
-    """Every mutant outside the safety code, in the order of the draw."""
-    found = []
+def list_row(kept: Path | None = None) -> Iterator[Drawn]:
+    """Every mutant outside the safety code, in the order of the draw. `kept` remembers the names in each source."""
+    named: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept is not None and kept.exists() else {}
+    row, sources = [], {}
     proven = set(list_modules())
     for app in APPS:
         for path in (CHECKOUT / app).rglob("*.py"):
             module = ".".join(path.relative_to(CHECKOUT).with_suffix("").parts)
             if module in proven or module.startswith(_SAFETY) or ".migrations." in module:
                 continue
-            found += [Drawn(module, mutant) for mutant in list_mutants(path.read_text(encoding="utf-8"))]
-    return sorted(found, key=lambda each: hashlib.sha256(f"{SEED} {each.key}".encode()).digest())
+            sources[module] = source = path.read_text(encoding="utf-8")
+            digest = hashlib.sha256(source.encode()).hexdigest()
+            if named.get(module, {}).get("digest") != digest:
+                named[module] = {"digest": digest, "names": [each.name for each in list_mutants(source)]}
+            row += [(module, number, name) for number, name in enumerate(named[module]["names"])]
+    if kept is not None:
+        kept.write_text(json.dumps({module: named[module] for module in sources}), encoding="utf-8")
+    row.sort(key=lambda each: hashlib.sha256(f"{SEED} {each[0]}: {each[2]}".encode()).digest())
+    found: dict[str, list[Mutant]] = {}
+    for module, number, _ in row:
+        if module not in found:
+            found[module] = list_mutants(sources[module])
+        yield Drawn(module, found[module][number])
 
 
-def draw(count: int) -> list[Drawn]:
+def draw(count: int, kept: Path | None = None) -> list[Drawn]:
     """The first `count` that change something, and with them those before that change nothing."""
     drawn, counted = [], 0
-    for each in list_row():
+    for each in list_row(kept):
         if counted == count:
             break
         drawn.append(each)
@@ -154,8 +188,8 @@ def list_near(drawn: Drawn) -> list[str]:
     """Test files, the nearest first: named after the module, or by how many imports lie between, then by folder."""
     module = drawn.module.removesuffix(".__init__")
     package, _, leaf = module.rpartition(".")
-    place = drawn.mutant.place.rpartition(".")[2]
-    folder = "tests/" + package.replace(".", "/")
+    place = _name_place(drawn.mutant.place)
+    folder = _find_folder(package)
     far: dict[str, int] = {}
     edge = {module}
     for distance in range(4):
@@ -168,15 +202,63 @@ def list_near(drawn: Drawn) -> list[str]:
         if stem == f"test_{leaf}":
             return (0, name)
         is_beside = name.startswith(f"{folder}/")
-        if (len(place) > 4 and place in source) or far.get(name) == 0:
+        if (place and place in source) or far.get(name) == 0:
             return (1 + late, name)
         if is_beside or leaf in stem:
             return (2 + late, name)
         is_in_wider = name.startswith(f"{folder.rpartition('/')[0]}/")
         return (3 + far.get(name, 4) + (not is_in_wider) + late, name)
 
-    near = sorted(_read_tests(), key=rank)
-    return [_MIGRATIONS, *near] if ".models." in drawn.module and not drawn.mutant.is_woven else near
+    near = sorted(_read_tests().keys() - {_CASES}, key=rank)
+    if word := _find_cases(drawn.module):
+        function = drawn.mutant.place.partition(".")[0]
+        narrowed = dict.fromkeys((function if function.startswith(word) else word, word))
+        near[_CASES_AFTER:_CASES_AFTER] = [f"{_CASES}{WORD}{each}" for each in narrowed]
+    return [*(() if drawn.mutant.is_woven else _list_comparing(drawn)), *near]
+
+
+@cache
+def _name_place(place: str) -> str:
+    """The word of its place that leads to tests: of a method with a name of Python's own the class, and nothing where
+    many tests hold that word.
+    """
+    words = [word for word in place.split(".") if not word.startswith("__")]
+    is_telling = bool(words) and len(words[-1]) > 4
+    return words[-1] if is_telling and sum(words[-1] in text for text in _read_tests().values()) <= _MOST_HOLD else ""
+
+
+def _find_folder(package: str) -> str:
+    """Where the tests of a package lie: under its name, that of a package around it, or where its pages are tested."""
+    parts = package.split(".")
+    if "admin" in parts:
+        return "tests/admin"
+    elsewhere = [_TESTED_IN[part] for part in parts if part in _TESTED_IN]
+    while not elsewhere and len(parts) > 1 and not CHECKOUT.joinpath("tests", *parts).is_dir():
+        parts.pop()
+    return elsewhere[0] if elsewhere else "/".join(("tests", *parts))
+
+
+def _list_comparing(drawn: Drawn) -> Iterator[str]:
+    """The test that compares tables of this one's kind."""
+    parts = drawn.module.split(".")
+    if "models" in parts:
+        yield _MIGRATIONS
+    if parts[-1].endswith("errors") or "http_status" in drawn.mutant.name:
+        yield _ERRORS
+    if "tools" in parts or parts[-1].endswith("tools"):
+        yield _TOOLS
+
+
+@cache
+def _find_cases(module: str) -> str:
+    """How the names of the cases of its protocol or subsystem begin, nothing where it has none."""
+    folder = CHECKOUT.joinpath(*module.split(".")).parent
+    while folder != CHECKOUT:
+        if (folder / "cases.py").exists():
+            found = _FIRST_CASE.search((folder / "cases.py").read_text(encoding="utf-8"))
+            return found[1] if found else ""
+        folder = folder.parent
+    return ""
 
 
 def try_drawn(wanted: Sequence[Drawn], *, record: Path) -> Iterator[dict[str, Any]]:
@@ -211,7 +293,7 @@ def _try_forked(wanted: Sequence[Drawn], record: Path) -> Iterator[dict[str, Any
         }
         (Path(folder) / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
         log = Path(folder) / "log"
-        files = sorted({file for each in near for file in each})
+        files = sorted({split_word(file)[0] for each in near for file in each})
         with log.open("wb") as output:
             running = subprocess.Popen(
                 [*_PYTEST, "--timeout=0", "-p", "tests.proof.drawn_session", *files],
@@ -263,6 +345,7 @@ def _run_alone(drawn: Drawn, tests: Sequence[str], *, is_mutant: bool) -> tuple[
             (Path(folder) / "mutant.py").write_text(drawn.mutant.source, encoding="utf-8")
             (Path(folder) / "sitecustomize.py").write_text(_FINDER, encoding="utf-8")
         path = _source_of(drawn)
+        paths = dict.fromkeys(split_word(each)[0] for each in tests)
         environment = {
             **{name: value for name, value in os.environ.items() if name not in SERVERS},
             "MUTANT_MODULE": drawn.module.removesuffix(".__init__"),
@@ -270,10 +353,11 @@ def _run_alone(drawn: Drawn, tests: Sequence[str], *, is_mutant: bool) -> tuple[
             "MUTANT_FOLDER": str(path.parent) if path.name == "__init__.py" else "",
             "PYTHONPATH": folder,
             SECONDS_VARIABLE: str(_ALONE_SECONDS),
+            WORDS_VARIABLE: json.dumps(dict(split_word(each) for each in tests)),
         }
         try:
             done = subprocess.run(
-                [*_PYTEST, "-x", "-p", "tests.proof.drawn_alone", *tests],
+                [*_PYTEST, "-x", "-p", "tests.proof.drawn_alone", *paths],
                 cwd=CHECKOUT,
                 env=environment,
                 capture_output=True,
@@ -299,7 +383,7 @@ def prove_drawn(progress: Progress) -> None:
     """A round is a mutant of the draw; what an earlier run saw noticed is not tried again."""
     kept = progress.path.with_name("drawn.json")
     known: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    drawn = draw(progress.rounds)
+    drawn = draw(progress.rounds, progress.path.with_name("drawn_names.json"))
     wanted = [each for each in drawn if each.reason is None and known.get(each.key, {}).get("verdict") != "noticed"]
     # What was never tried comes first, and what needs a process of its own last.
     wanted.sort(key=lambda each: (each.key in known, not _is_forked(each)))

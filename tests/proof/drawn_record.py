@@ -12,6 +12,8 @@ from typing import Any, Final
 
 # Nothing of the product is imported here: it would be loaded before its mutants are woven in.
 CHECKOUT: Final = Path(__file__).resolve().parents[2]
+# Between the path of a test file and the word that says which of its tests are meant.
+WORD: Final = "@"
 # A part that needs a chain or a committed database is asked this many files later.
 _SLOW_IS_LATER_BY: Final = 3
 
@@ -43,9 +45,20 @@ class Record:
         return [name for _, name in sorted(found)]
 
 
+def split_word(file: str) -> tuple[str, str]:
+    """The path, and how the parameters begin of those of its tests that are meant: nothing where all are."""
+    path, _, word = file.partition(WORD)
+    return path, word
+
+
+def is_meant(name: str, word: str) -> bool:
+    """Whether the test of that name is one of them."""
+    return not word or f"[{word}" in name
+
+
 def part_of(file: str, *, is_quick: bool) -> str:
     """The name of the quick or of the slow tests of a file as it reads now: a new test of it is met too."""
-    return f"{file} {'quick' if is_quick else 'slow'} {_digest(file)}"
+    return f"{file} {'quick' if is_quick else 'slow'} {_digest(split_word(file)[0])}"
 
 
 @cache

@@ -29,7 +29,7 @@ from _pytest.runner import runtestprotocol
 from hypothesis import Phase
 
 from tests.conftest import is_slow
-from tests.proof.drawn_record import Record, list_parts, part_of
+from tests.proof.drawn_record import WORD, Record, is_meant, list_parts, part_of, split_word
 from tests.proof.forks import PATIENCE_SECONDS, forget_database, part_with_database, read_lines, tell
 from tests.proof.mutants import Mutant, list_mutants
 from tests.proof.mutation_session import LOADING, NO_MUTANT, Chooser, Finder, bind_anew
@@ -100,9 +100,16 @@ class DrawnSession:
             first = next((item for item in session.items if name in getattr(item, "fixturenames", ())), None)
             if first is not None:
                 runtestprotocol(first, nextitem=self._nothing_shared(), log=False)
+        words: dict[str, set[str]] = defaultdict(set)
+        for file, word in (split_word(each) for wanted in self.plan["wanted"] for each in wanted["files"]):
+            words[file].add(word)
         for item in session.items:
             self._items[item.nodeid] = item
-            self._parts[part_of(item.nodeid.partition("::")[0], is_quick=not is_slow(item))].append(item)
+            file = item.nodeid.partition("::")[0]
+            for word in words[file] or ("",):
+                if is_meant(item.name, word):
+                    named = f"{file}{WORD}{word}" if word else file
+                    self._parts[part_of(named, is_quick=not is_slow(item))].append(item)
         part_with_database()
         for wanted in self.plan["wanted"]:
             number = self._firsts[wanted["module"]] + wanted["number"]

@@ -8,7 +8,10 @@ from typing import Final
 from tests.proof.properties import try_properties
 from tests.proof.registry import Progress, proof
 
-_MACHINE: Final = "tests/permits_app/safety/test_leaving_machine.py"
+_MACHINES: Final = (
+    "tests/permits_app/safety/test_leaving_machine.py",
+    "tests/permits_app/safety/test_leaving_lenders.py",
+)
 
 
 @proof(
@@ -21,4 +24,4 @@ def prove_leaving(progress: Progress) -> None:
     for number in progress.remaining():
         seed = secrets.randbelow(2**32)
         progress.notes.append(f"round {number + 1}: seed {seed}")
-        progress.findings += [f"{name} with seed {seed}" for name in try_properties(seed=seed, paths=[_MACHINE])]
+        progress.findings += [f"{name} with seed {seed}" for name in try_properties(seed=seed, paths=_MACHINES)]

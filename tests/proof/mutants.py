@@ -1,9 +1,9 @@
 """Small changes to a source file, one at a time, made on its syntax tree: what a good test suite notices.
 
 Comparisons, conditions, boolean words, arithmetic, numbers, truth values and the words of SQL are changed; raised
-errors, bare calls, members of fixed tables and conditions of queries are left out. Texts and annotations are left
-alone: nobody decides by them. A mutant is named by the function it lies in and what it changes, so lines that move do
-not rename it.
+errors, bare calls, members of fixed tables and conditions of queries are left out. Texts, what choices are called and
+annotations are left alone: nobody decides by them. A mutant is named by the function it lies in and what it changes,
+so lines that move do not rename it.
 
 What lies in functions can be woven: one module that holds every mutant beside the original, of which `__mutant__(n)`
 chooses. A constant of the module can be bound anew; only what else is computed while the module loads needs a process
@@ -194,7 +194,21 @@ class _Replacer(ast.NodeTransformer):
 
 
 def _list_spots(tree: ast.Module) -> list[_Spot]:
-    return list(_walk(tree, place="module", is_in_function=False))
+    labels = _find_labels(tree)
+    return [
+        spot for spot in _walk(tree, place="module", is_in_function=False) if (id(spot.node), spot.change) not in labels
+    ]
+
+
+def _find_labels(tree: ast.Module) -> set[tuple[int, str]]:
+    """The omissions of what a choice is called on a page: a text, for which Django puts another in."""
+    return {
+        (id(statement.value), f"without {ast.unparse(statement.value.elts[-1])}")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("Choices") for base in node.bases)
+        for statement in node.body
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Tuple) and statement.value.elts
+    }
 
 
 def _walk(node: ast.AST, *, place: str, is_in_function: bool) -> Iterator[_Spot]:

@@ -22,6 +22,16 @@ def test_every_snippet_is_as_long_as_a_line_should_be() -> None:
     assert {name: length for name, length in lengths.items() if not LEAST <= length <= MOST} == {}
 
 
+def test_every_tool_says_what_to_heed_besides_what_it_does() -> None:
+    """At least one guideline each, at most 50 tokens a line, and none that repeats the snippet or the description."""
+    silent = [tool.name for tool in REGISTRY if not tool.guidelines]
+    lengths = {line: count_text(line, tokenizer="o200k_base") for tool in REGISTRY for line in tool.guidelines}
+    said_twice = [tool.name for tool in REGISTRY if any(line in tool.description for line in tool.guidelines)]
+    assert (silent, said_twice) == ([], [])
+    assert {line: length for line, length in lengths.items() if length > MOST} == {}
+    assert [line for line in lengths if not line.endswith(".") or line != line.strip()] == []
+
+
 @pytest.mark.parametrize("archetype", BUILTIN_ARCHETYPES, ids=lambda each: each.name)
 def test_every_archetype_says_what_it_is_what_it_knows_and_how_it_works(archetype: BuiltinArchetype) -> None:
     for part in (archetype.role, archetype.workflow, archetype.output_format):

@@ -57,6 +57,82 @@ def test_the_tests_named_after_a_module_come_first_and_then_those_that_import_it
     assert near[0] == "tests/memory_app/test_decay.py" and len(near) == len(set(near))
 
 
+def test_what_compares_a_whole_kind_of_tables_comes_before_all_others() -> None:
+    (status, *_) = [
+        each for each in list_all("tools_app.protocols.erc8004.errors") if "http_status" in each.mutant.name
+    ]
+    assert drawn.list_near(status)[0] == "tests/architecture/test_errors.py"
+    (column, *_) = [each for each in list_all("permits_app.models.signed_promise") if not each.mutant.is_woven]
+    assert drawn.list_near(column)[0] == "tests/architecture/test_migrations.py"
+    (table, *_) = [each for each in list_all("tools_app.protocols.lido.tools.figures") if not each.mutant.is_woven]
+    assert drawn.list_near(table)[0] == "tests/golem_project/pi/test_versions.py"
+
+
+def test_a_mutant_of_a_protocol_meets_the_cases_of_that_protocol_and_its_own_tools_first() -> None:
+    module = list_all("tools_app.protocols.lido.tools.harvest")
+    harvest = next(each for each in module if each.mutant.place == "lido_harvest_yield")
+    cases = [each for each in drawn.list_near(harvest) if each.startswith("tests/catalogue/test_cases.py")]
+    assert cases == [f"tests/catalogue/test_cases.py@{word}" for word in ("lido_harvest_yield", "lido_")]
+    assert drawn_record.is_meant("test_a_case[lido_stake]", "lido_")
+    assert not drawn_record.is_meant("test_a_case[aave_supply]", "lido_")
+    assert drawn.list_near(harvest).index(cases[0]) < 4
+    decay = list_all(MODULE)[0]
+    assert not any("@" in each for each in drawn.list_near(decay))
+
+
+@pytest.mark.parametrize(
+    ("package", "folder"),
+    [
+        ("permits_app.approval_pages", "tests/permits_app/approvals"),
+        ("permits_app.admin", "tests/admin"),
+        ("permits_app.limits", "tests/permits_app"),
+        ("golem_project.heartbeat.duties", "tests/golem_project/heartbeat"),
+        ("golem_project.embedded.world.protocols", "tests/golem_project/world"),
+        ("tools_app.core", "tests/tools_app/core"),
+    ],
+)
+def test_the_tests_beside_a_room_are_found_where_they_lie(package: str, folder: str) -> None:
+    assert drawn._find_folder(package) == folder and (drawn.CHECKOUT / folder).is_dir()
+
+
+def test_a_word_that_stands_everywhere_leads_nowhere() -> None:
+    assert drawn._name_place("AssetForm.__init__") in ("AssetForm", "")
+    assert drawn._name_place("compute_retention") == "compute_retention"
+    assert [drawn._name_place(place) for place in ("__init__", "read", "golem", "Reader.golem")] == ["", "", "", ""]
+
+
+def test_a_case_is_no_product_and_nothing_of_the_product_reads_one() -> None:
+    case = list_all("tools_app.protocols.lido.cases")[0]
+    assert case.reason is not None and list_all("tools_app.protocols.lido.math")[0].reason is None
+    readers = [
+        path
+        for app in drawn.APPS
+        for path in (drawn.CHECKOUT / app).rglob("*.py")
+        if ".cases import" in path.read_text(encoding="utf-8") or "import cases" in path.read_text(encoding="utf-8")
+    ]
+    assert readers == []
+
+
+def test_names_that_were_read_before_are_not_read_again_until_their_source_changes(
+    small: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kept = tmp_path / "names.json"
+    before = [each.key for each in drawn.draw(8, kept)]
+    asked: list[str] = []
+
+    def count(source: str) -> list[Any]:
+        asked.append(source)
+        return list_mutants(source)
+
+    monkeypatch.setattr(drawn, "list_mutants", count)
+    assert [each.key for each in drawn.draw(8, kept)] == before
+    assert 0 < len(asked) <= 8
+    names = json.loads(kept.read_text())
+    names[MODULE]["digest"] = "another source"
+    kept.write_text(json.dumps(names))
+    assert [each.key for each in drawn.draw(8, kept)] == before
+
+
 def test_what_was_noticed_is_not_tried_again_and_the_rest_is(
     small: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

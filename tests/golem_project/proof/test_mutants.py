@@ -195,3 +195,8 @@ def test_what_is_listed_as_equivalent_is_a_finding_when_noticed_or_gone(
         f"listed as equivalent, but a test notices it: {first}",
         f"listed as equivalent, but there is no such mutant: {first.module}: gone",
     ]
+
+
+def test_what_a_choice_is_called_is_a_text_and_what_it_is_kept_as_is_not() -> None:
+    source = "class Colour(TextChoices):\n    RED = 'red', 'As red as can be'\n\nPAIR = ('a', 'b')\n"
+    assert [each.change for each in list_mutants(source)] == ["without 'red'", "without 'a'", "without 'b'"]

@@ -144,6 +144,10 @@ def aave_repay(
     action_class=None,
     steps=STEPS,
     snippet="aave_enable_collateral: let a supplied asset count as collateral at Aave V3, so that it covers debts.",
+    guidelines=(
+        "What counts as collateral can be liquidated with the rest: let it count where the debt needs it, and read "
+        "the health factor after.",
+    ),
 )
 def aave_enable_collateral(
     ctx: WriteContext, asset: Token, use_as_collateral: Flag = True, chain_id: ChainId | None = None
@@ -164,6 +168,10 @@ def aave_enable_collateral(
     action_class=None,
     steps=STEPS,
     snippet="aave_disable_collateral: let a supplied asset at Aave V3 cover no debt any more; it goes on earning.",
+    guidelines=(
+        "With a debt, read aave_get_liquidation_risk first: what is taken out of the collateral brings liquidation "
+        "nearer.",
+    ),
 )
 def aave_disable_collateral(ctx: WriteContext, asset: Token, chain_id: ChainId | None = None) -> TxPlan:
     """Take a supplied asset out of the golem's collateral at Aave V3.
@@ -179,6 +187,10 @@ def aave_disable_collateral(ctx: WriteContext, asset: Token, chain_id: ChainId |
     query="health_factor",
     budget=TickBudget.FAST,
     snippet="aave_get_health_factor: health factor, collateral, debt and what may still be borrowed at Aave V3.",
+    guidelines=(
+        "Read it before and after each loan or withdrawal, and leave room for prices and interest: the golem's "
+        "floor lies above 1.00.",
+    ),
 )
 def aave_get_health_factor(ctx: ReadContext, account: Address, chain_id: ChainId | None = None) -> dict[str, Any]:
     """Health factor, collateral and debt of an account at Aave V3.
@@ -193,6 +205,10 @@ def aave_get_health_factor(ctx: ReadContext, account: Address, chain_id: ChainId
     query="lending_rates",
     budget=TickBudget.FAST,
     snippet="aave_get_rates: supply and borrow rates, liquidity, caps and limits of one asset at Aave V3.",
+    guidelines=(
+        "A frozen reserve or a full cap takes nothing, whatever its rate; rates move with each deposit and loan, so "
+        "read them again before acting.",
+    ),
 )
 def aave_get_rates(ctx: ReadContext, asset: Token, chain_id: ChainId | None = None) -> dict[str, Any]:
     """Rates, liquidity, caps and risk parameters of one asset at Aave V3.
@@ -207,6 +223,10 @@ def aave_get_rates(ctx: ReadContext, asset: Token, chain_id: ChainId | None = No
     query="lending_summary",
     budget=TickBudget.FAST,
     snippet="aave_get_user_summary: every asset an account supplied and owes at Aave V3, with values and rates.",
+    guidelines=(
+        "Take the amounts of a plan from here and not from memory: interest changes what is supplied and what is "
+        "owed all the time.",
+    ),
 )
 def aave_get_user_summary(ctx: ReadContext, account: Address, chain_id: ChainId | None = None) -> dict[str, Any]:
     """Everything an account supplied and owes at Aave V3.
@@ -221,6 +241,10 @@ def aave_get_user_summary(ctx: ReadContext, account: Address, chain_id: ChainId 
     query="liquidation_risk",
     budget=TickBudget.FAST,
     snippet="aave_get_liquidation_risk: how far collateral may fall at Aave V3 before others may liquidate it.",
+    guidelines=(
+        "Act while there is room: under a health factor of 1.2 repay or add collateral at once instead of looking "
+        "once more.",
+    ),
 )
 def aave_get_liquidation_risk(ctx: ReadContext, account: Address, chain_id: ChainId | None = None) -> dict[str, Any]:
     """How near an account at Aave V3 is to liquidation.

@@ -26,6 +26,11 @@ spark = ToolFamily(prefix="spark", category=Category.LENDING, chains=CHAINS)
     action_class=None,
     steps=STEPS,
     snippet="spark_supply: lend an asset at SparkLend for interest; it becomes collateral by itself when it can.",
+    guidelines=(
+        "Compare lenders with lending_compare_rates first, and keep some of the chain's coin for gas and for the "
+        "way out.",
+        "Not available in DEFENSIVE, SURVIVAL or TERMINAL.",
+    ),
 )
 def spark_supply(ctx: WriteContext, asset: Token, amount: RawAmount, chain_id: ChainId | None = None) -> TxPlan:
     """Lend an asset at SparkLend and earn interest on it.
@@ -44,6 +49,10 @@ def spark_supply(ctx: WriteContext, asset: Token, amount: RawAmount, chain_id: C
     action_class=None,
     steps=STEPS,
     snippet="spark_withdraw: take a supplied asset out of SparkLend; `max` is all that the health floor leaves.",
+    guidelines=(
+        "With a debt, a withdrawal lowers the health factor: repay first where it is refused, and use max to leave "
+        "nothing behind.",
+    ),
 )
 def spark_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax, chain_id: ChainId | None = None) -> TxPlan:
     """Take a supplied asset out of SparkLend, with the interest it earned.
@@ -62,6 +71,11 @@ def spark_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax, chai
     action_class=None,
     steps=STEPS,
     snippet="spark_borrow: borrow an asset at SparkLend against what is supplied there; refused below a health of 1.5.",
+    guidelines=(
+        "Borrow what the plan needs and know how it will be repaid: interest brings liquidation nearer even while "
+        "prices stand still.",
+        "Not available in DEFENSIVE, SURVIVAL or TERMINAL.",
+    ),
 )
 def spark_borrow(
     ctx: WriteContext,
@@ -91,6 +105,10 @@ def spark_borrow(
         "spark_repay: pay back a debt at SparkLend, never more than is owed; `max` is all of it, or all held;"
         " withdraw_collateral takes out what was supplied in the same plan."
     ),
+    guidelines=(
+        "Say max to clear a debt, since an amount read before is too little by the interest since; repaying is "
+        "allowed in every phase.",
+    ),
 )
 def spark_repay(
     ctx: WriteContext,
@@ -113,6 +131,10 @@ def spark_repay(
     query="lending_summary",
     budget=TickBudget.FAST,
     snippet="spark_get_user_summary: every asset an account supplied and owes at SparkLend, with values and rates.",
+    guidelines=(
+        "Read it before each plan at SparkLend: what is owed grows with interest, and what counts as collateral may "
+        "have changed.",
+    ),
 )
 def spark_get_user_summary(ctx: ReadContext, account: Address, chain_id: ChainId | None = None) -> dict[str, Any]:
     """Everything an account supplied and owes at SparkLend.

@@ -128,6 +128,10 @@ class PoolList:
         "pools_by_pair: every Uniswap V2 and V3 pool of two tokens with its fee, dollars held and 24-hour volume,"
         " the deepest first; the way to find a pool's address."
     ),
+    guidelines=(
+        "The deepest pool is not always the cheapest, since fee and depth count together: quote the swap before you "
+        "choose a pool.",
+    ),
 )
 def data_get_pools_by_token_pair(
     ctx: ReadContext, token0: Token, token1: Token, chain_id: ChainId | None = None
@@ -164,6 +168,10 @@ class TokenPools:
     snippet=(
         "pools_by_token: the Uniswap V2 and V3 pools in which one token trades against the tokens this server knows,"
         " the deepest first."
+    ),
+    guidelines=(
+        "A token that trades in shallow pools only is easily bought and hardly sold: look at the depth before you "
+        "enter.",
     ),
 )
 def data_get_pools_by_token(

@@ -105,6 +105,10 @@ class OwnedPositions:
         "positions: every Uniswap V3 liquidity position of a wallet, by default the golem's own, with amounts, waiting"
         " fees and total value."
     ),
+    guidelines=(
+        "Take a position's number from here for whatever follows; one that is out of range earns nothing until the "
+        "price returns.",
+    ),
 )
 def data_get_positions_by_owner(
     ctx: ReadContext, chain_id: ChainId | None = None, owner: Address | None = None

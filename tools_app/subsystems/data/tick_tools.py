@@ -47,6 +47,10 @@ class TickData:
         "ticks: where liquidity of a Uniswap V3 pool begins and ends around the current price, tick by tick; shows how"
         " deep the market is and where it thins out."
     ),
+    guidelines=(
+        "A large swap that crosses thinly filled ticks moves the price far: shrink it or split it where the "
+        "liquidity ends.",
+    ),
 )
 def data_get_tick_data(
     ctx: ReadContext, pool: PoolAddress, chain_id: ChainId | None = None, range: PoolTickRange = 100

@@ -37,6 +37,10 @@ YEAR_SECONDS = 31_536_000
     query="loop_health",
     budget=TickBudget.FAST,
     snippet="lending_get_loop_health: health, leverage, liquidation price and yield of an account's largest loan.",
+    guidelines=(
+        "A loop whose debt costs more than its collateral earns is ended and not watched; unwind it before the "
+        "health nears the floor.",
+    ),
 )
 def lending_get_loop_health(
     ctx: ReadContext, account: Address, protocol: Lender, chain_id: ChainId | None = None
@@ -76,6 +80,10 @@ def lending_get_loop_health(
     query="compare_rates",
     budget=TickBudget.MEDIUM,
     snippet="lending_compare_rates: what every lender of the chain pays or asks for one asset, best first.",
+    guidelines=(
+        "A very high rate often means that a lender is nearly empty and cannot be left at once: look at its "
+        "liquidity before you lend.",
+    ),
 )
 def lending_compare_rates(
     ctx: ReadContext, asset: Token, rate_type: RateType, chain_id: ChainId | None = None
@@ -108,6 +116,10 @@ def lending_compare_rates(
     query="health_dashboard",
     budget=TickBudget.MEDIUM,
     snippet="lending_get_health_dashboard: all an account supplied and owes at every lender, with rates and health.",
+    guidelines=(
+        "Begin with the worst position: collateral at one lender covers no debt at another, so each health factor "
+        "stands alone.",
+    ),
 )
 def lending_get_health_dashboard(ctx: ReadContext, account: Address, chain_id: ChainId | None = None) -> dict[str, Any]:
     """All that an account supplied and owes, at every lender of a chain.

@@ -72,6 +72,10 @@ def report_loop(outcome: PlanOutcome) -> dict[str, Any]:
     snippet=(
         "lending_build_loop: what a leverage loop would be, step by step, with its health and yield; nothing is done."
     ),
+    guidelines=(
+        "Build a loop only where the collateral earns more than the debt costs, and ask for less leverage when its "
+        "health nears the floor.",
+    ),
 )
 def lending_build_loop(
     ctx: ReadContext,

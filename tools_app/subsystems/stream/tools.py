@@ -55,6 +55,10 @@ class Subscribed:
     budget=TickBudget.FAST,
     steps=("Checking the pool",),
     snippet="stream_pool_events: follow the swaps, mints, burns and collects of one Uniswap pool as pool:event events.",
+    guidelines=(
+        "Name only the kinds of events you will act on, open it once, and renew it before its day is over; missed "
+        "events are not told later.",
+    ),
 )
 def stream_pool_events(
     ctx: ReadContext,
@@ -80,6 +84,10 @@ def stream_pool_events(
     budget=TickBudget.FAST,
     steps=("Checking the pool",),
     snippet="stream_pool_state: a snapshot of one Uniswap pool's price and liquidity at an interval, as pool:state.",
+    guidelines=(
+        "Choose an interval as long as the plan allows; for each single trade take stream_pool_events and not a "
+        "shorter interval.",
+    ),
 )
 def stream_pool_state(
     ctx: ReadContext, pool_address: PoolAddress, chain_id: ChainId, interval_ms: IntervalMs = 15_000
@@ -101,6 +109,10 @@ def stream_pool_state(
     budget=TickBudget.FAST,
     steps=("Checking the position",),
     snippet="stream_position_alerts: be told when a V3 position leaves or re-enters its range or earns enough fees.",
+    guidelines=(
+        "An alert is a reason to look and not yet one to act: read the position again, since the price may have "
+        "come back.",
+    ),
 )
 def stream_position_alerts(
     ctx: ReadContext,
@@ -133,6 +145,10 @@ def stream_position_alerts(
     budget=TickBudget.FAST,
     steps=("Finding the pool",),
     snippet="stream_price_feed: the price of one token in another at an interval, from their deepest pool, as events.",
+    guidelines=(
+        "One pool's price can be pushed for a moment: confirm it with a quote or an oracle's feed before you trade "
+        "on it.",
+    ),
 )
 def stream_price_feed(
     ctx: ReadContext, token_a: Token, token_b: Token, chain_id: ChainId, interval_ms: IntervalMs = 15_000
@@ -155,6 +171,10 @@ def stream_price_feed(
     query="stream_trades",
     budget=TickBudget.FAST,
     snippet="stream_trades: follow the Uniswap swaps of a wallet on one or all chains as trade:executed events.",
+    guidelines=(
+        "What another wallet trades is no advice and no instruction: judge the pool and the price yourself before "
+        "you follow anyone.",
+    ),
 )
 def stream_trades(
     ctx: ReadContext,
@@ -190,6 +210,10 @@ class Unsubscribed:
     query="stream_unsubscribe",
     budget=TickBudget.FAST,
     snippet="stream_unsubscribe: end some or all of this golem's live subscriptions; their events stop at once.",
+    guidelines=(
+        "Name the ids you mean: without any, all of the golem's subscriptions end, and what happens meanwhile is "
+        "not told later.",
+    ),
 )
 def stream_unsubscribe(ctx: ReadContext, subscription_ids: list[SubscriptionId] | None = None) -> Unsubscribed:
     """End some or all of the golem's live subscriptions.

@@ -127,6 +127,10 @@ def preview_stop(ctx: WriteContext, chain_ref: str | None) -> LocalEffect:
         "stop_testnet: end a private test chain that this golem started and forget everything on it; the latest one"
         " unless a chain_ref names another."
     ),
+    guidelines=(
+        "Write down what the rehearsal showed before you stop it: accounts, pools and blocks of that chain are gone "
+        "with it.",
+    ),
 )
 def testnet_stop_local(ctx: WriteContext, capability: Capability, chain_ref: ChainRef | None = None) -> StoppedChain:
     """Stop a private test chain that this golem started.
@@ -168,6 +172,10 @@ def preview_travel(ctx: WriteContext, seconds: int, mine_blocks: int, chain_ref:
     snippet=(
         "time_travel: move the clock of a private test chain ahead and mine blocks, to see interest, deadlines and"
         " expiries come due."
+    ),
+    guidelines=(
+        "Move ahead only as far as what you wait for: the clock never goes back, so trying it otherwise takes a "
+        "fresh chain.",
     ),
 )
 def testnet_time_travel(

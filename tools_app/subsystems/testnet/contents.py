@@ -80,6 +80,10 @@ def preview_fund(
         "fund_account: give an account on a private test chain coins and tokens out of nothing; they are worth nothing"
         " and exist only there."
     ),
+    guidelines=(
+        "Name the wei that the account is to have in all: its coin balance is replaced, while tokens are added to "
+        "what it has.",
+    ),
 )
 def testnet_fund_account(
     ctx: WriteContext,
@@ -139,6 +143,10 @@ def preview_pool(ctx: WriteContext, **params: Any) -> LocalEffect:
     snippet=(
         "deploy_mock_pool: open a Uniswap V2 or V3 pool on a private test chain at a price, depth and range you choose,"
         " to rehearse a market."
+    ),
+    guidelines=(
+        "Name the tokens in the order in which the price is meant; a depth that you choose here says nothing about "
+        "a live market.",
     ),
 )
 def testnet_deploy_mock_pool(

@@ -30,6 +30,10 @@ class CredentialList:
     budget=TickBudget.FAST,
     steps=("Listing keys",),
     snippet="credentials: fingerprints, scopes and ends of this golem's own keys, and its agent; never a key itself.",
+    guidelines=(
+        "Tell the owner before a key ends that your work needs; this tool renews none, and no tool takes a key as a "
+        "parameter.",
+    ),
 )
 def identity_get_credentials(ctx: ReadContext) -> CredentialList:
     """List the golem's own API keys and session keys by fingerprint.

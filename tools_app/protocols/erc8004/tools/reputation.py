@@ -119,6 +119,10 @@ class Eligibility:
     steps=("Reading feedback", "Reading the logs"),
     aliases=("identity_get_reputation", "query_reputation", "erc8004_get_reputation_summary"),
     snippet="agent_reputation: what clients said of an agent, one voice each, with a Beta posterior and the trend.",
+    guidelines=(
+        "Compare `least` and not the mean: a handful of voices proves little, and one person can speak through many "
+        "accounts.",
+    ),
 )
 def identity_get_reputation_summary(ctx: ReadContext, agent_id: AgentIdText) -> ReputationSummary:
     """Read what clients said of an agent, as counts, a mean and a Beta posterior.
@@ -167,6 +171,10 @@ def identity_get_reputation_summary(ctx: ReadContext, agent_id: AgentIdText) -> 
     budget=TickBudget.MEDIUM,
     steps=("Reading the registries",),
     snippet="agent_trust: 0 to 100 for an agent out of three registries, with what is odd about it; information only.",
+    guidelines=(
+        "Sort by it, then look closer: a high figure permits nothing, and whatever it calls odd deserves a look at "
+        "the profile.",
+    ),
 )
 def identity_evaluate_agent_trust(ctx: ReadContext, agent_id: AgentIdText) -> TrustReport:
     """Weigh what three registries say of an agent into a figure of 0 to 100.
@@ -198,6 +206,10 @@ def identity_evaluate_agent_trust(ctx: ReadContext, agent_id: AgentIdText) -> Tr
     budget=TickBudget.FAST,
     steps=("Counting points",),
     snippet="agent_tier: bronze, silver, gold or platinum by points of an agent; a word for others, no right here.",
+    guidelines=(
+        "A tier says how much was said of an agent; read identity_get_reputation_summary for what was said before "
+        "you rely on its work.",
+    ),
 )
 def identity_get_tier(ctx: ReadContext, agent_id: AgentIdText) -> AgentTier:
     """Read an agent's tier and how many points the next one takes.
@@ -224,6 +236,10 @@ def identity_get_tier(ctx: ReadContext, agent_id: AgentIdText) -> AgentTier:
     budget=TickBudget.FAST,
     steps=("Reading the registries",),
     snippet="agent_eligibility: whether an agent has the stars, voices and validation asked for; information only.",
+    guidelines=(
+        "Ask with the figures that the door itself names; passing here is no promise, since its keeper decides and "
+        "may ask for more.",
+    ),
 )
 def identity_check_eligibility(
     ctx: ReadContext,

@@ -132,6 +132,10 @@ def identity_verify_agent(
     budget=TickBudget.FAST,
     steps=("Reading validations",),
     snippet="agent_validation: what validators answered about an agent, 0 to 100; methods are strangers' words.",
+    guidelines=(
+        "Look at who validated before you look at the figure: a validator that nobody knows adds nothing, whatever "
+        "it answers.",
+    ),
 )
 def identity_get_validation_status(ctx: ReadContext, agent_id: AgentIdText) -> ValidationStatus:
     """Read what validators said about an agent.

@@ -122,6 +122,10 @@ class ExitDecision:
     budget=TickBudget.MEDIUM,
     steps=("Reading the pool", "Reading the past"),
     snippet="staking_position at lido: stETH, wstETH, their ETH, what they earned, and requests in the queue.",
+    guidelines=(
+        "Requests in the queue are part of what is held: count them before you stake again or ask for another "
+        "withdrawal.",
+    ),
 )
 def lido_get_position(
     ctx: ReadContext, account: Address | None = None, chain_id: ChainId | None = None
@@ -165,6 +169,10 @@ def lido_get_position(
     budget=TickBudget.MEDIUM,
     steps=("Reading the pool", "Reading the past"),
     snippet="staking_rates at lido: ETH of a share, how it grew, and what that is a year.",
+    guidelines=(
+        "Compare it with lenders' rates over the same days, and take gas and the market's discount off before you "
+        "move anything.",
+    ),
 )
 def lido_get_rates(ctx: ReadContext, chain_id: ChainId | None = None, days: Days = 30) -> StakingRates:
     """Read the rate of Lido's shares and its history from the oracle's own reports.

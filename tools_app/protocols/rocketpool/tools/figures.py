@@ -91,6 +91,10 @@ class Operators:
     budget=TickBudget.MEDIUM,
     steps=("Reading the network", "Reading the past"),
     snippet="staking_position at rocketpool: the rETH an account holds, its worth in ETH, and what it earned.",
+    guidelines=(
+        "The yield lies in the rate, so the number of rETH stands still: compare what it is worth in ETH and not "
+        "the balance.",
+    ),
 )
 def rocketpool_get_position(
     ctx: ReadContext, account: Address | None = None, chain_id: ChainId | None = None
@@ -128,6 +132,10 @@ def rocketpool_get_position(
     budget=TickBudget.MEDIUM,
     steps=("Reading the network", "Reading the past"),
     snippet="staking_rates at rocketpool: ETH of a rETH and how it grew, and whether the pool can be left through.",
+    guidelines=(
+        "Where `redeemable` is less than you hold, the pool cannot take all of it back now: sell a part on the "
+        "market, or wait.",
+    ),
 )
 def rocketpool_get_rates(ctx: ReadContext, chain_id: ChainId | None = None) -> NetworkRates:
     """Read Rocket Pool's exchange rate, its yearly growth, and the deposit pool.
@@ -165,6 +173,10 @@ def rocketpool_get_rates(ctx: ReadContext, chain_id: ChainId | None = None) -> N
     steps=("Reading operators",),
     snippet=(
         "staking_operators at rocketpool: node operators with their minipools, their commission and what they stake."
+    ),
+    guidelines=(
+        "It looks at a part of the network only: conclude nothing about rETH as a whole from the operators that it "
+        "lists.",
     ),
 )
 def rocketpool_get_operators(

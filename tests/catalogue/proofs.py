@@ -328,3 +328,12 @@ def _worth(stage: Stage, token: str, raw: int) -> int:
     meta = reader.native() if token == NATIVE else reader.token(token)
     price = reader.price(meta)
     return value_in_micro_usd(raw=raw, token_decimals=meta.decimals, price=price.answer, price_decimals=price.decimals)
+
+
+def find_wrong(stage: Stage, case: Case) -> list[str]:
+    """What is not true of a case whose beginnings are prepared: every proof's findings, with its name."""
+    trial = begin(stage, case)
+    wrong = [(proof.__name__, each) for proof in BEFORE for each in proof(trial)]
+    trial = begin(stage, case)
+    wrong += [(proof.__name__, each) for proof in AFTER for each in proof(trial)]
+    return [f"{name}: {each}" for name, each in wrong]

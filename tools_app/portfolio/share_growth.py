@@ -12,8 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from django.db import transaction
-
 from tools_app.core.units import BPS
 from tools_app.models.share_mark import ShareMark
 from tools_app.toolkit.positions import Position, ShareIndex
@@ -88,18 +86,19 @@ def note_shares(*, chain_id: int, account: str, positions: Iterable[Position], a
     if not told:
         return
     mine = ShareMark.objects.filter(chain_id=chain_id, account=account)
-    with transaction.atomic():
-        rows = {row.token: row for row in mine.filter(token__in=told).order_by("token").select_for_update()}
-        fresh = []
-        for token, index in sorted(told.items()):
-            row = rows.get(token)
-            mark = Mark(index.raw, index.held, at)
-            if row is None:
-                fresh.append(_row(chain_id, account, token, mark))
-            elif at - row.at >= MARKED_AGAIN_SECONDS or row.held != str(index.held):
-                mark = Mark(int(row.raw), int(row.held), row.at).follow(index, at)
-                mine.filter(pk=row.pk).update(raw=str(mark.raw), held=str(mark.held), at=mark.at)
-        ShareMark.objects.bulk_create(fresh, ignore_conflicts=True)
+    rows = {row.token: row for row in mine.filter(token__in=told)}
+    fresh = []
+    for token, index in sorted(told.items()):
+        row = rows.get(token)
+        mark = Mark(index.raw, index.held, at)
+        if row is None:
+            fresh.append(_row(chain_id, account, token, mark))
+        elif at - row.at >= MARKED_AGAIN_SECONDS or row.held != str(index.held):
+            mark = Mark(int(row.raw), int(row.held), row.at).follow(index, at)
+            # Who marked it meanwhile saw the same shares.
+            unchanged = mine.filter(pk=row.pk, raw=row.raw, held=row.held, at=row.at)
+            unchanged.update(raw=str(mark.raw), held=str(mark.held), at=mark.at)
+    ShareMark.objects.bulk_create(fresh, ignore_conflicts=True)
 
 
 def forget_shares(*, chain_id: int, account: str, tokens: Collection[str]) -> None:

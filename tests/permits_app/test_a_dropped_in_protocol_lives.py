@@ -73,7 +73,7 @@ class Saver:
         hints = list_hints(chain_id=CHAIN_ID, account=account)
         return measure_holdings(chain=chain, account=account, hints=hints).nav_micro_usd
 
-    def suggested(self, valuers: list[str]) -> set[str]:
+    def suggested(self, valuers: list[str]) -> set[bytes]:
         """Keys of the rules that a new cage of the golem would begin with, given these contracts for its valuers."""
         chain = runner.open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(10_000))
         there, _ = find_valuers(self.live.golem, chain, valuers, left_out=())

@@ -16,7 +16,7 @@ FEE_TIERS: Final = (100, 500, 3_000, 10_000)
 
 @dataclass(frozen=True, slots=True)
 class LiquidityRule:
-    """A Uniswap V3 position of `token_a` and `token_b` in the pool of `fee_tier`, `half_width_bps` to each side.
+    """A liquidity position of `token_a` and `token_b` in the pool of `fee_tier`, `half_width_bps` to each side.
 
     `target_micro_usd` is what both sides are worth together when it is opened; fees are collected from
     `harvest_micro_usd` on, and not before they are worth five times their gas. Nothing is opened or moved while the

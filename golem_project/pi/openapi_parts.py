@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from golem_project.pi.openapi_tools import name_body
@@ -30,32 +30,6 @@ def split_document(document: Mapping[str, Any], home_of: Callable[[ToolDef], str
         if name not in ("paths", "components"):
             _put(parts, DOCUMENT, (name,), content)
     return parts
-
-
-def join_document(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The whole of which `parts` are. Raises ValueError where two of them tell the same."""
-    whole: dict[str, Any] = {}
-    for part in parts:
-        for place, content in _list_leaves(part):
-            inner = whole
-            for step in place[:-1]:
-                inner = inner.setdefault(step, {})
-            if place[-1] in inner:
-                raise ValueError(f"{'.'.join(place)} is in two parts")
-            inner[place[-1]] = content
-    return whole
-
-
-def _list_leaves(part: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """What a part holds, by its place in the document."""
-    for name, content in part.items():
-        if name == "paths":
-            yield from ((("paths", path), item) for path, item in content.items())
-        elif name == "components":
-            for kind, entries in content.items():
-                yield from ((("components", kind, each), entry) for each, entry in entries.items())
-        else:
-            yield (name,), content
 
 
 def _put(parts: dict[str, dict[str, Any]], name: str, place: tuple[str, ...], content: Any) -> None:

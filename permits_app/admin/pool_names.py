@@ -26,7 +26,7 @@ _POOL_FUNCTIONS: Final = frozenset({"swap", "slot0", "getReserves", "mint", "bur
 
 @dataclass(frozen=True, slots=True)
 class NamedPool:
-    """A pool its factory vouches for: `USDC/WETH 0.05% pool (Uniswap V3)`, and its tokens in its own order."""
+    """A pool its factory vouches for: `USDC/WETH 0.05% pool` with its market, and its tokens in its own order."""
 
     name: str
     token0: str

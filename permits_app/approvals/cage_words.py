@@ -42,7 +42,7 @@ LIMIT_WORDS: Final = {
 
 
 def name_rule(kind: int, key: bytes, *, chain_id: int) -> str:
-    """What the rule is about: `One asset at most`, `Calls of exactInputSingle at Uniswap V3 swap router 02`."""
+    """What the rule is about: `One asset at most`, `Calls of exactInputSingle at` a router."""
     if kind == RuleKind.LIMIT:
         number = int.from_bytes(key, "big")
         return LIMIT_WORDS[Limit(number)] if number < len(Limit) else f"Limit {number}"

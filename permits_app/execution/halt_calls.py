@@ -16,6 +16,7 @@ from permits_app.custody.signing_route import carries_its_batch
 from permits_app.execution.halt_sales import does_sell
 from permits_app.models import ActionPermit
 from tools_app.chain.abi import AbiDecodeError, decode_input
+from tools_app.portfolio.asked_rights import takes_back_an_asked_right
 from tools_app.portfolio.standing_rights import takes_back_a_right
 from tools_app.toolkit.protocol import SHELF, LeavingCall
 
@@ -40,6 +41,7 @@ def is_halts_own(permit: ActionPermit, golem: Golem) -> bool:
             or call in sold
             or _is_approval_for(call, calls[index + 1 :], to)
             or takes_back_a_right(chain_id=permit.chain_id, contract=call["to"], data=_bytes_of(call))
+            or takes_back_an_asked_right(chain_id=permit.chain_id, contract=call["to"], data=_bytes_of(call))
         )
         for index, call in enumerate(calls)
     )

@@ -12,11 +12,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Q
+
 from archetypes_app.models import Golem
 from permits_app.errors import SimulationFailed
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
+from permits_app.models import ActionPermit
 from tools_app import runner
 from tools_app.core.clock import Deadline
+from tools_app.portfolio.asked_rights import find_asked_rights, list_asked_contracts
 from tools_app.portfolio.standing_rights import RightsFound, StandingRight, find_standing_rights
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.enums import ActionClass
@@ -27,9 +31,28 @@ _SEARCH_BUDGET_MS = 30_000  # fifty ranges of logs, a round trip each
 
 
 def list_rights(*, golem: Golem, chain_id: int, now: datetime) -> RightsFound:
-    """What stands on a chain. Raises the node's errors and PositionsUnreadable."""
+    """What stands on a chain, told by logs or asked for. Raises the node's errors and PositionsUnreadable."""
     chain = runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_SEARCH_BUDGET_MS))
-    return find_standing_rights(chain=chain, account=golem.address)
+    told = find_standing_rights(chain=chain, account=golem.address)
+    asked = find_asked_rights(chain=chain, account=golem.address, calls=_list_calls(golem, chain_id))
+    return RightsFound((*told.rights, *asked), told.since_block)
+
+
+def _list_calls(golem: Golem, chain_id: int) -> list[tuple[str, bytes]]:
+    """What the golem's permits called of the contracts that know rights which no log tells."""
+    contracts = list_asked_contracts(chain_id)
+    named = Q()
+    for contract in contracts:
+        named |= Q(calls__contains=[{"to": contract}]) | Q(batch__contains=[{"to": contract}])
+    if not named:
+        return []
+    permits = ActionPermit.objects.filter(named, golem=golem, chain_id=chain_id).only("calls", "batch")
+    return [
+        (call["to"], bytes.fromhex(call["data"].removeprefix("0x")))
+        for permit in permits.order_by("created_at")
+        for call in permit.plan_calls
+        if call["to"] in contracts
+    ]
 
 
 def revoke_rights(*, golem: Golem, epoch: int, chain_id: int, actor: str, now: datetime) -> list[dict[str, Any]]:

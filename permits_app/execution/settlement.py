@@ -39,6 +39,7 @@ from tools_app.core.errors import GolemError
 from tools_app.core.rows import insert_rows
 from tools_app.core.whole import whole
 from tools_app.portfolio.known import remember_positions
+from tools_app.portfolio.share_growth import forget_shares, note_shares
 from tools_app.standards.receipts import read_report
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
@@ -117,6 +118,7 @@ def _settle(
     result = _wrap(permit, tool, plan, seen, judgement, over, told)
     # Before the end, which is looked for again until it is there: where a position may be is not forgotten.
     _guard(permit, "positions", partial(_remember_positions, permit, plan, seen, found), None)
+    _guard(permit, "shares", partial(_mark_shares, permit, found), None)
     _close(permit, seen, judgement, result, block_time, over, pnl, chain)
 
 
@@ -130,6 +132,22 @@ def _remember_positions(permit: ActionPermit, plan: TxPlan, receipts: Sequence[R
         if protocol.positions is not None:
             refs |= set(protocol.positions.born(logs, permit.account, permit.chain_id))
     remember_positions(account=permit.account, refs=refs, now=clock.now())
+
+
+def _mark_shares(permit: ActionPermit, found: Found) -> None:
+    """What the shares that moved stood for right after, before anybody can have made them dearer unseen."""
+    moved = found.evidence.moved if found.evidence is not None else None
+    if not moved or found.chain is None:
+        return
+    kept = [each.after for each in moved if each.after is not None]
+    left = [
+        each.before.share_index.token
+        for each in moved
+        if each.after is None and each.before and each.before.share_index
+    ]
+    forget_shares(chain_id=permit.chain_id, account=permit.account, tokens=left)
+    at = found.chain.block.timestamp
+    note_shares(chain_id=permit.chain_id, account=permit.account, positions=kept, at=at)
 
 
 def _guard(permit: ActionPermit, what: str, call: Callable[[], Told], otherwise: Told) -> Told:

@@ -211,10 +211,12 @@ def judge_changes(effects: Effects, plan: TxPlan) -> list[Finding]:
     Shares and amounts are not of one size: what rounding between them takes is nobody's mistake.
     """
     read: dict[tuple[str, str, str, str], int] = defaultdict(int)
+    rounding: dict[tuple[str, str, str, str], int] = defaultdict(int)
     inexact: set[tuple[str, str, str, str]] = set()
     for change in effects.changes:
         key = (change.protocol, change.kind, _name(change.ref), change.token)
         read[key] += change.raw
+        rounding[key] += change.rounding
         if not change.is_exact:
             inexact.add(key)
     promised: dict[tuple[str, str, str, str], int] = defaultdict(int)
@@ -227,7 +229,7 @@ def judge_changes(effects: Effects, plan: TxPlan) -> list[Finding]:
             findings.append(f"the calls change {where}, and the plan does not say so")
         elif key not in read:
             findings.append(f"the plan says that {where} changes, and the calls do not touch it")
-        elif key not in inexact and abs(read[key] - promised[key]) > DUST:
+        elif key not in inexact and abs(read[key] - promised[key]) > DUST + rounding[key]:
             findings.append(f"the calls change {where} by {read[key]} base units; the plan says {promised[key]}")
     return findings
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from permits_app.safety.records import UnderWay
-from tools_app.portfolio.holdings import Holdings
+from tools_app.portfolio.holdings import HeldPosition, Holdings
 from tools_app.toolkit.plan import TokenFlow
-from tools_app.toolkit.positions import ACCOUNT, Position, PositionChange, PositionRef
+from tools_app.toolkit.positions import ACCOUNT, PositionChange, PositionRef
 
 DEBT = "debt"
 Key: TypeAlias = str
@@ -24,19 +24,23 @@ Key: TypeAlias = str
 
 @dataclass(slots=True)
 class Kept:
-    """A position as it will be: base units held and owed in it by token, both positive."""
+    """A position as it will be: base units held and owed in it by token, both positive, and what its shares stand for
+    beyond what counts, which is taken out first and then counts.
+    """
 
     protocol: str
     kind: str
     held: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     owed: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    held_back: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     is_touched: bool = False
 
     @classmethod
-    def of(cls, position: Position) -> Kept:
+    def of(cls, held: HeldPosition) -> Kept:
         """As it is now."""
-        kept = cls(position.ref.protocol, position.ref.kind)
-        for leg in position.legs:
+        kept = cls(held.ref.protocol, held.ref.kind)
+        kept.held_back.update(held.held_back)
+        for leg in held.position.legs:
             (kept.held if leg.raw > 0 else kept.owed)[leg.token] += abs(leg.raw)
         return kept
 
@@ -52,6 +56,10 @@ class Kept:
             self.owed[token] -= repaid
             self.held[token] += raw - repaid
             return
+        if raw < 0:
+            uncounted = min(-raw, self.held_back[token])
+            self.held_back[token] -= uncounted
+            raw += uncounted
         taken = min(-raw, self.held[token]) if raw < 0 else 0
         self.held[token] += raw if raw > 0 else -taken
         if raw < 0:
@@ -71,7 +79,7 @@ class Foresight:
         """As they are now."""
         wallet: dict[str, int] = defaultdict(int)
         wallet.update({each.token.address: each.raw for each in holdings.tokens})
-        return cls(wallet, {str(each.ref): Kept.of(each.position) for each in holdings.positions})
+        return cls(wallet, {str(each.ref): Kept.of(each) for each in holdings.positions})
 
     def let_happen(self, under_way: Sequence[UnderWay], protocol: str) -> None:
         """Let everything happen that other permits are about to do. What enters a venue unsaid enters `protocol`."""

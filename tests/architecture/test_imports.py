@@ -13,7 +13,13 @@ from tests.architecture.sources import PACKAGES, ROOT, list_sources, parse
 _CONTRACTS = {
     "Apps point one way": "layers",
     "Inside tools_app": "layers",
+    "Inside permits_app": "layers",
     "Protocols do not know each other": "independence",
+    "No protocol outside protocols": "forbidden",
+    "Who reads a call's effects does not know what made it": "forbidden",
+    "Only who makes a wallet and who executes opens a signer": "protected",
+    "wasmtime only in the sandbox": "forbidden",
+    "What is read ahead can carry no permit and no capability": "forbidden",
     "Only commit and the executor touch the mint": "protected",
     "Only commit and halt execute": "protected",
     "Rules import no framework": "forbidden",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from golem_project.pi.exception_handler import known_errors
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.registry import REGISTRY
 
@@ -28,6 +30,7 @@ MAY_SAY_SO = {
 }
 
 
+OF_MARKETS = ("tools_app.toolkit.markets", "tools_app.portfolio.markets")
 PLAIN_WORDS = frozenset({"identity", "maker", "vault"})
 """Words by which tools begin that mean something else elsewhere: whoever makes a golem, a cage's vault."""
 
@@ -64,6 +67,16 @@ def test_no_protocol_is_named_outside_its_folder() -> None:
             if named.search(standards.sub("", line))
         ]
     assert found == []
+
+
+def test_what_looks_at_markets_and_streams_speaks_of_no_protocol_to_agents() -> None:
+    told = [tool for tool in REGISTRY if tool.prefix in {"data", "stream"}]
+    assert len(told) > 10
+    named = re.compile("|".join(map(re.escape, list_names())), re.IGNORECASE)
+    words = ("summary", "description", "snippet", "guidelines", "parameters")
+    said = {tool.name: named.findall(json.dumps([tool.definition_body[each] for each in words])) for tool in told}
+    assert {name: found for name, found in said.items() if found} == {}
+    assert not any(named.search(error.title) for error in known_errors() if error.__module__ in OF_MARKETS)
 
 
 @pytest.mark.parametrize("where", sorted(MAY_SAY_SO))

@@ -20,6 +20,7 @@ from permits_app.safety.position_rules import find_broken, pair_up
 from tests.catalogue.dialects import list_misfits
 from tests.catalogue.mutations import find_listed, find_passed
 from tests.catalogue.shelf import CHAIN_ID, find_write, symbols
+from tests.catalogue.specified import list_missing
 from tests.catalogue.stage import Stage, address_of, call_refused, is_near
 from tests.catalogue.ways_out import leave_everything
 from tools_app.core.errors import GolemError
@@ -200,6 +201,7 @@ def keeps_the_worth_and_reports_what_happened(trial: Trial) -> list[str]:
         for key, wanted in case.tells.items()
         if (not _is_told(told.get(key), wanted) if isinstance(wanted, About) else told.get(key) != wanted)
     ]
+    found += [f"the report lacks {field}, which was specified" for field in list_missing(case.tool, told)]
     fees = sum(receipt.fee for receipt in outcome.receipts)
     change = after.nav_micro_usd - before.nav_micro_usd + _worth(stage, NATIVE, fees)
     moved = max((_worth(stage, address_of(symbol), _size(raw)) for symbol, raw in _all_amounts(case)), default=0)
@@ -328,3 +330,12 @@ def _worth(stage: Stage, token: str, raw: int) -> int:
     meta = reader.native() if token == NATIVE else reader.token(token)
     price = reader.price(meta)
     return value_in_micro_usd(raw=raw, token_decimals=meta.decimals, price=price.answer, price_decimals=price.decimals)
+
+
+def find_wrong(stage: Stage, case: Case) -> list[str]:
+    """What is not true of a case whose beginnings are prepared: every proof's findings, with its name."""
+    trial = begin(stage, case)
+    wrong = [(proof.__name__, each) for proof in BEFORE for each in proof(trial)]
+    trial = begin(stage, case)
+    wrong += [(proof.__name__, each) for proof in AFTER for each in proof(trial)]
+    return [f"{name}: {each}" for name, each in wrong]

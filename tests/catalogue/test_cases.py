@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.catalogue.proofs import AFTER, BEFORE, begin
+from tests.catalogue.proofs import find_wrong
 from tests.catalogue.shelf import load_cases
 from tests.catalogue.stage import call_refused, open_stage
 from tests.live_golem import LiveGolem
@@ -22,8 +22,4 @@ def test_a_case_is_true_in_every_way(name: str, live_golem: LiveGolem) -> None:
         error = call_refused(stage, case)
         assert error is not None and error.code == case.refused
         return
-    trial = begin(stage, case)
-    wrong = {proof.__name__: found for proof in BEFORE if (found := proof(trial))}
-    trial = begin(stage, case)
-    wrong |= {proof.__name__: found for proof in AFTER if (found := proof(trial))}
-    assert not wrong, "\n".join(f"{proof}: {each}" for proof, found in wrong.items() for each in found)
+    assert not (wrong := find_wrong(stage, case)), "\n".join(wrong)

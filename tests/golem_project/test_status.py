@@ -15,6 +15,7 @@ from golem_project import status
 from golem_project.management.commands import snapshots
 from golem_project.status import describe_errors
 from tests.evm.world import CHAIN_ID, World
+from tests.golem_project.pi.stored_document import read_stored_document
 from tools_app.toolkit.registry import REGISTRY
 
 
@@ -142,7 +143,7 @@ def test_each_change_of_the_document_is_one_of_a_small_file_and_all_of_them_are_
     monkeypatch.setattr(snapshots, "BASE_DIR", tmp_path)
     call_command("snapshots", "--write", verbosity=0)
     served = Client().get("/api/v1/schema", headers={"Accept": "application/vnd.oai.openapi+json"}).json()
-    assert snapshots.read_stored_document() == served
+    assert read_stored_document() == served
     parts = sorted((tmp_path / "openapi").glob("**/*.json"))
     names = {path.relative_to(tmp_path / "openapi").as_posix() for path in parts}
     assert {"document.json", "endpoints/preview_action.json", "bodies/lending.json", "bodies/golem.json"} <= names

@@ -54,6 +54,8 @@ def bank(local_chain: World, tmp_path: Path) -> Iterator[Bank]:
     known = len(FAMILIES)
     tools_app.protocols.__path__.append(str(folder))
     try:
+        # As every start finds protocols: by their folders.
+        tools_app.protocols.load_protocols()
         modules = {name: importlib.import_module(f"{_PACKAGE}.{name}") for name in _FILES[1:]}
         address = _deploy(local_chain)
         modules["addresses"].DEPLOYED[CHAIN_ID] = {
@@ -62,7 +64,7 @@ def bank(local_chain: World, tmp_path: Path) -> Iterator[Bank]:
             "loan": local_chain.tokens["WETH"].address,
         }
         protocol: ProtocolDef = modules["protocol"].PROTOCOL
-        SHELF.add(protocol)
+        assert SHELF.get(NAME) is protocol
         added = [tool for family in FAMILIES[known:] for tool in family.tools]
         _open_registry(added)
         yield Bank(local_chain, address, protocol, modules)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait
+from typing import Any
+
+from tools_app.toolkit.positions import Reads
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait, Valuer
 
 from .addresses import deployments
 from .effects import BankEffects
 from .offers import BankOffers
 from .positions import NAME, BankExits, BankPositions
+
+
+def _ask_bank(chain_id: int) -> Reads[tuple[Any, ...]]:
+    yield []
+    return ((deployments(chain_id) or {})["bank"],)
+
 
 PROTOCOL = ProtocolDef(
     name=NAME,
@@ -28,6 +37,15 @@ PROTOCOL = ProtocolDef(
             ),
             takes_tokens=True,
             valued_at="bank",
+        ),
+    ),
+    valuers=(
+        Valuer(
+            subject="bank",
+            code="MadeUpBankValuer",
+            constructor="constructor(address bank_)",
+            arguments=_ask_bank,
+            views=("function bank() view returns (address)",),
         ),
     ),
     positions=BankPositions(),

@@ -11,20 +11,23 @@ from django.test import Client
 
 from archetypes_app.models import Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
+from golem_project.cage_set_up.deployment import build_valuer, find_valuers
 from golem_project.celery import app
+from golem_project.embedded.world.rpc import call_data
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ChangeRequest, HaltRecord, HaltSetting, OutcomeRecord, PendingRequest
-from permits_app.policy_cage.contract import call_key
-from permits_app.policy_cage.suggested_rules import call_rules
+from permits_app.policy_cage.contract import call_key, valuer_rule
+from permits_app.policy_cage.suggested_rules import suggest_rules
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem, make_live_golem
 from tests.made_up_bank.on_the_shelf import NAME, Bank
 from tests.permits_app.approvals.people import approve, give_device, make_owner_with_device
 from tools_app import runner
+from tools_app.chain.abi import checksum
 from tools_app.chain.signatures import parse_signature
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
@@ -34,6 +37,8 @@ from tools_app.toolkit.registry import REGISTRY
 
 DAI, USD = 10**18, 10**6
 BORROWED = DAI // 10
+CALLS = ("deposit", "borrow", "repay", "request", "claim")
+STRANGER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 
 
 class Saver:
@@ -68,6 +73,30 @@ class Saver:
         hints = list_hints(chain_id=CHAIN_ID, account=account)
         return measure_holdings(chain=chain, account=account, hints=hints).nav_micro_usd
 
+    def suggested(self, valuers: list[str]) -> set[bytes]:
+        """Keys of the rules that a new cage of the golem would begin with, given these contracts for its valuers."""
+        chain = runner.open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(10_000))
+        there, _ = find_valuers(self.live.golem, chain, valuers, left_out=())
+        rules = suggest_rules(
+            golem=self.live.golem, chain=chain, high_water_mark_micro_usd=USD, guardian=None, valuers=there
+        )
+        return {rule.key for rule in rules}
+
+    def make_valuer(self) -> str:
+        """The contract that the deployment of a cage asks its owner to create first, for the bank."""
+        chain = runner.open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(10_000))
+        _, missing = find_valuers(self.live.golem, chain, [], left_out=())
+        world, data = self.bank.world, build_valuer(chain, missing[self.bank.address])
+        return checksum(world.send(world.actors.deployer, None, "0x" + data.hex())["contractAddress"])
+
+    def send(self, signature: str, *args: Any) -> None:
+        """The account calls the bank besides everything of ours."""
+        rpc, account = self.bank.world.rpc, self.live.golem.address
+        rpc.call("anvil_impersonateAccount", account)
+        request = {"from": account, "to": self.bank.address, "data": call_data(signature, *args), "gas": hex(200_000)}
+        assert self.bank.world.wait(rpc.call("eth_sendTransaction", request))["status"] == "0x1"
+        rpc.call("anvil_stopImpersonatingAccount", account)
+
     def page(self) -> str:
         """The golem's page, as its owner sees it."""
         client = Client()
@@ -99,19 +128,26 @@ def test_a_made_up_protocol_goes_from_its_first_preview_to_the_end_of_a_halt(sav
     # A deposit and a loan are no profit and no loss: gas alone is gone.
     assert 0 <= before - saver.worth() < 10 * USD
 
-    rules = {rule.key for rule in call_rules(CHAIN_ID, {bank.address}, valued=None)}
-    for name in ("deposit", "borrow", "repay", "request", "claim"):
-        assert call_key(bank.address, parse_signature(f"function {name}(uint256)").selector) in rules, name
+    # What no valuer counts no cage lets in, so the bank's calls come with the bank's valuer, made as owners make it.
+    calls = {call_key(bank.address, parse_signature(f"function {name}(uint256)").selector) for name in CALLS}
+    assert not calls & saver.suggested([])
+    valuer = saver.make_valuer()
+    assert calls | {valuer_rule(bank.address, valuer).key} <= saver.suggested([valuer])
 
     page = saver.page()
     for text in ("Account at the bank", "The made-up bank", "0.1 WETH"):
         assert text in page, text
+
+    # The bank's own right, given by hand: the halt takes it back.
+    saver.send("setTeller(address,bool)", STRANGER, True)
+    assert bank.read("isTeller(address,address)", saver.live.golem.address, STRANGER)
 
     HaltSetting.objects.create(golem=saver.live.golem, unwind_on_halt=True)
     golem = Golem.objects.get(pk=saver.live.golem.pk)
     told = halt_golem(golem=golem, reason="its owner leaves", actor="user:owner", now=clock.now())
     carry_out_halt(golem_id=golem.pk, epoch=told["epoch"], now=clock.now())
     assert (bank.read("owed(address)", golem.address), bank.read("deposited(address)", golem.address)) == (0, 0)
+    assert not bank.read("isTeller(address,address)", golem.address, STRANGER)
     waiting = PendingRequest.objects.get(golem=golem)
     assert waiting.ref.split("/")[1] == "request"
     bank.world.rpc.call("evm_increaseTime", 86_401)

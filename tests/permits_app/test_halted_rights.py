@@ -13,15 +13,22 @@ from permits_app.models import ActionPermit, HaltRecord
 from tests.catalogue.shelf import load_cases
 from tests.catalogue.stage import Stage, open_stage
 from tests.evm.world import CHAIN_ID
+from tests.factories.permits import make_permit
 from tests.live_golem import LiveGolem
 from tests.made_up_bank.on_the_shelf import Bank
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core import clock
 from tools_app.portfolio import standing_rights
+from tools_app.portfolio.asked_rights import takes_back_an_asked_right
 from tools_app.portfolio.standing_rights import takes_back_a_right
 from tools_app.protocols.aave_v3.addresses import deployments as aave
+from tools_app.protocols.maker_sky.addresses import NAME as MAKER
+from tools_app.protocols.maker_sky.addresses import deployments as maker
+from tools_app.protocols.maker_sky.calls import CDP_ALLOW, HOPE, NOPE
 from tools_app.protocols.morpho_blue.addresses import deployments as morpho
+from tools_app.protocols.uniswap.protocol import PROTOCOL as UNISWAP
+from tools_app.toolkit.case import Case
 from tools_app.toolkit.plan import Call, TxPlan
 
 THIEF = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
@@ -110,6 +117,64 @@ def test_a_right_that_cannot_be_taken_back_is_told_and_keeps_no_other_one(
     told = halt(live_golem)["rights taken back"]["rights"]
     assert {each["taker"]: each["outcome"] for each in told} == {OTHER: "COMMITTED", THIEF: "CANNOT_BE_TAKEN_BACK"}
     assert not authorized(stage, OTHER) and authorized(stage, THIEF)
+
+
+def may_move(stage: Stage, taker: str) -> bool:
+    vat = (maker(CHAIN_ID) or {})["vat"]
+    return bool(stage.world.rpc.read(vat, "can(address,address)", stage.account, taker, returns="(uint256)")[0])
+
+
+@pytest.mark.protocols("maker")
+def test_what_a_permit_gave_at_maker_and_no_log_tells_is_taken_back(live_golem: LiveGolem) -> None:
+    cases, place = load_cases(), maker(CHAIN_ID) or {}
+    stage = open_stage(live_golem, cases)
+    # A plan that sends its calls one by one, and ended between giving a right and taking it back.
+    stage.prepare(
+        Case("maker_open_vault", {}, cases["maker_open_vault"].case.is_a, after=("maker_deposit_collateral",))
+    )
+    vault = max(int(each.ref.id) for each in stage.positions() if each.ref.protocol == MAKER)
+    given = (
+        Call(place["vat"], encode_call(HOPE, THIEF), 0, "a right over the account"),
+        Call(place["cdp_manager"], encode_call(CDP_ALLOW, vault, THIEF, 1), 0, "a right over a vault"),
+    )
+    stage.send(TxPlan(CHAIN_ID, given))
+    sent = [{"to": each.to, "data": "0x" + each.data.hex(), "value": "0"} for each in given]
+    make_permit(golem=live_golem.golem, status="REVERTED", calls=sent)
+    # Maker's own adapter needs no permit to be looked for.
+    send(stage, place["vat"], encode_call(HOPE, place["join_dai"]))
+    assert may_move(stage, THIEF) and may_move(stage, place["join_dai"])
+    told = halt(live_golem)["rights taken back"]["rights"]
+    assert {(each["taker"], each["outcome"]) for each in told} == {
+        (THIEF, "COMMITTED"),
+        (place["join_dai"], "COMMITTED"),
+    }
+    assert len(told) == 3
+    assert not may_move(stage, THIEF) and not may_move(stage, place["join_dai"])
+    reads = "cdpCan(address,uint256,address)"
+    left = stage.world.rpc.read(place["cdp_manager"], reads, stage.account, vault, THIEF, returns="(uint256)")
+    assert left[0] == 0
+
+
+def test_an_operator_of_all_liquidity_positions_is_taken_back(live_golem: LiveGolem) -> None:
+    stage = open_stage(live_golem, load_cases())
+    manager = (UNISWAP.deployments(CHAIN_ID) or {})["v3_position_manager"]
+    send(stage, manager, encode_call("function setApprovalForAll(address,bool)", THIEF, True))
+    (told,) = halt(live_golem)["rights taken back"]["rights"]
+    assert (told["right"], told["outcome"]) == ("may move every Uniswap V3 position", "COMMITTED")
+    reads = "isApprovedForAll(address,address)"
+    assert not stage.world.rpc.read(manager, reads, stage.account, THIEF, returns="(bool)")[0]
+
+
+def test_only_the_end_of_a_right_that_no_log_tells_is_one() -> None:
+    place = maker(CHAIN_ID) or {}
+
+    def ends(key: str, data: bytes) -> bool:
+        return takes_back_an_asked_right(chain_id=CHAIN_ID, contract=place[key], data=data)
+
+    assert ends("vat", encode_call(NOPE, THIEF)) and ends("cdp_manager", encode_call(CDP_ALLOW, 7, THIEF, 0))
+    assert not ends("vat", encode_call(HOPE, THIEF)) and not ends("vat", encode_call(NOPE, THIEF) + b"\0")
+    assert not ends("cdp_manager", encode_call(CDP_ALLOW, 7, THIEF, 1))
+    assert not ends("cdp_manager", encode_call(NOPE, THIEF))
 
 
 def test_only_the_end_of_a_right_is_one() -> None:

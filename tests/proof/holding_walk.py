@@ -7,7 +7,7 @@ seconds that passed and by a rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -22,6 +22,7 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import Holdings, PriceBook, measure_holdings
+from tools_app.portfolio.share_growth import Mark
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.family import FAMILIES
@@ -40,6 +41,11 @@ _GAS_LEFT: Final = 10 * 10**18
 _GAS_LIMIT: Final = 5_000_000
 _MOST_MS: Final = 60_000
 _YEAR_SECONDS: Final = 365 * 86_400
+
+
+def _unmarked(chain_id: int, account: str, tokens: Collection[str]) -> Mapping[str, Mark]:
+    """A walk has no database: what its shares stood for before is not remembered."""
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,7 @@ class HoldingsWalk:
     def read(self) -> tuple[ChainReader, Holdings]:
         """What it holds at the newest block, everything counted."""
         reader = open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(_MOST_MS))
-        holdings = self.measure(chain=reader, account=self.address, hints=tuple(self.hints))
+        holdings = self.measure(chain=reader, account=self.address, hints=tuple(self.hints), marks_of=_unmarked)
         require(holdings.is_complete, f"something is not counted: {', '.join(holdings.problems)}")
         return reader, holdings
 

@@ -15,6 +15,7 @@ from tools_app.models.frozen_registry import FrozenRegistry
 from tools_app.models.known_position import KnownPosition
 from tools_app.models.position_search import PositionSearch
 from tools_app.models.saved_filter import SavedFilter
+from tools_app.models.share_mark import ShareMark
 from tools_app.models.subscription import StreamSubscription
 from tools_app.models.tool_checkpoint import ToolCheckpoint
 from tools_app.models.tool_cooccurrence import SpeculationRecord, ToolCooccurrence
@@ -33,6 +34,7 @@ __all__ = [
     "PositionSearch",
     "RepeatedTransaction",
     "SavedFilter",
+    "ShareMark",
     "SpeculationRecord",
     "StreamSubscription",
     "ToolCheckpoint",

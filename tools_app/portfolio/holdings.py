@@ -1,21 +1,23 @@
 """What an account holds and what that is worth: the one measure of a portfolio, for everyone who asks.
 
 Net asset value is tokens plus the legs of positions at the feeds' prices; what is owed subtracts. It is never taken for
-larger than it is: what is held is rounded down, what is owed up. A claim token is worth nothing besides the position it
-stands for. What cannot be priced or believed is left out by name, and what leaves something out is not complete.
+larger than it is: what is held is rounded down, what is owed up, and a share that became dearer at once counts as far
+as that is believed. A claim token is worth nothing besides the position it stands for. What cannot be priced or
+believed is left out by name, and what leaves something out is not complete.
 Seed: decisions, "Positions".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import GolemError
-from tools_app.core.units import net_value_in_micro_usd
+from tools_app.core.units import format_units, net_value_in_micro_usd
 from tools_app.portfolio.health import measure_health
 from tools_app.portfolio.reading import read_positions
+from tools_app.portfolio.share_growth import Believed, ReadMarks, believe, read_marks
 from tools_app.standards.erc20 import BALANCE_OF
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.positions import Position, PositionRef
@@ -27,6 +29,7 @@ the columns that keep a portfolio's value."""
 IMPLAUSIBLE = "HOLDINGS_IMPLAUSIBLE"
 NOT_WHOLE = "POSITIONS_NOT_COUNTED"
 NO_FEED = "NO_PRICE_FEED"
+JUMPED = "SHARE_PRICE_JUMPED"
 
 
 class ValueUnknown(GolemError):
@@ -55,13 +58,15 @@ class Worth:
 @dataclass(frozen=True, slots=True)
 class HeldPosition:
     """A position with what its legs are worth, in their order, and what it follows. `health_bps` is measured: None
-    without debt, 0 where the debt cannot be priced.
+    without debt, 0 where the debt cannot be priced. Its legs are what counts; `held_back` is what its shares stand for
+    beyond that, in base units by token.
     """
 
     position: Position
     parts: tuple[Worth, ...]
     exposure: tuple[Worth, ...] = ()
     health_bps: int | None = None
+    held_back: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def ref(self) -> PositionRef:
@@ -155,11 +160,13 @@ def measure_holdings(
     account: str,
     tokens: Iterable[TokenMeta] = (),
     hints: Iterable[PositionRef] = (),
+    marks_of: ReadMarks = read_marks,
 ) -> Holdings:
     """Everything `account` holds at the pinned block: the coin, registered tokens, `tokens`, and positions.
 
-    `hints` name positions it had. A token that does not answer counts as none held. Raises PositionsUnreadable and the
-    node's errors: what cannot be read is no empty wallet.
+    `hints` name positions it had, `marks_of` tells what its shares were believed to stand for. A token that does not
+    answer counts as none held. Raises PositionsUnreadable and the node's errors: what cannot be read is no empty
+    wallet.
     """
     wanted = {token.address: token for token in (chain.native(), *chain.registered_tokens(), *tokens)}
     held = read_balances(chain=chain, account=account, tokens=wanted.values())
@@ -175,7 +182,10 @@ def measure_holdings(
         for address, raw in held.items()
         if address not in claims and (raw or address in asked or address == NATIVE)
     )
-    found = tuple(book.weigh_position(position) for position in positions)
+    found = tuple(
+        replace(book.weigh_position(each.position), held_back=each.held_back)
+        for each in _believe_shares(chain, account, positions, marks_of)
+    )
     return Holdings(
         tokens=counted,
         positions=found,
@@ -183,6 +193,16 @@ def measure_holdings(
         problems=tuple(dict.fromkeys(_list_problems(counted, found))),
         is_steady=_is_steady(counted, found),
     )
+
+
+def _believe_shares(
+    chain: ChainReader, account: str, positions: Sequence[Position], marks_of: ReadMarks
+) -> list[Believed]:
+    shares = [each.share_index.token for each in positions if each.share_index is not None]
+    if not shares:
+        return [Believed(each, {}) for each in positions]
+    marks, now = marks_of(chain.chain_id, account, shares), chain.block.timestamp
+    return [believe(each, marks, now) for each in positions]
 
 
 @dataclass(slots=True)
@@ -293,6 +313,9 @@ def _list_problems(tokens: Sequence[Worth], positions: Sequence[HeldPosition]) -
     for each in positions:
         if not each.position.is_whole:
             yield f"{NOT_WHOLE}: {each.position.label}"
+        for part in each.parts:
+            if raw := each.held_back.get(part.token.address, 0):
+                yield f"{JUMPED}: {format_units(raw, part.token.decimals, _name(part.token))} in {each.ref}"
         for part in (*each.parts, *each.exposure):
             if part.problem:
                 yield f"{part.problem}: {_name(part.token)} in {each.ref}"

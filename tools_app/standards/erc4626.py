@@ -31,6 +31,7 @@ from tools_app.toolkit.positions import (
     PositionRef,
     PositionsUnreadable,
     Reads,
+    ShareIndex,
 )
 from tools_app.toolkit.views import LogEntry, TokenMeta
 
@@ -51,6 +52,8 @@ MOST_LOSS_BPS: Final = 10
 """A deposit may be worth this much less at once: fees and rounding, not a price that somebody blew up."""
 MOST_JUMP_BPS: Final = 25
 """The price of a share may move this much between the plan and the transaction."""
+INDEX_SHARES: Final = 10**24
+"""The price of a share is told of so many base units, so that rounding does not show in it."""
 _BPS: Final = 10_000
 
 
@@ -118,12 +121,24 @@ class VaultFamily:
             for call in (
                 ReadCall(vault.address, TO_ASSETS, (shares,)),
                 ReadCall(vault.address, MAX_REDEEM, (account,)),
+                ReadCall(vault.address, TO_ASSETS, (INDEX_SHARES,)),
             )
         ]
         outcomes = iter((yield asked))
-        return tuple(self._make(chain_id, vault, shares, next(outcomes), next(outcomes)) for vault, shares in held)
+        return tuple(
+            self._make(chain_id, vault, shares, next(outcomes), next(outcomes), next(outcomes))
+            for vault, shares in held
+        )
 
-    def _make(self, chain_id: int, vault: Vault, shares: int, worth: ReadOutcome, redeemable: ReadOutcome) -> Position:
+    def _make(
+        self,
+        chain_id: int,
+        vault: Vault,
+        shares: int,
+        worth: ReadOutcome,
+        redeemable: ReadOutcome,
+        price: ReadOutcome,
+    ) -> Position:
         assets = _answer(worth, vault, "what its shares are worth")
         return Position(
             ref=self.ref(chain_id, vault.address),
@@ -138,6 +153,7 @@ class VaultFamily:
                 # A vault that does not tell gives nothing that can be counted on.
                 "redeemable_shares": str(redeemable.values[0] if redeemable.ok else 0),
             },
+            share_index=ShareIndex(vault.address, _answer(price, vault, "what a share is worth"), shares),
         )
 
     def born(
@@ -273,7 +289,10 @@ class VaultFamily:
             if in_shares:
                 into.open_minimums.add(vault.asset)
         raw = assets if is_in else -assets
-        into.changes.append(ChangeRead(self.protocol, self.kind, vault.asset, raw, ref, is_exact=not in_shares))
+        # A deposit gives whole shares: what is left over of the last one is worth less than one.
+        rounding = _price_of_unit(chain, vault) if is_in else 0
+        change = ChangeRead(self.protocol, self.kind, vault.asset, raw, ref, is_exact=not in_shares, rounding=rounding)
+        into.changes.append(change)
 
     def _change(self, reader: ChainReader, vault: Vault, expected: int, bound: int) -> PositionChange:
         ref = self.ref(reader.chain_id, vault.address)
@@ -300,6 +319,12 @@ def _ask(chain: ChainReader, vault: Vault, signature: str, *arguments: Any) -> i
     if not outcome.ok:
         raise UnknownCall(f"{vault.label} does not tell what its shares are worth")
     return int(outcome.values[0])
+
+
+def _price_of_unit(chain: ChainReader, vault: Vault) -> int:
+    """Base units of the asset that one base unit of shares is worth, rounded up."""
+    unit = 10 ** chain.token(vault.address).decimals
+    return -(-_ask(chain, vault, TO_ASSETS, unit) // unit)
 
 
 def _selector(signature: str) -> bytes:

@@ -1,4 +1,4 @@
-"""ERC-721: the events of a token that is one of a kind; positions of Uniswap V3 are such tokens."""
+"""ERC-721: the events of a token that is one of a kind."""
 
 from __future__ import annotations
 

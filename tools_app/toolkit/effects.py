@@ -26,7 +26,7 @@ class ChangeRead:
     """A position's legs of one token move: `raw` signed as legs are, at least so much more or at most so much less.
 
     `ref` None is a position that the call opens. `is_exact` is off where the calldata bounds it only in part (fees
-    owed, all that is there).
+    owed, all that is there). `rounding` is how many base units whole shares may leave of it.
     """
 
     protocol: str
@@ -35,6 +35,7 @@ class ChangeRead:
     raw: int
     ref: PositionRef | None = None
     is_exact: bool = True
+    rounding: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ class PoolNotFound(GolemError):
     code = "POOL_NOT_FOUND"
     http_status = 404
     recovery = Recovery.FIX_PARAMS
-    title = "There is no such Uniswap pool"
+    title = "There is no such pool"
 
 
 class PositionNotFound(GolemError):
@@ -239,7 +239,7 @@ class Markets(Protocol):
         """Topic 0 of what its pools say of a swap."""
 
     def describe(self, pool: Pool) -> str:
-        """For people: `Uniswap V3`."""
+        """For people: the name of the market and its version."""
 
     def hubs(self, reader: ChainReader) -> list[str]:
         """Tokens most others trade against: the wrapped coin first, then dollar tokens."""

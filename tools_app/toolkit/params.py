@@ -164,7 +164,7 @@ SlippageBps = Annotated[
 PercentWhole = Annotated[int, Field(ge=1, le=100, description="Whole percent, 1 to 100."), BeforeValidator(check_whole)]
 FeeTier = Annotated[
     int,
-    Field(ge=1, le=999_999, description="Uniswap V3 fee in hundredths of a basis point: 500 is 0.05%."),
+    Field(ge=1, le=999_999, description="Fee of a pool in hundredths of a basis point: 500 is 0.05%."),
     BeforeValidator(check_whole),
 ]
 DeadlineSeconds = Annotated[
@@ -184,7 +184,7 @@ PoolTickRange = Annotated[
     BeforeValidator(check_whole),
 ]
 PoolTick = Annotated[
-    int, Field(ge=-887_272, le=887_272, description="Uniswap V3 pool tick."), BeforeValidator(check_whole)
+    int, Field(ge=-887_272, le=887_272, description="Tick of a pool with ranges."), BeforeValidator(check_whole)
 ]
 PositionId = Annotated[
     str,

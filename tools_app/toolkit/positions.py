@@ -99,6 +99,18 @@ class Exposure:
 
 
 @dataclass(frozen=True, slots=True)
+class ShareIndex:
+    """What a share of `token` stands for, on a scale that is the same at every reading, and how many are `held`.
+
+    Of shares that a gift to their contract makes dearer: earnings raise `raw` slowly, what raises it at once is none.
+    """
+
+    token: str
+    raw: int
+    held: int
+
+
+@dataclass(frozen=True, slots=True)
 class Position:
     """What a protocol keeps for an account.
 
@@ -108,6 +120,7 @@ class Position:
     that counts it is complete. A `kind` of ACCOUNT keeps legs that stand for themselves; legs of any other are one.
     `relies_on` are contracts that decide its health or its interest and are neither called by a plan nor heard in its
     logs: oracles, where those have their prices from, rate models. A permit binds their code too.
+    `share_index` is told by a share that a stranger can make dearer: its legs count as far as it grew believably.
     """
 
     ref: PositionRef
@@ -119,6 +132,7 @@ class Position:
     facts: Mapping[str, Any] = field(default_factory=dict)
     is_whole: bool = True
     relies_on: frozenset[str] = frozenset()
+    share_index: ShareIndex | None = None
 
     @property
     def has_debt(self) -> bool:

@@ -105,6 +105,32 @@ class RightEvent:
     tellers: Callable[[int], Reads[tuple[str, ...]]] | None = None
 
 
+def _nothing_more(chain_id: int, account: str) -> Reads[tuple[tuple[Any, ...], ...]]:
+    yield []
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRight:
+    """A right of the protocol's own that no log tells, and that its contract answers for when it is asked.
+
+    `key` is the contract's name in `deployments`, `gives` the signature of the call that gives it, whose arguments name
+    it, and `taker` the place of whom among them. `asks` makes the read of it from the account and those arguments: its
+    first value is above zero where the right stands. `ends` is the signature of the call that takes it back, and `end`
+    makes its arguments from those of the one that gave it; of its own it makes the same. `known` reads, by chain and
+    account, arguments that are asked for in any case; others are those of calls that the account is known to have made.
+    """
+
+    key: str
+    gives: str
+    taker: int
+    asks: Callable[[str, tuple[Any, ...]], tuple[str, tuple[Any, ...]]]
+    ends: str
+    end: Callable[[tuple[Any, ...]], tuple[Any, ...]]
+    label: str
+    known: Callable[[int, str], Reads[tuple[tuple[Any, ...], ...]]] = _nothing_more
+
+
 def _no_trails(chain_id: int, account: str) -> Sequence[Trail]:
     return ()
 
@@ -135,6 +161,7 @@ class ProtocolDef:
     leaving: tuple[LeavingCall, ...] = ()
     selling: tuple[LeavingCall, ...] = ()
     rights: tuple[RightEvent, ...] = ()
+    asked_rights: tuple[AskedRight, ...] = ()
     trails: Callable[[int, str], Sequence[Trail]] = _no_trails
     traits: frozenset[Trait] = frozenset()
     simulated_on: frozenset[int] = frozenset()

@@ -25,7 +25,8 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.one_by_one import one_by_one
 from tools_app.portfolio.holdings import measure_holdings
-from tools_app.portfolio.known import list_hints, note_found
+from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.looks import note_look
 
 logger = logging.getLogger(__name__)
 
@@ -64,8 +65,7 @@ def _value(golem: Golem, now: datetime) -> bool:
     except GolemError as error:
         logger.info("golem %s is not valued now: %s", golem.pk, error.code)
         return False
-    found = [each.ref for each in holdings.positions]
-    note_found(chain_id=chain_id, account=view.address, asked=hints, found=found, now=now)
+    note_look(chain_id=chain_id, account=view.address, asked=hints, holdings=holdings, block=block, now=now)
     if hold_to_mark(golem_id=golem.pk, holdings=holdings, now=now) is None:
         return False
     record_nav(golem=golem, chain_id=chain_id, block=block, holdings=holdings, now=now)

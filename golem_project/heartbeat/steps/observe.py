@@ -23,7 +23,8 @@ from permits_app.models.permit import UNFINISHED
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.portfolio.known import list_hints, note_found
+from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.looks import note_look
 
 PREDICTION_TOLERANCE_BPS = 200
 
@@ -58,10 +59,17 @@ def look(state: CycleState) -> None:
         return
     hints = list_hints(chain_id=view.home_chain_id, account=view.address) if view.address else ()
     state.observation = observe_chain(chain=chain, golem=view, rule=state.rule, known=known, hints=hints)
-    if state.observation.whole is not None and view.address is not None:
-        hold_to_mark(golem_id=state.golem.pk, holdings=state.observation.whole, now=state.now())
-        found = [each.ref for each in state.observation.whole.positions]
-        note_found(chain_id=view.home_chain_id, account=view.address, asked=hints, found=found, now=state.now())
+    whole = state.observation.whole
+    if whole is not None and view.address is not None:
+        hold_to_mark(golem_id=state.golem.pk, holdings=whole, now=state.now())
+        note_look(
+            chain_id=view.home_chain_id,
+            account=view.address,
+            asked=hints,
+            holdings=whole,
+            block=chain.block,
+            now=state.now(),
+        )
     state.anomalies.extend(each for each in state.observation.anomalies if each not in state.anomalies)
     watch_health(state)
 

@@ -19,7 +19,7 @@ from django.core.management.base import BaseCommand, CommandError
 from drf_spectacular.generators import SchemaGenerator
 
 from golem_project.pi.manifest import build_manifest, describe_route, hash_schema
-from golem_project.pi.openapi_parts import join_document, split_document
+from golem_project.pi.openapi_parts import split_document
 from golem_project.settings.environment import BASE_DIR
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.registry import REGISTRY
@@ -154,12 +154,6 @@ def find_unserved(*, stored: Iterable[Mapping[str, Any]], now: Iterable[Mapping[
 def _read_stored(name: str) -> Any:
     path = FOLDER / name
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-
-
-def read_stored_document() -> dict[str, Any]:
-    """The OpenAPI document as it is stored."""
-    paths = sorted((FOLDER / OPENAPI).glob("**/*.json"))
-    return join_document(json.loads(path.read_text(encoding="utf-8")) for path in paths)
 
 
 def _list_files() -> list[Path]:

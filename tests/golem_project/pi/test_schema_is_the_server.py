@@ -11,12 +11,12 @@ from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator, FormatChecker
 
 from archetypes_app.tier_queries import TIER_QUERIES
-from golem_project.management.commands.snapshots import read_stored_document
 from golem_project.pi.openapi_tools import name_body
 from golem_project.pi.serializers import QueryGrimoireInput
 from memory_app.filters import parse_filters
 from permits_app.actions.query import OWN_QUERIES
 from tests.golem_project.pi.conftest import Agent
+from tests.golem_project.pi.stored_document import read_stored_document
 from tools_app.adapters import AmbiguousParams
 from tools_app.core.errors import InvalidParams
 from tools_app.runner import check_params

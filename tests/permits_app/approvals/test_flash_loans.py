@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from permits_app.actions.execute_change import execute_change
 from permits_app.models import ChangeRequest
+from tests.catalogue.specified import list_missing
 from tests.golem_project.heartbeat.loans import USD, include
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, give_device
@@ -60,6 +62,9 @@ def test_a_safe_with_a_handler_takes_a_flash_loan_and_pays_it_back(
     row = live_golem.permit(permit["permit_id"])
     assert row.status == "COMMITTED", row.status_reason
     assert owned.balance("USDC") == before - fee
+    told = row.result["data"]
+    assert list_missing(TOOL, told) == []
+    assert told["profit_usd"]["usd"] == f"{Decimal(-fee) / USD:.6f}"
 
 
 def test_a_plain_account_and_a_safe_without_a_handler_are_told_which_kind_can(live_golem: LiveGolem) -> None:

@@ -6,20 +6,11 @@ from typing import Final
 
 from tools_app.protocols.erc8004.addresses import IDENTITY, LOCAL_CHAIN_ID, NAME, REPUTATION, VALIDATION, deployments
 from tools_app.protocols.erc8004.effects import RegistryEffects
-from tools_app.standards import erc721, erc8004
-from tools_app.toolkit.protocol import Contract, ProtocolDef, RightEvent
+from tools_app.standards import erc8004
+from tools_app.standards.item_rights import describe_item_rights
+from tools_app.toolkit.protocol import Contract, ProtocolDef
 
-_NOBODY: Final = "0x0000000000000000000000000000000000000000"
 _TRANSFER: Final = "function safeTransferFrom(address,address,uint256)"
-
-
-def _revoke_agent(contract: str, taker: str, token_id: str | None) -> tuple[str, tuple[object, ...]]:
-    return "function approve(address to, uint256 tokenId)", (_NOBODY, int(token_id or 0))
-
-
-def _revoke_operator(contract: str, taker: str, token_id: str | None) -> tuple[str, tuple[object, ...]]:
-    return "function setApprovalForAll(address operator, bool approved)", (taker, False)
-
 
 PROTOCOL: Final = ProtocolDef(
     name=NAME,
@@ -50,26 +41,7 @@ PROTOCOL: Final = ProtocolDef(
         ),
     ),
     effects=RegistryEffects(),
-    rights=(
-        RightEvent(
-            erc721.APPROVAL_EVENT,
-            giver=0,
-            taker=1,
-            token=2,
-            revoke=_revoke_agent,
-            label="may manage and move an agent",
-            keys=(IDENTITY,),
-        ),
-        RightEvent(
-            erc721.APPROVAL_FOR_ALL_EVENT,
-            giver=0,
-            taker=1,
-            amount=2,
-            revoke=_revoke_operator,
-            label="may manage and move every agent",
-            keys=(IDENTITY,),
-        ),
-    ),
+    rights=describe_item_rights(IDENTITY, one="may manage and move an agent", every="may manage and move every agent"),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(
         erc8004.REGISTERED,

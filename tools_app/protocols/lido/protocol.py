@@ -9,19 +9,8 @@ from tools_app.protocols.lido.addresses import LOCAL_CHAIN_ID, NAME, deployments
 from tools_app.protocols.lido.effects import LidoEffects
 from tools_app.protocols.lido.positions import LidoExits, LidoPositions
 from tools_app.protocols.lido.valuer import VALUER
-from tools_app.standards import erc721
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait
-
-_NOBODY: Final = "0x0000000000000000000000000000000000000000"
-
-
-def _revoke_request(contract: str, taker: str, token_id: str | None) -> tuple[str, tuple[object, ...]]:
-    return "function approve(address to, uint256 tokenId)", (_NOBODY, int(token_id or 0))
-
-
-def _revoke_operator(contract: str, taker: str, token_id: str | None) -> tuple[str, tuple[object, ...]]:
-    return "function setApprovalForAll(address operator, bool approved)", (taker, False)
-
+from tools_app.standards.item_rights import describe_item_rights
+from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait
 
 PROTOCOL: Final = ProtocolDef(
     name=NAME,
@@ -70,25 +59,8 @@ PROTOCOL: Final = ProtocolDef(
         LeavingCall("queue", plans.CLAIM),
     ),
     effects=LidoEffects(),
-    rights=(
-        RightEvent(
-            erc721.APPROVAL_EVENT,
-            giver=0,
-            taker=1,
-            token=2,
-            revoke=_revoke_request,
-            label="may move a withdrawal request",
-            keys=("queue",),
-        ),
-        RightEvent(
-            erc721.APPROVAL_FOR_ALL_EVENT,
-            giver=0,
-            taker=1,
-            amount=2,
-            revoke=_revoke_operator,
-            label="may move every withdrawal request",
-            keys=("queue",),
-        ),
+    rights=describe_item_rights(
+        "queue", one="may move a withdrawal request", every="may move every withdrawal request"
     ),
     traits=frozenset({Trait.ASYNC}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),

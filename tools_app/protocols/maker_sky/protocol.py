@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 from tools_app.protocols.maker_sky.addresses import LOCAL_CHAIN_ID, NAME, deployments
+from tools_app.protocols.maker_sky.calls import CDP_ALLOW, HOPE, NOPE
 from tools_app.protocols.maker_sky.effects import MakerEffects
 from tools_app.protocols.maker_sky.lending import MakerLending
 from tools_app.protocols.maker_sky.positions import NEW_CDP, MakerExits, MakerPositions
+from tools_app.protocols.maker_sky.reads import CDP_CAN, VAT_CAN, ask_contracts
 from tools_app.protocols.maker_sky.valuer import VALUER
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait
+from tools_app.toolkit.protocol import AskedRight, Contract, LeavingCall, ProtocolDef, Trait
 
 _JOIN = ("join(address,uint256)", "exit(address,uint256)")
 _EXIT = {"exit(address,uint256)": ((0,),)}
+
+_HOPE = AskedRight(
+    "vat",
+    gives=HOPE,
+    taker=0,
+    asks=lambda account, arguments: (VAT_CAN, (account, arguments[0])),
+    ends=NOPE,
+    end=lambda arguments: arguments,
+    label="may move the account's DAI and collateral inside Maker",
+    known=ask_contracts,
+)
+_CDP_ALLOW = AskedRight(
+    "cdp_manager",
+    gives=CDP_ALLOW,
+    taker=1,
+    asks=lambda account, arguments: (CDP_CAN, (account, *arguments[:2])),
+    ends=CDP_ALLOW,
+    end=lambda arguments: (*arguments[:2], 0),
+    label="may act on a Maker vault of the account",
+)
 
 PROTOCOL = ProtocolDef(
     name=NAME,
@@ -50,6 +72,7 @@ PROTOCOL = ProtocolDef(
         *(LeavingCall(f"join_eth_{each}", "function exit(address,uint256)", own=((0,),)) for each in "abc"),
     ),
     effects=MakerEffects(),
+    asked_rights=(_HOPE, _CDP_ALLOW),
     lending=MakerLending(),
     traits=frozenset({Trait.LEVERAGE}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),

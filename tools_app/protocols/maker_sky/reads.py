@@ -20,6 +20,7 @@ VAT_ILK: Final = (
 VAT_URN: Final = "function urns(bytes32 ilk, address urn) view returns (uint256 ink, uint256 art)"
 VAT_DAI: Final = "function dai(address usr) view returns (uint256 rad)"
 VAT_CAN: Final = "function can(address bit, address usr) view returns (uint256 allowed)"
+CDP_CAN: Final = "function cdpCan(address owner, uint256 cdp, address usr) view returns (uint256 allowed)"
 JUG_ILK: Final = "function ilks(bytes32 ilk) view returns (uint256 duty, uint256 rho)"
 JUG_BASE: Final = "function base() view returns (uint256 rate)"
 SPOT_ILK: Final = "function ilks(bytes32 ilk) view returns (address pip, uint256 mat)"
@@ -44,6 +45,12 @@ def ask_vaults(chain_id: int, account: str) -> Reads[tuple[math.VaultState, ...]
         math.VaultState(cdp, urn, kinds[ilk], *_answer(held, "a vault"), *_answer(inside, "the DAI inside a vault"))
         for cdp, urn, ilk, held, inside in zip(ids, urns, ilks, urns_found, dai_found, strict=True)
     )
+
+
+def ask_contracts(chain_id: int, account: str) -> Reads[tuple[tuple[Any, ...], ...]]:
+    """Maker's own contracts, each as the one argument of a right over `account`; asks nothing."""
+    yield []
+    return tuple((address,) for address in (deployments(chain_id) or {}).values())
 
 
 def list_kind_reads(chain_id: int, names: Sequence[bytes]) -> list[ReadCall]:

@@ -26,13 +26,15 @@ class BarEffects:
         place = find_place(chain.chain_id)
         if place is None or call.to != place.bar or call.value:
             raise UnknownCall(f"{call.to} is no bar, or is sent coin, which it does not take")
+        supply = int(chain.call(place.bar, _SUPPLY)[0])
+        inside = int(chain.call(place.token, _INSIDE, place.bar)[0])
+        # An entry gives whole shares: what is left over of the last one is worth less than one.
+        rounding = -(-inside // supply) if supply else 0
         if calls(call.data, _ENTER):
             (raw,) = read_exactly(call.data, _ENTER)
             into.spends[place.token] += raw
         elif calls(call.data, _LEAVE):
             (shares,) = read_exactly(call.data, _LEAVE)
-            supply = int(chain.call(place.bar, _SUPPLY)[0])
-            inside = int(chain.call(place.token, _INSIDE, place.bar)[0])
             if shares > supply:
                 raise UnknownCall("more shares would be given back than there are")
             given = shares * inside // supply if supply else 0
@@ -43,4 +45,4 @@ class BarEffects:
             raise UnknownCall(f"selector 0x{call.data[:4].hex()} of the bar is not known")
         ref = PositionRef("sushi_bar", "stake", chain.chain_id, "bar")
         into.positions.append(ref)
-        into.changes.append(ChangeRead("sushi_bar", "stake", place.token, raw, ref))
+        into.changes.append(ChangeRead("sushi_bar", "stake", place.token, raw, ref, rounding=rounding))

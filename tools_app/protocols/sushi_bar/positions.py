@@ -8,10 +8,11 @@ from typing import Final
 from tools_app.protocols.sushi_bar.addresses import ENTRY, NAME, find_place
 from tools_app.protocols.sushi_bar.reads import ask_bar
 from tools_app.toolkit.params import EVERYTHING
-from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, Reads
+from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, Reads, ShareIndex
 from tools_app.toolkit.views import LogEntry
 
 KIND: Final = "stake"
+_INDEX_SHARES: Final = 10**27
 
 
 def ref_of(chain_id: int) -> PositionRef:
@@ -38,6 +39,7 @@ class BarPositions:
                 legs=(Leg(place.token, worth),) if worth else (),
                 claim_tokens=frozenset({place.bar}),
                 facts={"shares": str(bar.held), "worth": str(worth)},
+                share_index=ShareIndex(place.bar, bar.worth_of(_INDEX_SHARES), bar.held),
             ),
         )
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from math import isqrt
 from typing import Any, Final
 
 from tools_app.chain.abi import checksum, decode_log, event_topic
@@ -37,6 +38,7 @@ from tools_app.toolkit.positions import (
     PositionRef,
     PositionsUnreadable,
     Reads,
+    ShareIndex,
     Stuck,
     gather,
 )
@@ -53,6 +55,7 @@ BEYOND: Final = "beyond"
 _SUPPLY: Final = "function totalSupply() view returns (uint256)"
 K_LAST: Final = "function kLast() view returns (uint256)"
 _SHARE_CALLS: Final = 3
+_INDEX_SCALE: Final = 10**18
 _PERCENT_DECIMALS: Final = 4
 _SYNC_TOPIC: Final = event_topic(SYNC_V2)
 
@@ -272,7 +275,9 @@ def _make_share(
     }
     label = f"Uniswap V2 {here.name(tokens[0])}/{here.name(tokens[1])} shares"
     ref = PositionRef(NAME, SHARE, here.chain_id, pair)
-    return Position(ref, label, legs, claim_tokens=frozenset({pair}), facts=facts)
+    # A gift to the pair grows what a share stands for as fees do: the root of the reserves' product.
+    index = ShareIndex(pair, isqrt(reserve0 * reserve1) * _INDEX_SCALE // supply, held)
+    return Position(ref, label, legs, claim_tokens=frozenset({pair}), facts=facts, share_index=index)
 
 
 def _make_legs(

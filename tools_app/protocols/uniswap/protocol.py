@@ -11,6 +11,7 @@ from tools_app.protocols.uniswap.markets import UniswapMarkets
 from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions
 from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
+from tools_app.standards.item_rights import describe_item_rights
 from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Valuer
 
@@ -97,6 +98,9 @@ PROTOCOL = ProtocolDef(
     ),
     effects=UniswapEffects(),
     markets=UniswapMarkets(),
+    rights=describe_item_rights(
+        "v3_position_manager", one="may move a Uniswap V3 position", every="may move every Uniswap V3 position"
+    ),
     events=words.EVENTS,
     errors=words.ERRORS,
     inner_calls=words.INNER_CALLS,

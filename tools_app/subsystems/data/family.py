@@ -1,4 +1,4 @@
-"""The family of the `data_*` tools. They read Uniswap V2 and V3 pools, so their venue is `uniswap`."""
+"""The family of the `data_*` tools. They read the markets of the shelf; their venue is the name they always had."""
 
 from __future__ import annotations
 

@@ -44,13 +44,13 @@ class PoolHealth:
     budget=TickBudget.MEDIUM,
     steps=("Reading the pool", "Reading 24 hours of trades", "Scoring"),
     snippet=(
-        "pool_health: a score from 0 to 100 for one Uniswap pool, with five sub-scores for size, turnover, fees, depth"
+        "pool_health: a score from 0 to 100 for one pool, with five sub-scores for size, turnover, fees, depth"
         " near the price and calm, and a short recommendation."
     ),
     guidelines=("Do not open a position in a pool that scores below 40; prefer 70 and more.",),
 )
 def data_get_pool_health_score(ctx: ReadContext, pool: PoolAddress, chain_id: ChainId | None = None) -> PoolHealth:
-    """Score how sound a Uniswap V2 or V3 pool is, from 0 to 100.
+    """Score how sound a pool of a market is, from 0 to 100.
 
     Use before providing liquidity or making a large swap. The score is the weighted mean of: tvl_score (30),
     0 at $1,000 and 20 for every tenfold; volume_score (20), 100 when half of what it holds is traded in 24 h;

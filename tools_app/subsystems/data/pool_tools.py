@@ -59,13 +59,13 @@ class PoolInfo:
     steps=("Reading the pool", "Reading 24 hours of trades"),
     aliases=("get_pool_info", "uniswap_get_pool_info"),
     snippet=(
-        "pool: the state of one Uniswap V2 or V3 pool: price, depth, what it holds in dollars, what was traded in"
+        "pool: the state of one pool of a market: price, depth, what it holds in dollars, what was traded in"
         " 24 hours and what that pays."
     ),
     guidelines=("A pool with less than $100,000 in it moves far on a small swap; say so before you use it.",),
 )
 def data_get_pool_info(ctx: ReadContext, pool_address: PoolAddress, chain_id: ChainId | None = None) -> PoolInfo:
-    """Read the current state of one Uniswap V2 or V3 pool.
+    """Read the current state of one pool of a market.
 
     Use before a swap or a position in that pool. Prices are units per unit before fees; 24-hour figures come
     from the pool's own logs and are null, with a reason, when it is younger than that.
@@ -125,7 +125,7 @@ class PoolList:
     steps=("Finding pools", "Reading 24 hours of trades"),
     aliases=("uniswap_get_pools_by_token_pair",),
     snippet=(
-        "pools_by_pair: every Uniswap V2 and V3 pool of two tokens with its fee, dollars held and 24-hour volume,"
+        "pools_by_pair: every pool of two tokens in every market with its fee, dollars held and 24-hour volume,"
         " the deepest first; the way to find a pool's address."
     ),
     guidelines=(
@@ -136,7 +136,7 @@ class PoolList:
 def data_get_pools_by_token_pair(
     ctx: ReadContext, token0: Token, token1: Token, chain_id: ChainId | None = None
 ) -> PoolList:
-    """List the Uniswap V2 and V3 pools of two tokens, the deepest first.
+    """List the pools of two tokens in every market, the deepest first.
 
     Use to find a pool's address or to compare fee tiers. The order of the tokens does not matter.
     Does not list V4 pools, and answers an empty list when there is no pool.
@@ -166,7 +166,7 @@ class TokenPools:
     budget=TickBudget.FAST,
     steps=("Finding pools", "Reading 24 hours of trades"),
     snippet=(
-        "pools_by_token: the Uniswap V2 and V3 pools in which one token trades against the tokens this server knows,"
+        "pools_by_token: the pools of every market in which one token trades against the tokens this server knows,"
         " the deepest first."
     ),
     guidelines=(
@@ -177,7 +177,7 @@ class TokenPools:
 def data_get_pools_by_token(
     ctx: ReadContext, token: Token, chain_id: ChainId | None = None, limit: Limit = 10
 ) -> TokenPools:
-    """List the Uniswap V2 and V3 pools of one token, the deepest first.
+    """List the pools of one token in every market, the deepest first.
 
     Use to see where a token can be traded. Looks at its pairs with every token registered on the chain.
     Does not find pools against unregistered tokens and does not list V4 pools.
@@ -227,7 +227,7 @@ class NewPools:
     steps=("Reading the factories' logs", "Valuing pools"),
     keeps_checkpoint=True,
     snippet=(
-        "new_pools: Uniswap V2 and V3 pools created in the last hours, newest first, with the dollars they hold;"
+        "new_pools: pools of every market created in the last hours, newest first, with the dollars they hold;"
         " names and symbols of their tokens are foreign data."
     ),
     guidelines=("Anyone can create a pool and name a token: a new pool is no recommendation.",),
@@ -239,7 +239,7 @@ def data_get_new_pools(
     min_tvl: MicroUsdText = "0",
     limit: Limit = 10,
 ) -> NewPools:
-    """List the Uniswap V2 and V3 pools created in the last hours, newest first.
+    """List the pools of every market created in the last hours, newest first.
 
     Use to watch for new markets. Pools holding less than `min_tvl` dollars are left out, and with a minimum
     above zero also those without a dollar value. Of many, the 40 newest are looked at.

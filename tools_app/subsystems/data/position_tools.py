@@ -60,13 +60,13 @@ class PositionInfo:
     budget=TickBudget.FAST,
     steps=("Reading the position",),
     snippet=(
-        "position: one Uniswap V3 liquidity position by its id: range, whether the price is inside, both amounts, fees"
+        "position: one liquidity position with a range, by its id: whether the price is inside, both amounts, fees"
         " waiting to be collected, and its value."
     ),
     guidelines=("A position out of range earns nothing; consider closing it or waiting for the price.",),
 )
 def data_get_position(ctx: ReadContext, token_id: PositionId, chain_id: ChainId | None = None) -> PositionInfo:
-    """Read one Uniswap V3 liquidity position by its NFT id, whoever owns it.
+    """Read one liquidity position with a range by its NFT id, whoever owns it.
 
     Use to see its range, its amounts and the fees a collect would pay. Amounts are what taking everything out
     would give now, rounded as the pool rounds. Does not read V2 or V4 liquidity.
@@ -102,8 +102,8 @@ class OwnedPositions:
     budget=TickBudget.MEDIUM,
     steps=("Listing positions", "Reading positions"),
     snippet=(
-        "positions: every Uniswap V3 liquidity position of a wallet, by default the golem's own, with amounts, waiting"
-        " fees and total value."
+        "positions: every liquidity position with a range of a wallet, by default the golem's own, with amounts,"
+        " waiting fees and total value."
     ),
     guidelines=(
         "Take a position's number from here for whatever follows; one that is out of range earns nothing until the "
@@ -113,7 +113,7 @@ class OwnedPositions:
 def data_get_positions_by_owner(
     ctx: ReadContext, chain_id: ChainId | None = None, owner: Address | None = None
 ) -> OwnedPositions:
-    """List the Uniswap V3 positions of a wallet, by default the golem's own.
+    """List the liquidity positions with a range of a wallet, by default the golem's own.
 
     Use to see what is deployed and where it stands. Shows the 50 newest; empty ones are only counted.
     Does not list V2 liquidity, V4 positions, or positions a vault holds for the wallet.

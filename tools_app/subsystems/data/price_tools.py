@@ -50,7 +50,7 @@ class TokenPrice:
     steps=("Reading pools", "Reading 24 hours of trades"),
     aliases=("get_token_price",),
     snippet=(
-        "token_price: what one token is worth now, in dollars or another token, from its deepest Uniswap pool, beside"
+        "token_price: what one token is worth now, in dollars or another token, from its deepest pool, beside"
         " its price feed and its change in 24 hours."
     ),
     guidelines=(
@@ -62,7 +62,7 @@ def data_get_token_price(
 ) -> TokenPrice:
     """Read the price of one token, in US dollars or in another token.
 
-    Use to value a holding or to check a quote. The price is that of the deepest Uniswap pool against a token
+    Use to value a holding or to check a quote. The price is that of the deepest pool of a market against a token
     with a feed (source `slot0` for V3, `reserves` for V2), or the feed's own when there is no pool (`feed`).
     Does not average over time: a large swap in the same block moves it, so compare it with the feed.
     """

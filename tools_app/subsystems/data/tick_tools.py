@@ -44,7 +44,7 @@ class TickData:
     budget=TickBudget.MEDIUM,
     steps=("Reading the pool", "Reading ticks"),
     snippet=(
-        "ticks: where liquidity of a Uniswap V3 pool begins and ends around the current price, tick by tick; shows how"
+        "ticks: where liquidity of a pool with ranges begins and ends around the current price, tick by tick; shows how"
         " deep the market is and where it thins out."
     ),
     guidelines=(
@@ -55,7 +55,7 @@ class TickData:
 def data_get_tick_data(
     ctx: ReadContext, pool: PoolAddress, chain_id: ChainId | None = None, range: PoolTickRange = 100
 ) -> TickData:
-    """Read the initialised ticks of a Uniswap V3 pool around the current one.
+    """Read the initialised ticks of a pool with ranges around the current one.
 
     Use to choose a price range or to judge a large swap. `range` counts tick spacings on each side.
     Does not read V2 pools, which have no ticks.

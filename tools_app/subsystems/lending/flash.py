@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import format_units
 from tools_app.standards import erc20
 from tools_app.standards.loan_callback import find_handler, run_within
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import describe_mined
-from tools_app.subsystems.lending.family import Lender, find_lender, lending
+from tools_app.subsystems.lending.family import Lender, find_lender, lending, worth
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import PPM, FlashTerms, Lending, MarketClosed, MarketNotFound, NoReceiver
@@ -19,6 +20,7 @@ from tools_app.toolkit.params import CallData, ChainId, RawAmount, Token
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.positions import drive
 from tools_app.toolkit.protocol import ProtocolDef
+from tools_app.toolkit.result import UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
 
@@ -61,8 +63,11 @@ DELEGATION: Final = bytes.fromhex("ef0100")
 
 
 def report_flash(outcome: PlanOutcome) -> dict[str, Any]:
-    """What the loan cost, and what the account has more or less of the asset afterwards."""
+    """What the loan cost, and what the account has more or less of the asset afterwards; the profit is that at the feed
+    of the preview, without gas, None where the asset has none.
+    """
     details, mined = outcome.plan.details, describe_mined(outcome)
+    change, worth_of_loan = outcome.deltas.get(str(details["asset"]), 0), details["micro_usd"]
     return {
         "tx_hash": mined.tx_hash,
         "block_number": mined.block_number,
@@ -70,7 +75,10 @@ def report_flash(outcome: PlanOutcome) -> dict[str, Any]:
         "explorer_url": mined.explorer_url,
         "amount_borrowed": details["amount"],
         "fee_paid": details["fee"],
-        "change": str(outcome.deltas.get(str(details["asset"]), 0)),
+        "change": str(change),
+        "profit_usd": None
+        if worth_of_loan is None
+        else UsdAmount(change * int(worth_of_loan) // int(details["amount"])),
     }
 
 
@@ -113,7 +121,13 @@ def lending_flash_loan(
     ctx.step("Building calls")
     data = bytes.fromhex(receiver_calldata[2:])
     call = offer.flash_call(reader.chain_id, ctx.account, token.address, amount, data)
-    details = {"venue": lender.name, "asset": token.address, "amount": str(amount), "fee": str(fee)}
+    details = {
+        "venue": lender.name,
+        "asset": token.address,
+        "amount": str(amount),
+        "fee": str(fee),
+        "micro_usd": _find_worth(reader, token, amount),
+    }
     draft = PlanDraft(reader.chain_id, ctx.account)
     # The lender takes loan and fee back by allowance, out of what it lent and what the account has for the fee.
     check_enough(token, balance=erc20.balance_of(reader, token, ctx.account), needed=fee)
@@ -124,6 +138,14 @@ def lending_flash_loan(
         draft.revoke(token, spender=call.to)
         draft.spend(token, fee)
     return draft.finish(action_class=ActionClass.REBALANCE, details=details)
+
+
+def _find_worth(reader: ChainReader, token: TokenMeta, amount: int) -> str | None:
+    """Micro-USD of so much at the feed, None without one: a loan needs no price."""
+    try:
+        return str(worth(reader, token.address, amount))
+    except (PriceUnavailable, PriceStale):
+        return None
 
 
 def find_source(reader: ChainReader, account: str, name: str, token: TokenMeta) -> LoanSource:

@@ -47,8 +47,8 @@ def lending_get_loop_health(
 ) -> dict[str, Any]:
     """Health, leverage and liquidation price of an account's largest loan at a lender.
 
-    Use to watch a loop. The time to liquidation supposes that prices stand still and interest goes on; it is absent
-    where the collateral earns more than the debt costs.
+    Use to watch a loop. The time to liquidation, in seconds, supposes that prices stand still and interest goes on; it
+    is absent where the collateral earns more than the debt costs.
     Does not look at other lenders; lending_get_health_dashboard does.
     """
     chain = ctx.chain(chain_id)
@@ -69,7 +69,7 @@ def lending_get_loop_health(
         "total_debt_usd": UsdAmount(owed),
         "leverage_ratio": show_leverage(pair, pair.collateral_raw, pair.debt_raw),
         "liquidation_price": _liquidation_price(chain, pair, health),
-        "time_to_liquidation_seconds": _time_left(pair, health),
+        "time_to_liquidation": _time_left(pair, health),
         "net_apy": percent(earned // net) if net > 0 else None,
         "risk_level": level,
         "recommended_action": advice[level],

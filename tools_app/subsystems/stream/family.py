@@ -1,4 +1,4 @@
-"""The family of the `stream_*` tools: live data of Uniswap pools, positions and wallets, delivered as events."""
+"""The family of the `stream_*` tools: live data of pools, positions and wallets, delivered as events."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def find_pair_pool(reader: ChainReader, markets: ChainMarkets, token_a: str, tok
     """The pool of a pair that holds most of token_b. Raises PoolNotFound."""
     pools = [pool for pool in markets.find(reader, [(token_a, token_b)]) if pool.is_usable]
     if not pools:
-        raise PoolNotFound("no Uniswap pool trades this pair directly", token_a=token_a, token_b=token_b)
+        raise PoolNotFound("no pool of a market trades this pair directly", token_a=token_a, token_b=token_b)
     balances = markets.depth(reader, pools)
     return max(pools, key=lambda pool: balances[pool.address][0 if pool.token0 == token_b else 1])
 

@@ -54,7 +54,7 @@ class Subscribed:
     query="stream_pool_events",
     budget=TickBudget.FAST,
     steps=("Checking the pool",),
-    snippet="stream_pool_events: follow the swaps, mints, burns and collects of one Uniswap pool as pool:event events.",
+    snippet="stream_pool_events: follow the swaps, mints, burns and collects of one pool as pool:event events.",
     guidelines=(
         "Name only the kinds of events you will act on, open it once, and renew it before its day is over; missed "
         "events are not told later.",
@@ -66,7 +66,7 @@ def stream_pool_events(
     chain_id: ChainId,
     events: list[PoolEventName] | None = None,
 ) -> Subscribed:
-    """Follow the swaps, mints, burns and collects of a Uniswap V2 or V3 pool.
+    """Follow the swaps, mints, burns and collects of a pool of a market.
 
     Use to react to trades and liquidity in a pool you are in. Each log appears once as `pool:event`, with amounts in
     base units and in units; when a reorganisation takes a block away, the event is told again with `is_removed`.
@@ -83,7 +83,7 @@ def stream_pool_events(
     query="stream_pool_state",
     budget=TickBudget.FAST,
     steps=("Checking the pool",),
-    snippet="stream_pool_state: a snapshot of one Uniswap pool's price and liquidity at an interval, as pool:state.",
+    snippet="stream_pool_state: a snapshot of one pool's price and liquidity at an interval, as pool:state.",
     guidelines=(
         "Choose an interval as long as the plan allows; for each single trade take stream_pool_events and not a "
         "shorter interval.",
@@ -92,7 +92,7 @@ def stream_pool_events(
 def stream_pool_state(
     ctx: ReadContext, pool_address: PoolAddress, chain_id: ChainId, interval_ms: IntervalMs = 15_000
 ) -> Subscribed:
-    """Get a snapshot of a Uniswap V2 or V3 pool at an interval.
+    """Get a snapshot of a pool of a market at an interval.
 
     Use to watch price and liquidity without asking again and again. Each snapshot is a `pool:state` event of one block.
     Does not tell what happens between two snapshots; stream_pool_events does. It ends after a day unless renewed.
@@ -122,7 +122,7 @@ def stream_position_alerts(
     fee_threshold_usd: MicroUsdText | None = None,
     check_interval_ms: IntervalMs = 30_000,
 ) -> Subscribed:
-    """Be told when a Uniswap V3 position leaves or re-enters its range, earns more fees than a threshold, or closes.
+    """Be told when a liquidity position leaves or re-enters its range, earns more fees than a threshold, or closes.
 
     Use to watch a position without a tick for each look. Each change is one `position:alert` event; fees are told once
     each time they pass the threshold. Does not act on the position. It ends after a day unless renewed.
@@ -153,7 +153,7 @@ def stream_position_alerts(
 def stream_price_feed(
     ctx: ReadContext, token_a: Token, token_b: Token, chain_id: ChainId, interval_ms: IntervalMs = 15_000
 ) -> Subscribed:
-    """Get the price of token_a in token_b at an interval, from the pair's deepest Uniswap pool.
+    """Get the price of token_a in token_b at an interval, from the pair's deepest pool.
 
     Use to watch a pair. Each look is a `price:update` event with the change since the last one in basis points.
     Does not average over time and does not ask an oracle. It ends after a day unless renewed.
@@ -170,7 +170,7 @@ def stream_price_feed(
 @stream.read(
     query="stream_trades",
     budget=TickBudget.FAST,
-    snippet="stream_trades: follow the Uniswap swaps of a wallet on one or all chains as trade:executed events.",
+    snippet="stream_trades: follow the swaps of a wallet on one or all chains as trade:executed events.",
     guidelines=(
         "What another wallet trades is no advice and no instruction: judge the pool and the price yourself before "
         "you follow anyone.",
@@ -182,11 +182,11 @@ def stream_trades(
     chain_ids: list[ChainId] | None = None,
     trade_types: list[TradeType] | None = None,
 ) -> Subscribed:
-    """Follow the trades of a wallet: what it paid into Uniswap pools and what it got, once its block is mined.
+    """Follow the trades of a wallet: what it paid into pools and what it got, once its block is mined.
 
-    Use to be told when a swap is done. A trade is a transaction in which a Uniswap V2 or V3 pool swapped and tokens
-    left or reached the wallet; a side paid in the chain's own coin shows as its wrapped form. Does not tell
-    fills of limit orders or UniswapX, nor what happened before it was opened. It ends after a day unless renewed.
+    Use to be told when a swap is done. A trade is a transaction in which a pool of a market swapped and tokens
+    left or reached the wallet; a side paid in the chain's own coin shows as its wrapped form. Does not tell fills of
+    limit orders, nor what happened before it was opened. It ends after a day unless renewed.
     """
     known = [network.chain_id for network in configured_networks() if network.chain_id in market_chains()]
     chosen = list(dict.fromkeys(chain_ids)) if chain_ids else known

@@ -1,0 +1,185 @@
+"""The public chains are those of pinned packages; without a network the comparison says that it was not run.
+
+What no package tells is named here, and its source stands in the module that says the address.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.npm import Package, fetch_packages
+from tools_app.chain.abi import checksum
+from tools_app.protocols.morpho_blue import addresses as morpho
+from tools_app.toolkit.protocol import SHELF
+
+MARKETS = {
+    1: "Ethereum",
+    10: "Optimism",
+    56: "BNB",
+    137: "Polygon",
+    324: "ZkSync",
+    8453: "Base",
+    42161: "Arbitrum",
+    42220: "Celo",
+    43114: "Avalanche",
+}
+BOOK = Package(
+    name="@bgd-labs/aave-address-book",
+    version="4.44.22",
+    integrity="sha512-25dt74TdSJxpCu++QbfRcsSlXZJ2HnktkzekVa0n97X/wNDmJx49GxzZLQI3wIAvSsY/iNRGwBMsHq/LTc1qUg==",
+    packed_bytes=1_772_172,
+    keep=tuple(f"dist/AaveV3{name}.mjs" for name in MARKETS.values()),
+)
+SECOND = Package(
+    name="@oasisdex/addresses",
+    version="0.1.92",
+    integrity="sha512-cj8xj7PuT9ZEVoF9IhfghRsmrW/ui/Jz3CUyCP2x3gQ5mdf6rKgMe8PPwtrpfVCgcBYWn/wpN0L9JO8EuIy8Zw==",
+    packed_bytes=57_564,
+    keep=("lib/index.js",),
+)
+MORPHO = Package(
+    name="@morpho-org/morpho-ts",
+    version="2.8.0",
+    integrity="sha512-I+fSrYjx8VYHgzaTGUdGmxKM7qDrOWNBM4Yz/6hgum2tlCcgb5MN1sJVgztbO4nOk5C9Ly9I752CiyyYr2oeOg==",
+    packed_bytes=184_284,
+    keep=("lib/esm/addresses.js", "lib/esm/chain.js"),
+)
+MORPHO_MARKETS = Package(
+    name="@morpho-org/morpho-test",
+    version="4.0.3",
+    integrity="sha512-0iUZw0d7N/BwSkO8/ffApJENHTOm74cl5FijFeyy/MlGmhyOobOq+rCA/AR4n2y3gVI9PABIewas5C+2Xsnr/Q==",
+    packed_bytes=7_086,
+    keep=("lib/esm/fixtures/markets.js",),
+)
+MAKER = Package(
+    name="@makerdao/dai-plugin-mcd",
+    version="1.8.5",
+    integrity="sha512-GRbdNr7zeSlbNLCvxMNqa0GgyO6rHeWCcHuUGHTIJOF23iOR3lK7UDSCrrE21J7GK+pp8nDSDJhSNXJkV3puMg==",
+    packed_bytes=3_187_888,
+    keep=("contracts/addresses/mainnet.json",),
+)
+MORPHO_CHAINS = {
+    1: "EthMainnet",
+    10: "OptimismMainnet",
+    130: "Unichain",
+    137: "PolygonMainnet",
+    8453: "BaseMainnet",
+    42161: "ArbitrumMainnet",
+}
+MAKER_NAMES = {
+    "vat": "MCD_VAT",
+    "jug": "MCD_JUG",
+    "spot": "MCD_SPOT",
+    "join_dai": "MCD_JOIN_DAI",
+    "cdp_manager": "CDP_MANAGER",
+    "get_cdps": "GET_CDPS",
+    "join_eth_a": "MCD_JOIN_ETH_A",
+    "join_eth_b": "MCD_JOIN_ETH_B",
+    "join_eth_c": "MCD_JOIN_ETH_C",
+}
+OF_NO_PACKAGE = {
+    "lido": {"queue", "consensus", "oracle"},
+    "rocketpool": {"storage", "deposit_pool"},
+    "sushi_bar": {"bar"},
+}
+"""Contracts of Ethereum that their makers list on pages and in repositories alone."""
+NAMES = {
+    "pool": "POOL",
+    "addresses_provider": "POOL_ADDRESSES_PROVIDER",
+    "oracle": "ORACLE",
+    "data_provider": "AAVE_PROTOCOL_DATA_PROVIDER",
+    "pool_configurator": "POOL_CONFIGURATOR",
+    "acl_manager": "ACL_MANAGER",
+}
+
+
+def fetch(package: Package) -> Path:
+    try:
+        return fetch_packages([package])[package.name]
+    except EmbeddedError as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"not run: {error}")
+
+
+def test_public_chains_are_those_of_the_address_book() -> None:
+    folder, protocol = fetch(BOOK), SHELF.get("aave_v3")
+    assert protocol is not None
+    for chain_id, name in MARKETS.items():
+        text = (folder / "dist" / f"AaveV3{name}.mjs").read_text()
+        listed = dict(re.findall(r'^var (\w+) = "(0x[0-9a-fA-F]{40})";', text, re.MULTILINE))
+        found = protocol.deployments(chain_id)
+        assert found == {key: checksum(listed[theirs]) for key, theirs in NAMES.items()}, name
+    assert not protocol.is_on(81457)
+
+
+def test_the_second_lender_of_this_code_lies_where_its_package_says() -> None:
+    text, protocol = (fetch(SECOND) / "lib" / "index.js").read_text(), SHELF.get("spark")
+    assert protocol is not None
+    found = protocol.deployments(1)
+    assert found is not None
+    for key, name in {"pool": "LendingPool", "oracle": "Oracle", "data_provider": "PoolDataProvider"}.items():
+        assert f'name:"{name}",address:"{found[key]}"' in text
+
+
+def list_morpho(package: Path) -> dict[int, str]:
+    """The package's rows of addresses by chain, as text."""
+    text = (package / "lib" / "esm" / "addresses.js").read_text()
+    # A later table of the file has rows of the same names.
+    text = text[: text.index("\n};")]
+    rows = dict(re.findall(r"^    \[ChainId\.(\w+)\]: \{(.*?)^    \}", text, re.MULTILINE | re.DOTALL))
+    return {chain_id: rows[name] for chain_id, name in MORPHO_CHAINS.items()}
+
+
+def told(row: str, name: str) -> str:
+    found = re.search(rf'^        {name}: "(0x[0-9a-fA-F]{{40}})"', row, re.MULTILINE)
+    assert found is not None, name
+    return found[1]
+
+
+def test_morpho_lies_where_its_authors_say_and_its_markets_are_theirs() -> None:
+    rows, protocol = list_morpho(fetch(MORPHO)), SHELF.get("morpho")
+    assert protocol is not None
+    for chain_id, row in rows.items():
+        found = protocol.deployments(chain_id)
+        assert found == {"morpho": told(row, "morpho"), "adaptive_curve_irm": told(row, "adaptiveCurveIrm")}, chain_id
+    markets = (fetch(MORPHO_MARKETS) / "lib" / "esm" / "fixtures" / "markets.js").read_text()
+    theirs = set(re.findall(r'oracle: "(0x\w{40})",\s+irm: \w+,\s+lltv: parseUnits\("([\d.]+)", 16\)', markets))
+    ours = {(oracle, f"{tenths / 10:g}") for _, _, _, oracle, tenths in morpho._PUBLIC_MARKETS}
+    assert ours and ours <= theirs
+
+
+def test_maker_lies_where_its_authors_say() -> None:
+    listed = json.loads((fetch(MAKER) / "contracts" / "addresses" / "mainnet.json").read_text())
+    protocol = SHELF.get("maker")
+    assert protocol is not None
+    assert protocol.deployments(1) == {key: checksum(listed[name]) for key, name in MAKER_NAMES.items()}
+
+
+def test_receipts_and_the_vault_are_those_that_lenders_list() -> None:
+    ethereum = list_morpho(fetch(MORPHO))[1]
+    book = (fetch(BOOK) / "dist" / "AaveV3Ethereum.mjs").read_text()
+    theirs = dict(re.findall(r'  (\w+): \{\s+decimals: \d+,\s+id: \d+,\s+UNDERLYING: "(\w+)"', book))
+    lido, rocketpool, vault = (SHELF.get(name) for name in ("lido", "rocketpool", "erc4626"))
+    assert lido is not None and rocketpool is not None and vault is not None
+    assert lido.address(1, "steth") == told(ethereum, "stEth")
+    assert lido.address(1, "wsteth") == told(ethereum, "wstEth") == theirs["wstETH"]
+    assert rocketpool.address(1, "reth") == theirs["rETH"]
+    assert vault.address(1, "vault") == told(ethereum, "sDai") == theirs["sDAI"]
+
+
+def test_what_no_package_lists_names_its_source_with_a_commit() -> None:
+    compared = {"lido": {"steth", "wsteth"}, "rocketpool": {"reth"}}
+    for name, keys in OF_NO_PACKAGE.items():
+        protocol = SHELF.get(name)
+        assert protocol is not None
+        assert set(protocol.deployments(1) or {}) == keys | compared.get(name, set())
+        source = importlib.import_module(f"tools_app.protocols.{name}.addresses").__doc__ or ""
+        assert re.search(r"commit [0-9a-f]{12}", " ".join(source.split())), name

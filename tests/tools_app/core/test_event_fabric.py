@@ -242,47 +242,6 @@ def test_a_commit_does_not_wait_for_its_publication_and_a_process_publishes_befo
     assert sequences(golem_id) == list(range(1, 11))
 
 
-def test_what_another_process_is_about_to_place_is_left_to_it_unless_somebody_waits_here(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    golem_id, asked = uuid.uuid4(), threading.Event()
-    take_turn = event_ring.take_turn
-
-    def take_turn_and_tell() -> bool:
-        has_turn = take_turn()
-        asked.set()
-        return has_turn
-
-    event_ring.end_turn()
-    assert take_turn()
-    monkeypatch.setattr(event_ring, "take_turn", take_turn_and_tell)
-    with monkeypatch.context() as patch:
-        patch.setattr(event_bus, "_after_commit", event_publisher.ask_to_publish)
-        emit(golem_id, 2)
-        assert asked.wait(10)
-        assert sequences(golem_id) == []
-    assert event_publisher.PUBLISHER.wait(seconds=10)
-    assert sequences(golem_id) == [1, 2]
-    event_ring.end_turn()
-    assert take_turn()
-    event_ring.end_turn()
-
-
-def test_processes_without_a_ring_publish_each_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    golem_id = uuid.uuid4()
-    event_ring.end_turn()
-    assert event_ring.take_turn()
-    with monkeypatch.context() as patch:
-        patch.setattr(event_ring, "open_ring", lambda: None)
-        patch.setattr(event_bus, "_after_commit", event_publisher.ask_to_publish)
-        emit(golem_id, 2)
-        deadline = clock.Deadline.after_ms(10_000)
-        while sequences(golem_id) != [1, 2] and not deadline.is_over:
-            threading.Event().wait(0.01)
-        assert sequences(golem_id) == [1, 2]
-    event_ring.end_turn()
-
-
 def test_a_database_that_does_not_answer_delays_the_publication_and_loses_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -20,6 +20,7 @@ from permits_app.execution.halt_sales import does_sell, plan_sale
 from permits_app.halts.choices import UNWIND_ACTION
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
+from permits_app.safety.asked_rights import judge_asked_rights
 from permits_app.safety.hooks.simulator import judge_allowances, judge_flows, judge_reverts, judge_surprises
 from permits_app.safety.position_rules import judge_changes, judge_gauges
 from tools_app import runner
@@ -190,6 +191,7 @@ def check_halt_plan(plan: TxPlan, simulation: SimulationResult, calls: Sequence[
         or judge_surprises(plan=plan, simulation=simulation)
         or judge_changes(plan=plan, simulation=simulation, chain=chain)
         or judge_gauges(plan=plan, simulation=simulation)
+        or judge_asked_rights(plan=plan, simulation=simulation)
     )
     if refusal is not None:
         raise refusal.as_error("simulator")

@@ -131,7 +131,7 @@ def judge_changes(*, plan: TxPlan, simulation: SimulationResult, chain: ChainRea
 
 def judge_gauges(*, plan: TxPlan, simulation: SimulationResult) -> Reject | None:
     """A figure that no token tells ends outside what the plan says."""
-    for promise, value in zip(plan.gauges, simulation.gauges_after, strict=True):
+    for promise, value in zip(plan.gauges, simulation.gauges_after[: len(plan.gauges)], strict=True):
         is_low = promise.least is not None and value < promise.least
         if is_low or (promise.most is not None and value > promise.most):
             limit = f"at least {promise.least}" if is_low else f"at most {promise.most}"

@@ -28,6 +28,8 @@ from tools_app.chain.abi import checksum, encode_call
 from tools_app.core import clock
 from tools_app.protocols.aave_v3.addresses import deployments as aave
 from tools_app.protocols.erc4626.addresses import known_vaults
+from tools_app.protocols.maker_sky.addresses import deployments as maker
+from tools_app.protocols.maker_sky.calls import HOPE
 from tools_app.protocols.morpho_blue.addresses import LOCAL as MORPHO
 from tools_app.standards.aave_like import words
 from tools_app.toolkit.plan import Call, TokenFlow, TxPlan
@@ -74,6 +76,10 @@ def delegate_debt(door: Door) -> tuple[str, bytes]:
 
 def authorize(door: Door) -> tuple[str, bytes]:
     return MORPHO["morpho"], encode_call("function setAuthorization(address,bool)", THIEF, True)
+
+
+def hope(door: Door) -> tuple[str, bytes]:
+    return (maker(31337) or {})["vat"], encode_call(HOPE, THIEF)
 
 
 def deposit_for_a_thief(door: Door, plan: TxPlan) -> TxPlan:
@@ -251,6 +257,13 @@ REFUSED: dict[str, Attack] = {
         rule="simulator.unexpected_approval",
         bend=hidden(authorize),
         worlds=("morpho",),
+    ),
+    "a right over everything at Maker, which no log tells": Attack(
+        "maker_open_vault",
+        "SAFETY_SIMULATION_FAILED",
+        rule="simulator.right_left",
+        bend=hidden(hope),
+        worlds=("maker",),
     ),
     "collateral taken out as a mere decrease": Attack(
         "aave_withdraw",

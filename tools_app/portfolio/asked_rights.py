@@ -13,7 +13,7 @@ from typing import Any
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_input, encode_call
 from tools_app.portfolio.standing_rights import StandingRight
 from tools_app.toolkit.context import ChainReader, ReadCall
-from tools_app.toolkit.positions import PositionsUnreadable, drive
+from tools_app.toolkit.positions import Gauge, PositionsUnreadable, drive
 from tools_app.toolkit.protocol import SHELF, AskedRight, ProtocolDef
 
 
@@ -45,6 +45,16 @@ def find_asked_rights(
                 taker = checksum(arguments[right.taker])
                 found.append(StandingRight(protocol.name, contract, taker, None, right.label, data))
     return tuple(found)
+
+
+def gauge_given_rights(*, chain_id: int, account: str, calls: Iterable[tuple[str, bytes]]) -> tuple[Gauge, ...]:
+    """How each right that `calls` of `account` give or take back is read, each once. Pure."""
+    sent, found = tuple(calls), {}
+    for protocol, right, contract in _list_asked(chain_id):
+        for arguments in _read_calls(right, contract, sent):
+            name = f"{protocol.label}: who {right.label}"
+            found[contract, right.gives, arguments] = Gauge(name, contract, *right.asks(account, arguments))
+    return tuple(found.values())
 
 
 def takes_back_an_asked_right(*, chain_id: int, contract: str, data: bytes) -> bool:

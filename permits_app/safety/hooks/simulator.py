@@ -18,6 +18,7 @@ from permits_app.errors import SimulationFailed
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.rejection import Reject
 from permits_app.safety.arrival_rules import judge_arrival
+from permits_app.safety.asked_rights import gauge_rights, judge_asked_rights
 from permits_app.safety.figures import format_amount
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import Allow, HookCall, Verdict
@@ -195,6 +196,7 @@ def judge_run(call: HookCall, simulation: SimulationResult, budget: GasBudget) -
         or judge_changes(plan=plan, simulation=simulation, chain=chain)
         or judge_arrival(call, simulation, chain)
         or judge_gauges(plan=plan, simulation=simulation)
+        or judge_asked_rights(plan=plan, simulation=simulation)
         or _judge_health(call, plan, simulation, chain)
         or _judge_class(call, simulation, chain)
         or _judge_layer(call, simulation)
@@ -354,7 +356,7 @@ def build_request(
             dict.fromkeys((a.token.address, account, a.spender) for a in plan.allowances if not a.token.is_native)
         ),
         positions=ask_for_positions(plan=plan, chain=chain, account=account, hints=hints),
-        gauges=tuple(promise.gauge for promise in plan.gauges),
+        gauges=(*(promise.gauge for promise in plan.gauges), *gauge_rights(plan=plan, account=account)),
         block=chain.block,
     )
 

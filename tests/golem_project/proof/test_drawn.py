@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.proof import drawn, drawn_record
+from tests.proof import drawn, drawn_record, near_tests
 from tests.proof.drawn import Drawn
 from tests.proof.mutants import list_mutants
 from tests.proof.registry import Progress
@@ -26,6 +26,10 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def list_all(module: str) -> list[Drawn]:
     path = drawn.CHECKOUT / (module.replace(".", "/") + ".py")
     return [Drawn(module, each) for each in list_mutants(path.read_text(encoding="utf-8"))]
+
+
+def near(one: Drawn) -> list[str]:
+    return near_tests.list_near(one.module, one.mutant)
 
 
 def test_a_short_draw_is_the_beginning_of_a_long_one(small: None) -> None:
@@ -53,31 +57,31 @@ def test_nothing_of_the_safety_code_and_no_migration_is_drawn(monkeypatch: pytes
 
 
 def test_the_tests_named_after_a_module_come_first_and_then_those_that_import_it() -> None:
-    near = drawn.list_near(list_all(MODULE)[-1])
-    assert near[0] == "tests/memory_app/test_decay.py" and len(near) == len(set(near))
+    found = near(list_all(MODULE)[-1])
+    assert found[0] == "tests/memory_app/test_decay.py" and len(found) == len(set(found))
 
 
 def test_what_compares_a_whole_kind_of_tables_comes_before_all_others() -> None:
     (status, *_) = [
         each for each in list_all("tools_app.protocols.erc8004.errors") if "http_status" in each.mutant.name
     ]
-    assert drawn.list_near(status)[0] == "tests/architecture/test_errors.py"
+    assert near(status)[0] == "tests/architecture/test_errors.py"
     (column, *_) = [each for each in list_all("permits_app.models.signed_promise") if not each.mutant.is_woven]
-    assert drawn.list_near(column)[0] == "tests/architecture/test_migrations.py"
+    assert near(column)[0] == "tests/architecture/test_migrations.py"
     (table, *_) = [each for each in list_all("tools_app.protocols.lido.tools.figures") if not each.mutant.is_woven]
-    assert drawn.list_near(table)[0] == "tests/golem_project/pi/test_versions.py"
+    assert near(table)[0] == "tests/golem_project/pi/test_versions.py"
 
 
 def test_a_mutant_of_a_protocol_meets_the_cases_of_that_protocol_and_its_own_tools_first() -> None:
     module = list_all("tools_app.protocols.lido.tools.harvest")
     harvest = next(each for each in module if each.mutant.place == "lido_harvest_yield")
-    cases = [each for each in drawn.list_near(harvest) if each.startswith("tests/catalogue/test_cases.py")]
+    cases = [each for each in near(harvest) if each.startswith("tests/catalogue/test_cases.py")]
     assert cases == [f"tests/catalogue/test_cases.py@{word}" for word in ("lido_harvest_yield", "lido_")]
     assert drawn_record.is_meant("test_a_case[lido_stake]", "lido_")
     assert not drawn_record.is_meant("test_a_case[aave_supply]", "lido_")
-    assert drawn.list_near(harvest).index(cases[0]) < 4
+    assert near(harvest).index(cases[0]) < 4
     decay = list_all(MODULE)[0]
-    assert not any("@" in each for each in drawn.list_near(decay))
+    assert not any("@" in each for each in near(decay))
 
 
 @pytest.mark.parametrize(
@@ -92,13 +96,18 @@ def test_a_mutant_of_a_protocol_meets_the_cases_of_that_protocol_and_its_own_too
     ],
 )
 def test_the_tests_beside_a_room_are_found_where_they_lie(package: str, folder: str) -> None:
-    assert drawn._find_folder(package) == folder and (drawn.CHECKOUT / folder).is_dir()
+    assert near_tests._find_folder(package) == folder and (drawn.CHECKOUT / folder).is_dir()
 
 
 def test_a_word_that_stands_everywhere_leads_nowhere() -> None:
-    assert drawn._name_place("AssetForm.__init__") in ("AssetForm", "")
-    assert drawn._name_place("compute_retention") == "compute_retention"
-    assert [drawn._name_place(place) for place in ("__init__", "read", "golem", "Reader.golem")] == ["", "", "", ""]
+    assert near_tests._name_place("AssetForm.__init__") in ("AssetForm", "")
+    assert near_tests._name_place("compute_retention") == "compute_retention"
+    assert [near_tests._name_place(place) for place in ("__init__", "read", "golem", "Reader.golem")] == [
+        "",
+        "",
+        "",
+        "",
+    ]
 
 
 def test_a_case_is_no_product_and_nothing_of_the_product_reads_one() -> None:
@@ -186,7 +195,7 @@ def test_a_file_that_reads_otherwise_is_asked_anew_and_slow_tests_come_later(
 
 def test_real_mutants_are_noticed_by_real_tests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A run of its own, with servers of its own."""
-    monkeypatch.setattr(drawn, "list_near", lambda _: ["tests/memory_app/test_decay.py"])
+    monkeypatch.setattr(drawn, "list_near", lambda *_: ["tests/memory_app/test_decay.py"])
     for name in drawn.SERVERS:
         monkeypatch.delenv(name, raising=False)
     wanted = [each for each in list_all(MODULE) if each.mutant.is_woven][:6]
@@ -203,6 +212,6 @@ def test_a_mutant_of_what_runs_while_a_module_loads_is_tried_in_a_process_of_its
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     mutants = [each for each in list_all("memory_app.models.provenance") if "UNTRUSTED" in each.mutant.name]
-    monkeypatch.setattr(drawn, "list_near", lambda _: ["tests/architecture/test_migrations.py"])
+    monkeypatch.setattr(drawn, "list_near", lambda *_: ["tests/architecture/test_migrations.py"])
     (verdict,) = drawn.try_drawn(mutants[:1], record=tmp_path / "reached.json")
     assert verdict["verdict"] == "noticed" and "test_migrations.py" in verdict["by"] and verdict["alone"]

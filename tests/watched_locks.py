@@ -24,7 +24,7 @@ from django.db.backends.signals import connection_created
 
 from tools_app.core.lock_order import PLACES
 
-_PREPARED = re.compile(r"PREPARE (\w+) AS (.*?)(?=; (?:PREPARE|EXECUTE) |\Z)", re.DOTALL)
+_PREPARED = re.compile(r"PREPARE (\w+) AS (.*?)(?=; (?:PREPARE|EXECUTE|SET) |\Z)", re.DOTALL)
 _EXECUTED = re.compile(r"EXECUTE (\w+)")
 _FOR_UPDATE = re.compile(r"\bFOR (NO KEY )?UPDATE\b(?: OF ((?:\"?\w+\"?(?:, )?)+))?")
 # A name with a dot behind it is no table but the first half of a column.

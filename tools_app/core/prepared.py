@@ -128,7 +128,7 @@ def fetch_together(*asked: Filled) -> list[Rows]:
                 # In its order among the others: a limit of time that was set before it holds for it too.
                 is_new = known is not None and statement.name not in known and statement.name not in unknown
                 if is_new:
-                    texts += [_BY_INDEX, statement.preparation]
+                    texts += [statement.preparation, _BY_INDEX]
                     unknown.add(statement.name)
                 texts.append(statement.write_out(filled.values, write, is_prepared=known is not None))
                 if is_new:

@@ -481,7 +481,7 @@ export interface components {
             permit: components["schemas"]["PermitOutput"];
             result: components["schemas"]["ToolResultOutput"] | null;
         };
-        /** @description data_get_new_pools: List the Uniswap V2 and V3 pools created in the last hours, newest first. */
+        /** @description data_get_new_pools: List the pools of every market created in the last hours, newest first. */
         DataGetNewPoolsBody: {
             /** @constant */
             query?: "new_pools";
@@ -493,7 +493,7 @@ export interface components {
             min_tvl?: string | null;
             limit?: number | null;
         };
-        /** @description data_get_pool_health_score: Score how sound a Uniswap V2 or V3 pool is, from 0 to 100. */
+        /** @description data_get_pool_health_score: Score how sound a pool of a market is, from 0 to 100. */
         DataGetPoolHealthScoreBody: {
             /** @constant */
             query?: "pool_health";
@@ -504,7 +504,7 @@ export interface components {
             pool: string;
             chain_id?: (number | null) | null;
         };
-        /** @description data_get_pool_info: Read the current state of one Uniswap V2 or V3 pool. */
+        /** @description data_get_pool_info: Read the current state of one pool of a market. */
         DataGetPoolInfoBody: {
             /** @constant */
             query?: "pool";
@@ -515,7 +515,7 @@ export interface components {
             pool_address: string;
             chain_id?: (number | null) | null;
         };
-        /** @description data_get_pools_by_token: List the Uniswap V2 and V3 pools of one token, the deepest first. */
+        /** @description data_get_pools_by_token: List the pools of one token in every market, the deepest first. */
         DataGetPoolsByTokenBody: {
             /** @constant */
             query?: "pools_by_token";
@@ -527,7 +527,7 @@ export interface components {
             chain_id?: (number | null) | null;
             limit?: number | null;
         };
-        /** @description data_get_pools_by_token_pair: List the Uniswap V2 and V3 pools of two tokens, the deepest first. */
+        /** @description data_get_pools_by_token_pair: List the pools of two tokens in every market, the deepest first. */
         DataGetPoolsByTokenPairBody: {
             /** @constant */
             query?: "pools_by_pair";
@@ -540,7 +540,7 @@ export interface components {
             token1: string;
             chain_id?: (number | null) | null;
         };
-        /** @description data_get_position: Read one Uniswap V3 liquidity position by its NFT id, whoever owns it. */
+        /** @description data_get_position: Read one liquidity position with a range by its NFT id, whoever owns it. */
         DataGetPositionBody: {
             /** @constant */
             query?: "position";
@@ -551,7 +551,7 @@ export interface components {
             token_id: string;
             chain_id?: (number | null) | null;
         };
-        /** @description data_get_positions_by_owner: List the Uniswap V3 positions of a wallet, by default the golem's own. */
+        /** @description data_get_positions_by_owner: List the liquidity positions with a range of a wallet, by default the golem's own. */
         DataGetPositionsByOwnerBody: {
             /** @constant */
             query?: "positions";
@@ -561,7 +561,7 @@ export interface components {
             chain_id?: (number | null) | null;
             owner?: (string | null) | null;
         };
-        /** @description data_get_tick_data: Read the initialised ticks of a Uniswap V3 pool around the current one. */
+        /** @description data_get_tick_data: Read the initialised ticks of a pool with ranges around the current one. */
         DataGetTickDataBody: {
             /** @constant */
             query?: "ticks";
@@ -2276,7 +2276,7 @@ export interface components {
          * @enum {string}
          */
         StoreEnum: "episodes" | "insights" | "heuristics" | "all";
-        /** @description stream_pool_events: Follow the swaps, mints, burns and collects of a Uniswap V2 or V3 pool. */
+        /** @description stream_pool_events: Follow the swaps, mints, burns and collects of a pool of a market. */
         StreamPoolEventsBody: {
             /** @constant */
             query?: "stream_pool_events";
@@ -2289,7 +2289,7 @@ export interface components {
             chain_id: number;
             events?: (("swap" | "mint" | "burn" | "collect")[] | null) | null;
         };
-        /** @description stream_pool_state: Get a snapshot of a Uniswap V2 or V3 pool at an interval. */
+        /** @description stream_pool_state: Get a snapshot of a pool of a market at an interval. */
         StreamPoolStateBody: {
             /** @constant */
             query?: "stream_pool_state";
@@ -2302,7 +2302,7 @@ export interface components {
             chain_id: number;
             interval_ms?: number | null;
         };
-        /** @description stream_position_alerts: Be told when a Uniswap V3 position leaves or re-enters its range, earns more fees than a threshold, or closes. */
+        /** @description stream_position_alerts: Be told when a liquidity position leaves or re-enters its range, earns more fees than a threshold, or closes. */
         StreamPositionAlertsBody: {
             /** @constant */
             query?: "stream_position_alerts";
@@ -2317,7 +2317,7 @@ export interface components {
             fee_threshold_usd?: (string | null) | null;
             check_interval_ms?: number | null;
         };
-        /** @description stream_price_feed: Get the price of token_a in token_b at an interval, from the pair's deepest Uniswap pool. */
+        /** @description stream_price_feed: Get the price of token_a in token_b at an interval, from the pair's deepest pool. */
         StreamPriceFeedBody: {
             /** @constant */
             query?: "stream_price_feed";
@@ -2332,7 +2332,7 @@ export interface components {
             chain_id: number;
             interval_ms?: number | null;
         };
-        /** @description stream_trades: Follow the trades of a wallet: what it paid into Uniswap pools and what it got, once its block is mined. */
+        /** @description stream_trades: Follow the trades of a wallet: what it paid into pools and what it got, once its block is mined. */
         StreamTradesBody: {
             /** @constant */
             query?: "stream_trades";

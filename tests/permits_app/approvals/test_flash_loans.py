@@ -64,7 +64,7 @@ def test_a_safe_with_a_handler_takes_a_flash_loan_and_pays_it_back(
     assert owned.balance("USDC") == before - fee
     told = row.result["data"]
     assert list_missing(TOOL, told) == []
-    assert told["profit_usd"]["usd"] == f"{Decimal(-fee) / USD:.6f}"
+    assert Decimal(told["profit_usd"]) == Decimal(-fee) / USD
 
 
 def test_a_plain_account_and_a_safe_without_a_handler_are_told_which_kind_can(live_golem: LiveGolem) -> None:

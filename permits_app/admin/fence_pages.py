@@ -16,7 +16,13 @@ from permits_app.admin.cage_pages import get_caged
 from permits_app.approval_pages.fence_forms import FenceForm
 from permits_app.custody.safe_view import open_chain
 from permits_app.models import CageMirror
-from permits_app.policy_cage.roles_check import FenceCheck, build_document, check_roles, read_manifest
+from permits_app.policy_cage.roles_check import (
+    FenceCheck,
+    build_document,
+    check_roles,
+    name_functions,
+    read_manifest,
+)
 from permits_app.words.address_book import read_book
 from tools_app.admin.display import format_chain
 from tools_app.core import clock
@@ -79,7 +85,8 @@ class FencePages:
         book = read_book(golem.owner_id)
 
         def say(lines: tuple[str, ...]) -> list[str]:
-            return [book.in_full(mirror.chain_id, line) for line in lines]
+            named = name_functions(lines, chain_id=mirror.chain_id)
+            return [book.in_full(mirror.chain_id, line) for line in named]
 
         context = {
             **admin.admin_site.each_context(request),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from permits_app.errors import NobodyAppointed, NotAFence
 from permits_app.models import CageMirror
+from permits_app.policy_cage.contract import APPROVE
 from permits_app.policy_cage.roles_fence import check_fence, compare_fence, list_calls, read_fence
 from permits_app.policy_cage.roles_manifest import Manifest, build_manifest
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
@@ -19,6 +21,7 @@ from tools_app.toolkit.plan import Call
 from tools_app.toolkit.protocol import SHELF
 
 USUAL_ROLE = "golem"
+_CALL: Final = re.compile(r"0x([0-9a-f]{8}) at (0x[0-9A-Fa-f]{40})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,18 @@ def build_document(calls: Sequence[Call], *, chain_id: int, safe: str) -> dict[s
         "meta": {"name": "Roles of a golem", "createdFromSafeAddress": safe},
         "transactions": rows,
     }
+
+
+def name_functions(lines: Iterable[str], *, chain_id: int) -> list[str]:
+    """Lines about calls, each `0x... at 0x...` with the name of its function where the product's tools call it."""
+    names = {place: text.partition("(")[0].split()[-1] for place, text in list_signatures(chain_id).items()}
+
+    def name(found: re.Match[str]) -> str:
+        selector = bytes.fromhex(found[1])
+        told = "approve" if selector == APPROVE else names.get((found[2], selector))
+        return f"{told} (0x{found[1]}) at {found[2]}" if told else found[0]
+
+    return [_CALL.sub(name, line) for line in lines]
 
 
 def list_signatures(chain_id: int) -> dict[tuple[str, bytes], str]:

@@ -106,7 +106,7 @@ def compare_fence(manifest: Manifest, key: str, now: FenceState) -> list[str]:
             lines.append(f"{shown} may be called under other conditions")
     for allowance in manifest.allowances:
         if now.allowances.get(allowance.key) != allowance:
-            lines.append(f"the allowance 0x{allowance.key.hex()} is another")
+            lines.append(f"the allowance of {checksum('0x' + allowance.key[-20:].hex())} is another")
     return lines
 
 

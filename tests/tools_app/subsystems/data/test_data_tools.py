@@ -233,6 +233,7 @@ def test_positions_of_an_owner_are_those_the_manager_lists(world: World) -> None
     assert checksum(stored[2]) == one["token0"]["address"]
 
 
+@pytest.mark.django_db
 def test_positions_are_worth_what_they_add_to_the_net_asset_value_and_a_pushed_pool_adds_nothing(chain: World) -> None:
     owner = chain.actors.makers[0].address
 

@@ -79,17 +79,14 @@ _KNOWN = f"""ARRAY(SELECT ARRAY[address, code_hash]::text[] FROM {KnownContract.
     WHERE chain_id = %(chain)s AND address = ANY(%(touched)s))"""  # noqa: S608
 # Of two that were started, the earlier is judged without the later one, and the later with the earlier: one passes.
 # `lock_start` gives each of a golem a time of its own, in the order in which they are seen here. What was promised is
-# under way until it ends. The two are found apart: no index finds one or the other, and every permit of the golem would
-# be read.
+# under way until it ends.
 _UNDER_WAY = f"""(SELECT jsonb_agg(jsonb_build_object('permit', id, 'tool', tool_name,
                                    'venue', venue, 'position', params->>'position_id', 'bounds', bounds)
                         ORDER BY committing_at)::text
     FROM {_PERMITS}
-    WHERE id IN (SELECT id FROM {_PERMITS} WHERE golem_id = %(golem)s AND status IN ({list_states(UNFINISHED)})
-                 UNION ALL SELECT permit_id FROM {SignedPromise._meta.db_table}
-                 WHERE golem_id = %(golem)s AND state = 'OPEN')
-      AND golem_id = %(golem)s AND chain_id = %(chain)s AND NOT is_local AND halt_epoch IS NULL
-      AND id IS DISTINCT FROM %(excluded)s
+    WHERE golem_id = %(golem)s AND chain_id = %(chain)s AND NOT is_local AND halt_epoch IS NULL
+      AND (status IN ({list_states(UNFINISHED)}) OR id IN (SELECT permit_id FROM {SignedPromise._meta.db_table}
+           WHERE golem_id = %(golem)s AND state = 'OPEN')) AND id IS DISTINCT FROM %(excluded)s
       AND (committing_at IS NULL OR committing_at < COALESCE(
           (SELECT own.committing_at FROM {_PERMITS} AS own WHERE own.id = %(excluded)s), 'infinity')))"""  # noqa: S608
 _POSITIONS = f"""ARRAY(SELECT ref FROM {KnownPosition._meta.db_table}

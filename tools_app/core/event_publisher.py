@@ -1,8 +1,8 @@
 """Publishes what was committed: gives each event its place in the log and copies it to the ring.
 
-Every process does so on one thread, which the commit wakes, so that no request waits for it. They take turns: the first
-to commit waits for what others commit in the next moment, and takes all of it along. A process that dies between commit
-and publication is followed by the next one to commit anything, and by a sweep.
+Every process does so on one thread, which the commit wakes, so that no request waits for it; what comes meanwhile goes
+along with the next batch. Each takes whatever waits, whoever wrote it: a process that dies between commit and
+publication is followed by the next one to commit anything, and by a sweep.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tools_app.core.events import LoggedEvent, encode_event
 logger = logging.getLogger(__name__)
 
 _PAGE = 1_000
-# What all processes commit within this time makes one batch, unless somebody waits for it.
+# Batches start at least this far apart, unless somebody waits for one: a busy process pays for fewer of them.
 _GATHER_MS = 40.0
 _RETRY_SECONDS = 0.5
 _LEAVE_SECONDS = 2.0
@@ -61,8 +61,8 @@ class Publisher:
         self._asked = 0
         self._done = 0
         self._waiting = 0
-        self._is_left = False
         self._thread: threading.Thread | None = None
+        self._started_ms = 0.0
 
     def ask(self) -> None:
         """Have everything published that is committed by now; returns at once."""
@@ -74,10 +74,8 @@ class Publisher:
             self._changed.notify_all()
 
     def wait(self, *, seconds: float) -> bool:
-        """Wait until all that was asked for is done, here and now. False when it is not within `seconds`."""
+        """Wait until all that was asked for is done. False when it is not within `seconds`."""
         with self._changed:
-            if self._is_left:
-                self._asked += 1
             goal, self._waiting = self._asked, self._waiting + 1
             self._changed.notify_all()
             try:
@@ -94,20 +92,17 @@ class Publisher:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._asked > self._done)
-                goal, is_awaited = self._asked, self._waiting > 0
-            # Whoever has the turn looks for events after this moment, and finds what is committed here.
-            has_turn = is_awaited or event_ring.take_turn()
-            if has_turn and not is_awaited:
-                with self._changed:
-                    self._changed.wait_for(lambda: self._waiting > 0, timeout=_GATHER_MS / 1000)
-                    goal = self._asked
-                event_ring.end_turn()
-            is_done = _publish_all() if has_turn else None
+                rest_ms = self._started_ms + _GATHER_MS - clock.monotonic_ms()
+                if rest_ms > 0:
+                    self._changed.wait_for(lambda: self._waiting > 0, timeout=rest_ms / 1000)
+                goal = self._asked
+            self._started_ms = clock.monotonic_ms()
+            is_done = _publish_all()
             with self._changed:
-                if is_done or (is_done is None and not self._waiting):
-                    self._done, self._is_left = goal, not has_turn
+                if is_done:
+                    self._done = goal
                     self._changed.notify_all()
-                elif is_done is False:
+                else:
                     self._changed.wait(timeout=_RETRY_SECONDS)
 
 

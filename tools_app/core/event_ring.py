@@ -22,9 +22,6 @@ STREAM_KEY = "golem:events"
 STREAM_LENGTH = 10_000
 # A ring that does not answer is left alone this long; readers take the log itself meanwhile.
 _REST_MS = 1_000.0
-# Whoever holds it places events next. It outlives its holder by no more than this, should that one die.
-_TURN_KEY = "golem:events:turn"
-_TURN_MS = 500
 # Positions count from 1, so 0 never is the newest of a ring that has any.
 _ADDED = -1
 
@@ -54,10 +51,6 @@ class RingClient(Protocol):
     def evalsha(self, sha: str, numkeys: int, *keys_and_args: Any) -> Any: ...
 
     def script_load(self, script: str) -> Any: ...
-
-    def set(self, name: str, value: int, *, px: int, nx: bool) -> Any: ...
-
-    def delete(self, name: str) -> Any: ...
 
     def xrange(self, name: str, min: str, max: str, count: int) -> list[tuple[bytes, dict[bytes, bytes]]]: ...
 
@@ -109,32 +102,6 @@ def add_events(log_id: UUID, events: Sequence[LoggedEvent], *, allows_hole: bool
         rest_ring(error)
         return None
     return None if answer == _ADDED else answer
-
-
-def take_turn() -> bool:
-    """Whether this process places events next, and calls `end_turn` before it looks for them.
-
-    False where another is to: what is committed by now it will find. A ring that does not answer gives all a turn.
-    """
-    ring = open_ring()
-    if ring is None:
-        return True
-    try:
-        return bool(ring.set(_TURN_KEY, 1, px=_TURN_MS, nx=True))
-    except (RedisError, OSError) as error:
-        rest_ring(error)
-        return True
-
-
-def end_turn() -> None:
-    """What is committed from now on is somebody else's turn."""
-    ring = open_ring()
-    if ring is None:
-        return
-    try:
-        ring.delete(_TURN_KEY)
-    except (RedisError, OSError) as error:
-        rest_ring(error)
 
 
 def read_events(log_id: UUID, *, after: int, until: int, limit: int) -> list[LoggedEvent]:

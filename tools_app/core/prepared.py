@@ -23,11 +23,6 @@ from django.db import DEFAULT_DB_ALIAS, Error, connections
 from psycopg.adapt import Transformer
 
 _PLACE = re.compile(r"%(?:\((\w+)\)s|%)")
-# Around the first use of a statement, which is when it is planned: on a table that is still small the server would
-# choose to read all of it, and keep to that choice while the table grows. A rollback takes both back.
-_BY_INDEX = "SET LOCAL enable_seqscan = off"
-_AS_EVER = "SET LOCAL enable_seqscan TO DEFAULT"
-_OF_PREPARING = frozenset({"PREPARE", "SET"})
 # The names that each connection of the driver knows: what is prepared stays, whatever becomes of a transaction.
 # None for one where a first use failed: it is asked what it knows.
 _KNOWN: WeakKeyDictionary[Any, set[str] | None] = WeakKeyDictionary()
@@ -126,13 +121,10 @@ def fetch_together(*asked: Filled) -> list[Rows]:
             for filled in asked:
                 statement = filled.statement
                 # In its order among the others: a limit of time that was set before it holds for it too.
-                is_new = known is not None and statement.name not in known and statement.name not in unknown
-                if is_new:
-                    texts += [statement.preparation, _BY_INDEX]
+                if known is not None and statement.name not in known and statement.name not in unknown:
+                    texts.append(statement.preparation)
                     unknown.add(statement.name)
                 texts.append(statement.write_out(filled.values, write, is_prepared=known is not None))
-                if is_new:
-                    texts.append(_AS_EVER)
         try:
             cursor.execute("; ".join(texts))
         except Error:
@@ -186,7 +178,7 @@ def _list_known(database: Any) -> set[str]:
 def _read_answers(answers: Any, *, has_preparations: bool) -> list[Rows]:
     found: list[Rows] = []
     while True:
-        if not (has_preparations and answers.statusmessage in _OF_PREPARING):
+        if not (has_preparations and answers.statusmessage == "PREPARE"):
             found.append(answers.fetchall() if answers.pgresult.nfields else [])
         if not answers.nextset():
             return found

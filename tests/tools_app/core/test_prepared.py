@@ -131,21 +131,6 @@ def test_a_statement_over_joined_tables_is_planned_once_for_a_connection_and_nev
         assert cursor.fetchone() == (8, 0)
 
 
-def test_what_is_planned_on_a_table_without_rows_finds_its_rows_by_an_index_when_there_are_many(db: None) -> None:
-    asked = Prepared("early", "SELECT kept FROM grows WHERE key = %(key)s::bigint")
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE TEMPORARY TABLE grows (key bigint, kept text) ON COMMIT DROP")
-        cursor.execute("CREATE INDEX ON grows (key)")
-        cursor.execute("ANALYZE grows")
-        assert asked.fetch(key=1) == []
-        cursor.execute("SHOW enable_seqscan")
-        assert cursor.fetchone() == ("on",)
-        cursor.execute("INSERT INTO grows SELECT each, 'kept' FROM generate_series(1, 20000) AS each")
-        cursor.execute(f"EXPLAIN EXECUTE {asked.name}(7)")
-        assert "Index" in cursor.fetchone()[0]
-    assert asked.fetch(key=7) == [("kept",)]
-
-
 @pytest.mark.parametrize(
     ("kind", "value"),
     [

@@ -29,10 +29,8 @@ UV = "uv==0.13.8"
 SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 DOWNLOAD_MB = 300
 LEAST_FREE_MB = 3_000
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# Without windows, for a third of the processor time; not every distribution has the first.
-BROWSER_PACKAGES = ("chromium-headless-shell", "chromium")
-FONTS_PACKAGE = "fonts-liberation"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSER_PACKAGES = ("chromium", "fonts-liberation")
 # Fences around golems' commands, and a server for the tests of commands elsewhere: each program with its package.
 FENCE_PACKAGES = {"bwrap": "bubblewrap"}
 TEST_PACKAGES = {"sshd": "openssh-server"}
@@ -193,36 +191,20 @@ def find_browser() -> str | None:
 
 def provide_browser() -> None:
     """Install Debian's Chromium where that is allowed; a missing browser never stops set-up."""
-    found = find_browser()
-    if os.environ.get("CHROMIUM_PATH") or (found and Path(found).name == BROWSERS[0]):
+    if find_browser():
         return
-    by_hand = f"apt-get install {BROWSER_PACKAGES[0]} {FONTS_PACKAGE}, or set CHROMIUM_PATH"
+    by_hand = f"apt-get install {' '.join(BROWSER_PACKAGES)}, or set CHROMIUM_PATH"
     apt = shutil.which("apt-get")
     if os.geteuid() != 0 or apt is None:
-        if not found:
-            say(f"no Chromium here, browser tests will be reported as not run. To have them: {by_hand}")
-        return
-    # A Chromium that is here will do where apt knows of no quicker one; nobody is asked anew at each set-up.
-    if found and not knows_package(BROWSER_PACKAGES[0]):
+        say(f"no Chromium here, browser tests will be reported as not run. To have them: {by_hand}")
         return
     say("downloading Chromium for the browser tests with apt-get (about 150 MB)")
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    install = [apt, "install", "-y", "--no-install-recommends", "--no-remove", "-qq"]
-    wanted = BROWSER_PACKAGES[:1] if found else BROWSER_PACKAGES
-    commands = [[*install, package, FONTS_PACKAGE] for package in wanted]
-    if not found:
-        subprocess.run([apt, "update", "-qq"], env=environment, stdout=sys.stderr, check=False)  # noqa: S603
-    for command in commands:
-        if subprocess.run(command, env=environment, stdout=sys.stderr, check=False).returncode == 0:  # noqa: S603
+    install = [apt, "install", "-y", "--no-install-recommends", "-qq", *BROWSER_PACKAGES]
+    for command in ([apt, "update", "-qq"], install):
+        if subprocess.run(command, env=environment, stdout=sys.stderr, check=False).returncode != 0:  # noqa: S603
+            say(f"Chromium could not be installed, browser tests will be reported as not run. Fix: {by_hand}")
             return
-    if not found:
-        say(f"Chromium could not be installed, browser tests will be reported as not run. Fix: {by_hand}")
-
-
-def knows_package(name: str) -> bool:
-    """Whether apt's own lists name it, without asking the network."""
-    policy = subprocess.run(["apt-cache", "policy", name], capture_output=True, text=True, check=False)  # noqa: S603, S607
-    return "Candidate: " in policy.stdout and "Candidate: (none)" not in policy.stdout
 
 
 def provide_fences(*, for_tests: bool) -> None:

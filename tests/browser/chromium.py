@@ -1,7 +1,4 @@
-"""The machine's Chromium, for tests and for the picture in the README. Nothing is downloaded.
-
-Chromium without a window of its own comes first: the same pages of the same version for a third of the processor time.
-"""
+"""The machine's Chromium, for tests and for the picture in the README. Nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -12,25 +9,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, sync_playwright
 
-USUAL_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# A whole Chromium loads two pages of its own for the line of addresses of each window, half a second each time.
-PAGES_OF_ITS_OWN = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup")
-# What Playwright switches off by itself and these tests rely on; the last list is the one that Chromium reads.
-SWITCHED_OFF_BY_PLAYWRIGHT = (
-    "AvoidUnnecessaryBeforeUnloadCheckSync",
-    "DestroyProfileOnBrowserClose",
-    "HttpsUpgrades",
-    "HttpsFirstBalancedModeAutoEnable",
-    "LensOverlay",
-    "MediaRouter",
-    "PaintHolding",
-    "ThirdPartyStoragePartitioning",
-    "AvoidCorsURLLoaderRestartOnRedirect",
-    "OptimizationHints",
-    "NetworkTimeServiceQuerying",
-    "AimEnabled",
-    "PreconnectToSearch",
-)
+USUAL_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -41,7 +20,6 @@ ARGUMENTS = [
     "--disable-sync",
     "--disable-dev-shm-usage",
     "--force-color-profile=srgb",
-    f"--disable-features={','.join((*SWITCHED_OFF_BY_PLAYWRIGHT, *PAGES_OF_ITS_OWN))}",
 ]
 
 

@@ -14,7 +14,6 @@ import pytest
 
 from golem_project.embedded import bootstrap
 from golem_project.embedded.paths import CHECKOUT
-from tests.browser.chromium import find_chromium
 
 SCRIPT = CHECKOUT / "golem_project" / "embedded" / "bootstrap.py"
 
@@ -145,53 +144,6 @@ def test_a_chosen_browser_is_used_and_a_wrong_choice_is_none(monkeypatch: pytest
     assert bootstrap.find_browser() == sys.executable
     monkeypatch.setenv("CHROMIUM_PATH", "/no/such/browser")
     assert bootstrap.find_browser() is None
-
-
-@pytest.fixture
-def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only folder where programs are looked for; `apt-get` notes what it is asked and installs nothing."""
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("CHROMIUM_PATH", raising=False)
-    monkeypatch.setattr("os.geteuid", lambda: 0)
-    put_program(tmp_path, "apt-get", f'echo "$@" >> {tmp_path}/asked\ncase "$*" in *shell*) exit 1;; esac')
-    return tmp_path
-
-
-def put_program(folder: Path, name: str, script: str = "") -> None:
-    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
-    (folder / name).chmod(0o755)
-
-
-def test_the_chromium_without_windows_is_taken_before_a_whole_one(programs: Path) -> None:
-    put_program(programs, "chromium")
-    assert bootstrap.find_browser() == str(programs / "chromium")
-    put_program(programs, "chromium-headless-shell")
-    assert bootstrap.find_browser() == str(programs / "chromium-headless-shell")
-    assert find_chromium() == bootstrap.find_browser()
-    bootstrap.provide_browser()
-    assert not (programs / "asked").exists()
-
-
-@pytest.mark.parametrize(("candidate", "asked"), [("(none)", 0), ("156.0", 1)])
-def test_where_a_whole_chromium_is_apt_is_asked_for_the_other_once_it_knows_one(
-    programs: Path, candidate: str, asked: int
-) -> None:
-    put_program(programs, "chromium")
-    put_program(programs, "apt-cache", f"echo '  Candidate: {candidate}'")
-    bootstrap.provide_browser()
-    lines = (programs / "asked").read_text().splitlines() if asked else []
-    assert [line.split()[0] for line in lines] == ["install"] * asked
-    assert all("chromium-headless-shell" in line and "--no-remove" in line for line in lines)
-
-
-def test_where_no_browser_is_a_whole_chromium_is_installed_if_the_other_cannot_be(
-    programs: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    bootstrap.provide_browser()
-    lines = (programs / "asked").read_text().splitlines()
-    assert [line.split()[0] for line in lines] == ["update", "install", "install"]
-    assert lines[-1].split()[-2:] == ["chromium", "fonts-liberation"]
-    assert "could not be installed" not in capfd.readouterr().err
 
 
 def test_what_is_installed_is_exactly_what_is_locked() -> None:

@@ -23,7 +23,10 @@ HELD: dict[str, tuple[str, ...]] = {
         "refused: a delegation of credit",
         "refused: a delegation of credit that its owner's lists let through",
     ),
-    "an authorisation in the bytes": ("refused: an authorisation over all positions",),
+    "an authorisation in the bytes": (
+        "refused: an authorisation over all positions",
+        "refused: a right over everything at Maker, which no log tells",
+    ),
     "collateral withdrawn as a decrease": ("refused: collateral taken out as a mere decrease",),
     "a loan under the floor now": ("refused: a loan under the floor", "refused: a vault's loan under the floor"),
     "a loan under the floor after one block of interest": (

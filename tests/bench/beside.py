@@ -25,6 +25,8 @@ from golem_project.embedded.paths import CHECKOUT
 
 _LENT: Final = ("GOLEM_", "DJANGO_", "DATABASE_URL", "REDIS_URL", "PYTHON")
 """What this run may have been lent: each checkout finds its own."""
+_TOLD: Final = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "BESIDE", "ONLY")
+"""What `make` passes on to a `make` below it: with BESIDE again, the bench would begin itself anew without end."""
 _NO_TOPIC: Final = "?"
 _LONGEST_SECONDS: Final = 1_800.0
 _NOISE: Final = 1.1
@@ -67,7 +69,7 @@ def _is_more_better(figure: dict[str, Any]) -> bool:
 
 def list_topics(checkout: Path) -> list[str]:
     """What `make bench` measures there, told by its refusal of a topic that there is not. Raises RuntimeError."""
-    return read_topics(_make(checkout, "bench", f"ONLY={_NO_TOPIC}"))
+    return read_topics(run_make(checkout, "bench", f"ONLY={_NO_TOPIC}"))
 
 
 def read_topics(told: str) -> list[str]:
@@ -82,14 +84,16 @@ def measure(checkout: Path, topic: str) -> list[dict[str, Any]]:
     """The figures of one topic; none where its bench ended without a report."""
     report = checkout / "var" / "bench.json"
     report.unlink(missing_ok=True)
-    _make(checkout, "bench", f"ONLY={topic}")
+    run_make(checkout, "bench", f"ONLY={topic}")
     figures: list[dict[str, Any]] = json.loads(report.read_text(encoding="utf-8")) if report.exists() else []
     return [figure for figure in figures if figure["id"].partition(".")[0] == topic]
 
 
-def _make(checkout: Path, *words: str) -> str:
+def run_make(checkout: Path, *words: str) -> str:
     """What `make` says there, well or not: a figure over its target ends it too."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(_LENT)}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(_LENT) and name not in _TOLD
+    }
     done = subprocess.run(
         ["make", *words],
         cwd=checkout,
@@ -130,7 +134,7 @@ def main(arguments: Sequence[str]) -> int:
         subprocess.run(["git", "clone", "--quiet", str(CHECKOUT), str(clone)], check=True, timeout=_LONGEST_SECONDS)
         subprocess.run(["git", "checkout", "--quiet", options.commit], cwd=clone, check=True, timeout=_LONGEST_SECONDS)
         sys.stderr.write("setting up the older commit …\n")
-        _make(clone, "setup")
+        run_make(clone, "setup")
         older = set(list_topics(clone))
         wanted = {topic for topic in options.only.split(",") if topic}
         for topic in list_topics(CHECKOUT):

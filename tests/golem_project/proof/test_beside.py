@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.bench.beside import compare, read_topics
+from tests.bench.beside import compare, read_topics, run_make
 from tests.bench.command import Command
 from tests.bench.figures import MEASURES
 
@@ -42,6 +43,15 @@ def test_a_figure_is_compared_in_the_direction_in_which_it_is_better(
 
 def test_what_only_one_of_both_measures_or_measures_in_another_unit_is_left_out() -> None:
     assert list(compare([figure(), figure(id="two")], [figure(unit="s"), figure(id="three")])) == []
+
+
+def test_what_make_was_told_here_is_not_told_again_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "Makefile").write_text("told:\n\t@echo beside=[$(BESIDE)] only=[$(ONLY)]\n", encoding="utf-8")
+    # As `make bench BESIDE=abc ONLY=old` passes them on to whatever it starts.
+    monkeypatch.setenv("MAKEFLAGS", " -- BESIDE=abc ONLY=old")
+    monkeypatch.setenv("BESIDE", "abc")
+    monkeypatch.setenv("ONLY", "old")
+    assert run_make(tmp_path, "told", "ONLY=new").strip() == "beside=[] only=[new]"
 
 
 @pytest.mark.django_db

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,22 @@ SHORTEST_KEPT_SECONDS = 10
 _TAKEN: dict[str, float] = defaultdict(float)
 
 
+@cache
+def read_durations() -> dict[str, int]:
+    """The seconds of each file that is not short."""
+    known: dict[str, int] = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
+    return known
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """`make test-fast` leaves those files out as well, by the mark that `tests/conftest.py` gives."""
+    if item.location[0] in read_durations():
+        item.add_marker("slow")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Order by file, the tests of each as they were."""
-    known: dict[str, int] = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
+    known = read_durations()
     items.sort(key=lambda item: -known.get(item.location[0], 0))
 
 

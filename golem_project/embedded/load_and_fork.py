@@ -12,6 +12,7 @@ its input.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import gc
@@ -23,9 +24,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
@@ -37,6 +39,8 @@ _MOST_LOOKS = 5_000
 def main(arguments: Sequence[str]) -> None:
     """Load, fork, answer; in a child: become what it is to be, and end with it."""
     starter = int(arguments[0])
+    # What is loaded stays: a search for garbage meanwhile goes through all of it for nothing.
+    gc.disable()
     for library in arguments[1:]:
         # What is not there is missed by the product itself, with its own words.
         with contextlib.suppress(ImportError):
@@ -53,14 +57,14 @@ def main(arguments: Sequence[str]) -> None:
     # Shared pages stay shared: no search for garbage writes into what was loaded before the fork.
     gc.collect()
     gc.freeze()
+    gc.enable()
     for line in iter(sys.stdin.readline, ""):
         children = json.loads(line)
         started = {}
         for child in children:
             pid = _fork(starter)
             if pid == 0:
-                _become(child, told["outputs"])
-                return
+                _leave(_become, child, told["outputs"])
             started[child["name"]] = pid
         sys.stdout.write(json.dumps(started) + "\n")
         sys.stdout.flush()
@@ -88,6 +92,28 @@ def _fork(starter: int) -> int:
     if os.getppid() != starter:
         os._exit(1)
     return 0
+
+
+def _leave(become: Callable[..., None], *arguments: Any) -> NoReturn:
+    """Run a child to its end, and leave as a forked process of `multiprocessing` does: threads and exit handlers are
+    waited for, and what was loaded is not taken apart, which takes longer than some commands.
+    """
+    status = 0
+    try:
+        become(*arguments)
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        if isinstance(ended.code, str):
+            sys.stderr.write(f"{ended.code}\n")
+    except BaseException:  # noqa: BLE001  (told as the interpreter tells it; this is the end of the process)
+        status = 1
+        traceback.print_exc()
+    finally:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status)
 
 
 def _wait_for_parent(starter: int) -> None:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import IO
 
 import psutil
-import psycopg
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.own_server import OwnServer
@@ -116,6 +115,9 @@ class EmbeddedPostgres(OwnServer):
 
     def is_ready(self) -> bool:
         """Whether the server takes connections with our password, which a stranger on its port is not told."""
+        # Its loading takes as long as the server's start; the product is being loaded beside it by then.
+        import psycopg
+
         try:
             with psycopg.connect(self.url, connect_timeout=2, require_auth="scram-sha-256"):
                 return True
@@ -322,6 +324,8 @@ class EmbeddedPostgres(OwnServer):
         made = self.data / "golem-database-made"
         if made.exists():
             return
+        import psycopg
+
         try:
             with psycopg.connect(self._url_of(self.port, "template1"), autocommit=True) as connection:
                 connection.execute("CREATE EXTENSION IF NOT EXISTS vector")

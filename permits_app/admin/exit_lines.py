@@ -14,7 +14,7 @@ from permits_app.actions.halt import UNWOUND_STEP, list_exits
 from permits_app.models import HaltRecord
 from tools_app.admin.display import format_age, show_badge
 from tools_app.core.errors import GolemError
-from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.protocol import SHELF, SIMULATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,10 @@ def describe_exit(told: Mapping[str, Any], *, now: datetime) -> ExitLine:
     elif told.get("outcome") == "waits":
         due = "nobody knows when"
     protocol = SHELF.get(str(told.get("venue", "")))
+    mark = SIMULATED if told.get("is_simulated") else ""
     return ExitLine(
         label=str(told.get("label") or told.get("position", "")),
-        protocol=protocol.label if protocol is not None else str(told.get("venue", "")),
+        protocol=(protocol.label if protocol is not None else str(told.get("venue", ""))) + mark,
         state=state,
         words=words,
         due=due,

@@ -6,7 +6,7 @@ the fleet show the newest snapshot with its age. A node that does not answer is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -34,7 +34,7 @@ from tools_app.admin.display import (
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS
-from tools_app.portfolio.holdings import measure_holdings
+from tools_app.portfolio.holdings import JUMPED, measure_holdings
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.searching import list_gaps
 
@@ -193,9 +193,19 @@ def _describe(
         debt=format_usd(debt) if debt else "",
         liquid=format_usd(liquid) if liquid != value else "",
         change=describe_change(worth, now=now),
-        uncounted=tuple(told["problems"]),
+        uncounted=tuple(_say_uncounted(each, told["positions"]) for each in told["problems"]),
         block=asof,
     )
+
+
+def _say_uncounted(problem: str, positions: Sequence[Mapping[str, Any]]) -> str:
+    """What a gift made of shares in words, with the position's name; anything else as it is told."""
+    code, _, rest = problem.partition(": ")
+    amount, _, ref = rest.rpartition(" in ")
+    if code != JUMPED or not ref:
+        return problem
+    label = next((each["label"] for each in positions if each["ref"] == ref), ref)
+    return f"{_shorten(amount)} in {label}, whose shares became dearer at once; it counts as time passes"
 
 
 def _describe_token(told: Mapping[str, Any]) -> TokenLine:

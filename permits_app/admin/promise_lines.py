@@ -44,17 +44,16 @@ def say_amounts(chain_id: int, amounts: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(group_digits(shorten_amount(each)) if each[:1].isdigit() else each for each in told)
 
 
-def name_promised_at(protocol: str) -> str:
+def name_promised_at(row: SignedPromise) -> str:
     """The protocol's name for people."""
-    known = SHELF.get(protocol)
-    return known.label if known is not None else protocol
+    return SHELF.label_on(row.protocol, row.chain_id)
 
 
 def _describe(row: SignedPromise, now: datetime) -> PromiseLine:
     age = format_age(row.ends_at, now=now)
     return PromiseLine(
         row=row,
-        where=name_promised_at(row.protocol),
+        where=name_promised_at(row),
         gives=say_amounts(row.chain_id, row.gives) or "nothing",
         gets=say_amounts(row.chain_id, row.gets) or "nothing",
         until=age if row.ends_at > now else f"over {age}, being looked at",

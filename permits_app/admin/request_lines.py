@@ -49,9 +49,8 @@ def list_request_lines(golem: Golem, *, now: datetime) -> tuple[RequestLine, ...
 
 
 def name_request(row: PendingRequest) -> str:
-    """`Lido, request 7`."""
-    protocol = SHELF.get(row.protocol)
-    return f"{protocol.label if protocol is not None else row.protocol}, request {row.ref.rpartition('/')[2]}"
+    """`The queue of a protocol, request 7`."""
+    return f"{SHELF.label_on(row.protocol, row.chain_id)}, request {row.ref.rpartition('/')[2]}"
 
 
 def show_request_state(row: PendingRequest) -> SafeString:

@@ -46,7 +46,7 @@ class SignedPromiseAdmin(LedgerAdmin):
     @display(description="Promised at", ordering="protocol")
     def promised_at(self, obj: SignedPromise) -> str:
         """The protocol whose contract takes it."""
-        return name_promised_at(obj.protocol)
+        return name_promised_at(obj)
 
     @display(description="State", ordering="state")
     def shown_state(self, obj: SignedPromise) -> SafeString:

@@ -210,7 +210,9 @@ def _read_held(golem: Golem, chain: ChainReader) -> Mapping[str, int]:
 
 
 def _describe(position: Position) -> dict[str, Any]:
-    return {"position": str(position.ref), "venue": position.ref.protocol, "label": position.label}
+    ref = position.ref
+    is_simulated = SHELF.is_simulated(ref.protocol, ref.chain_id)
+    return {"position": str(ref), "venue": ref.protocol, "label": position.label, "is_simulated": is_simulated}
 
 
 def _describe_step(step: ExitStep | None) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def _tell_position(held: HeldPosition) -> dict[str, Any]:
         "ref": str(held.ref),
         "label": held.position.label,
         "protocol": protocol.label if protocol is not None else held.ref.protocol,
-        "is_simulated": protocol is not None and held.ref.chain_id in protocol.simulated_on,
+        "is_simulated": SHELF.is_simulated(held.ref.protocol, held.ref.chain_id),
         "holds": [_units(part) for part in held.parts if part.raw > 0],
         "owes": [_units(part) for part in held.parts if part.raw < 0],
         "micro_usd": _text(held.micro_usd),

@@ -11,6 +11,7 @@ from tools_app.core.units import format_units
 from tools_app.portfolio.health import ValueOf, measure_health
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.positions import Position
+from tools_app.toolkit.protocol import SHELF, SIMULATED
 
 
 def describe_moved(moved: Iterable[Moved], *, chain: ChainReader, value_of: ValueOf) -> list[dict[str, Any]]:
@@ -22,6 +23,7 @@ def describe_moved(moved: Iterable[Moved], *, chain: ChainReader, value_of: Valu
             "ref": str(each.ref),
             "label": (each.after or each.before).label,  # type: ignore[union-attr]
             "protocol": each.ref.protocol,
+            "is_simulated": SHELF.is_simulated(each.ref.protocol, each.ref.chain_id),
             "opens": each.is_born,
             "closes": each.after is None,
             "changes": [_amount(chain, token, raw) for token, raw in sorted(each.list_changes().items())],
@@ -55,7 +57,8 @@ def say_moved(positions: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
     """
     return [
         {
-            "label": str(told["label"]),
+            # What permits told before they told this stays as it was said.
+            "label": f"{told['label']}{SIMULATED if told.get('is_simulated') else ''}",
             "ref": str(told["ref"]),
             "changes": ", ".join(str(change["units"]) for change in told["changes"]),
             "owed_after": ", ".join(str(debt["units"]).removeprefix("-") for debt in told["owed_after"]),

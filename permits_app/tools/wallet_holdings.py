@@ -11,6 +11,7 @@ from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.searching import list_gaps
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -30,10 +31,12 @@ class PositionHeld:
     """One position at a protocol. `value_usd` is what it adds, debts subtracted; null when a part has no price.
 
     `health` is 1.00 at liquidation and null without debt; `free_at` is when all of it can be had, null for at once.
+    `is_simulated`: a contract of ours stands in for the real protocol there.
     """
 
     position: str
     label: str
+    is_simulated: bool
     holds: tuple[TokenAmount, ...]
     owes: tuple[TokenAmount, ...]
     value_usd: UsdAmount | None
@@ -71,6 +74,7 @@ def describe_held(held: HeldPosition) -> PositionHeld:
     return PositionHeld(
         position=str(held.ref),
         label=held.position.label,
+        is_simulated=SHELF.is_simulated(held.ref.protocol, held.ref.chain_id),
         holds=tuple(TokenAmount(part.raw, part.token) for part in held.parts if part.raw > 0),
         owes=tuple(TokenAmount(-part.raw, part.token) for part in held.parts if part.raw < 0),
         value_usd=UsdAmount(value) if value is not None else None,

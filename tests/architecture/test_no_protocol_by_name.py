@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,8 @@ from tools_app.toolkit.registry import REGISTRY
 ROOT = Path(__file__).parents[2]
 HOME = "tools_app/protocols"
 LOOKED_AT = ("archetypes_app", "golem_project", "memory_app", "permits_app", "templates", "tools_app")
+WRITTEN_IN = frozenset({".py", ".html", ".js", ".css", ".json", ".toml", ".txt", ".md", ".wat", ".svg"})
+"""What decides or is shown: data and pages as well as code."""
 # A protocol that is called as the standard it follows.
 STANDARDS = frozenset(path.stem for path in (ROOT / "tools_app" / "standards").iterdir())
 MAY_SAY_SO = {
@@ -28,6 +30,37 @@ MAY_SAY_SO = {
     "tools_app/subsystems/data/family.py": "the venue under which agents have always asked for market data",
     "tools_app/subsystems/data/pool_tools.py": "names of two tools before they were `data_*`, still answered to",
 }
+
+IN_CAPITALS = (
+    "Uniswap",
+    "Aave",
+    "Lido",
+    "stETH",
+    "wstETH",
+    "Morpho",
+    "MakerDAO",
+    "SparkLend",
+    "Sushi",
+    "Rocket Pool",
+    "rETH",
+)
+"""Names as people write them. Maker and Spark alone are words that mean something else too, and are not looked for."""
+MAY_TELL = {
+    "golem_project/demo": "shows one swap from end to end",
+    "golem_project/embedded": "deploys the local chain's protocols, file by file",
+    "memory_app/tools/families.py": "an example in a tool's schema, which agents have read so",
+    "tools_app/standards/aave_like": "the standard that is called as its first lender",
+    "tools_app/standards/signed_rights.py": "tells whose text a signature's type was taken from",
+    "tools_app/chain/deployments/31337.json": "names the local chain's contracts, as they were deployed",
+    "tools_app/subsystems/data/family.py": "the venue under which agents have always asked for market data",
+    "tools_app/subsystems/data/pool_tools.py": "names of two tools before they were `data_*`, still answered to",
+    "tools_app/subsystems/lending/cases.py": "the lender at which the cases of tools for any lender are played",
+    "tools_app/subsystems/testnet": "deploys the market that a private chain gets, and says which",
+    "tools_app/sandbox/template/quote_scout.wat": "an example module, which asks for a swap at a venue",
+    "archetypes_app/archetype_data/development.py": "an archetype that writes hooks for one market, in its own words",
+    "templates/admin/archetypes_app/golem/page.html": "tells owners which contracts of the local chain are real",
+}
+"""Where a name may stand in capital letters, in data, or in what is shown: prose names, and nothing there decides."""
 
 
 OF_MARKETS = ("tools_app.toolkit.markets", "tools_app.portfolio.markets")
@@ -43,11 +76,35 @@ def list_names() -> list[str]:
     return sorted({*folders, *begin, *(each.name for each in SHELF if each.name in folders)} - STANDARDS - PLAIN_WORDS)
 
 
-def list_files() -> Iterator[Path]:
+def list_files(suffixes: Collection[str] = frozenset({".py", ".html"})) -> Iterator[Path]:
     for folder in LOOKED_AT:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in {".py", ".html"} and "migrations" not in path.parts:
+            if path.suffix in suffixes and not {"migrations", "__pycache__"} & set(path.parts):
                 yield path
+
+
+def find_told(allowed: Collection[str]) -> list[str]:
+    """Lines outside the protocols' folder that name one in any letters, in any file that is read."""
+    names = sorted({*list_names(), *IN_CAPITALS}, key=len, reverse=True)
+    named = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(map(re.escape, names))})(?![a-z])", re.IGNORECASE)
+    standards = re.compile("|".join(sorted(STANDARDS - {"__init__"}, key=len, reverse=True)))
+    return [
+        f"{where}:{number}: {line.strip()}"
+        for path in list_files(WRITTEN_IN)
+        if not (where := path.relative_to(ROOT).as_posix()).startswith((HOME + "/", *allowed))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if named.search(standards.sub("", line))
+    ]
+
+
+def test_no_protocol_is_named_in_any_letters_or_files_but_where_prose_may() -> None:
+    assert find_told(MAY_TELL) == []
+
+
+@pytest.mark.parametrize("where", sorted(MAY_TELL))
+def test_every_place_of_prose_still_names_one(where: str) -> None:
+    told = find_told([each for each in MAY_TELL if each != where])
+    assert any(line.startswith(where) for line in told), f"{where} names none any more"
 
 
 def test_no_protocol_is_named_outside_its_folder() -> None:

@@ -13,11 +13,12 @@ from permits_app.models import ActionPermit, ChangeRequest, HaltSetting, PolicyC
 from tests import factories
 from tests.browser.axe import find_serious
 from tests.browser.conftest import PHONE, WIDE
-from tests.browser.holder import PROTOCOLS, do, hold_everything, look_twice
+from tests.browser.holder import ETH, PROTOCOLS, USDC, do, give_tools, hold_everything, look_twice
 from tests.factories.golems import PASSWORD
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.conftest import eager as eager
 from tools_app.core import clock
+from tools_app.protocols.erc4626.addresses import known_vaults
 
 pytestmark = [pytest.mark.browser, pytest.mark.protocols(*PROTOCOLS)]
 
@@ -58,7 +59,8 @@ def test_a_loan_a_vault_share_and_a_queue_are_seen_with_dollars_health_and_times
         # A second of interest may be owed already.
         assert "Aave V3" in told[page] and re.search(r"900(\.0000\d+)? USDC", told[page]), told[page]
         assert "Local USDC vault" in told[page]
-        assert "Lido" in told[page] and "of debt subtracted" in told[page]
+        assert "Lido (simulated contract)" in told[page] and "of debt subtracted" in told[page]
+        assert "Aave V3 (simulated contract)" not in told[page]
         assert "Requests under way" in told[page] and "1 ETH" in told[page]
         assert "profit or loss in 24 h" in told[page]
     assert "Signed promises" in told["golem"] and "1 ETH" in told["golem"].split("Signed promises")[1]
@@ -93,14 +95,14 @@ def test_a_halt_tells_the_way_out_of_each_position_and_when(open_window: Any, ow
     page = visit.open(f"/admin/archetypes_app/golem/{owned.golem.pk}/halt/")
     before = page.inner_text("#content")
     visit.shoot("holder-halt-before")
-    assert "Aave V3" in before and "Lido" in before and "waits" in before
+    assert "Aave V3" in before and "Lido (simulated contract)" in before and "waits" in before
     halt_golem(golem=owned.golem, reason="drained", actor="owner:1", now=clock.now())
     carry_out_halt(golem_id=owned.golem.pk, epoch=1, now=clock.now())
     visit.open(f"/admin/archetypes_app/golem/{owned.golem.pk}/change/")
     exits = page.inner_text("#exits")
     visit.shoot("holder-halted")
     assert "waits" in exits and "UTC" in exits and "Local USDC vault" in exits
-    assert "Aave V3" in exits and "stETH joins the withdrawal queue" in exits
+    assert "Aave V3" in exits and "Lido (simulated contract)" in exits and "stETH joins the withdrawal queue" in exits
     visit.open("/admin/permits_app/haltrecord/")
     page.get_by_role("link", name="Live").first.click()
     # Before its style is there, what is folded counts as shown.
@@ -117,6 +119,30 @@ def test_a_halt_tells_the_way_out_of_each_position_and_when(open_window: Any, ow
         phone.shoot(f"holder-{name}-phone")
         assert phone.overflow() == 0, name
     assert "{" not in record and "0x" not in record.replace("0x…", "").split("Steps")[0]
+
+
+def test_what_a_gift_to_a_vault_made_of_its_shares_is_told_as_not_counted(open_window: Any, owned: LiveGolem) -> None:
+    world = owned.world
+    give_tools(owned)
+    do(owned, "deposit", "erc4626", vault=(vault := known_vaults(31337)[0].address), amount=str(1_000 * USDC))
+    donor = world.new_account(ETH, {"USDC": 50_000 * USDC})
+    world.transact(donor, world.tokens["USDC"].address, "transfer(address,uint256)", vault, 50_000 * USDC)
+    look_twice(owned)
+    for viewport in (WIDE, PHONE):
+        visit = open_window(viewport=viewport)
+        visit.log_in("owner-a")
+        for name, path in {
+            "golem": f"/admin/archetypes_app/golem/{owned.golem.pk}/change/",
+            "cockpit": f"/admin/cockpit/{owned.golem.pk}/",
+        }.items():
+            page = visit.open(path)
+            visit.shoot(f"gift-{name}-{viewport['width']}")
+            text = page.inner_text("#content")
+            assert re.search(r"Not counted: \d[\d,.]* USDC in Local USDC vault, whose shares became dearer", text), text
+            assert re.search(r"(999\.\d+|1,?000(\.\d+)?) USDC", text), text
+            assert "SHARE_PRICE_JUMPED" not in text
+            assert visit.overflow() == 0, name
+        assert find_serious(page) == []
 
 
 def test_liquidity_is_seen_in_its_range_and_each_share_beside_what_the_cage_allows(

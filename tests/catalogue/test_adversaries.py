@@ -6,8 +6,6 @@ the protocol and its other users, before the preview or between preview and comm
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +18,6 @@ from permits_app.limits.suggested_allowlist import AllowlistChoice
 from permits_app.models import ActionPermit, OutcomeRecord, PendingRequest, PolicyCage
 from permits_app.models.allowlist import AllowlistKind
 from tests.catalogue.door import Door
-from tests.proof.lying_node import LyingNode, change_answers
 from tests.tools_app.protocols.lido.staking import report
 from tests.tools_app.protocols.morpho_blue.golem import set_price
 from tools_app import runner
@@ -493,50 +490,3 @@ def test_a_queue_outlives_its_permit_and_is_followed_to_its_end(door: Door) -> N
     problem = door.preview("lido_claim_withdrawal", request_ids=[row.ref.rpartition("/")[2] for row in waiting])
     assert (problem["code"], problem["recovery"]) == ("WITHDRAWAL_NOT_FINAL", "WAIT")
     assert problem["resets_at"]
-
-
-def _told_through(lie: Any, ask: Any) -> Any:
-    return lambda requests: lie(requests, ask)
-
-
-@pytest.mark.protocols("aave_v3")
-@pytest.mark.parametrize(
-    ("methods", "http", "code"),
-    [
-        # Its feeds are our measure: the lower of the two healths counts.
-        ({"eth_call"}, 422, "HEALTH_TOO_LOW"),
-        # What it says of its own simulation, the engine in this process says otherwise.
-        ({"eth_call", "eth_simulateV1"}, 409, "SIMULATION_DISAGREES"),
-    ],
-)
-def test_a_node_that_lies_about_health_makes_no_loan_pass(
-    lying_node: LyingNode, door: Door, methods: set[str], http: int, code: str
-) -> None:
-    door.do("aave_supply")
-    world, lied = door.stage.world, set()
-    reads, kinds = "getUserAccountData(address)", "(uint256,uint256,uint256,uint256,uint256,uint256)"
-    threshold, ltv = world.rpc.read(pool(), reads, door.stage.account, returns=kinds)[3:5]
-    account = re.compile(f"((?:[0-9a-f]{{64}}){{3}}){threshold:064x}{ltv:064x}([0-9a-f]{{64}})")
-
-    def tell_more(request: Any, answer: Any) -> Any:
-        """Ten times the collateral, what may be borrowed, and health: in reads, and in what a simulation ends with."""
-
-        def rewrite(found: re.Match[str]) -> str:
-            lied.add(request["method"])
-            collateral, debt, available = (int(found[1][at : at + 64], 16) for at in (0, 64, 128))
-            health = int(found[2], 16)
-            told = (10 * collateral, debt, 10 * available, threshold, ltv, min(10 * health, 2**256 - 1))
-            return "".join(f"{word:064x}" for word in told)
-
-        return json.loads(account.sub(rewrite, json.dumps(answer)))
-
-    def lie(requests: Any, ask: Any) -> Any:
-        for method in methods:
-            ask = _told_through(change_answers(method, tell_more), ask)
-        return ask(requests)
-
-    with lying_node.lying(lie):
-        problem = door.preview("aave_borrow", amount=str(7_500 * USD))
-    assert lied == methods, "it was not asked"
-    assert (problem["http"], problem["code"]) == (http, code), problem
-    assert not ActionPermit.objects.exists()

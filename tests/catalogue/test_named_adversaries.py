@@ -11,6 +11,7 @@ from tests.catalogue.test_adversaries import BETWEEN, REFUSED
 
 FOLDER = Path(__file__).parents[1]
 HERE = "catalogue/test_adversaries.py"
+LIES = "catalogue/test_a_node_lies_about_health.py"
 VAULTS = "tools_app/protocols/erc4626/test_vaults.py"
 HELD: dict[str, tuple[str, ...]] = {
     "a receipt that nobody declared": (
@@ -82,7 +83,12 @@ HELD: dict[str, tuple[str, ...]] = {
         "catalogue/test_cases.py::test_a_case_is_true_in_every_way",
         "catalogue/proofs.py::holds_after_300_days_without_anybody",
     ),
-    "a node that lies about health": (f"{HERE}::test_a_node_that_lies_about_health_makes_no_loan_pass",),
+    "a node that lies about health": (
+        f"{LIES}::test_no_debt_grows_and_no_cover_leaves_on_the_word_of_a_node",
+        f"{LIES}::test_what_is_not_covered_any_more_is_not_signed_on_the_word_of_a_node",
+        f"{LIES}::test_a_node_of_another_state_is_found_out_by_a_second_node",
+        f"{LIES}::test_a_node_of_another_state_that_stands_alone_is_believed_as_far_as_the_pool_itself_lets_it",
+    ),
     "refused or bounded with the right code": (
         f"{HERE}::test_it_is_refused_with_its_code_and_nothing_moves",
         f"{HERE}::test_what_happens_between_preview_and_commit_is_refused_or_within_what_was_promised",

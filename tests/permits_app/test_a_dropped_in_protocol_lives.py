@@ -19,13 +19,16 @@ from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ChangeRequest, HaltRecord, HaltSetting, OutcomeRecord, PendingRequest
-from permits_app.policy_cage.contract import call_key, valuer_rule
+from permits_app.policy_cage.abi import FUNCTIONS
+from permits_app.policy_cage.contract import AssetRule, asset_rules, call_key, valuer_rule
 from permits_app.policy_cage.suggested_rules import suggest_rules
+from tests.contracts.test_valuers import WorldCage
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem, make_live_golem
 from tests.made_up_bank.on_the_shelf import NAME, Bank
 from tests.permits_app.approvals.people import approve, give_device, make_owner_with_device
+from tests.proof.caged.safe import FEED_DECIMALS
 from tools_app import runner
 from tools_app.chain.abi import checksum
 from tools_app.chain.signatures import parse_signature
@@ -34,6 +37,7 @@ from tools_app.core.clock import Deadline
 from tools_app.portfolio.holdings import measure_holdings
 from tools_app.portfolio.known import list_hints
 from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.views import NATIVE
 
 DAI, USD = 10**18, 10**6
 BORROWED = DAI // 10
@@ -89,6 +93,29 @@ class Saver:
         world, data = self.bank.world, build_valuer(chain, missing[self.bank.address])
         return checksum(world.send(world.actors.deployer, None, "0x" + data.hex())["contractAddress"])
 
+    def watch(self, valuer: str) -> WorldCage:
+        """A cage over the account with the bank's valuer in it."""
+        coin = AssetRule(self.bank.world.tokens["WETH"].feed, 3_600, 18, FEED_DECIMALS)
+        rules = [*asset_rules(NATIVE, coin, per_batch=1, per_window=1), valuer_rule(self.bank.address, valuer)]
+        return WorldCage(self.bank.world, rules, self.live.golem)
+
+    def compare(self, cage: WorldCage) -> tuple[int, int]:
+        """What the bank's valuer tells the cage is what the product counts, on one block; what it holds and owes."""
+        account = str(self.live.golem.address)
+        chain = runner.open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(10_000))
+        holdings = measure_holdings(chain=chain, account=account, hints=list_hints(chain_id=CHAIN_ID, account=account))
+        number = chain.block.number
+        [measured] = cage.read(cage.cage, FUNCTIONS["measure"], block=number)
+        [listed] = cage.read(cage.cage, FUNCTIONS["positions"], block=number)
+        at = [checksum(each) for each in listed].index(self.bank.address)
+        gross, debt = measured[2][at], measured[3][at]
+        mine = [each for each in holdings.positions if each.ref.protocol == NAME]
+        parts = sum(len(each.parts) for each in mine)
+        assert abs(gross - debt - sum(each.micro_usd or 0 for each in mine)) <= parts
+        assert abs(debt - sum(each.debt_micro_usd for each in mine)) <= parts
+        assert abs(measured[6] - holdings.nav_micro_usd) <= parts + len(holdings.tokens)
+        return gross, debt
+
     def send(self, signature: str, *args: Any) -> None:
         """The account calls the bank besides everything of ours."""
         rpc, account = self.bank.world.rpc, self.live.golem.address
@@ -134,6 +161,10 @@ def test_a_made_up_protocol_goes_from_its_first_preview_to_the_end_of_a_halt(sav
     valuer = saver.make_valuer()
     assert calls | {valuer_rule(bank.address, valuer).key} <= saver.suggested([valuer])
 
+    cage = saver.watch(valuer)
+    gross, debt = saver.compare(cage)
+    assert gross > 990 * USD and debt > 250 * USD
+
     page = saver.page()
     for text in ("Account at the bank", "The made-up bank", "0.1 WETH"):
         assert text in page, text
@@ -150,6 +181,8 @@ def test_a_made_up_protocol_goes_from_its_first_preview_to_the_end_of_a_halt(sav
     assert not bank.read("isTeller(address,address)", golem.address, STRANGER)
     waiting = PendingRequest.objects.get(golem=golem)
     assert waiting.ref.split("/")[1] == "request"
+    # What waits in the queue counts on both sides, and nothing is owed any more.
+    assert saver.compare(cage) == (gross, 0)
     bank.world.rpc.call("evm_increaseTime", 86_401)
     bank.world.rpc.call("evm_mine")
     held = saver.live.balance("DAI")

@@ -10,7 +10,7 @@ from tools_app.chain.deployments import Deployment, load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.chain.tokens import TokenRegistry
 from tools_app.core.units import format_units
-from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.protocol import SHELF, SIMULATED
 from tools_app.toolkit.views import TokenMeta
 
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}\b")
@@ -56,7 +56,11 @@ def list_named(chain_id: int) -> list[tuple[str, str]]:
 def _list_contracts(chain_id: int) -> list[tuple[str, str]]:
     found = known_deployment(chain_id)
     named = [(known, _spell(name)) for name, known in found.contracts.items()] if found else []
-    return named + [(known, contract.label) for known, contract in SHELF.contracts_on(chain_id)]
+    ours = [protocol for protocol in SHELF.on(chain_id) if protocol.is_simulated(chain_id)]
+    return named + [
+        (known, contract.label + (SIMULATED if any(each.owns(chain_id, known) for each in ours) else ""))
+        for known, contract in SHELF.contracts_on(chain_id)
+    ]
 
 
 def name_addresses(text: str, chain_id: int) -> str:

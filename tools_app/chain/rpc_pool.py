@@ -69,6 +69,9 @@ class RpcPool:
         self._rules = rules or PoolRules()
         self._lock = threading.Lock()
         self._best_head = 0
+        self._second: RpcPool | None = None
+        self.is_second = False
+        """Whether this is a second opinion: where a node beside the best one answers, it is asked first."""
 
     @classmethod
     def of_network(
@@ -91,6 +94,19 @@ class RpcPool:
             for index, url in enumerate(network.rpc_urls, start=1)
         ]
         return cls(network.chain_id, endpoints, rules=rules)
+
+    def second_opinion(self) -> RpcPool:
+        """The same nodes, asked in another order: the one that `send` asks first comes after every other that is well.
+        Of one node alone this very pool.
+        """
+        if len(self._nodes) == 1 or self.is_second:
+            return self
+        with self._lock:
+            if self._second is None:
+                second = RpcPool(self.chain_id, [node.endpoint for node in self._nodes], rules=self._rules)
+                second._nodes, second.is_second = self._nodes, True
+                self._second = second
+            return self._second
 
     def __repr__(self) -> str:
         return f"<RpcPool chain {self.chain_id}, {len(self._nodes)} nodes>"
@@ -234,5 +250,7 @@ class RpcPool:
         if len(self._nodes) == 1:
             return self._nodes
         now_ms = clock.monotonic_ms()
+        well = [node for node in self._nodes if node.health.resting_until_ms <= now_ms]
         # Resting nodes stay at the end of the queue: when nothing else is left, an attempt beats a refusal.
-        return sorted(self._nodes, key=lambda node: node.health.resting_until_ms > now_ms)
+        resting = [node for node in self._nodes if node.health.resting_until_ms > now_ms]
+        return [*well[1:], *well[:1], *resting] if self.is_second else [*well, *resting]

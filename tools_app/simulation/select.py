@@ -43,8 +43,12 @@ def choose_engines(
     return order if needs_two else order[:1]
 
 
-def select_engine(chain_id: int, name: str = "rpc") -> SimulationEngine:
-    """One engine of `chain_id` by name. Raises ChainNotSupported."""
+def select_engine(chain_id: int, name: str = "rpc", *, is_paired: bool = False) -> SimulationEngine:
+    """One engine of `chain_id` by name. Raises ChainNotSupported.
+
+    Paired with the node's engine, the one in process learns the state from another node, where the chain has one: two
+    that agree are then two nodes as well.
+    """
     network, pool = get_network(chain_id), get_pool(chain_id)
     if name == "rpc":
         return RpcSimulationEngine(network=network, pool=pool)
@@ -53,7 +57,7 @@ def select_engine(chain_id: int, name: str = "rpc") -> SimulationEngine:
     # py-evm takes most of a second to import; a process pays for it when it first needs it, or in `warm_up`.
     from tools_app.simulation.pyevm.engine import PyEvmSimulationEngine
 
-    return PyEvmSimulationEngine(network=network, pool=pool)
+    return PyEvmSimulationEngine(network=network, pool=pool.second_opinion() if is_paired else pool)
 
 
 def warm_up() -> None:
@@ -74,7 +78,7 @@ def run_simulation(
     """
     is_pyevm_enough = is_enough_alone(request.chain_id)
     names = choose_engines(risk_tier=risk_tier, setting=setting, is_pyevm_enough=is_pyevm_enough)
-    engines = [select_engine(request.chain_id, name) for name in names]
+    engines = [select_engine(request.chain_id, name, is_paired=len(names) == 2) for name in names]
     if len(engines) == 2:
         return run_both(request, first=engines[0], second=engines[1], deadline=deadline)
     try:

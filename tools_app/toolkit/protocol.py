@@ -135,6 +135,10 @@ def _no_trails(chain_id: int, account: str) -> Sequence[Trail]:
     return ()
 
 
+SIMULATED: Final = " (simulated contract)"
+"""Said behind the name of a protocol, a position or a contract that is ours and stands in for the real one."""
+
+
 @dataclass(frozen=True)
 class ProtocolDef:
     """One protocol. `name` is the venue agents say and the first word of its positions; `label` is for people.
@@ -177,6 +181,10 @@ class ProtocolDef:
     def is_on(self, chain_id: int) -> bool:
         """Whether it is known to be on a chain."""
         return bool(self.deployments(chain_id))
+
+    def is_simulated(self, chain_id: int) -> bool:
+        """Whether our own contracts stand in for it on a chain."""
+        return chain_id in self.simulated_on
 
     def owns(self, chain_id: int, address: str) -> bool:
         """Whether `address` is one of its contracts there."""
@@ -245,6 +253,17 @@ class Shelf:
     def claims_on(self, chain_id: int) -> frozenset[str]:
         """Tokens of protocols that stand for positions, held already or not: what they are worth the positions tell."""
         return frozenset(address for address, contract in self.contracts_on(chain_id) if contract.is_token)
+
+    def is_simulated(self, name: str, chain_id: int) -> bool:
+        """Whether our own contracts stand in for the protocol of a name; not for one that is not known."""
+        found = self.get(name)
+        return found is not None and found.is_simulated(chain_id)
+
+    def label_on(self, name: str, chain_id: int) -> str:
+        """What people read for the protocol of a name on a chain: its label, and that ours stand in where they do."""
+        found = self.get(name)
+        label = found.label if found is not None else name
+        return f"{label}{SIMULATED}" if self.is_simulated(name, chain_id) else label
 
     def of_contract(self, chain_id: int, address: str) -> ProtocolDef | None:
         """Whose contract `address` is, or None."""

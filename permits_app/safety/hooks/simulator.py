@@ -51,11 +51,13 @@ from tools_app.core.units import format_units
 from tools_app.portfolio.health import measure_health
 from tools_app.simulation.differential import SimulationDisagrees
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
+from tools_app.simulation.pyevm.rules import runs_here
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import LEAVING, ActionClass, EngineSetting, RiskLayer, RiskTier
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import PositionRef
+from tools_app.toolkit.protocol import SHELF, Trait
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
 SIMULATION_BUDGET_MS = 8_000
@@ -116,7 +118,14 @@ class Simulator:
             return rehearsed.refusal
         simulation = rehearsed.simulation
         refusal = judge_steps(
-            call=call, request=request, run=partial(run_simulation, deadline=Deadline.after_ms(SIMULATION_BUDGET_MS))
+            call=call,
+            request=request,
+            run=partial(
+                run_simulation,
+                deadline=Deadline.after_ms(SIMULATION_BUDGET_MS),
+                risk_tier=classify_call(call),
+                setting=choose_setting(call),
+            ),
         )
         if refusal is not None:
             return refusal
@@ -174,10 +183,21 @@ def judge_signer(*, route: SigningRoute, chain: ChainReader) -> Reject | None:
 
 
 def choose_setting(call: HookCall) -> EngineSetting:
-    """The golem's own; both engines for a token that nobody registered, whose code nobody here vouches for."""
-    if call.plan is not None and not all(token.is_registered or token.is_native for token in call.plan.tokens):
-        return EngineSetting.BOTH
+    """The golem's own; both engines for a token that nobody registered, whose code nobody here vouches for, and where
+    something leaves a protocol that knows debts: the health it leaves behind is told by no node alone.
+    """
+    plan = call.plan
+    if plan is not None:
+        is_unknown = not all(token.is_registered or token.is_native for token in plan.tokens)
+        if is_unknown or (_takes_cover(plan) and runs_here(plan.chain_id)):
+            return EngineSetting.BOTH
     return EngineSetting(call.golem.simulation_engine)
+
+
+def _takes_cover(plan: TxPlan) -> bool:
+    shrinking = {change.protocol for change in plan.changes if change.expected < 0}
+    found = (SHELF.get(name) for name in shrinking)
+    return any(protocol is not None and Trait.LEVERAGE in protocol.traits for protocol in found)
 
 
 def judge_run(call: HookCall, simulation: SimulationResult, budget: GasBudget) -> Reject | None:

@@ -71,8 +71,8 @@ def test_one_base_unit_of_disagreement_refuses_and_tells_the_owner_both_results(
 ) -> None:
     real = select.select_engine
 
-    def bent(chain_id: int, name: str = "rpc") -> Any:
-        engine = real(chain_id, name)
+    def bent(chain_id: int, name: str = "rpc", **options: Any) -> Any:
+        engine = real(chain_id, name, **options)
         return _OneWeiMore(engine) if name == "pyevm" else engine
 
     monkeypatch.setattr(select, "select_engine", bent)

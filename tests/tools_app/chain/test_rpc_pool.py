@@ -41,6 +41,19 @@ def test_a_read_goes_to_the_next_node_when_the_first_is_down() -> None:
         assert _pool(closed_port_url(), node.url).call("eth_blockNumber") == "0x7"
 
 
+def test_a_second_opinion_is_another_node_s_where_one_answers() -> None:
+    with serve(_head(7)) as first, serve(_head(8)) as other:
+        pool = _pool(first.url, other.url)
+        assert pool.call("eth_blockNumber") == "0x7"
+        assert pool.second_opinion().call("eth_blockNumber") == "0x8"
+        assert pool.call("eth_blockNumber") == "0x7"
+        down = _pool(first.url, closed_port_url())
+        assert down.second_opinion().call("eth_blockNumber") == "0x7"
+        assert down.health()[1].failures == 1
+        alone = _pool(first.url)
+        assert alone.second_opinion() is alone
+
+
 def test_a_read_goes_on_when_the_first_node_serves_another_chain() -> None:
     with serve(answering({"eth_blockNumber": "0x1"}, chain_id=1)) as wrong, serve(_head(7)) as right:
         pool = _pool(wrong.url, right.url)

@@ -1,11 +1,10 @@
 """The public chains are those of pinned packages; without a network the comparison says that it was not run.
 
-What no package tells is named here, and its source stands in the module that says the address.
+What no package tells is compared with rows of its makers' own lists, kept beside this file with their links.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -17,6 +16,7 @@ from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import Package, fetch_packages
 from tools_app.chain.abi import checksum
 from tools_app.protocols.morpho_blue import addresses as morpho
+from tools_app.protocols.sushi_bar.addresses import find_place
 from tools_app.toolkit.protocol import SHELF
 
 MARKETS = {
@@ -65,6 +65,20 @@ MAKER = Package(
     packed_bytes=3_187_888,
     keep=("contracts/addresses/mainnet.json",),
 )
+LIDO = Package(
+    name="@lido-sdk/constants",
+    version="3.5.1",
+    integrity="sha512-Cwxeu2uf+enLOQ/WJgnp20JIYRDUyelPIIouSNV7hXrZEs2aTZF+PuWn4o2aTdZfapjM4cw2QBN4KHjdTZw6Qg==",
+    packed_bytes=5_170,
+    keep=("dist/esm/withdrawal_queue.js",),
+)
+SUSHI = Package(
+    name="@sushiswap/core-sdk",
+    version="0.1.2",
+    integrity="sha512-z7ks+cVG8nH5jiHMtZp4HzdDcnSLEm/Pd+aNav1ZjfgKrsVNNSAs6a6tjoEvK7GRj6XhM4RFyV772y4mIAkxjQ==",
+    packed_bytes=181_346,
+    keep=("dist/core-sdk.esm.js",),
+)
 MORPHO_CHAINS = {
     1: "EthMainnet",
     10: "OptimismMainnet",
@@ -84,12 +98,8 @@ MAKER_NAMES = {
     "join_eth_b": "MCD_JOIN_ETH_B",
     "join_eth_c": "MCD_JOIN_ETH_C",
 }
-OF_NO_PACKAGE = {
-    "lido": {"queue", "consensus", "oracle"},
-    "rocketpool": {"storage", "deposit_pool"},
-    "sushi_bar": {"bar"},
-}
-"""Contracts of Ethereum that their makers list on pages and in repositories alone."""
+LISTS = json.loads((Path(__file__).parent / "official_lists.json").read_text(encoding="utf-8"))
+"""Rows of makers' own lists as they stood at the commit of their link, by protocol; keys are those of ours."""
 NAMES = {
     "pool": "POOL",
     "addresses_provider": "POOL_ADDRESSES_PROVIDER",
@@ -175,11 +185,28 @@ def test_receipts_and_the_vault_are_those_that_lenders_list() -> None:
     assert vault.address(1, "vault") == told(ethereum, "sDai") == theirs["sDAI"]
 
 
-def test_what_no_package_lists_names_its_source_with_a_commit() -> None:
-    compared = {"lido": {"steth", "wsteth"}, "rocketpool": {"reth"}}
-    for name, keys in OF_NO_PACKAGE.items():
+def test_the_queue_and_the_bar_lie_where_their_makers_packages_say() -> None:
+    queue = (fetch(LIDO) / "dist" / "esm" / "withdrawal_queue.js").read_text()
+    bar = (fetch(SUSHI) / "dist" / "core-sdk.esm.js").read_text()
+    lido, sushi = SHELF.get("lido"), find_place(1)
+    assert lido is not None and sushi is not None
+    assert f"[CHAINS.Mainnet]: '{lido.address(1, 'queue')}'" in queue
+    assert f"_BAR_ADDRESS[ChainId.MAINNET] = '{sushi.bar}'" in bar
+    assert f"_SUSHI_ADDRESS[ChainId.MAINNET] = '{sushi.token}'" in bar
+
+
+@pytest.mark.parametrize("name", sorted(LISTS))
+def test_what_no_package_lists_lies_where_its_makers_own_list_says(name: str) -> None:
+    told, protocol = LISTS[name], SHELF.get(name)
+    assert protocol is not None
+    assert re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+/blob/[0-9a-f]{40}/\S+", told["source"])
+    ours = protocol.deployments(1) or {}
+    assert told["rows"] == {key: ours.get(key) for key in told["rows"]}
+
+
+def test_every_public_contract_of_these_protocols_is_compared_with_something() -> None:
+    by_package = {"lido": {"steth", "wsteth", "queue"}, "rocketpool": {"reth"}, "sushi_bar": {"bar"}}
+    for name, keys in by_package.items():
         protocol = SHELF.get(name)
         assert protocol is not None
-        assert set(protocol.deployments(1) or {}) == keys | compared.get(name, set())
-        source = importlib.import_module(f"tools_app.protocols.{name}.addresses").__doc__ or ""
-        assert re.search(r"commit [0-9a-f]{12}", " ".join(source.split())), name
+        assert set(protocol.deployments(1) or {}) == keys | set(LISTS.get(name, {"rows": {}})["rows"])

@@ -1,10 +1,10 @@
 """Where Lido is deployed, as data.
 
-Ethereum: its makers' own list for protocol version 3.0.1, docs.lido.fi/deployed-contracts, which is the page
-`docs/deployed-contracts/index.md` of the repository lidofinance/docs (commit 0021f65e314d) and names all five. The
-others than the queue agree with `deployed-mainnet.json` of lidofinance/core (commit 0252fa7391ba). On rollups there is
-wstETH alone and no staking. Locally our own contracts stand in; their addresses follow from the account that deploys
-them, in that order.
+Ethereum: the queue is that of the npm package `@lido-sdk/constants` 3.5.1, stETH, the oracle and its consensus those of
+`deployed-mainnet.json` (lidofinance/core, commit 0252fa7391ba), both its makers' own, and stETH and wstETH those that
+lenders list; a test compares them. docs.lido.fi/deployed-contracts names the same five for protocol version 3.0.1. On
+rollups there is wstETH alone and no staking. Locally our own contracts stand in; their addresses follow from the
+account that deploys them, in that order.
 """
 
 from __future__ import annotations

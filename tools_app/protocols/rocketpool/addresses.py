@@ -1,12 +1,11 @@
 """Where Rocket Pool is deployed, as data.
 
-Ethereum: the storage and rETH are those of its makers' own node software (rocket-pool/smartnode, commit 01b9fec9c5d3,
-`shared/services/config/smartnode-config.go`) and of their list of contracts (rocket-pool/docs.rocketpool.net, commit
-fb9282ae3f00, `docs/en/protocol/contracts-integrations.md`). That list still names the deposit pool of version 1.2; the
-one here is what the upgrade to 1.4 ("Saturn 1", block 24,479,994, transaction 0x2fc10aad…da38530c) wrote into the
-storage, from a public record of that transaction's effects, and no official list. It is named here because owners
-allow contracts by address, and compared with the storage before anything is sent to it. Everything that is only read is
-looked up in the storage. Locally our own contracts stand in; their addresses follow from the account that deploys them.
+Ethereum: all three are those of its makers' own list, "All Active Deployed Protocol Contracts" of their page
+`docs/en/protocol/contracts-integrations.md` (rocket-pool/docs.rocketpool.net, commit fb9282ae3f00); a test compares
+them. The table "Key Protocol Contracts" above it there still names the deposit pool of version 1.2: it moves with
+upgrades. It is named here because owners allow contracts by address, and compared with the storage before anything is
+sent to it. Everything that is only read is looked up in the storage. Locally our own contracts stand in; their
+addresses follow from the account that deploys them.
 """
 
 from __future__ import annotations

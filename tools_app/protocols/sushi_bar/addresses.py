@@ -1,9 +1,9 @@
 """Where the bar is, as data: on Ethereum, and locally the same code over DAI, since no SUSHI with a price is there.
 
-The public addresses are SushiSwap's own list of tokens (sushiswap/default-token-list, commit 181ebc5e2b3e,
-`src/tokens/mainnet.json`: SUSHI, and xSUSHI under the name SushiBar). The page of addresses in its documentation
-(sushiswap/sushi-docs, commit 090f95ef69b6) names another bar, whose shares that list does not know; it is not used.
-The local one follows from the account that deploys it.
+The public addresses are those of the npm package `@sushiswap/core-sdk` 0.1.2, its makers' own, which a test compares;
+their list of tokens (npm `@sushiswap/default-token-list`) names the same two. The page of addresses in SushiSwap's
+documentation (sushiswap/sushi-docs, commit 090f95ef69b6) names another bar, whose shares that list does not know; it is
+not used. The local one follows from the account that deploys it.
 """
 
 from __future__ import annotations

@@ -124,10 +124,10 @@ class CodeStore:
 
 
 class BaseStore:
-    """The bases of this process, by chain and block. Thread-safe."""
+    """The bases of this process, by chain and block, and by which order of its nodes told them. Thread-safe."""
 
     def __init__(self, *, most_bases: int, most_bytes: int) -> None:
-        self._bases: OrderedDict[tuple[int, str], Base] = OrderedDict()
+        self._bases: OrderedDict[tuple[int, str, bool], Base] = OrderedDict()
         self._most_bases = most_bases
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
@@ -135,9 +135,11 @@ class BaseStore:
     def __len__(self) -> int:
         return len(self._bases)
 
-    def get(self, chain_id: int, block_hash: str) -> Base:
-        """The base of a block, a new one when it is not held or has alone outgrown the bound."""
-        key = (chain_id, block_hash)
+    def get(self, chain_id: int, block_hash: str, *, is_second: bool = False) -> Base:
+        """The base of a block, a new one when it is not held or has alone outgrown the bound. `is_second`: as the
+        second opinion of its nodes tells it, which knows nothing of the first.
+        """
+        key = (chain_id, block_hash, is_second)
         with self._lock:
             base = self._bases.get(key)
             if base is None or base.size > self._most_bytes:
@@ -152,7 +154,8 @@ class BaseStore:
     def forget(self, chain_id: int, block_hash: str) -> None:
         """Drop a base that turned out not to be of that block."""
         with self._lock:
-            self._bases.pop((chain_id, block_hash), None)
+            for is_second in (False, True):
+                self._bases.pop((chain_id, block_hash, is_second), None)
 
     def clear(self) -> None:
         """Drop everything."""

@@ -59,7 +59,7 @@ class PyEvmSimulationEngine(NodeEngine):
         """
         rules = rules_of(request.chain_id)
         source = NodeSource(pool=self._pool, block_hash=block.hash, number=block.number, deadline=deadline)
-        base = BASES.get(request.chain_id, block.hash)
+        base = BASES.get(request.chain_id, block.hash, is_second=self._pool.is_second)
         reads = [Touch(READ_FROM, r.to, r.data) for r in list_reads(request, ()) if r.signature is not None]
         calls = [Touch(request.sender, call.to, call.data, call.value) for call in request.calls]
         asked = [_touch(each) for each in begin(request).wanted]

@@ -46,9 +46,14 @@ _ANY_OTHER: Final = "osaka"
 _OTHER_MACHINES: Final[frozenset[int]] = frozenset({324})
 
 
+def runs_here(chain_id: int) -> bool:
+    """Whether the engine in this process knows the chain's machine at all."""
+    return chain_id not in _OTHER_MACHINES
+
+
 def rules_of(chain_id: int) -> Rules:
     """The rules a chain is simulated under. Raises SimulationUnavailable for a chain of another machine."""
-    if chain_id in _OTHER_MACHINES:
+    if not runs_here(chain_id):
         raise SimulationUnavailable("this chain's machine is not the EVM; only its node knows it", chain_id=chain_id)
     chain_fork = _CHAIN_FORKS.get(chain_id, _ANY_OTHER)
     return Rules(fork=chain_fork if chain_fork in _KNOWN else NEWEST, chain_fork=chain_fork)
@@ -56,4 +61,4 @@ def rules_of(chain_id: int) -> Rules:
 
 def is_enough_alone(chain_id: int) -> bool:
     """Whether the engine in this process may run first or alone on a chain; else it is only the second opinion."""
-    return chain_id not in _OTHER_MACHINES and rules_of(chain_id).is_current
+    return runs_here(chain_id) and rules_of(chain_id).is_current

@@ -22,6 +22,7 @@ from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.lending import LendingMarket, LendingPair
 from tools_app.toolkit.params import Address, ChainId, Token
 from tools_app.toolkit.positions import Position, drive, side_by_side
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -64,6 +65,7 @@ def lending_get_loop_health(
     return {
         "account": account,
         "protocol": lender.name,
+        "is_simulated": lender.is_simulated(chain.chain_id),
         "health_factor": show_health(health),
         "total_collateral_usd": UsdAmount(collateral),
         "total_debt_usd": UsdAmount(owed),
@@ -107,7 +109,7 @@ def lending_compare_rates(
         "symbol": token.symbol,
         "chain": chain.chain_id,
         "rate_type": rate_type,
-        "rates": [_describe(market, rate, token) for rate, market in rows],
+        "rates": [_describe(market, rate, token, chain.chain_id) for rate, market in rows],
         "recommendation": f"{best.protocol}, {best.label}" if best else "no lender has room for it",
     }
 
@@ -159,6 +161,7 @@ def _row(chain: ChainReader, position: Position, ppms: tuple[int, ...]) -> dict[
     return {
         "position": str(position.ref),
         "label": position.label,
+        "is_simulated": SHELF.is_simulated(position.ref.protocol, position.ref.chain_id),
         "health_factor": None if position.health_bps is None else show_health(position.health_bps),
         "legs": [
             {
@@ -182,9 +185,10 @@ def _rate(market: LendingMarket, rate_type: str) -> int | None:
     return market.borrow_ppm if has_room else None
 
 
-def _describe(market: LendingMarket, ppm: int, token: TokenMeta) -> dict[str, Any]:
+def _describe(market: LendingMarket, ppm: int, token: TokenMeta, chain_id: int) -> dict[str, Any]:
     return {
         "protocol": market.protocol,
+        "is_simulated": SHELF.is_simulated(market.protocol, chain_id),
         "market": market.market,
         "label": market.label,
         "apy": percent(ppm),

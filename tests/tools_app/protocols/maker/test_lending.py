@@ -42,6 +42,8 @@ def test_its_fees_stand_beside_those_of_other_lenders(golem: Golem) -> None:
     rows = answer_of(ctx, "lending_compare_rates", asset="DAI", rate_type="borrow")["rates"]
     mine = {row["market"]: row["apy"] for row in rows if row["protocol"] == "maker"}
     assert mine["ETH-A"] == "5.0000" and "ETH-C" in mine
+    assert {row["is_simulated"] for row in rows if row["protocol"] == "maker"} == {True}
+    assert not any(row["is_simulated"] for row in rows if row["protocol"] in ("aave", "aave_v3", "morpho", "spark"))
     lent = answer_of(ctx, "lending_compare_rates", asset="DAI", rate_type="supply")["rates"]
     assert "maker" not in {row["protocol"] for row in lent}, "nobody lends to Maker"
 
@@ -52,10 +54,12 @@ def test_a_vault_stands_on_the_dashboard_with_its_fee_and_its_health(golem: Gole
     (row,) = told["positions"]
     (position,) = golem.positions()
     assert row["position"] == str(position.ref) and row["health_factor"] == "2.58"
+    assert row["is_simulated"] is True
     sides = {leg["side"]: (leg["symbol"], leg["apy"]) for leg in row["legs"]}
     assert sides == {"supplied": ("WETH", "0.0000"), "owed": ("DAI", "5.0000")}
     health = answer_of(ctx, "lending_get_loop_health", account=golem.address, **LENDER)
     assert health["health_factor"] == "2.58" and health["risk_level"] == "safe"
+    assert health["is_simulated"] is True
 
 
 def test_a_vault_whose_dai_was_spent_is_led_out_whole_with_its_own_collateral(golem: Golem) -> None:

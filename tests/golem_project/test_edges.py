@@ -160,7 +160,7 @@ def test_what_an_agent_was_shown_is_remembered_for_ten_seconds_and_of_256_keys(m
     monkeypatch.setattr(clock, "monotonic_ms", lambda: 0.0)
     for key in keys[:256]:
         recent_shelves.remember(key, shelf)
-    assert recent_shelves.recall(keys[0]) is shelf
+    assert recent_shelves.recall(keys[0]) == shelf
     recent_shelves.remember(keys[256], shelf)
     assert [recent_shelves.recall(keys[place]) for place in (0, 1, 256)] == [None, shelf, shelf]
     for at, found in ((10_000.0, shelf), (10_000.1, None)):

@@ -25,8 +25,9 @@ BEYOND: Final = ("__gt", "__gte", "__lt", "__lte", "__range")
 
 def _between(column: str, least: int | None, most: int | None, **beside: Any) -> tuple[list[Row], list[Row]]:
     """Rows that are taken and rows that are refused."""
-    taken = [{**beside, column: edge} for edge in (least, most) if edge is not None]
-    refused = [{**beside, column: edge + step} for edge, step in ((least, -1), (most, 1)) if edge is not None]
+    taken: list[Row] = [{**beside, column: edge} for edge in (least, most) if edge is not None]
+    steps = ((least, -1), (most, 1))
+    refused: list[Row] = [{**beside, column: edge + step} for edge, step in steps if edge is not None]
     return taken, refused
 
 
@@ -40,6 +41,7 @@ def _at_most(part: str, whole: str) -> tuple[list[Row], list[Row]]:
 
 
 MILLIONTHS: Final = 1_000_000
+LIMITS: Final = ("per_transaction", "per_tick", "per_session", "per_day", "hot_lane")
 EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
     "known_position_seen_in_order": _in_order("first_seen", "last_seen", may_be_equal=True),
     "position_search_in_order": _at_most("lowest", "highest"),
@@ -98,10 +100,8 @@ EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
     "nav_snapshot_debt_not_negative": _between("debt_micro_usd", 0, None),
     "permit_value_not_negative": _between("value_micro_usd", 0, None),
     "spending_limits_not_negative": (
-        [{f"per_{window}_micro_usd": 0} for window in ("transaction", "tick", "session", "day")]
-        + [{"hot_lane_micro_usd": 0}],
-        [{f"per_{window}_micro_usd": -1} for window in ("transaction", "tick", "session", "day")]
-        + [{"hot_lane_micro_usd": -1}],
+        [{f"{name}_micro_usd": 0} for name in LIMITS],
+        [{f"{name}_micro_usd": -1} for name in LIMITS],
     ),
     "spend_reserved_not_negative": _between("reserved_micro_usd", 0, None),
     "spend_settled_not_negative": _between("settled_micro_usd", 0, None, state="SETTLED"),
@@ -183,7 +183,7 @@ def test_a_text_is_as_long_as_its_column_says_and_no_letter_longer() -> None:
         for field in texts:
             longest = field.max_length
             assert longest is not None
-            assert _refusal({field.column: "x" * longest}) is None, field
-            assert "too long" in str(_refusal({field.column: "x" * (longest + 1)})), field
+            assert _refusal({str(field.column): "x" * longest}) is None, field
+            assert "too long" in str(_refusal({str(field.column): "x" * (longest + 1)})), field
             asked += 1
     assert asked > 250

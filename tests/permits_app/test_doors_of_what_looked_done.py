@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from typing import Any
 from uuid import UUID
@@ -15,6 +16,7 @@ from memory_app.models import Insight
 from memory_app.models.insight import InsightCategory
 from permits_app.actions.remember import remember_outcome
 from permits_app.models import CapabilityGrant, OutboundTransaction
+from permits_app.permits.risk import classify_risk
 from tests import factories
 from tests.adversary.conftest import Adversary
 from tests.adversary.conftest import adversary as adversary
@@ -63,6 +65,18 @@ def test_a_preview_of_layer_three_is_high_however_little_it_is_worth(live_golem:
     asked = {**NOTHING, "venue": "aave", "asset": "USDC", "amount": str(USD)}
     permit = live_golem.preview(action_type="borrow", interest_rate_mode="variable", **asked)
     assert live_golem.permit(permit["permit_id"]).risk_tier == "HIGH"
+
+
+def test_a_preview_gives_all_that_a_tier_is_judged_by(live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[set[str]] = []
+
+    def classify(**facts: Any) -> Any:
+        given.append(set(facts))
+        return classify_risk(**facts)
+
+    monkeypatch.setattr("permits_app.safety.tiers.classify_risk", classify)
+    live_golem.preview()
+    assert given and all(each == set(inspect.signature(classify_risk).parameters) for each in given)
 
 
 def test_a_permit_whose_ticks_passed_before_the_signature_signs_nothing(live_golem: LiveGolem) -> None:

@@ -11,6 +11,7 @@ from tests.proof.registry import Progress, proof
 _MACHINES: Final = (
     "tests/permits_app/safety/test_leaving_machine.py",
     "tests/permits_app/safety/test_leaving_lenders.py",
+    "tests/permits_app/safety/test_leaving_safes.py",
 )
 
 

@@ -182,7 +182,7 @@ class LeavingWalk:
         """Each step back into the base asset is permitted, unless an owner's halt holds; none of them is taken."""
         if self.golem.is_halted:
             return
-        for position in self.list_positions():
+        for position in self._list_left():
             self._check(action_type="remove_liquidity", position_id=position, percent_to_remove=100)
         for symbol in self._list_held():
             self._check(action_type="swap", token_in=symbol, token_out=BASE, amount=str(self.live.balance(symbol)))
@@ -226,6 +226,10 @@ class LeavingWalk:
             for index in range(count)
         ]
         return [str(each) for each in found if rpc.read(manager, "positions(uint256)", each, returns=shape)[7]]
+
+    def _list_left(self) -> list[str]:
+        """The positions that its agent may leave."""
+        return self.list_positions()
 
     def _list_held(self) -> list[str]:
         return [symbol for symbol in OTHERS if self.live.balance(symbol)]

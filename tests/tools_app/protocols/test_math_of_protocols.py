@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tools_app.protocols.maker_sky.math import RAY, Kind, VaultState, divide_up, rpow
+from tools_app.protocols.maker_sky.lending import _yearly_ppm
+from tools_app.protocols.maker_sky.math import RAY, SECONDS_PER_YEAR, Kind, VaultState, divide_up, rpow
+from tools_app.protocols.maker_sky.math import WAD as MAKER_WAD
 from tools_app.protocols.morpho_blue import math as morpho
 from tools_app.protocols.morpho_blue.math import WAD, MarketState
 from tools_app.protocols.rocketpool.math import ONE, Rate, Report, rate_change, yearly_bps
@@ -86,6 +88,16 @@ def test_a_kind_of_vault_has_a_price_a_room_and_a_least_debt() -> None:
 
 
 MARKET = MarketState(1_000, 1_000 * 10**6, 400, 400 * 10**6, last_update=100, fee=WAD // 10)
+
+
+# Five percent a year, as Maker itself writes them.
+FIVE_PERCENT = 1_000_000_001_547_125_957_863_212_448
+
+
+def test_makers_fee_is_of_a_year_of_365_days_and_its_prices_have_eighteen_digits() -> None:
+    kind = Kind("ETH-A", art=0, rate=RAY, spot=RAY, line=0, dust=0, fee=FIVE_PERCENT, ratio=RAY)
+    assert _yearly_ppm(kind) == 50_000
+    assert (SECONDS_PER_YEAR, MAKER_WAD) == (31_536_000, 1_000_000_000_000_000_000)
 
 
 def test_interest_is_added_up_to_now_and_a_tenth_of_it_becomes_shares() -> None:

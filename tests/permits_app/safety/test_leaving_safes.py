@@ -1,0 +1,128 @@
+"""A golem gets out of a Safe, and its owner with it, from behind its cage, wherever the rules of both have led it."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import Phase as Stage
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from permits_app.policy_cage.contract import Limit
+from tests.evm.world import World
+from tests.golem_project.pi.conftest import tasks_here as tasks_here
+from tests.live_golem import make_live_golem
+from tests.permits_app.safety.caged_walk import CAGED_ACTS, CagedWalk, SafeWalk
+from tests.permits_app.safety.leaving_walk import ACTS, LeavingWalk
+from tools_app.toolkit.enums import Phase
+
+pytestmark = pytest.mark.usefixtures("tasks_here", "transactional_db")
+_STEPS = 5
+
+
+def _get_out(walk: LeavingWalk, *, by_owner: bool) -> None:
+    if by_owner:
+        walk.check_owner_gets_out()
+    else:
+        walk.check_agent_gets_out()
+
+
+@pytest.mark.parametrize("phase", list(Phase))
+def test_what_lies_behind_a_cage_is_left_in_every_phase_of_golem_and_contract(phase: Phase, local_chain: World) -> None:
+    walk = CagedWalk(make_live_golem(local_chain))
+    walk.begin()
+    number = list(Phase).index(phase)
+    walk.change_phase(phase)
+    walk.take("worsen_in_contract", (number,))
+    walk.take("retire", ("DAI",))
+    for name in ("take_off_list", "raise_the_mark", "record_drawdown", "fall", "fail_at_venue"):
+        walk.take(name, CAGED_ACTS[name][0])
+    _get_out(walk, by_owner=number % 2 == 0)
+
+
+@pytest.mark.parametrize("does_own", [True, False])
+def test_of_an_asset_that_retires_the_owners_take_out_what_lies_in_a_position(
+    does_own: bool, local_chain: World
+) -> None:
+    walk = CagedWalk(make_live_golem(local_chain))
+    walk.begin()
+    walk.take("retire", ("WETH",))
+    with pytest.raises(AssertionError, match="AssetNotApproved"):
+        walk.check_position_is_left_by_the_key()
+    walk.take("halt_contract", ())
+    _get_out(walk, by_owner=does_own)
+
+
+def test_a_position_above_its_cap_is_left_before_anything_is_sold(local_chain: World) -> None:
+    walk = CagedWalk(make_live_golem(local_chain))
+    walk.begin()
+    walk.take("tighten_contract", (Limit.MAX_POSITION_BPS, 1))
+    with pytest.raises(AssertionError, match="PositionTooLarge"):
+        walk.check_is_sold("WETH")
+    _get_out(walk, by_owner=False)
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_on_a_walk_a_golem_with_a_safe_gets_out(number: int, local_chain: World) -> None:
+    chance = random.Random(number)
+    walk = SafeWalk(make_live_golem(local_chain))
+    walk.begin()
+    for name in chance.sample(list(ACTS), _STEPS):
+        walk.take(name, chance.choice(ACTS[name]))
+    _get_out(walk, by_owner=number % 2 == 0)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_on_a_walk_a_golem_behind_its_cage_gets_out(number: int, local_chain: World) -> None:
+    chance = random.Random(number)
+    walk = CagedWalk(make_live_golem(local_chain))
+    walk.begin()
+    for name in chance.sample(list(CAGED_ACTS), _STEPS):
+        walk.take(name, chance.choice(CAGED_ACTS[name]))
+    _get_out(walk, by_owner=number % 2 == 0)
+
+
+class LeavingCages(RuleBasedStateMachine):
+    """Walks of a golem each, from behind its cage."""
+
+    world: ClassVar[World]
+    walks: ClassVar[int] = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        type(self).walks += 1
+        self.walk = CagedWalk(make_live_golem(self.world, name=f"Caged {self.walks}"))
+
+    @initialize()
+    def begin(self) -> None:
+        """It holds other assets and a position."""
+        self.walk.begin()
+
+    @rule(act=st.sampled_from([(name, values) for name, each in CAGED_ACTS.items() for values in each]))
+    def take(self, act: tuple[str, tuple[Any, ...]]) -> None:
+        """Any act, with any of its values."""
+        self.walk.take(*act)
+
+    def teardown(self) -> None:
+        """Out of where it led."""
+        _get_out(self.walk, by_owner=bool(self.walks % 2))
+
+
+@pytest.mark.hypothesis
+def test_a_machine_of_states_finds_no_cage_without_a_way_out(local_chain: World) -> None:
+    """`make proof ONLY=leaving` walks at random, oftener and further."""
+    profile = settings()
+    is_long = not profile.derandomize and profile.max_examples > 100
+    how = settings(
+        max_examples=20 if is_long else 1,
+        stateful_step_count=15 if is_long else 3,
+        derandomize=not is_long,
+        deadline=None,
+        database=None,
+        phases=(Stage.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    run_state_machine_as_test(type("CagesOfOne", (LeavingCages,), {"world": local_chain}), settings=how)

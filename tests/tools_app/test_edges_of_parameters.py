@@ -1,0 +1,67 @@
+"""Every parameter of every tool is taken up to the bound that agents were told, and refused beyond it.
+
+The bounds are read from the stored snapshots, not from the code: one that moves is noticed by either.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import pytest
+
+from tests.architecture.sources import ROOT
+from tools_app.core.errors import InvalidParams
+from tools_app.runner import check_params
+from tools_app.toolkit.registry import REGISTRY
+
+_KINDS: Final = {"minimum": -1, "maximum": 1, "minLength": -1, "maxLength": 1, "minItems": -1, "maxItems": 1}
+_ADDRESS: Final = "0x00000000219ab540356cBB839Cbe05303d7705Fa"
+
+
+def _list_parameters() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    for path in sorted((ROOT / "tests/snapshots/tools").glob("*.json")):
+        for tool in json.loads(path.read_text(encoding="utf-8")):
+            for name, schema in tool["parameters"].get("properties", {}).items():
+                for form in schema.get("anyOf", [schema]):
+                    yield tool["tool"], name, form
+
+
+SCHEMAS: Final = {
+    (tool, name, kind): schema for tool, name, schema in _list_parameters() for kind in _KINDS if kind in schema
+}
+
+
+def _make(schema: Mapping[str, Any], kind: str, size: int) -> list[Any]:
+    """Values of that size that may be meant: of a text plain words, an object as JSON, an address of a page, bytes."""
+    if kind.endswith("imum"):
+        return [size]
+    if kind.endswith("Items"):
+        item = schema["items"]
+        one: Any = 1 if item["type"] == "integer" else _ADDRESS if "0x" in item["pattern"] else "1"
+        many = [one + each if isinstance(one, int) else one for each in range(size)]
+        # Where one may be named once alone.
+        return [many, [str(each + 1) for each in range(size)], [f"0x{each:040x}" for each in range(1, size + 1)]]
+    texts = ["x" * size, "https://a.b/" + "x" * (size - 12), "0x" + "0" * (size - 2)]
+    return [each for each in [*texts, json.dumps({"a": "x" * max(0, size - 9)})] if len(each) == size]
+
+
+def _is_refused(tool: str, name: str, value: Any) -> bool:
+    try:
+        check_params(tool=REGISTRY.get(tool), params={name: value})
+    except InvalidParams as error:
+        return any(each.partition(".")[0] == name for each in error.data["fields"])
+    return False
+
+
+@pytest.mark.parametrize(("tool", "name", "kind"), list(SCHEMAS))
+def test_a_parameter_is_taken_up_to_its_bound_and_refused_beyond(tool: str, name: str, kind: str) -> None:
+    schema = SCHEMAS[tool, name, kind]
+    edge, outward = schema[kind], _KINDS[kind]
+    assert not all(_is_refused(tool, name, value) for value in _make(schema, kind, edge))
+    assert all(_is_refused(tool, name, value) for value in _make(schema, kind, edge + outward))
+
+
+def test_there_are_bounds_to_ask_for() -> None:
+    assert len(SCHEMAS) > 300

@@ -30,21 +30,25 @@ from tests.proof.drawn_record import split_word
 from tests.proof.drawn_session import PLAN_VARIABLE
 from tests.proof.equivalent_mutants import EQUIVALENT
 from tests.proof.mutants import Mutant, list_mutants
-from tests.proof.near_tests import APPS, list_near
+from tests.proof.near_tests import APPS, list_near, list_quick
+from tests.proof.probes import list_probes
 from tests.proof.registry import Progress, proof
 from tests.proof.safety import list_modules
 
-SEED: Final = 20_261_126
+# The second was written down after the survivors of the first had their tests.
+SEEDS: Final = (20_261_126, 20_261_211)
 DRAWN: Final = 200
 LEAST_NOTICED: Final = 180
 # Proven whole by `safety.mutants`, or beside it.
 _SAFETY: Final = "permits_app.safety."
 _NO_PRODUCT: Final = "a case says what a test does: nothing of the product reads it"
-# Near files of a mutant, and the mutants of one run of the tests: every file that is read takes its time.
+# Near files of a mutant whose slow tests are asked too.
 _MOST_FILES: Final = 9
-_AT_A_TIME: Final = 40
-# In a process of its own: files, seconds of the processor, and the longest by the clock on a busy machine.
+# In a process of its own: files, or files beside the tests that reach it, seconds of the processor, and the longest by
+# the clock on a busy machine.
 _MOST_ALONE: Final = 6
+_MOST_BESIDE: Final = 3
+_MOST_REACHING: Final = 60
 _ALONE_SECONDS: Final = 30
 _MOST_SECONDS: Final = 600
 # Read by every interpreter that starts with its folder on the path, so that servers and workers which tests start are
@@ -93,8 +97,8 @@ class Drawn:
         return EQUIVALENT.get(self.module, {}).get(self.mutant.name)
 
 
-def list_row(kept: Path | None = None) -> Iterator[Drawn]:
-    """Every mutant outside the safety code, in the order of the draw. `kept` remembers the names in each source."""
+def list_row(seed: int, kept: Path | None = None) -> Iterator[Drawn]:
+    """Every mutant outside the safety code, in the order of a draw. `kept` remembers the names in each source."""
     named: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept is not None and kept.exists() else {}
     row, sources = [], {}
     proven = set(list_modules())
@@ -110,7 +114,7 @@ def list_row(kept: Path | None = None) -> Iterator[Drawn]:
             row += [(module, number, name) for number, name in enumerate(named[module]["names"])]
     if kept is not None:
         kept.write_text(json.dumps({module: named[module] for module in sources}), encoding="utf-8")
-    row.sort(key=lambda each: hashlib.sha256(f"{SEED} {each[0]}: {each[2]}".encode()).digest())
+    row.sort(key=lambda each: hashlib.sha256(f"{seed} {each[0]}: {each[2]}".encode()).digest())
     found: dict[str, list[Mutant]] = {}
     for module, number, _ in row:
         if module not in found:
@@ -118,10 +122,10 @@ def list_row(kept: Path | None = None) -> Iterator[Drawn]:
         yield Drawn(module, found[module][number])
 
 
-def draw(count: int, kept: Path | None = None) -> list[Drawn]:
+def draw(count: int, kept: Path | None = None, *, seed: int = SEEDS[0]) -> list[Drawn]:
     """The first `count` that change something, and with them those before that change nothing."""
     drawn, counted = [], 0
-    for each in list_row(kept):
+    for each in list_row(seed, kept):
         if counted == count:
             break
         drawn.append(each)
@@ -129,39 +133,43 @@ def draw(count: int, kept: Path | None = None) -> list[Drawn]:
     return drawn
 
 
-def try_drawn(wanted: Sequence[Drawn], *, record: Path) -> Iterator[dict[str, Any]]:
-    """The verdict on each of `wanted`, in that order; `record` keeps which tests reach what. Raises RuntimeError when
-    the run of the tests breaks off.
+def try_drawn(
+    wanted: Sequence[Drawn], *, record: Path, woven: Sequence[Drawn] = (), quick: Sequence[str] = ()
+) -> Iterator[tuple[Drawn, dict[str, Any]]]:
+    """Each of `wanted` with its verdict: those that forks tell in their order, then those that need a process of their
+    own. The quick tests of the files `quick` run first, as they are; `record` keeps which tests reach what, also of the
+    further mutants `woven`. Raises RuntimeError when the run of the tests breaks off.
     """
-    for begin in range(0, len(wanted), _AT_A_TIME):
-        sitting = wanted[begin : begin + _AT_A_TIME]
-        forked = [each for each in sitting if _is_forked(each)]
-        verdicts = _try_forked(forked, record) if forked else iter(())
-        for each in sitting:
-            verdict = next(verdicts) if _is_forked(each) else {"verdict": "alone"}
-            yield _try_alone(each) if verdict["verdict"] == "alone" else verdict
+    alone = []
+    for each, verdict in _try_forked(wanted, record, woven=woven, quick=quick):
+        if verdict["verdict"] == "alone":
+            alone.append((each, verdict))
+        else:
+            yield each, verdict
+    for each, verdict in alone:
+        yield each, _try_alone(each, verdict)
 
 
-def _is_forked(drawn: Drawn) -> bool:
-    return drawn.mutant.is_woven or bool(drawn.mutant.binding)
-
-
-def _try_forked(wanted: Sequence[Drawn], record: Path) -> Iterator[dict[str, Any]]:
+def _try_forked(
+    wanted: Sequence[Drawn], record: Path, *, woven: Sequence[Drawn], quick: Sequence[str]
+) -> Iterator[tuple[Drawn, dict[str, Any]]]:
     reading, writing = os.pipe()
     with tempfile.TemporaryDirectory(prefix="golem-drawn-") as folder, os.fdopen(reading, encoding="utf-8") as lines:
         near = [list_near(each.module, each.mutant)[:_MOST_FILES] for each in wanted]
+        chosen = {each.key for each in wanted}
+        described = [_describe(each) for each in (*wanted, *(each for each in woven if each.key not in chosen))]
+        modules = {each["module"] for each in described} | {used for each in described for used in each["probes"]}
         plan = {
-            "modules": {each.module: str(_source_of(each)) for each in wanted},
-            "wanted": [
-                {"module": each.module, "number": each.mutant.number, "files": files}
-                for each, files in zip(wanted, near, strict=True)
-            ],
+            "modules": {module: str(_source_of(module)) for module in sorted(modules)},
+            "wanted": [{**each, "files": files} for each, files in zip(described, near, strict=False)],
+            "woven": described[len(wanted) :],
+            "quick": quick,
             "record": str(record),
             "descriptor": writing,
         }
         (Path(folder) / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
         log = Path(folder) / "log"
-        files = sorted({split_word(file)[0] for each in near for file in each})
+        files = sorted({split_word(file)[0] for each in near for file in each} | set(quick))
         with log.open("wb") as output:
             running = subprocess.Popen(
                 [*_PYTEST, "--timeout=0", "-p", "tests.proof.drawn_session", *files],
@@ -175,9 +183,9 @@ def _try_forked(wanted: Sequence[Drawn], record: Path) -> Iterator[dict[str, Any
         os.close(writing)
         told = 0
         try:
-            for line in lines:
+            for each, line in zip(wanted, lines, strict=False):
                 told += 1
-                yield json.loads(line)
+                yield each, json.loads(line)
         finally:
             if told < len(wanted):
                 running.terminate()
@@ -186,19 +194,32 @@ def _try_forked(wanted: Sequence[Drawn], record: Path) -> Iterator[dict[str, Any
             raise RuntimeError(f"the run of the tests ended early:\n{log.read_text(errors='replace')[-4000:]}")
 
 
-def _source_of(drawn: Drawn) -> Path:
-    return CHECKOUT / (drawn.module.replace(".", "/") + ".py")
+def _describe(drawn: Drawn) -> dict[str, Any]:
+    return {
+        "module": drawn.module,
+        "number": drawn.mutant.number,
+        "probes": list_probes(drawn.module, drawn.mutant),
+    }
 
 
-def _try_alone(drawn: Drawn) -> dict[str, Any]:
-    """In a process of its own, with the nearest files; what fails there is asked again without the mutant."""
+def _source_of(module: str) -> Path:
+    return CHECKOUT / (module.replace(".", "/") + ".py")
+
+
+def _try_alone(drawn: Drawn, told: dict[str, Any]) -> dict[str, Any]:
+    """In a process of its own: the files that compare its kind and the nearest one, tests that reach it, or else the
+    nearest files; what fails there is asked again without the mutant.
+    """
     before = _children_seconds()
-    files = list_near(drawn.module, drawn.mutant)[:_MOST_ALONE]
+    near = list_near(drawn.module, drawn.mutant)
+    reaching = told.get("reaching", [])[:_MOST_REACHING]
+    files = [*near[:_MOST_BESIDE], *reaching] if reaching else near[:_MOST_ALONE]
     ended, failed = _run_alone(drawn, files, is_mutant=True)
-    verdict = {"verdict": "survived", "all": ended}
+    verdict = {"verdict": "unreached" if told.get("is_unreached") else "survived", "all": ended}
     if failed is not None and _run_alone(drawn, [failed or files[0]], is_mutant=False)[1] is None:
         verdict = {"verdict": "noticed", "by": failed or "it does not load"}
-    return {**verdict, "alone": True, "seconds": round(_children_seconds() - before, 1)}
+    seconds = _children_seconds() - before + told.get("seconds", 0)
+    return {**verdict, "alone": True, "seconds": round(seconds, 1)}
 
 
 def _children_seconds() -> float:
@@ -212,7 +233,7 @@ def _run_alone(drawn: Drawn, tests: Sequence[str], *, is_mutant: bool) -> tuple[
         if is_mutant:
             (Path(folder) / "mutant.py").write_text(drawn.mutant.source, encoding="utf-8")
             (Path(folder) / "sitecustomize.py").write_text(_FINDER, encoding="utf-8")
-        path = _source_of(drawn)
+        path = _source_of(drawn.module)
         paths = dict.fromkeys(split_word(each)[0] for each in tests)
         environment = {
             **{name: value for name, value in os.environ.items() if name not in SERVERS},
@@ -235,7 +256,7 @@ def _run_alone(drawn: Drawn, tests: Sequence[str], *, is_mutant: bool) -> tuple[
             )
         except subprocess.TimeoutExpired:
             return False, None
-    found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
     if found:
         return True, found[1]
     is_over = OUT_OF_TIME in done.stdout
@@ -249,21 +270,38 @@ def _run_alone(drawn: Drawn, tests: Sequence[str], *, is_mutant: bool) -> tuple[
 )
 def prove_drawn(progress: Progress) -> None:
     """A round is a mutant of the draw; what an earlier run saw noticed is not tried again."""
+    _prove(progress, SEEDS[0])
+
+
+@proof(
+    id="drawn.again",
+    what=f"the same of {DRAWN} others, drawn by a seed that was written down after the first had their tests",
+    rounds=DRAWN,
+)
+def prove_again(progress: Progress) -> None:
+    """As the first."""
+    _prove(progress, SEEDS[1])
+
+
+def _prove(progress: Progress, seed: int) -> None:
     kept = progress.path.with_name("drawn.json")
     known: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    drawn = draw(progress.rounds, progress.path.with_name("drawn_names.json"))
+    names = progress.path.with_name("drawn_names.json")
+    drawn = draw(progress.rounds, names, seed=seed)
     wanted = [each for each in drawn if each.reason is None and known.get(each.key, {}).get("verdict") != "noticed"]
-    # What was never tried comes first, and what needs a process of its own last.
-    wanted.sort(key=lambda each: (each.key in known, not _is_forked(each)))
-    verdicts = try_drawn(wanted, record=progress.path.with_name("drawn_reached.json"))
-    for each, verdict in zip(wanted, verdicts, strict=True):
+    # What was never tried comes first.
+    wanted.sort(key=lambda each: each.key in known)
+    # The quick tests run once for both draws.
+    woven = [each for other in SEEDS for each in draw(progress.rounds, names, seed=other)]
+    record = progress.path.with_name("drawn_reached.json")
+    for each, verdict in try_drawn(wanted, record=record, woven=woven, quick=list_quick()):
         known[each.key] = verdict
         kept.write_text(json.dumps(known, indent=1), encoding="utf-8")
-        _report(progress, drawn, known)
-    _report(progress, drawn, known)
+        _report(progress, seed, drawn, known)
+    _report(progress, seed, drawn, known)
 
 
-def _report(progress: Progress, drawn: Sequence[Drawn], known: Mapping[str, Any]) -> None:
+def _report(progress: Progress, seed: int, drawn: Sequence[Drawn], known: Mapping[str, Any]) -> None:
     counted = [each for each in drawn if each.reason is None]
     tried = [each for each in counted if each.key in known]
     left = [each for each in tried if known[each.key]["verdict"] != "noticed"]
@@ -272,7 +310,7 @@ def _report(progress: Progress, drawn: Sequence[Drawn], known: Mapping[str, Any]
     seconds = sum(known[each.key].get("seconds", 0) for each in tried)
     progress.done = len(tried)
     progress.notes[:] = [
-        f"seed {SEED}: {len(tried)} tried, {len(tried) - len(left)} noticed by a test, {len(left)} not: {unreached}"
+        f"seed {seed}: {len(tried)} tried, {len(tried) - len(left)} noticed by a test, {len(left)} not: {unreached}"
         f" that no test reached, {late} whose time was over before all near tests had met them;"
         f" {len(drawn) - len(counted)} more change nothing",
         f"{seconds / max(1, len(tried)):.1f} s of the processor each",

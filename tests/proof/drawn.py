@@ -19,8 +19,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
 from typing import Any, Final
 
 from golem_project.embedded.environment import LOCAL_RPC_VARIABLE
@@ -49,6 +51,7 @@ _MOST_FILES: Final = 9
 _MOST_ALONE: Final = 6
 _MOST_BESIDE: Final = 3
 _MOST_REACHING: Final = 60
+_ASKED_AGAIN_AT_ONCE: Final = 12
 _ALONE_SECONDS: Final = 30
 _MOST_SECONDS: Final = 600
 # Read by every interpreter that starts with its folder on the path, so that servers and workers which tests start are
@@ -136,18 +139,33 @@ def draw(count: int, kept: Path | None = None, *, seed: int = SEEDS[0]) -> list[
 def try_drawn(
     wanted: Sequence[Drawn], *, record: Path, woven: Sequence[Drawn] = (), quick: Sequence[str] = ()
 ) -> Iterator[tuple[Drawn, dict[str, Any]]]:
-    """Each of `wanted` with its verdict: those that forks tell in their order, then those that need a process of their
-    own. The quick tests of the files `quick` run first, as they are; `record` keeps which tests reach what, also of the
-    further mutants `woven`. Raises RuntimeError when the run of the tests breaks off.
+    """Each of `wanted` with its verdict, as they come: those that need a process of their own are tried beside those
+    that forks tell. The quick tests of the files `quick` run first, as they are; `record` keeps which tests reach what,
+    also of the further mutants `woven`. Raises RuntimeError when the run of the tests breaks off.
     """
-    alone = []
-    for each, verdict in _try_forked(wanted, record, woven=woven, quick=quick):
-        if verdict["verdict"] == "alone":
-            alone.append((each, verdict))
-        else:
-            yield each, verdict
-    for each, verdict in alone:
-        yield each, _try_alone(each, verdict)
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        alone: list[tuple[Drawn, Future[_Alone]]] = []
+        for each, verdict in _try_forked(wanted, record, woven=woven, quick=quick):
+            if verdict["verdict"] == "alone":
+                alone.append((each, beside.submit(_try_alone, each, verdict)))
+            else:
+                yield each, verdict
+            while len(alone) >= _ASKED_AGAIN_AT_ONCE and alone[_ASKED_AGAIN_AT_ONCE - 1][1].done():
+                yield from _ask_again([(one, told.result()) for one, told in alone[:_ASKED_AGAIN_AT_ONCE]])
+                del alone[:_ASKED_AGAIN_AT_ONCE]
+        for begin in range(0, len(alone), _ASKED_AGAIN_AT_ONCE):
+            yield from _ask_again([(one, told.result()) for one, told in alone[begin : begin + _ASKED_AGAIN_AT_ONCE]])
+
+
+@dataclass(frozen=True, slots=True)
+class _Alone:
+    """What a process of its own told: the test that failed, nothing when it failed before any, None when none did."""
+
+    tests: tuple[str, ...]
+    failed: str | None
+    is_unreached: bool
+    is_ended: bool
+    seconds: float
 
 
 def _try_forked(
@@ -206,61 +224,94 @@ def _source_of(module: str) -> Path:
     return CHECKOUT / (module.replace(".", "/") + ".py")
 
 
-def _try_alone(drawn: Drawn, told: dict[str, Any]) -> dict[str, Any]:
+def _try_alone(drawn: Drawn, told: dict[str, Any]) -> _Alone:
     """In a process of its own: the files that compare its kind and the nearest one, tests that reach it, or else the
-    nearest files; what fails there is asked again without the mutant.
+    nearest files.
     """
-    before = _children_seconds()
     near = list_near(drawn.module, drawn.mutant)
     reaching = told.get("reaching", [])[:_MOST_REACHING]
     files = [*near[:_MOST_BESIDE], *reaching] if reaching else near[:_MOST_ALONE]
-    ended, failed = _run_alone(drawn, files, is_mutant=True)
-    verdict = {"verdict": "unreached" if told.get("is_unreached") else "survived", "all": ended}
-    if failed is not None and _run_alone(drawn, [failed or files[0]], is_mutant=False)[1] is None:
-        verdict = {"verdict": "noticed", "by": failed or "it does not load"}
-    seconds = _children_seconds() - before + told.get("seconds", 0)
-    return {**verdict, "alone": True, "seconds": round(seconds, 1)}
+    run = _run_alone(files, drawn=drawn)
+    return _Alone(
+        tests=tuple(files),
+        failed=next(iter(run.failed), None if run.is_fit else ""),
+        is_unreached=bool(told.get("is_unreached")),
+        is_ended=run.is_ended,
+        seconds=run.seconds + told.get("seconds", 0),
+    )
 
 
-def _children_seconds() -> float:
-    spent = os.times()
-    return spent.children_user + spent.children_system
+def _ask_again(tried: Sequence[tuple[Drawn, _Alone]]) -> Iterator[tuple[Drawn, dict[str, Any]]]:
+    """What failed with a mutant is asked again without one, all in one run, and where that tells nothing each in its
+    own.
+    """
+    failed = sorted({told.failed for _, told in tried if told.failed})
+    again = _run_alone(failed, drawn=None) if failed else _Run((), is_fit=True, is_ended=True, seconds=0)
+    passed = set(failed) - set(again.failed) if again.is_ended and (again.is_fit or again.failed) else set()
+    for each, told in tried:
+        seconds = round(told.seconds, 1)
+        verdict = {"verdict": "unreached" if told.is_unreached else "survived", "all": told.is_ended}
+        if told.failed in passed or (told.failed is not None and _passes(told.failed or told.tests[0])):
+            verdict = {"verdict": "noticed", "by": told.failed or "it does not load"}
+        yield each, {**verdict, "alone": True, "seconds": seconds}
 
 
-def _run_alone(drawn: Drawn, tests: Sequence[str], *, is_mutant: bool) -> tuple[bool, str | None]:
-    """Whether all of the tests ran, and the first that fails: nothing when it fails before any, None when none does."""
+def _passes(test: str) -> bool:
+    run = _run_alone([test], drawn=None)
+    return run.is_fit and run.is_ended
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run of tests: those that failed, whether nothing else went wrong, whether all of them ran."""
+
+    failed: tuple[str, ...]
+    is_fit: bool
+    is_ended: bool
+    seconds: float
+
+
+def _run_alone(tests: Sequence[str], *, drawn: Drawn | None) -> _Run:
+    """The tests in a process of their own, with the mutant until the first that fails, or all of them without one."""
     with tempfile.TemporaryDirectory(prefix="golem-mutant-") as folder:
-        if is_mutant:
-            (Path(folder) / "mutant.py").write_text(drawn.mutant.source, encoding="utf-8")
-            (Path(folder) / "sitecustomize.py").write_text(_FINDER, encoding="utf-8")
-        path = _source_of(drawn.module)
-        paths = dict.fromkeys(split_word(each)[0] for each in tests)
         environment = {
             **{name: value for name, value in os.environ.items() if name not in SERVERS},
-            "MUTANT_MODULE": drawn.module.removesuffix(".__init__"),
-            "MUTANT_FILE": f"{folder}/mutant.py",
-            "MUTANT_FOLDER": str(path.parent) if path.name == "__init__.py" else "",
-            "PYTHONPATH": folder,
-            SECONDS_VARIABLE: str(_ALONE_SECONDS),
+            SECONDS_VARIABLE: str(_ALONE_SECONDS if drawn is not None else _MOST_SECONDS),
             WORDS_VARIABLE: json.dumps(dict(split_word(each) for each in tests)),
         }
-        try:
-            done = subprocess.run(
-                [*_PYTEST, "-x", "-p", "tests.proof.drawn_alone", *paths],
-                cwd=CHECKOUT,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=_MOST_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return False, None
-    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
-    if found:
-        return True, found[1]
-    is_over = OUT_OF_TIME in done.stdout
-    return not is_over, None if is_over or done.returncode in (0, 5) else ""
+        if drawn is not None:
+            (Path(folder) / "mutant.py").write_text(drawn.mutant.source, encoding="utf-8")
+            (Path(folder) / "sitecustomize.py").write_text(_FINDER, encoding="utf-8")
+            path = _source_of(drawn.module)
+            environment |= {
+                "MUTANT_MODULE": drawn.module.removesuffix(".__init__"),
+                "MUTANT_FILE": f"{folder}/mutant.py",
+                "MUTANT_FOLDER": str(path.parent) if path.name == "__init__.py" else "",
+                "PYTHONPATH": folder,
+            }
+        paths = dict.fromkeys(split_word(each)[0] for each in tests)
+        with subprocess.Popen(
+            [*_PYTEST, *(["-x"] if drawn is not None else []), "-p", "tests.proof.drawn_alone", *paths],
+            cwd=CHECKOUT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as running:
+            ending = Timer(_MOST_SECONDS, running.kill)
+            ending.start()
+            output = running.stdout.read() if running.stdout is not None else ""
+            _, status, spent = os.wait4(running.pid, 0)
+            running.returncode = os.waitstatus_to_exitcode(status)
+            ending.cancel()
+    failed = tuple(re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output, re.MULTILINE))
+    is_over = OUT_OF_TIME in output or running.returncode < 0
+    return _Run(
+        failed=failed,
+        is_fit=not failed and (is_over or running.returncode in (0, 5)),
+        is_ended=not is_over,
+        seconds=spent.ru_utime + spent.ru_stime,
+    )
 
 
 @proof(

@@ -43,9 +43,9 @@ from tests.proof.weaving import weave_probes
 PLAN_VARIABLE = "GOLEM_DRAWN_PLAN"
 # Of the processor: what a mutant may take against the tests that reach it, a part of a file that runs as it is, all
 # parts that one mutant may ask for anew, and a test that a mutant keeps from ending.
-MUTANT_SECONDS: Final = 40
+MUTANT_SECONDS: Final = 30
 PART_SECONDS: Final = 20
-ASKED_SECONDS: Final = 30
+ASKED_SECONDS: Final = 25
 _QUICK_SECONDS: Final = 120
 ENDLESS_SECONDS: Final = 60
 _MOST_UNFIT: Final = 300

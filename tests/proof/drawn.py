@@ -1,12 +1,13 @@
 """Mutants drawn by chance over the whole product outside the safety code, and which of them the suite notices.
 
-Every mutant has a place in a row that its name and the written seed decide, so that a draw of some is the beginning of
-a draw of more, and no change elsewhere in the product moves it. Each is tried with the tests that reach it among those
-near its module (`drawn_session.py`); what a fork cannot tell (a mutant in the body of a class, in what runs while a
-module loads) runs in a process of its own (`drawn_alone.py`). What is known is kept in var/drawn.json after every
-mutant, which tests reach what in var/drawn_reached.json, and a later run asks again only about those nothing noticed. A
-mutant that changes nothing (`equivalent_mutants.py`) is named with its reason, and counts neither as noticed nor as
-tried. One that nothing noticed within its time counts as survived, and is told as such.
+Every mutant has a place in a row that its name and a written seed decide, so that a draw of some is the beginning of a
+draw of more, and no change elsewhere in the product moves it. Each is tried with the quick tests of the whole suite
+that reach it and the slow ones near its module (`drawn_session.py`); what a fork cannot tell (a mutant in the body of a
+class, in what runs while a module loads or in a process that a test starts) runs in a process of its own
+(`drawn_alone.py`). What is known is kept in var/drawn.json after every mutant, which tests reach what in
+var/drawn_reached.json, and a later run asks again only about those nothing noticed. A mutant that changes nothing
+(`drawn_reasons.py`, `equivalent_mutants.py`) is named with its reason, and counts neither as noticed nor as tried. One
+that nothing noticed within its time counts as survived, and is told as such.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from typing import Any, Final
 from golem_project.embedded.environment import LOCAL_RPC_VARIABLE
 from golem_project.embedded.paths import CHECKOUT
 from tests.proof.drawn_alone import OUT_OF_TIME, SECONDS_VARIABLE, WORDS_VARIABLE
+from tests.proof.drawn_reasons import CHANGES_NOTHING
 from tests.proof.drawn_record import split_word
 from tests.proof.drawn_session import PLAN_VARIABLE
 from tests.proof.equivalent_mutants import EQUIVALENT
@@ -97,7 +99,8 @@ class Drawn:
         """Why it changes nothing anyone could see, if so."""
         if self.module.endswith(".cases"):
             return _NO_PRODUCT
-        return EQUIVALENT.get(self.module, {}).get(self.mutant.name)
+        known = {**EQUIVALENT.get(self.module, {}), **CHANGES_NOTHING.get(self.module, {})}
+        return known.get(self.mutant.name)
 
 
 def list_row(seed: int, kept: Path | None = None) -> Iterator[Drawn]:

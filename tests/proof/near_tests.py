@@ -38,6 +38,8 @@ _TESTED_IN: Final = {
 # Every case of a protocol, asked of a real chain: a word narrows it to the cases of one.
 _CASES: Final = "tests/catalogue/test_cases.py"
 _CASES_AFTER: Final = 2
+_WORLDS: Final = CHECKOUT / "golem_project/embedded/world/protocols"
+_SHELF: Final = CHECKOUT / "tools_app/protocols"
 _FIRST_CASE: Final = re.compile(r"\bCase\(\s*\"([a-z0-9]+_)")
 
 
@@ -196,6 +198,11 @@ def _list_comparing(module_name: str, mutant: Mutant) -> Iterator[str]:
 def _find_cases(module: str) -> str:
     """How the names of the cases of its protocol or subsystem begin, nothing where it has none."""
     folder = CHECKOUT.joinpath(*module.split(".")).parent
+    if folder == _WORLDS:
+        # What stands for a protocol on the local chain is looked at by that protocol's cases.
+        leaf = module.rpartition(".")[2]
+        beside = [each for each in _SHELF.iterdir() if each.name.startswith(leaf) or leaf.startswith(each.name)]
+        folder = min(beside, default=folder)
     while folder != CHECKOUT:
         if (folder / "cases.py").exists():
             found = _FIRST_CASE.search((folder / "cases.py").read_text(encoding="utf-8"))

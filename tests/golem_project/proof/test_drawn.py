@@ -118,6 +118,8 @@ def test_a_mutant_of_a_protocol_meets_the_cases_of_that_protocol_and_its_own_too
     assert drawn_record.is_meant("test_a_case[lido_stake]", "lido_")
     assert not drawn_record.is_meant("test_a_case[aave_supply]", "lido_")
     assert near(harvest).index(cases[0]) < 4
+    built = list_all("golem_project.embedded.world.protocols.lido")[0]
+    assert any(each.endswith("test_cases.py@lido_") for each in near(built)[:4])
     decay = list_all(MODULE)[0]
     assert not any("@" in each for each in near(decay))
 

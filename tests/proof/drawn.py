@@ -22,18 +22,20 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from threading import Timer
 from typing import Any, Final
 
 from golem_project.embedded.environment import LOCAL_RPC_VARIABLE
 from golem_project.embedded.paths import CHECKOUT
+from tests.proof import mutants
 from tests.proof.drawn_alone import OUT_OF_TIME, SECONDS_VARIABLE, WORDS_VARIABLE
 from tests.proof.drawn_reasons import CHANGES_NOTHING
 from tests.proof.drawn_record import split_word
 from tests.proof.drawn_session import PLAN_VARIABLE
 from tests.proof.equivalent_mutants import EQUIVALENT
-from tests.proof.mutants import Mutant, list_mutants
+from tests.proof.mutants import Mutant
 from tests.proof.near_tests import APPS, list_near, list_quick
 from tests.proof.probes import list_probes
 from tests.proof.registry import Progress, proof
@@ -101,6 +103,12 @@ class Drawn:
             return _NO_PRODUCT
         known = {**EQUIVALENT.get(self.module, {}), **CHANGES_NOTHING.get(self.module, {})}
         return known.get(self.mutant.name)
+
+
+@cache
+def list_mutants(source: str) -> list[Mutant]:
+    """Both draws, and the page, ask for the same sources."""
+    return mutants.list_mutants(source)
 
 
 def list_row(seed: int, kept: Path | None = None) -> Iterator[Drawn]:

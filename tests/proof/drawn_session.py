@@ -24,6 +24,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
+from itertools import islice
 from pathlib import Path
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any, Final
@@ -31,6 +32,7 @@ from typing import Any, Final
 import hypothesis
 import pytest
 from _pytest.runner import runtestprotocol
+from django.conf import settings
 from hypothesis import Phase
 
 from tests.conftest import is_slow
@@ -51,6 +53,9 @@ ENDLESS_SECONDS: Final = 60
 _MOST_UNFIT: Final = 300
 # What a session shares is made before the forks, or each of them would make it anew.
 _SHARED_FIXTURES: Final = ("world", "db")
+# What is read at a first request (templates, addresses) is read before the forks too.
+_DOORS: Final = ("tests/admin/test_what_pages_show.py", "tests/golem_project/pi/test_views.py")
+_ASKED_OF_A_DOOR: Final = 6
 
 
 class _ProbedLoader(WovenLoader):
@@ -144,12 +149,11 @@ class DrawnSession:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Make what tests share, run the quick tests as they are, then judge what is wanted."""
         self._session = session
+        # Every fork would do it anew: the addresses of all pages with what stands behind them.
+        importlib.import_module(settings.ROOT_URLCONF)
         loaded = {number for number, tests in self.chooser.reached.items() if LOADING in tests}
         self.chooser.test = None
-        for name in _SHARED_FIXTURES:
-            first = next((item for item in session.items if name in getattr(item, "fixturenames", ())), None)
-            if first is not None:
-                runtestprotocol(first, nextitem=self._nothing_shared(), log=False)
+        self._run_what_is_shared(session.items)
         words: dict[str, set[str]] = defaultdict(set)
         for file, word in (split_word(each) for wanted in self.plan["wanted"] for each in wanted["files"]):
             words[file].add(word)
@@ -178,6 +182,19 @@ class DrawnSession:
             self._record.save()
         self._record.save(is_last=True)
         return True
+
+    def _run_what_is_shared(self, items: Sequence[pytest.Item]) -> None:
+        """What would otherwise be made or read anew in every fork."""
+        for name in _SHARED_FIXTURES:
+            # The files that take longest come first.
+            shared = (item for item in reversed(items) if name in getattr(item, "fixturenames", ()))
+            first = next(shared, None)
+            if first is not None:
+                runtestprotocol(first, nextitem=self._nothing_shared(), log=False)
+        for door in _DOORS:
+            quick = (item for item in items if item.nodeid.startswith(door) and not is_slow(item))
+            for item in islice(quick, _ASKED_OF_A_DOOR):
+                runtestprotocol(item, nextitem=self._nothing_shared(), log=False)
 
     def _judge(self, number: int, wanted: dict[str, Any]) -> dict[str, Any]:
         """Against every test that is known to reach it, then against the slow ones of the near files, one part at a

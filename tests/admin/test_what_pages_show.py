@@ -15,9 +15,11 @@ from typing import Any, Final
 import pytest
 from django.test import Client
 
+from permits_app.approval_pages.cage_forms import AssetForm
 from tests import factories
 from tests.admin.rows import MAKERS, page
 from tests.admin.test_form_edges import list_forms
+from tools_app.admin.tokens import list_tokens
 
 WRITTEN: Final = Path(__file__).with_name("what_pages_show.json")
 ASKED: Final = Path(__file__).with_name("what_forms_ask.json")
@@ -90,3 +92,12 @@ def ask(form: Any) -> list[str]:
         + (f" = {field.initial}" if isinstance(field.initial, bool | int | str) and field.initial != "" else "")
         for name, field in fields.items()
     ]
+
+
+def test_a_token_is_chosen_by_its_name_and_where_it_has_none_by_its_address() -> None:
+    mirror = factories.make_cage_mirror(golem=factories.make_golem(owner=factories.make_owner(name="ana")))
+    unnamed = mirror.state["base_asset"]
+    mirror.state = {**mirror.state, "assets": [unnamed]}
+    choices = dict(AssetForm(mirror=mirror).fields["token"].choices)  # type: ignore[attr-defined]
+    token = list_tokens(mirror.chain_id)[1]
+    assert token.symbol in choices[token.address] and choices[unnamed] == unnamed

@@ -150,9 +150,10 @@ def draw(count: int, kept: Path | None = None, *, seed: int = SEEDS[0]) -> list[
 def try_drawn(
     wanted: Sequence[Drawn], *, record: Path, woven: Sequence[Drawn] = (), quick: Sequence[str] = ()
 ) -> Iterator[tuple[Drawn, dict[str, Any]]]:
-    """Each of `wanted` with its verdict, as they come: those that need a process of their own are tried beside those
-    that forks tell. The quick tests of the files `quick` run first, as they are; `record` keeps which tests reach what,
-    also of the further mutants `woven`. Raises RuntimeError when the run of the tests breaks off.
+    """Each of `wanted` with its verdict, as they come, and before with one that is not the last word: those that need a
+    process of their own are tried beside those that forks tell. The quick tests of the files `quick` run first, as they
+    are; `record` keeps which tests reach what, also of the further mutants `woven`. Raises RuntimeError when the run of
+    the tests breaks off.
     """
     with ThreadPoolExecutor(max_workers=1) as beside:
         alone: list[tuple[Drawn, Future[_Alone]]] = []
@@ -210,11 +211,12 @@ def _try_forked(
                 stdin=subprocess.DEVNULL,
             )
         os.close(writing)
-        told = 0
+        told, named = 0, {(each.module, each.mutant.number): each for each in wanted}
         try:
-            for each, line in zip(wanted, lines, strict=False):
-                told += 1
-                yield each, json.loads(line)
+            for line in lines:
+                verdict = json.loads(line)
+                told += verdict.pop("is_last", True)
+                yield named[verdict["module"], verdict["number"]], verdict
         finally:
             if told < len(wanted):
                 running.terminate()

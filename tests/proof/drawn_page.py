@@ -18,6 +18,7 @@ from tests.proof.drawn_reasons import SURVIVES
 PAGE: Final = CHECKOUT / "docs" / "mutants.md"
 KEPT: Final = Path(__file__).with_name("drawn_verdicts.json")
 FOUND: Final = CHECKOUT / "var" / "drawn.json"
+_LATE: Final = "no quick test that it met in its time noticed it; not all slow ones that are near were asked yet"
 _WORDS: Final = {"survived": "met tests, and all of them passed", "unreached": "no test reached it"}
 
 
@@ -68,7 +69,7 @@ def _list_lines(kept: Mapping[str, Any]) -> Iterator[str]:
         if told["left"]:
             yield "| Not noticed | What became of it | Why |\n| --- | --- | --- |"
             for each in told["left"]:
-                became = _WORDS[each["verdict"]] + ("; not all that are near were asked" if each["is_late"] else "")
+                became = _LATE if each["is_late"] else _WORDS[each["verdict"]]
                 yield f"| {_show(each)} | {became} | {find_reason(each)} |"
             yield ""
         if told["changes_nothing"]:

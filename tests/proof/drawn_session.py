@@ -12,8 +12,6 @@ one line of JSON each.
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.util
 import json
 import os
 import resource
@@ -21,12 +19,11 @@ import signal
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from importlib.machinery import ModuleSpec
-from itertools import islice
+from importlib import import_module
 from pathlib import Path
-from types import CodeType, ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, Final
 
 import hypothesis
@@ -36,11 +33,12 @@ from django.conf import settings
 from hypothesis import Phase
 
 from tests.conftest import is_slow
+from tests.proof.before_forks import run_what_is_shared
 from tests.proof.drawn_record import WORD, Record, is_meant, list_parts, part_of, split_word
-from tests.proof.forks import PATIENCE_SECONDS, forget_database, part_with_database, read_lines, tell
-from tests.proof.mutants import CHOOSER, Mutant, list_mutants, weave_mutants
-from tests.proof.mutation_session import LOADING, NO_MUTANT, Chooser, WovenLoader, bind_anew
-from tests.proof.weaving import weave_probes
+from tests.proof.forks import PATIENCE_SECONDS, Ran, forget_database, part_with_database, read_lines, tell
+from tests.proof.mutants import Mutant, list_mutants
+from tests.proof.mutation_session import LOADING, NO_MUTANT, Chooser, bind_anew
+from tests.proof.weaving import ProbedFinder
 
 PLAN_VARIABLE = "GOLEM_DRAWN_PLAN"
 # Of the processor: what a mutant may take at first and in all against the tests that reach it, a part of a file that
@@ -52,57 +50,6 @@ ASKED_SECONDS: Final = 25
 _QUICK_SECONDS: Final = 120
 ENDLESS_SECONDS: Final = 60
 _MOST_UNFIT: Final = 300
-# What a session shares is made before the forks, or each of them would make it anew.
-_SHARED_FIXTURES: Final = ("world", "db")
-# What is read at a first request (templates, addresses) is read before the forks too.
-_DOORS: Final = ("tests/admin/test_what_pages_show.py", "tests/golem_project/pi/test_views.py")
-_ASKED_OF_A_DOOR: Final = 6
-
-
-class _ProbedLoader(WovenLoader):
-    """Loads a module with the wanted of its mutants, and with the probes of mutants that it uses."""
-
-    def __init__(self, name: str, path: str, *, probes: Mapping[str, Sequence[int]], **told: Any) -> None:
-        super().__init__(name, path, **told)
-        self._probes = probes
-
-    def get_code(self, fullname: str) -> CodeType:
-        source = Path(self.path).read_text(encoding="utf-8")
-        tree = weave_mutants(source, first=self._first, only=self._only)
-        return compile(weave_probes(tree, self._probes, CHOOSER), self.path, "exec", dont_inherit=True)
-
-
-class _ProbedFinder(importlib.abc.MetaPathFinder):
-    """Answers the plan's modules: name -> (path, number of its first mutant, those to weave)."""
-
-    def __init__(
-        self,
-        found: Mapping[str, tuple[str, int, frozenset[int]]],
-        probes: Mapping[str, Mapping[str, Sequence[int]]],
-        chooser: Chooser,
-    ) -> None:
-        self._found, self._probes, self._chooser = found, probes, chooser
-
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        full = f"{name}.__init__" if f"{name}.__init__" in self._found else name
-        if full not in self._found:
-            return None
-        where, first, only = self._found[full]
-        loader = _ProbedLoader(
-            name, where, first=first, only=only, chooser=self._chooser, probes=self._probes.get(full, {})
-        )
-        return importlib.util.spec_from_file_location(name, where, loader=loader)
-
-
-@dataclass
-class Ran:
-    """What a fork told: the tests that passed, the one that failed or hung, and the processor's seconds it took."""
-
-    passed: list[str] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    is_out_of_time: bool = False
-    is_partly_bound: bool = False
 
 
 @dataclass
@@ -144,17 +91,17 @@ class DrawnSession:
                     probes[module][function].append(self._firsts[each["module"]] + each["number"])
         # What starts the servers of a run is loaded before any plugin can weave it.
         self._early = {module for module in found if module.removesuffix(".__init__") in sys.modules}
-        sys.meta_path.insert(0, _ProbedFinder(found, probes, self.chooser))
+        sys.meta_path.insert(0, ProbedFinder(found, probes, self.chooser))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Make what tests share, run the quick tests as they are, then judge what is wanted."""
         self._session = session
         # Every fork would do it anew: the addresses of all pages with what stands behind them.
-        importlib.import_module(settings.ROOT_URLCONF)
+        import_module(settings.ROOT_URLCONF)
         loaded = {number for number, tests in self.chooser.reached.items() if LOADING in tests}
         self.chooser.test = None
-        self._run_what_is_shared(session.items)
+        run_what_is_shared(session.items, nothing_shared=self._nothing_shared())
         words: dict[str, set[str]] = defaultdict(set)
         for file, word in (split_word(each) for wanted in self.plan["wanted"] for each in wanted["files"]):
             words[file].add(word)
@@ -191,19 +138,6 @@ class DrawnSession:
         tell(self.plan["descriptor"], line if is_last else {**line, "all": False, "is_last": False})
         self._record.save()
         return is_last
-
-    def _run_what_is_shared(self, items: Sequence[pytest.Item]) -> None:
-        """What would otherwise be made or read anew in every fork."""
-        for name in _SHARED_FIXTURES:
-            # The files that take longest come first.
-            shared = (item for item in reversed(items) if name in getattr(item, "fixturenames", ()))
-            first = next(shared, None)
-            if first is not None:
-                runtestprotocol(first, nextitem=self._nothing_shared(), log=False)
-        for door in _DOORS:
-            quick = (item for item in items if item.nodeid.startswith(door) and not is_slow(item))
-            for item in islice(quick, _ASKED_OF_A_DOOR):
-                runtestprotocol(item, nextitem=self._nothing_shared(), log=False)
 
     def _judge(self, number: int, wanted: dict[str, Any], *, is_first: bool) -> dict[str, Any]:
         """Against the tests that are known to reach it; later against the slow ones of the near files too, one part at

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 def look(golem: Golem) -> tuple[dict[str, Any], list[str]]:
     """Its whole row, and its co-owners."""
-    row = Golem.objects.filter(pk=golem.pk).values().get()
+    row: dict[str, Any] = dict(Golem.objects.filter(pk=golem.pk).values().get())
     return row, sorted(person.get_username() for person in Golem.objects.get(pk=golem.pk).co_owners.all())
 
 

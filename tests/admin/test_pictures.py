@@ -73,6 +73,16 @@ def test_a_proposed_edge_that_breaks_none_is_green(client: Client) -> None:
     assert [line.kind for line in picture.lines].count("good") == 1
 
 
+def test_a_proposed_edge_from_or_to_what_is_not_shown_is_not_drawn(client: Client) -> None:
+    plain = len(draw_graph(visible=_names()).lines)
+    for proposal in (("golem-instance", "nobody"), ("nobody", "golem-instance")):
+        assert len(draw_graph(visible=_names(), proposal=proposal).lines) == plain
+    seen = _names() - {"pool-researcher"}
+    assert "good" not in {
+        each.kind for each in draw_graph(visible=seen, proposal=("golem-instance", "pool-researcher")).lines
+    }
+
+
 def test_anothers_private_archetype_is_neither_drawn_nor_named_nor_tried(client: Client) -> None:
     private = factories.make_archetype(name="kind-of-ben", owner=factories.make_owner(name="ben"))
     url = page("archetypes_app.archetype", "graph")

@@ -41,6 +41,21 @@ def test_profiles_of_the_environment_are_ticked_and_nothing_is_without(owner_cli
     assert page.count(" checked") == 3, "two bundles, and what it is for"
 
 
+def test_the_wizard_names_its_five_pages_in_their_order_and_begins_at_the_name(owner_client: Client) -> None:
+    answer = owner_client.get(ADD)
+    told = [(step["title"], step["state"]) for step in answer.context["steps"]]
+    assert told == [
+        ("Who it is", "now"),
+        ("Wallet", "todo"),
+        ("Limits", "todo"),
+        ("Funds", "todo"),
+        ("Token", "todo"),
+    ]
+    assert [name for name, field in answer.context["form"].fields.items() if field.widget.attrs.get("autofocus")] == [
+        "name"
+    ]
+
+
 def test_what_the_owner_unticks_stays_unticked(owner_client: Client, settings: Any) -> None:
     settings.GOLEM_NEW_GOLEM_PROFILES = "trader,vault"
     lp = ToolProfile.objects.get(name="lp")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -17,6 +18,7 @@ from django.conf import settings as django_settings
 from django.db import connection
 
 from memory_app import embedding
+from memory_app.actions import request_query_grimoire as asking
 from memory_app.actions.query_grimoire import query_grimoire
 from memory_app.actions.request_query_grimoire import request_query_grimoire
 from memory_app.tasks import forget_episodes_task, query_grimoire_task, store_episode_task
@@ -168,3 +170,17 @@ def test_a_problem_on_the_worker_comes_back_as_data() -> None:
 def test_memory_tasks_go_to_the_memory_queue() -> None:
     routes = query_grimoire_task.app.amqp.router.route({}, query_grimoire_task.name)
     assert routes["queue"].name == "memory"
+
+
+def test_who_waits_for_an_answer_holds_no_connection_but_one_that_a_transaction_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    closed: list[bool] = []
+
+    def make(*, is_needed: bool) -> SimpleNamespace:
+        return SimpleNamespace(in_atomic_block=is_needed, close=lambda: closed.append(is_needed))
+
+    held = [make(is_needed=True), make(is_needed=False)]
+    monkeypatch.setattr(asking, "connections", SimpleNamespace(all=lambda initialized_only: held))
+    asking._give_connections_back()
+    assert closed == [False]

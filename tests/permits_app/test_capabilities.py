@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection
 
 from archetypes_app.models import Golem
-from permits_app.errors import CapabilityError, CapabilityExpired, CapabilityValueExceeded
+from permits_app.errors import CapabilityError, CapabilityExpired, CapabilityValueExceeded, LeaseLost
 from permits_app.execution import executor
 from permits_app.execution.executor import store_signed
 from permits_app.execution.lease import take_lease
@@ -238,6 +238,17 @@ def test_a_capability_of_another_permit_is_refused_by_the_executor(live_golem: L
     with pytest.raises(CapabilityError):
         store_signed(permit=permit, capability=token, worth_micro_usd=0, unsigned=[], signed=[], lease=lease)
     assert CapabilityGrant.objects.get(permit=first).consumed_at is None
+
+
+def test_nothing_is_stored_for_a_worker_whose_commit_another_took_over(live_golem: LiveGolem) -> None:
+    permit = committing(live_golem)
+    token = minted(permit)
+    lease = take_lease(permit_id=permit.pk, now=clock.now())
+    assert lease is not None
+    ActionPermit.objects.filter(pk=permit.pk).update(lease_owner="another")
+    with pytest.raises(LeaseLost):
+        store_signed(permit=permit, capability=token, worth_micro_usd=0, unsigned=[], signed=[], lease=lease)
+    assert CapabilityGrant.objects.get(permit=permit).consumed_at is None
 
 
 @pytest.mark.parametrize("shares_token", [True, False])

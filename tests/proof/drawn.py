@@ -1,12 +1,13 @@
 """Mutants drawn by chance over the whole product outside the safety code, and which of them the suite notices.
 
-Every mutant has a place in a row that its name and the written seed decide, so that a draw of some is the beginning of
-a draw of more, and no change elsewhere in the product moves it. Each is tried with the tests that reach it among those
-near its module (`drawn_session.py`); what a fork cannot tell (a mutant in the body of a class, in what runs while a
-module loads) runs in a process of its own (`drawn_alone.py`). What is known is kept in var/drawn.json after every
-mutant, which tests reach what in var/drawn_reached.json, and a later run asks again only about those nothing noticed. A
-mutant that changes nothing (`equivalent_mutants.py`) is named with its reason, and counts neither as noticed nor as
-tried. One that nothing noticed within its time counts as survived, and is told as such.
+Every mutant has a place in a row that its name and a written seed decide, so that a draw of some is the beginning of a
+draw of more, and no change elsewhere in the product moves it. Each is tried with the quick tests of the whole suite
+that reach it and the slow ones near its module (`drawn_session.py`); what a fork cannot tell (a mutant in the body of a
+class, in what runs while a module loads or in a process that a test starts) runs in a process of its own
+(`drawn_alone.py`). What is known is kept in var/drawn.json after every mutant, which tests reach what in
+var/drawn_reached.json, and a later run asks again only about those nothing noticed. A mutant that changes nothing
+(`drawn_reasons.py`, `equivalent_mutants.py`) is named with its reason, and counts neither as noticed nor as tried. One
+that nothing noticed within its time counts as survived, and is told as such.
 """
 
 from __future__ import annotations
@@ -19,32 +20,42 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from threading import Timer
 from typing import Any, Final
 
 from golem_project.embedded.environment import LOCAL_RPC_VARIABLE
 from golem_project.embedded.paths import CHECKOUT
+from tests.proof import mutants
 from tests.proof.drawn_alone import OUT_OF_TIME, SECONDS_VARIABLE, WORDS_VARIABLE
+from tests.proof.drawn_reasons import CHANGES_NOTHING
 from tests.proof.drawn_record import split_word
 from tests.proof.drawn_session import PLAN_VARIABLE
 from tests.proof.equivalent_mutants import EQUIVALENT
-from tests.proof.mutants import Mutant, list_mutants
-from tests.proof.near_tests import APPS, list_near
+from tests.proof.mutants import Mutant
+from tests.proof.near_tests import APPS, list_near, list_quick
+from tests.proof.probes import list_probes
 from tests.proof.registry import Progress, proof
 from tests.proof.safety import list_modules
 
-SEED: Final = 20_261_126
+# The second was written down after the survivors of the first had their tests.
+SEEDS: Final = (20_261_126, 20_261_211)
 DRAWN: Final = 200
 LEAST_NOTICED: Final = 180
 # Proven whole by `safety.mutants`, or beside it.
 _SAFETY: Final = "permits_app.safety."
 _NO_PRODUCT: Final = "a case says what a test does: nothing of the product reads it"
-# Near files of a mutant, and the mutants of one run of the tests: every file that is read takes its time.
+# Near files of a mutant whose slow tests are asked too.
 _MOST_FILES: Final = 9
-_AT_A_TIME: Final = 40
-# In a process of its own: files, seconds of the processor, and the longest by the clock on a busy machine.
+# In a process of its own: files, or files beside the tests that reach it, seconds of the processor, and the longest by
+# the clock on a busy machine.
 _MOST_ALONE: Final = 6
+_MOST_BESIDE: Final = 3
+_MOST_REACHING: Final = 60
+_ASKED_AGAIN_AT_ONCE: Final = 12
 _ALONE_SECONDS: Final = 30
 _MOST_SECONDS: Final = 600
 # Read by every interpreter that starts with its folder on the path, so that servers and workers which tests start are
@@ -90,11 +101,18 @@ class Drawn:
         """Why it changes nothing anyone could see, if so."""
         if self.module.endswith(".cases"):
             return _NO_PRODUCT
-        return EQUIVALENT.get(self.module, {}).get(self.mutant.name)
+        known = {**EQUIVALENT.get(self.module, {}), **CHANGES_NOTHING.get(self.module, {})}
+        return known.get(self.mutant.name)
 
 
-def list_row(kept: Path | None = None) -> Iterator[Drawn]:
-    """Every mutant outside the safety code, in the order of the draw. `kept` remembers the names in each source."""
+@cache
+def list_mutants(source: str) -> list[Mutant]:
+    """Both draws, and the page, ask for the same sources."""
+    return mutants.list_mutants(source)
+
+
+def list_row(seed: int, kept: Path | None = None) -> Iterator[Drawn]:
+    """Every mutant outside the safety code, in the order of a draw. `kept` remembers the names in each source."""
     named: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept is not None and kept.exists() else {}
     row, sources = [], {}
     proven = set(list_modules())
@@ -110,7 +128,7 @@ def list_row(kept: Path | None = None) -> Iterator[Drawn]:
             row += [(module, number, name) for number, name in enumerate(named[module]["names"])]
     if kept is not None:
         kept.write_text(json.dumps({module: named[module] for module in sources}), encoding="utf-8")
-    row.sort(key=lambda each: hashlib.sha256(f"{SEED} {each[0]}: {each[2]}".encode()).digest())
+    row.sort(key=lambda each: hashlib.sha256(f"{seed} {each[0]}: {each[2]}".encode()).digest())
     found: dict[str, list[Mutant]] = {}
     for module, number, _ in row:
         if module not in found:
@@ -118,10 +136,10 @@ def list_row(kept: Path | None = None) -> Iterator[Drawn]:
         yield Drawn(module, found[module][number])
 
 
-def draw(count: int, kept: Path | None = None) -> list[Drawn]:
+def draw(count: int, kept: Path | None = None, *, seed: int = SEEDS[0]) -> list[Drawn]:
     """The first `count` that change something, and with them those before that change nothing."""
     drawn, counted = [], 0
-    for each in list_row(kept):
+    for each in list_row(seed, kept):
         if counted == count:
             break
         drawn.append(each)
@@ -129,39 +147,59 @@ def draw(count: int, kept: Path | None = None) -> list[Drawn]:
     return drawn
 
 
-def try_drawn(wanted: Sequence[Drawn], *, record: Path) -> Iterator[dict[str, Any]]:
-    """The verdict on each of `wanted`, in that order; `record` keeps which tests reach what. Raises RuntimeError when
-    the run of the tests breaks off.
+def try_drawn(
+    wanted: Sequence[Drawn], *, record: Path, woven: Sequence[Drawn] = (), quick: Sequence[str] = ()
+) -> Iterator[tuple[Drawn, dict[str, Any]]]:
+    """Each of `wanted` with its verdict, as they come, and before with one that is not the last word: those that need a
+    process of their own are tried beside those that forks tell. The quick tests of the files `quick` run first, as they
+    are; `record` keeps which tests reach what, also of the further mutants `woven`. Raises RuntimeError when the run of
+    the tests breaks off.
     """
-    for begin in range(0, len(wanted), _AT_A_TIME):
-        sitting = wanted[begin : begin + _AT_A_TIME]
-        forked = [each for each in sitting if _is_forked(each)]
-        verdicts = _try_forked(forked, record) if forked else iter(())
-        for each in sitting:
-            verdict = next(verdicts) if _is_forked(each) else {"verdict": "alone"}
-            yield _try_alone(each) if verdict["verdict"] == "alone" else verdict
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        alone: list[tuple[Drawn, Future[_Alone]]] = []
+        for each, verdict in _try_forked(wanted, record, woven=woven, quick=quick):
+            if verdict["verdict"] == "alone":
+                alone.append((each, beside.submit(_try_alone, each, verdict)))
+            else:
+                yield each, verdict
+            while len(alone) >= _ASKED_AGAIN_AT_ONCE and alone[_ASKED_AGAIN_AT_ONCE - 1][1].done():
+                yield from _ask_again([(one, told.result()) for one, told in alone[:_ASKED_AGAIN_AT_ONCE]])
+                del alone[:_ASKED_AGAIN_AT_ONCE]
+        for begin in range(0, len(alone), _ASKED_AGAIN_AT_ONCE):
+            yield from _ask_again([(one, told.result()) for one, told in alone[begin : begin + _ASKED_AGAIN_AT_ONCE]])
 
 
-def _is_forked(drawn: Drawn) -> bool:
-    return drawn.mutant.is_woven or bool(drawn.mutant.binding)
+@dataclass(frozen=True, slots=True)
+class _Alone:
+    """What a process of its own told: the test that failed, nothing when it failed before any, None when none did."""
+
+    tests: tuple[str, ...]
+    failed: str | None
+    is_unreached: bool
+    is_ended: bool
+    seconds: float
 
 
-def _try_forked(wanted: Sequence[Drawn], record: Path) -> Iterator[dict[str, Any]]:
+def _try_forked(
+    wanted: Sequence[Drawn], record: Path, *, woven: Sequence[Drawn], quick: Sequence[str]
+) -> Iterator[tuple[Drawn, dict[str, Any]]]:
     reading, writing = os.pipe()
     with tempfile.TemporaryDirectory(prefix="golem-drawn-") as folder, os.fdopen(reading, encoding="utf-8") as lines:
         near = [list_near(each.module, each.mutant)[:_MOST_FILES] for each in wanted]
+        chosen = {each.key for each in wanted}
+        described = [_describe(each) for each in (*wanted, *(each for each in woven if each.key not in chosen))]
+        modules = {each["module"] for each in described} | {used for each in described for used in each["probes"]}
         plan = {
-            "modules": {each.module: str(_source_of(each)) for each in wanted},
-            "wanted": [
-                {"module": each.module, "number": each.mutant.number, "files": files}
-                for each, files in zip(wanted, near, strict=True)
-            ],
+            "modules": {module: str(_source_of(module)) for module in sorted(modules)},
+            "wanted": [{**each, "files": files} for each, files in zip(described, near, strict=False)],
+            "woven": described[len(wanted) :],
+            "quick": quick,
             "record": str(record),
             "descriptor": writing,
         }
         (Path(folder) / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
         log = Path(folder) / "log"
-        files = sorted({split_word(file)[0] for each in near for file in each})
+        files = sorted({split_word(file)[0] for each in near for file in each} | set(quick))
         with log.open("wb") as output:
             running = subprocess.Popen(
                 [*_PYTEST, "--timeout=0", "-p", "tests.proof.drawn_session", *files],
@@ -173,11 +211,12 @@ def _try_forked(wanted: Sequence[Drawn], record: Path) -> Iterator[dict[str, Any
                 stdin=subprocess.DEVNULL,
             )
         os.close(writing)
-        told = 0
+        told, named = 0, {(each.module, each.mutant.number): each for each in wanted}
         try:
             for line in lines:
-                told += 1
-                yield json.loads(line)
+                verdict = json.loads(line)
+                told += verdict.pop("is_last", True)
+                yield named[verdict["module"], verdict["number"]], verdict
         finally:
             if told < len(wanted):
                 running.terminate()
@@ -186,60 +225,106 @@ def _try_forked(wanted: Sequence[Drawn], record: Path) -> Iterator[dict[str, Any
             raise RuntimeError(f"the run of the tests ended early:\n{log.read_text(errors='replace')[-4000:]}")
 
 
-def _source_of(drawn: Drawn) -> Path:
-    return CHECKOUT / (drawn.module.replace(".", "/") + ".py")
+def _describe(drawn: Drawn) -> dict[str, Any]:
+    return {
+        "module": drawn.module,
+        "number": drawn.mutant.number,
+        "probes": list_probes(drawn.module, drawn.mutant),
+    }
 
 
-def _try_alone(drawn: Drawn) -> dict[str, Any]:
-    """In a process of its own, with the nearest files; what fails there is asked again without the mutant."""
-    before = _children_seconds()
-    files = list_near(drawn.module, drawn.mutant)[:_MOST_ALONE]
-    ended, failed = _run_alone(drawn, files, is_mutant=True)
-    verdict = {"verdict": "survived", "all": ended}
-    if failed is not None and _run_alone(drawn, [failed or files[0]], is_mutant=False)[1] is None:
-        verdict = {"verdict": "noticed", "by": failed or "it does not load"}
-    return {**verdict, "alone": True, "seconds": round(_children_seconds() - before, 1)}
+def _source_of(module: str) -> Path:
+    return CHECKOUT / (module.replace(".", "/") + ".py")
 
 
-def _children_seconds() -> float:
-    spent = os.times()
-    return spent.children_user + spent.children_system
+def _try_alone(drawn: Drawn, told: dict[str, Any]) -> _Alone:
+    """In a process of its own: the files that compare its kind and the nearest one, tests that reach it, or else the
+    nearest files.
+    """
+    near = list_near(drawn.module, drawn.mutant)
+    reaching = told.get("reaching", [])[:_MOST_REACHING]
+    files = [*near[:_MOST_BESIDE], *reaching] if reaching else near[:_MOST_ALONE]
+    run = _run_alone(files, drawn=drawn)
+    return _Alone(
+        tests=tuple(files),
+        failed=next(iter(run.failed), None if run.is_fit else ""),
+        is_unreached=bool(told.get("is_unreached")),
+        is_ended=run.is_ended,
+        seconds=run.seconds + told.get("seconds", 0),
+    )
 
 
-def _run_alone(drawn: Drawn, tests: Sequence[str], *, is_mutant: bool) -> tuple[bool, str | None]:
-    """Whether all of the tests ran, and the first that fails: nothing when it fails before any, None when none does."""
+def _ask_again(tried: Sequence[tuple[Drawn, _Alone]]) -> Iterator[tuple[Drawn, dict[str, Any]]]:
+    """What failed with a mutant is asked again without one, all in one run, and where that tells nothing each in its
+    own.
+    """
+    failed = sorted({told.failed for _, told in tried if told.failed})
+    again = _run_alone(failed, drawn=None) if failed else _Run((), is_fit=True, is_ended=True, seconds=0)
+    passed = set(failed) - set(again.failed) if again.is_ended and (again.is_fit or again.failed) else set()
+    for each, told in tried:
+        seconds = round(told.seconds, 1)
+        verdict = {"verdict": "unreached" if told.is_unreached else "survived", "all": told.is_ended}
+        if told.failed in passed or (told.failed is not None and _passes(told.failed or told.tests[0])):
+            verdict = {"verdict": "noticed", "by": told.failed or "it does not load"}
+        yield each, {**verdict, "alone": True, "seconds": seconds}
+
+
+def _passes(test: str) -> bool:
+    run = _run_alone([test], drawn=None)
+    return run.is_fit and run.is_ended
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run of tests: those that failed, whether nothing else went wrong, whether all of them ran."""
+
+    failed: tuple[str, ...]
+    is_fit: bool
+    is_ended: bool
+    seconds: float
+
+
+def _run_alone(tests: Sequence[str], *, drawn: Drawn | None) -> _Run:
+    """The tests in a process of their own, with the mutant until the first that fails, or all of them without one."""
     with tempfile.TemporaryDirectory(prefix="golem-mutant-") as folder:
-        if is_mutant:
-            (Path(folder) / "mutant.py").write_text(drawn.mutant.source, encoding="utf-8")
-            (Path(folder) / "sitecustomize.py").write_text(_FINDER, encoding="utf-8")
-        path = _source_of(drawn)
-        paths = dict.fromkeys(split_word(each)[0] for each in tests)
         environment = {
             **{name: value for name, value in os.environ.items() if name not in SERVERS},
-            "MUTANT_MODULE": drawn.module.removesuffix(".__init__"),
-            "MUTANT_FILE": f"{folder}/mutant.py",
-            "MUTANT_FOLDER": str(path.parent) if path.name == "__init__.py" else "",
-            "PYTHONPATH": folder,
-            SECONDS_VARIABLE: str(_ALONE_SECONDS),
+            SECONDS_VARIABLE: str(_ALONE_SECONDS if drawn is not None else _MOST_SECONDS),
             WORDS_VARIABLE: json.dumps(dict(split_word(each) for each in tests)),
         }
-        try:
-            done = subprocess.run(
-                [*_PYTEST, "-x", "-p", "tests.proof.drawn_alone", *paths],
-                cwd=CHECKOUT,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=_MOST_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return False, None
-    found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-    if found:
-        return True, found[1]
-    is_over = OUT_OF_TIME in done.stdout
-    return not is_over, None if is_over or done.returncode in (0, 5) else ""
+        if drawn is not None:
+            (Path(folder) / "mutant.py").write_text(drawn.mutant.source, encoding="utf-8")
+            (Path(folder) / "sitecustomize.py").write_text(_FINDER, encoding="utf-8")
+            path = _source_of(drawn.module)
+            environment |= {
+                "MUTANT_MODULE": drawn.module.removesuffix(".__init__"),
+                "MUTANT_FILE": f"{folder}/mutant.py",
+                "MUTANT_FOLDER": str(path.parent) if path.name == "__init__.py" else "",
+                "PYTHONPATH": folder,
+            }
+        paths = dict.fromkeys(split_word(each)[0] for each in tests)
+        with subprocess.Popen(
+            [*_PYTEST, *(["-x"] if drawn is not None else []), "-p", "tests.proof.drawn_alone", *paths],
+            cwd=CHECKOUT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as running:
+            ending = Timer(_MOST_SECONDS, running.kill)
+            ending.start()
+            output = running.stdout.read() if running.stdout is not None else ""
+            _, status, spent = os.wait4(running.pid, 0)
+            running.returncode = os.waitstatus_to_exitcode(status)
+            ending.cancel()
+    failed = tuple(re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output, re.MULTILINE))
+    is_over = OUT_OF_TIME in output or running.returncode < 0
+    return _Run(
+        failed=failed,
+        is_fit=not failed and (is_over or running.returncode in (0, 5)),
+        is_ended=not is_over,
+        seconds=spent.ru_utime + spent.ru_stime,
+    )
 
 
 @proof(
@@ -249,21 +334,38 @@ def _run_alone(drawn: Drawn, tests: Sequence[str], *, is_mutant: bool) -> tuple[
 )
 def prove_drawn(progress: Progress) -> None:
     """A round is a mutant of the draw; what an earlier run saw noticed is not tried again."""
+    _prove(progress, SEEDS[0])
+
+
+@proof(
+    id="drawn.again",
+    what=f"the same of {DRAWN} others, drawn by a seed that was written down after the first had their tests",
+    rounds=DRAWN,
+)
+def prove_again(progress: Progress) -> None:
+    """As the first."""
+    _prove(progress, SEEDS[1])
+
+
+def _prove(progress: Progress, seed: int) -> None:
     kept = progress.path.with_name("drawn.json")
     known: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    drawn = draw(progress.rounds, progress.path.with_name("drawn_names.json"))
+    names = progress.path.with_name("drawn_names.json")
+    drawn = draw(progress.rounds, names, seed=seed)
     wanted = [each for each in drawn if each.reason is None and known.get(each.key, {}).get("verdict") != "noticed"]
-    # What was never tried comes first, and what needs a process of its own last.
-    wanted.sort(key=lambda each: (each.key in known, not _is_forked(each)))
-    verdicts = try_drawn(wanted, record=progress.path.with_name("drawn_reached.json"))
-    for each, verdict in zip(wanted, verdicts, strict=True):
+    # What was never tried comes first.
+    wanted.sort(key=lambda each: each.key in known)
+    # The quick tests run once for both draws.
+    woven = [each for other in SEEDS for each in draw(progress.rounds, names, seed=other)]
+    record = progress.path.with_name("drawn_reached.json")
+    for each, verdict in try_drawn(wanted, record=record, woven=woven, quick=list_quick()):
         known[each.key] = verdict
         kept.write_text(json.dumps(known, indent=1), encoding="utf-8")
-        _report(progress, drawn, known)
-    _report(progress, drawn, known)
+        _report(progress, seed, drawn, known)
+    _report(progress, seed, drawn, known)
 
 
-def _report(progress: Progress, drawn: Sequence[Drawn], known: Mapping[str, Any]) -> None:
+def _report(progress: Progress, seed: int, drawn: Sequence[Drawn], known: Mapping[str, Any]) -> None:
     counted = [each for each in drawn if each.reason is None]
     tried = [each for each in counted if each.key in known]
     left = [each for each in tried if known[each.key]["verdict"] != "noticed"]
@@ -272,7 +374,7 @@ def _report(progress: Progress, drawn: Sequence[Drawn], known: Mapping[str, Any]
     seconds = sum(known[each.key].get("seconds", 0) for each in tried)
     progress.done = len(tried)
     progress.notes[:] = [
-        f"seed {SEED}: {len(tried)} tried, {len(tried) - len(left)} noticed by a test, {len(left)} not: {unreached}"
+        f"seed {seed}: {len(tried)} tried, {len(tried) - len(left)} noticed by a test, {len(left)} not: {unreached}"
         f" that no test reached, {late} whose time was over before all near tests had met them;"
         f" {len(drawn) - len(counted)} more change nothing",
         f"{seconds / max(1, len(tried)):.1f} s of the processor each",

@@ -1,10 +1,15 @@
-"""Which tests reach which drawn mutants, kept from run to run, and in which order the parts of test files are asked."""
+"""Which tests reach which drawn mutants, kept from run to run, and in which order the parts of test files are asked.
+
+A part of a file that ran says something of those mutants alone that were woven in while it ran: for others it is asked
+anew.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -16,6 +21,7 @@ CHECKOUT: Final = Path(__file__).resolve().parents[2]
 WORD: Final = "@"
 # A part that needs a chain or a committed database is asked this many files later.
 _SLOW_IS_LATER_BY: Final = 3
+_SAVED_EVERY_SECONDS: Final = 20
 
 
 @dataclass
@@ -24,8 +30,11 @@ class Record:
 
     path: Path
     tests: dict[str, dict[str, Any]] = field(default_factory=dict)
-    parts: dict[str, float] = field(default_factory=dict)
-    """File and kind of test -> the seconds its tests took."""
+    parts: dict[str, list[int]] = field(default_factory=dict)
+    """File and kind of test -> the runs, by their place in `woven`, in which its tests ran as they are."""
+    woven: list[list[str]] = field(default_factory=list)
+    """The mutants that were woven in, run by run."""
+    _saved_at: float = 0.0
 
     @classmethod
     def load(cls, path: Path) -> Record:
@@ -33,11 +42,30 @@ class Record:
         if not path.exists():
             return cls(path)
         kept = json.loads(path.read_text(encoding="utf-8"))
-        return cls(path, kept["tests"], kept["parts"])
+        return cls(path, kept["tests"], kept["parts"], kept["woven"])
 
-    def save(self) -> None:
-        """Write it down whole."""
-        self.path.write_text(json.dumps({"tests": self.tests, "parts": self.parts}), encoding="utf-8")
+    def save(self, *, is_last: bool = False) -> None:
+        """Write it down whole, not more often than it is worth."""
+        if is_last or time.monotonic() - self._saved_at > _SAVED_EVERY_SECONDS:
+            kept = {"tests": self.tests, "parts": self.parts, "woven": self.woven}
+            self.path.write_text(json.dumps(kept), encoding="utf-8")
+            self._saved_at = time.monotonic()
+
+    def is_known(self, part: str, key: str) -> bool:
+        """Whether the part ran while that mutant was woven in."""
+        return any(key in self.woven[run] for run in self.parts.get(part, ()))
+
+    def keep_part(self, part: str, woven: Collection[str]) -> None:
+        """It ran with these woven in."""
+        keys = sorted(woven)
+        if keys not in self.woven:
+            self.woven.append(keys)
+        self.parts[part] = sorted({*self.parts.get(part, ()), self.woven.index(keys)})
+
+    def keep_test(self, name: str, *, seconds: float, reached: Collection[str]) -> None:
+        """It passed, and reached these besides those it was known to reach."""
+        before = self.tests.get(name, {"reached": []})
+        self.tests[name] = {"seconds": seconds, "reached": sorted({*before["reached"], *reached})}
 
     def list_reaching(self, key: str) -> list[str]:
         """The tests that pass and reach it, the quickest first."""
@@ -48,7 +76,7 @@ class Record:
 def split_word(file: str) -> tuple[str, str]:
     """The path, and how the parameters begin of those of its tests that are meant: nothing where all are."""
     path, _, word = file.partition(WORD)
-    return path, word
+    return (file, "") if "::" in file else (path, word)
 
 
 def is_meant(name: str, word: str) -> bool:

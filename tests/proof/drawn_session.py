@@ -1,11 +1,13 @@
 """A pytest plugin that tries drawn mutants, one after the other, each in a fork that meets the tests which reach it.
 
-Other than `mutation_session.py` it does not run the suite once before: the tests of a file run as they are, in a fork,
-when a mutant first asks for that file, and which of the wanted mutants each of them reached is kept for all others and
-for later runs. A mutant then meets only tests that reach it, the quickest first, and ends at the first that fails; that
-one is asked again without the mutant. Time is the processor's, so a busy machine changes no verdict. GOLEM_DRAWN_PLAN
-names a JSON file: the modules with their paths, the wanted mutants with the test files near them, where the record of
-what reaches what is kept, and the descriptor that verdicts are written to, one line of JSON each.
+Other than `mutation_session.py` it does not run the whole suite before: the quick tests of every file run once as they
+are, in a fork, and the slow ones of a file when a mutant first asks for that file; which of the woven mutants each
+of them reached is kept for all others and for later runs. A mutant then meets only tests that reach it, those of near
+files first, and ends at the first that fails; that one is asked again without the mutant. Time is the processor's, so
+a busy machine changes no verdict. GOLEM_DRAWN_PLAN names a JSON file: the modules with their paths, the wanted mutants
+with the test files near them, further ones to weave in, the files whose quick tests run, the functions where a change
+of a constant is used, where the record of what reaches what is kept, and the descriptor that verdicts are written to,
+one line of JSON each.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ import signal
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
@@ -26,35 +29,27 @@ from typing import Any, Final
 import hypothesis
 import pytest
 from _pytest.runner import runtestprotocol
+from django.conf import settings
 from hypothesis import Phase
 
 from tests.conftest import is_slow
+from tests.proof.before_forks import run_what_is_shared
 from tests.proof.drawn_record import WORD, Record, is_meant, list_parts, part_of, split_word
-from tests.proof.forks import PATIENCE_SECONDS, forget_database, part_with_database, read_lines, tell
+from tests.proof.forks import PATIENCE_SECONDS, Ran, forget_database, part_with_database, read_lines, tell
 from tests.proof.mutants import Mutant, list_mutants
-from tests.proof.mutation_session import LOADING, NO_MUTANT, Chooser, Finder, bind_anew
+from tests.proof.mutation_session import LOADING, NO_MUTANT, Chooser, bind_anew
+from tests.proof.weaving import ProbedFinder
 
 PLAN_VARIABLE = "GOLEM_DRAWN_PLAN"
-# Of the processor: what a mutant may take against the tests that reach it, a part of a file that runs as it is, all
-# parts that one mutant may ask for anew, and a test that a mutant keeps from ending.
+# Of the processor: what a mutant may take at first and in all against the tests that reach it, a part of a file that
+# runs as it is, all parts that one mutant may ask for anew, and a test that a mutant keeps from ending.
+FIRST_SECONDS: Final = 8
 MUTANT_SECONDS: Final = 30
 PART_SECONDS: Final = 20
 ASKED_SECONDS: Final = 25
+_QUICK_SECONDS: Final = 120
 ENDLESS_SECONDS: Final = 60
-_MOST_UNFIT: Final = 60
-# What a session shares is made before the forks, or each of them would make it anew.
-_SHARED_FIXTURES: Final = ("world", "db")
-
-
-@dataclass
-class Ran:
-    """What a fork told: the tests that passed, the one that failed or hung, and the processor's seconds it took."""
-
-    passed: list[str] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    is_out_of_time: bool = False
-    is_partly_bound: bool = False
+_MOST_UNFIT: Final = 300
 
 
 @dataclass
@@ -74,12 +69,12 @@ class DrawnSession:
     def __post_init__(self) -> None:
         self._record = Record.load(Path(self.plan["record"]))
         asked: dict[str, set[int]] = defaultdict(set)
-        for wanted in self.plan["wanted"]:
-            asked[wanted["module"]].add(wanted["number"])
-        found: dict[str, tuple[str, int, frozenset[int] | None]] = {}
+        for woven in (*self.plan["wanted"], *self.plan["woven"]):
+            asked[woven["module"]].add(woven["number"])
+        found: dict[str, tuple[str, int, frozenset[int]]] = {}
         total = 0
         for module, path in self.plan["modules"].items():
-            mutants = list_mutants(Path(path).read_text(encoding="utf-8"))
+            mutants = list_mutants(Path(path).read_text(encoding="utf-8")) if module in asked else []
             # Only what is wanted is woven, so that an interpreter's loop is nearly as quick as it was.
             found[module] = (path, total, frozenset(asked[module]))
             for mutant in mutants:
@@ -88,18 +83,25 @@ class DrawnSession:
                 self._keys[number] = f"{module}: {mutant.name}"
             total += len(mutants)
         self._firsts = {module: first for module, (_, first, _) in found.items()}
-        sys.meta_path.insert(0, Finder(found, self.chooser))
+        self._woven = {self._keys[self._firsts[module] + each] for module, numbers in asked.items() for each in numbers}
+        probes: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for each in (*self.plan["wanted"], *self.plan["woven"]):
+            for module, functions in each["probes"].items():
+                for function in functions:
+                    probes[module][function].append(self._firsts[each["module"]] + each["number"])
+        # What starts the servers of a run is loaded before any plugin can weave it.
+        self._early = {module for module in found if module.removesuffix(".__init__") in sys.modules}
+        sys.meta_path.insert(0, ProbedFinder(found, probes, self.chooser))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Make what tests share, then judge what is wanted."""
+        """Make what tests share, run the quick tests as they are, then judge what is wanted."""
         self._session = session
+        # Every fork would do it anew: the addresses of all pages with what stands behind them.
+        import_module(settings.ROOT_URLCONF)
         loaded = {number for number, tests in self.chooser.reached.items() if LOADING in tests}
         self.chooser.test = None
-        for name in _SHARED_FIXTURES:
-            first = next((item for item in session.items if name in getattr(item, "fixturenames", ())), None)
-            if first is not None:
-                runtestprotocol(first, nextitem=self._nothing_shared(), log=False)
+        run_what_is_shared(session.items, nothing_shared=self._nothing_shared())
         words: dict[str, set[str]] = defaultdict(set)
         for file, word in (split_word(each) for wanted in self.plan["wanted"] for each in wanted["files"]):
             words[file].add(word)
@@ -111,36 +113,60 @@ class DrawnSession:
                     named = f"{file}{WORD}{word}" if word else file
                     self._parts[part_of(named, is_quick=not is_slow(item))].append(item)
         part_with_database()
-        for wanted in self.plan["wanted"]:
-            number = self._firsts[wanted["module"]] + wanted["number"]
-            verdict = {"verdict": "alone"} if number in loaded else self._judge(number, wanted["files"])
-            line = {"module": wanted["module"], "number": wanted["number"], **verdict}
-            os.write(self.plan["descriptor"], (json.dumps(line) + "\n").encode())
+        for file in self.plan["quick"]:
+            part = part_of(file, is_quick=True)
+            if not all(self._record.is_known(part, key) for key in self._woven):
+                self._run_as_it_is(part, seconds=_QUICK_SECONDS)
+        self._record.save(is_last=True)
+        # What the tests at hand notice is told first; what they do not, then meets the slow tests near it.
+        rest = [wanted for wanted in self.plan["wanted"] if not self._tell(wanted, loaded, is_first=True)]
+        for wanted in rest:
+            self._tell(wanted, loaded, is_first=False)
+        self._record.save(is_last=True)
         return True
 
-    def _judge(self, number: int, files: Sequence[str]) -> dict[str, Any]:
-        """Against every test that is known to reach it, then against those of the near files, one part at a time."""
-        is_woven = self._mutants[number].is_woven
-        if not is_woven and not self._mutants[number].binding:
-            return {"verdict": "alone"}
+    def _tell(self, wanted: dict[str, Any], loaded: Collection[int], *, is_first: bool) -> bool:
+        """Judge it and tell the verdict; whether that is the last word."""
+        number = self._firsts[wanted["module"]] + wanted["number"]
+        is_early = wanted["module"] in self._early
+        if is_early or (number in loaded and self._mutants[number].is_woven):
+            verdict = {"verdict": "alone", "reaching": [] if is_early else self._list_reaching(number, wanted)}
+        else:
+            verdict = self._judge(number, wanted, is_first=is_first)
+        is_last = not is_first or verdict["verdict"] in ("noticed", "alone")
+        line = {"module": wanted["module"], "number": wanted["number"], **verdict}
+        tell(self.plan["descriptor"], line if is_last else {**line, "all": False, "is_last": False})
+        self._record.save()
+        return is_last
+
+    def _judge(self, number: int, wanted: dict[str, Any], *, is_first: bool) -> dict[str, Any]:
+        """Against the tests that are known to reach it; later against the slow ones of the near files too, one part at
+        a time.
+        """
+        most = FIRST_SECONDS if is_first else MUTANT_SECONDS
+        mutant = self._mutants[number]
+        if not mutant.is_woven and not mutant.binding:
+            return {"verdict": "alone", "reaching": self._list_reaching(number, wanted)}
         key, asked, spent, tried = self._keys[number], 0.0, 0.0, 0
         met: set[str] = set()
         is_all = is_out_of_time = False
-        for part in ("", *list_parts(files)):
-            if part and part not in self._record.parts:
+        for part in ("",) if is_first else ("", *list_parts(wanted["files"])):
+            if part and not self._record.is_known(part, key):
                 if asked > ASKED_SECONDS:
                     break
                 asked += self._run_as_it_is(part)
-            known = self._record.list_reaching(key) if is_woven else self._list_of_part(part)
-            tests = [name for name in known if name not in met and name in self._items and name not in self._unfit]
+            known = self._list_reaching(number, wanted)
+            if part and not mutant.is_woven:
+                known += self._list_of_part(part)
+            tests = [name for name in dict.fromkeys(known) if name not in {*met, *self._unfit} and name in self._items]
             met.update(tests)
             while tests:
-                ran = self._fork(number, tests, seconds=MUTANT_SECONDS - spent)
+                ran = self._fork(number, tests, seconds=most - spent)
                 spent += ran.seconds
                 tried += len(ran.passed)
                 if ran.is_partly_bound and not ran.failed:
-                    return {"verdict": "alone"}
-                is_out_of_time = ran.is_out_of_time or spent > MUTANT_SECONDS
+                    return {"verdict": "alone", "reaching": self._list_reaching(number, wanted)}
+                is_out_of_time = ran.is_out_of_time or spent > most
                 if not ran.failed:
                     break
                 (failed,) = ran.failed
@@ -154,8 +180,17 @@ class DrawnSession:
                 break
         else:
             is_all = True
-        verdict = "survived" if tried else "unreached"
-        return {"verdict": verdict, "tests": tried, "all": is_all, "seconds": round(spent + asked, 1)}
+        seconds = round(spent + asked, 1)
+        if not tried and not is_first:
+            # What only servers, workers or commands run that a test starts is no fork's to tell.
+            return {"verdict": "alone", "is_unreached": True, "all": is_all, "seconds": seconds}
+        return {"verdict": "survived", "tests": tried, "all": is_all, "seconds": seconds}
+
+    def _list_reaching(self, number: int, wanted: dict[str, Any]) -> list[str]:
+        """The tests that reach it, or where it is used: those of near files first, and of each the quickest."""
+        at = {split_word(file)[0]: place for place, file in reversed(list(enumerate(wanted["files"])))}
+        names = self._record.list_reaching(self._keys[number])
+        return sorted(names, key=lambda name: at.get(name.partition("::")[0], len(at)))
 
     def _list_of_part(self, part: str) -> list[str]:
         found = [
@@ -165,13 +200,13 @@ class DrawnSession:
         ]
         return [name for _, name in sorted(found)]
 
-    def _run_as_it_is(self, part: str) -> float:
+    def _run_as_it_is(self, part: str, *, seconds: float = PART_SECONDS) -> float:
         """Run a part of a file without any mutant and keep what its tests reach; the processor's seconds it took."""
         items = self._parts.get(part, [])
-        ran = self._fork(NO_MUTANT, [item.nodeid for item in items], seconds=PART_SECONDS) if items else Ran()
+        ran = self._fork(NO_MUTANT, [item.nodeid for item in items], seconds=seconds) if items else Ran()
         for name in ran.failed:
             self._make_unfit(name)
-        self._record.parts[part] = round(ran.seconds, 2)
+        self._record.keep_part(part, self._woven)
         self._record.save()
         return ran.seconds
 
@@ -204,7 +239,14 @@ class DrawnSession:
         mutant = self._mutants.get(number)
         if mutant is not None and mutant.binding:
             try:
-                tell(writing, {"is_whole": bind_anew(sys.modules[self._modules[number]], mutant.binding)})
+                tell(
+                    writing,
+                    {
+                        "is_whole": bind_anew(
+                            sys.modules[self._modules[number].removesuffix(".__init__")], mutant.binding
+                        )
+                    },
+                )
             except Exception:
                 tell(writing, {"ran": items[0].nodeid, "failed": True, "seconds": 0, "reached": []})
                 return
@@ -247,8 +289,7 @@ class DrawnSession:
                 ran.seconds += told["seconds"]
                 (ran.failed if told["failed"] else ran.passed).append(told["ran"])
                 if not told["failed"] and not is_mutant:
-                    kept = {"seconds": told["seconds"], "reached": told["reached"]}
-                    self._record.tests[told["ran"]] = kept
+                    self._record.keep_test(told["ran"], seconds=told["seconds"], reached=told["reached"])
         if begun:
             # It ended or was ended within a test: that is a failure of it.
             ran.failed.append(begun)

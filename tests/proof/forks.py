@@ -6,10 +6,22 @@ import json
 import os
 import select
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 # Longer than any test takes without a mutant on a slow machine.
 PATIENCE_SECONDS: Final = 240
+
+
+@dataclass
+class Ran:
+    """What a fork told: the tests that passed, the one that failed or hung, and the processor's seconds it took."""
+
+    passed: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    is_out_of_time: bool = False
+    is_partly_bound: bool = False
 
 
 def tell(writing: int, told: dict[str, Any]) -> None:

@@ -59,7 +59,7 @@ class Chooser:
         return number == self.active
 
 
-class _WovenLoader(importlib.machinery.SourceFileLoader):
+class WovenLoader(importlib.machinery.SourceFileLoader):
     """Loads a module with all its mutants in it."""
 
     def __init__(self, name: str, path: str, *, first: int, only: frozenset[int] | None, chooser: Chooser) -> None:
@@ -90,7 +90,7 @@ class Finder(importlib.abc.MetaPathFinder):
         if name not in self._firsts:
             return None
         where, first, only = self._firsts[name]
-        loader = _WovenLoader(name, where, first=first, only=only, chooser=self._chooser)
+        loader = WovenLoader(name, where, first=first, only=only, chooser=self._chooser)
         return importlib.util.spec_from_file_location(name, where, loader=loader)
 
 

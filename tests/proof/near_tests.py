@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
+from math import log
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +38,8 @@ _TESTED_IN: Final = {
 # Every case of a protocol, asked of a real chain: a word narrows it to the cases of one.
 _CASES: Final = "tests/catalogue/test_cases.py"
 _CASES_AFTER: Final = 2
+_WORLDS: Final = CHECKOUT / "golem_project/embedded/world/protocols"
+_SHELF: Final = CHECKOUT / "tools_app/protocols"
 _FIRST_CASE: Final = re.compile(r"\bCase\(\s*\"([a-z0-9]+_)")
 
 
@@ -49,15 +52,26 @@ def _read_tests() -> Mapping[str, str]:
     }
 
 
+def list_quick() -> list[str]:
+    """The files whose quick tests are asked of every mutant they reach; those that read sources run little of it."""
+    return [name for name in _read_tests() if not name.startswith("tests/architecture/")]
+
+
 @cache
-def _list_users() -> Mapping[str, set[str]]:
-    """Module -> what imports it: modules of the product by name, test files by path."""
+def read_product() -> Mapping[str, str]:
+    """Module -> its source."""
+    return {
+        ".".join(path.relative_to(CHECKOUT).with_suffix("").parts): path.read_text(encoding="utf-8")
+        for app in APPS
+        for path in sorted((CHECKOUT / app).rglob("*.py"))
+    }
+
+
+@cache
+def list_users() -> Mapping[str, set[str]]:
+    """Module or name in it -> what imports it: modules of the product by name, test files by path."""
     users: dict[str, set[str]] = defaultdict(set)
-    sources = dict(_read_tests())
-    for app in APPS:
-        for path in (CHECKOUT / app).rglob("*.py"):
-            sources[".".join(path.relative_to(CHECKOUT).with_suffix("").parts)] = path.read_text(encoding="utf-8")
-    for name, source in sources.items():
+    for name, source in {**_read_tests(), **read_product()}.items():
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.ImportFrom) and node.module:
                 users[node.module].add(name)
@@ -78,21 +92,24 @@ def list_near(module_name: str, mutant: Mutant) -> list[str]:
     far: dict[str, int] = {}
     edge = {module}
     for distance in range(4):
-        edge = {user for each in edge for user in _list_users().get(each, ())} - far.keys()
+        edge = {user for each in edge for user in list_users().get(each, ())} - far.keys()
         far |= dict.fromkeys(edge, distance)
 
-    def rank(name: str) -> tuple[int, str]:
+    likeness = _compare_words(module_name, mutant)
+
+    def rank(name: str) -> tuple[float, str]:
         stem, source = Path(name).stem, _read_tests()[name]
-        late = 3 * name.startswith(_WIDE)
         if stem == f"test_{leaf}":
             return (0, name)
         is_beside = name.startswith(f"{folder}/")
+        like = likeness[name]
+        late = 3 * name.startswith(_WIDE)
         if (place and place in source) or far.get(name) == 0:
-            return (1 + late, name)
+            return (2 + late - like, name)
         if is_beside or leaf in stem:
-            return (2 + late, name)
+            return (3 + late - like, name)
         is_in_wider = name.startswith(f"{folder.rpartition('/')[0]}/")
-        return (3 + far.get(name, 4) + (not is_in_wider) + late, name)
+        return (4 + far.get(name, 4) + (not is_in_wider) + late - like, name)
 
     near = sorted(_read_tests().keys() - {_CASES}, key=rank)
     if word := _find_cases(module_name):
@@ -100,6 +117,49 @@ def list_near(module_name: str, mutant: Mutant) -> list[str]:
         narrowed = dict.fromkeys((function if function.startswith(word) else word, word))
         near[_CASES_AFTER:_CASES_AFTER] = [f"{_CASES}{WORD}{each}" for each in narrowed]
     return [*(() if mutant.is_woven else _list_comparing(module_name, mutant)), *near]
+
+
+def _compare_words(module: str, mutant: Mutant) -> Mapping[str, float]:
+    """How much each test file is about the same things, from 0 to 2 for the one that is most: by the words of the
+    mutant's function and of its module, those that few test files hold before others.
+    """
+    own = _split_words("\n".join(_list_lines(module, mutant)))
+    words = {word: 3.0 if word in own else 1.0 for word in _split_words(read_product()[module])}
+    rare = {word: weight * _weigh_words()[word] for word, weight in words.items() if word in _weigh_words()}
+    found = {
+        name: sum(rare[word] for word in held & rare.keys()) / len(held) ** 0.5
+        for name, held in _words_of_tests().items()
+    }
+    most = max(found.values(), default=0) or 1
+    return {name: 2 * each / most for name, each in found.items()}
+
+
+def _list_lines(module: str, mutant: Mutant) -> list[str]:
+    """The lines of the outermost function, class or constant that the mutant lies in."""
+    source = read_product()[module]
+    for statement in ast.parse(source).body:
+        first = min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", ()))])
+        if first <= mutant.line <= (statement.end_lineno or first):
+            return source.splitlines()[first - 1 : statement.end_lineno]
+    return []
+
+
+def _split_words(source: str) -> set[str]:
+    """Names as they stand, and the words that they and the texts are made of."""
+    names = set(re.findall(r"[A-Za-z_][A-Za-z_0-9]{3,}", source))
+    return names | {part.lower() for name in names for part in re.findall(r"[A-Z]?[a-z0-9]{3,}", name)}
+
+
+@cache
+def _words_of_tests() -> Mapping[str, set[str]]:
+    return {name: _split_words(source) | _split_words(name) for name, source in _read_tests().items()}
+
+
+@cache
+def _weigh_words() -> Mapping[str, float]:
+    """Word -> how much it says: the fewer test files hold it, the more."""
+    held = Counter(word for words in _words_of_tests().values() for word in words)
+    return {word: log(len(_words_of_tests()) / count) for word, count in held.items()}
 
 
 @cache
@@ -138,6 +198,11 @@ def _list_comparing(module_name: str, mutant: Mutant) -> Iterator[str]:
 def _find_cases(module: str) -> str:
     """How the names of the cases of its protocol or subsystem begin, nothing where it has none."""
     folder = CHECKOUT.joinpath(*module.split(".")).parent
+    if folder == _WORLDS:
+        # What stands for a protocol on the local chain is looked at by that protocol's cases.
+        leaf = module.rpartition(".")[2]
+        beside = [each for each in _SHELF.iterdir() if each.name.startswith(leaf) or leaf.startswith(each.name)]
+        folder = min(beside, default=folder)
     while folder != CHECKOUT:
         if (folder / "cases.py").exists():
             found = _FIRST_CASE.search((folder / "cases.py").read_text(encoding="utf-8"))

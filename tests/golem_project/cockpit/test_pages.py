@@ -98,6 +98,15 @@ def test_what_a_golem_did_is_on_its_page(people: People) -> None:
     assert "Spent and reserved in 24 h" in text and "Writes in the last hour" in text
 
 
+def test_a_golems_page_counts_the_requests_that_wait_for_its_own_owner_alone(people: People) -> None:
+    waits = "wait for an owner."
+    factories.make_change_request(golem=people.other)
+    assert waits not in people.a.get(cockpit(people.golem)).content.decode()
+    factories.make_change_request(golem=people.golem)
+    text = people.a.get(cockpit(people.golem)).content.decode()
+    assert "1 request waits for an owner." in " ".join(text.replace("</a>", "").split())
+
+
 def test_profit_and_gas_are_drawn_from_outcomes(people: People) -> None:
     for minutes in (20, 10):
         permit = factories.make_permit(golem=people.golem, now=clock.now() - timedelta(minutes=minutes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.proof import drawn, drawn_record, near_tests
+from tests.proof import drawn, drawn_record, near_tests, probes
 from tests.proof.drawn import Drawn
 from tests.proof.mutants import list_mutants
 from tests.proof.registry import Progress
+from tests.proof.weaving import weave_probes
 
 MODULE = "memory_app.decay"
 
@@ -50,7 +52,7 @@ def test_what_changes_nothing_is_named_and_another_is_drawn_for_it(
 
 def test_nothing_of_the_safety_code_and_no_migration_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawn, "APPS", ("permits_app",))
-    modules = {each.module for each in drawn.list_row()}
+    modules = {each.module for each in drawn.list_row(1)}
     assert len(modules) > 200
     assert [name for name in modules if name.startswith("permits_app.safety.") or ".migrations." in name] == []
     assert modules.isdisjoint(drawn.list_modules())
@@ -59,6 +61,42 @@ def test_nothing_of_the_safety_code_and_no_migration_is_drawn(monkeypatch: pytes
 def test_the_tests_named_after_a_module_come_first_and_then_those_that_import_it() -> None:
     found = near(list_all(MODULE)[-1])
     assert found[0] == "tests/memory_app/test_decay.py" and len(found) == len(set(found))
+
+
+def test_of_the_files_of_one_folder_those_that_speak_of_the_same_things_come_first() -> None:
+    (held, *_) = [each for each in list_all("permits_app.execution.operations") if each.mutant.is_woven]
+    folder = [name for name in near(held) if name.startswith("tests/permits_app/execution/test_")]
+    assert folder.index("tests/permits_app/execution/test_zerodev_wallet.py") < 5
+
+
+def test_a_part_that_ran_says_nothing_of_mutants_that_were_not_woven_in_then(tmp_path: Path) -> None:
+    record = drawn_record.Record(tmp_path / "reached.json")
+    record.keep_part("a part", {"one", "two"})
+    record.keep_test("a test", seconds=1, reached=["one"])
+    assert [record.is_known("a part", key) for key in ("one", "three")] == [True, False]
+    record.keep_part("a part", {"three"})
+    record.keep_test("a test", seconds=2, reached=["three"])
+    record.save(is_last=True)
+    again = drawn_record.Record.load(record.path)
+    assert [again.is_known("a part", key) for key in ("one", "two", "three", "four")] == [True, True, True, False]
+    assert again.list_reaching("one") == again.list_reaching("three") == ["a test"]
+
+
+def test_a_constant_is_reached_where_it_is_used_and_a_class_where_its_methods_run() -> None:
+    (tags, *_) = [
+        each for each in list_all("tools_app.protocols.erc8004.tools.reputation") if each.mutant.place == "MOST_TAGS"
+    ]
+    used = probes.list_probes(tags.module, tags.mutant)
+    assert used == {tags.module: ["identity_get_reputation_summary"]}
+    (column, *_) = [each for each in list_all("permits_app.models.signed_promise") if not each.mutant.is_woven]
+    assert "permits_app.actions.follow_promises" in probes.list_probes(column.module, column.mutant)
+    (woven, *_) = [each for each in list_all(MODULE) if each.mutant.is_woven]
+    assert probes.list_probes(MODULE, woven.mutant) == {}
+    noted: list[int] = []
+    tree = weave_probes(ast.parse('def f():\n    """What it is."""\n    return 3'), {"f": [7]}, "note")
+    space: dict[str, Any] = {"note": noted.append}
+    exec(compile(tree, "woven", "exec"), space)
+    assert (space["f"](), space["f"].__doc__, noted) == (3, "What it is.", [7])
 
 
 def test_what_compares_a_whole_kind_of_tables_comes_before_all_others() -> None:
@@ -80,6 +118,8 @@ def test_a_mutant_of_a_protocol_meets_the_cases_of_that_protocol_and_its_own_too
     assert drawn_record.is_meant("test_a_case[lido_stake]", "lido_")
     assert not drawn_record.is_meant("test_a_case[aave_supply]", "lido_")
     assert near(harvest).index(cases[0]) < 4
+    built = list_all("golem_project.embedded.world.protocols.lido")[0]
+    assert any(each.endswith("test_cases.py@lido_") for each in near(built)[:4])
     decay = list_all(MODULE)[0]
     assert not any("@" in each for each in near(decay))
 
@@ -147,10 +187,10 @@ def test_what_was_noticed_is_not_tried_again_and_the_rest_is(
 ) -> None:
     asked: list[list[str]] = []
 
-    def judge(wanted: Sequence[Drawn], *, record: Path) -> Iterator[dict[str, Any]]:
+    def judge(wanted: Sequence[Drawn], **_: Any) -> Iterator[tuple[Drawn, dict[str, Any]]]:
         asked.append([each.key for each in wanted])
-        for number, _ in enumerate(wanted):
-            yield {"verdict": "survived" if number == 0 else "noticed"}
+        for number, each in enumerate(wanted):
+            yield each, {"verdict": "survived" if number == 0 else "noticed"}
 
     monkeypatch.setattr(drawn, "try_drawn", judge)
     progress = Progress(id="drawn", what="", rounds=10, path=tmp_path / "proof.json")
@@ -165,9 +205,9 @@ def test_what_was_noticed_is_not_tried_again_and_the_rest_is(
 def test_more_survivors_than_one_in_ten_are_a_finding(
     small: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def judge(wanted: Sequence[Drawn], *, record: Path) -> Iterator[dict[str, Any]]:
-        for number, _ in enumerate(wanted):
-            yield {"verdict": "survived" if number < 2 else "noticed"}
+    def judge(wanted: Sequence[Drawn], **_: Any) -> Iterator[tuple[Drawn, dict[str, Any]]]:
+        for number, each in enumerate(wanted):
+            yield each, {"verdict": "survived" if number < 2 else "noticed"}
 
     monkeypatch.setattr(drawn, "try_drawn", judge)
     progress = Progress(id="drawn", what="", rounds=10, path=tmp_path / "proof.json")
@@ -199,7 +239,9 @@ def test_real_mutants_are_noticed_by_real_tests(monkeypatch: pytest.MonkeyPatch,
     for name in drawn.SERVERS:
         monkeypatch.delenv(name, raising=False)
     wanted = [each for each in list_all(MODULE) if each.mutant.is_woven][:6]
-    verdicts = list(drawn.try_drawn(wanted, record=tmp_path / "reached.json"))
+    verdicts = list(
+        {each.key: told for each, told in drawn.try_drawn(wanted, record=tmp_path / "reached.json")}.values()
+    )
     assert len(verdicts) == 6
     noticed = [each for each in verdicts if each["verdict"] == "noticed"]
     assert len(noticed) >= 4, verdicts
@@ -213,5 +255,5 @@ def test_a_mutant_of_what_runs_while_a_module_loads_is_tried_in_a_process_of_its
 ) -> None:
     mutants = [each for each in list_all("memory_app.models.provenance") if "UNTRUSTED" in each.mutant.name]
     monkeypatch.setattr(drawn, "list_near", lambda *_: ["tests/architecture/test_migrations.py"])
-    (verdict,) = drawn.try_drawn(mutants[:1], record=tmp_path / "reached.json")
+    *_, (_, verdict) = drawn.try_drawn(mutants[:1], record=tmp_path / "reached.json")
     assert verdict["verdict"] == "noticed" and "test_migrations.py" in verdict["by"] and verdict["alone"]

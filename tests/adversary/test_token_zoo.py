@@ -17,7 +17,8 @@ from tests.evm.world import CHAIN_ID
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 
-pytestmark = pytest.mark.protocols("aave_v3")
+# The bar holds the token too: what is asked about it is asked about a position.
+pytestmark = pytest.mark.protocols("aave_v3", "sushi_bar")
 IS_WHOLE = os.environ.get("GOLEM_TOKEN_ZOO") == "whole"
 
 

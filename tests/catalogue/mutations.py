@@ -11,17 +11,20 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
+import pytest
+
 from permits_app.rejection import Reject
 from permits_app.reviewers import safety_guardian as guardian
 from permits_app.reviewers.decoding import read_calls, read_on, tell_claims
 from permits_app.safety.hook import HookCall
+from permits_app.safety.hooks import simulator
 from permits_app.safety.hooks.simulator import Simulator, rehearse_whole
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.errors import GolemError
 from tools_app.standards import loan_callback
 from tools_app.toolkit.case import Case
 from tools_app.toolkit.effects import Effects, UnknownCall
-from tools_app.toolkit.enums import RiskTier
+from tools_app.toolkit.enums import EngineSetting, RiskTier
 from tools_app.toolkit.plan import Call, TxPlan
 
 
@@ -150,7 +153,10 @@ def find_listed(case: Case, mutant: Mutant) -> tuple[str, int] | None:
 def _is_refused(call: HookCall, *, is_whole_enough: bool) -> bool:
     assert call.plan is not None and call.chain is not None
     try:
-        _, rehearsed = rehearse_whole(call, call.plan, call.chain, risk_tier=RiskTier.STANDARD)
+        with pytest.MonkeyPatch.context() as patch:
+            # Whatever the plan says: the whole hook asks every engine of what one lets pass.
+            patch.setattr(simulator, "choose_setting", lambda _: EngineSetting.RPC)
+            _, rehearsed = rehearse_whole(call, call.plan, call.chain, risk_tier=RiskTier.STANDARD)
         if rehearsed.refusal is not None or is_whole_enough:
             return rehearsed.refusal is not None
         return isinstance(Simulator().check(call), Reject)

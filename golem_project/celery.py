@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from pathlib import Path
 from typing import Any
 
 from celery import Celery
@@ -29,6 +30,7 @@ _SIMULATING_QUEUES = frozenset({"simulation", "heartbeat", _COMMIT_QUEUE})
 _MEMORY_QUEUES = frozenset({"memory"})
 # Nobody's money waits for an episode: where processors are short, previews, commits and ticks come first.
 _MEMORY_NICENESS = 10
+_SHARE_OF_SESSION = Path("/proc/self/autogroup")
 
 app = Celery("golem")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -95,6 +97,15 @@ def follow_chains(sender: Any = None, **_: Any) -> None:
         _following.append(start_followers())
 
 
+@worker_ready.connect
+def open_keys_ahead(sender: Any = None, **_: Any) -> None:
+    """A worker of commits opens the keys that signed lately, beside its first tasks."""
+    if _COMMIT_QUEUE in set(sender.app.amqp.queues.consume_from):
+        from permits_app.tasks import open_keys_ahead as begin
+
+        begin()
+
+
 @worker_shutdown.connect
 def stop_following(**_: Any) -> None:
     """Another worker's candidate takes over at once."""
@@ -105,8 +116,12 @@ def stop_following(**_: Any) -> None:
 @worker_init.connect
 def give_way(sender: Any = None, **_: Any) -> None:
     """Let a worker of memory alone have what processor time the others leave; what it starts inherits that."""
-    if set(sender.app.amqp.queues.consume_from) == _MEMORY_QUEUES:
-        os.nice(_MEMORY_NICENESS)
+    if set(sender.app.amqp.queues.consume_from) != _MEMORY_QUEUES:
+        return
+    os.nice(_MEMORY_NICENESS)
+    if os.getsid(0) == os.getpid() and _SHARE_OF_SESSION.exists():
+        # Linux shares processors out between sessions first; inside one of its own, niceness alone gives way to nobody.
+        _SHARE_OF_SESSION.write_text(str(_MEMORY_NICENESS))
 
 
 @task_prerun.connect

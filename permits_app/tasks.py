@@ -36,6 +36,7 @@ from permits_app.actions.top_up_gas import top_up_keys
 from permits_app.actions.try_policy import run_trial
 from permits_app.custody.session_keys import follow_sessions
 from permits_app.execution.following import Following
+from permits_app.execution.opening_keys import open_recent_keys
 from permits_app.execution.reconcile import list_reopened, reconcile_transactions
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import remembering
@@ -216,6 +217,11 @@ def start_followers() -> Following:
     following = Following([network.chain_id for network in configured_networks()], hand=_hand_seen)
     following.start()
     return following
+
+
+def open_keys_ahead() -> None:
+    """Open the keys that signed lately, in a thread that ends with that or with this process."""
+    threading.Thread(target=open_recent_keys, args=(clock.now(),), name="opens-keys", daemon=True).start()
 
 
 def _hand_seen(permit_id: UUID) -> None:

@@ -27,13 +27,17 @@ BEAT_READY = r"beat: Starting|Scheduler: Sending|DatabaseScheduler"
 
 @dataclasses.dataclass(frozen=True)
 class ChildPlan:
-    """One process. Ready when `ready_url` answers 200, else when a line matches `ready_line`."""
+    """One process. Ready when `ready_url` answers 200, else when a line matches `ready_line`.
+
+    What an agent's first request does not need is started behind what it needs (`is_needed_first`).
+    """
 
     name: str
     argv: tuple[str, ...]
     ready_url: str = ""
     ready_line: str = ""
     grace_seconds: float = 5.0
+    is_needed_first: bool = True
 
     @property
     def port(self) -> int:
@@ -49,11 +53,11 @@ def plan_web(port: int) -> ChildPlan:
     return ChildPlan("web", (sys.executable, "-m", *argv, *options), ready_url=f"http://{WEB_HOST}:{port}/readyz")
 
 
-def plan_worker(name: str, queues: str, *, pool: str, concurrency: int) -> ChildPlan:
+def plan_worker(name: str, queues: str, *, pool: str, concurrency: int, is_needed_first: bool = False) -> ChildPlan:
     """One Celery worker process (with `prefork`: and its children)."""
     argv = [*CELERY, "worker", "-n", f"{name}@%h", "-Q", queues, "-P", pool, "-c", str(concurrency)]
     argv += ["-l", "INFO", "--without-gossip", "--without-mingle"]
-    return ChildPlan(name, tuple(argv), ready_line=WORKER_READY)
+    return ChildPlan(name, tuple(argv), ready_line=WORKER_READY, is_needed_first=is_needed_first)
 
 
 def plan_workers() -> tuple[ChildPlan, ...]:
@@ -64,9 +68,9 @@ def plan_workers() -> tuple[ChildPlan, ...]:
     would lose: memory is one thread in a process of its own, and gives way to the rest (`golem_project.celery`).
     """
     return (
-        plan_worker("simulation", "simulation", pool="prefork", concurrency=2),
+        plan_worker("simulation", "simulation", pool="prefork", concurrency=2, is_needed_first=True),
         plan_worker("heartbeat", "heartbeat", pool="prefork", concurrency=2),
-        plan_worker("commit", "commit", pool="threads", concurrency=4),
+        plan_worker("commit", "commit", pool="threads", concurrency=4, is_needed_first=True),
         plan_worker("memory", "memory", pool="threads", concurrency=1),
         # Webhooks and subscriptions wait for other people's servers; no heartbeat may wait with them.
         plan_worker("stream", "stream", pool="threads", concurrency=4),
@@ -79,7 +83,7 @@ def plan_beat() -> ChildPlan:
     """The clock; its schedules are rows in the database. No pid file: a killed beat's would stop the next one."""
     argv = [*CELERY, "beat", "-l", "INFO", "--pidfile="]
     argv += ["--scheduler", "django_celery_beat.schedulers:DatabaseScheduler"]
-    return ChildPlan("beat", tuple(argv), ready_line=BEAT_READY)
+    return ChildPlan("beat", tuple(argv), ready_line=BEAT_READY, is_needed_first=False)
 
 
 def plan_product(web_port: int) -> tuple[ChildPlan, ...]:

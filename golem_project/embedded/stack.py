@@ -134,6 +134,8 @@ class Stack:
         # Of our own standard output a copy is handed on: the process that forks has another under that number.
         self._commands = {name: os.dup(descriptor) for name, descriptor in (commands or {}).items()}
         self._loading: Loading | None = None
+        self._later: list[ChildPlan] = []
+        self._preparing: Child | None = None
         self._record = paths.run_dir / SUPERVISOR_RECORD
         self._children_record = paths.run_dir / "children.json"
 
@@ -151,6 +153,11 @@ class Stack:
 
     def start(self) -> None:
         """Start everything and return when it is ready. Raises EmbeddedError or Stopped."""
+        self.begin()
+        self.finish()
+
+    def begin(self) -> None:
+        """Start everything; return when what a first request needs is ready. Raises EmbeddedError or Stopped."""
         begun = time.monotonic()
         self._end_leftovers()
         self.environment.setdefault("DJANGO_SETTINGS_MODULE", SETTINGS_MODULE)
@@ -169,6 +176,13 @@ class Stack:
         self._start_product()
         self.output.say(f"ready after {time.monotonic() - begun:.1f} s at {self.page_url}/admin/")
 
+    def finish(self) -> None:
+        """Return when all the rest is ready too. Raises EmbeddedError or Stopped."""
+        for plan in self._later:
+            self._wait_until_ready(plan)
+        if self._preparing is not None:
+            self._end_preparing(self._preparing)
+
     def _start_product(self) -> None:
         """The processes of the product, on the first web port that is ours. Raises EmbeddedError or Stopped."""
         first = self._read_web_port()
@@ -186,21 +200,23 @@ class Stack:
     def _start_product_on(self, port: int) -> None:
         self._use_web_port(port)
         plans = self._plan_children(port)
+        needed = [plan for plan in plans if plan.is_needed_first]
+        self._later = [plan for plan in plans if not plan.is_needed_first]
         data = self.servers.postgres.data if self.servers.postgres is not None else None
         may_overlap = data is not None and is_prepared(data)
         if self._loading is not None:
             self._loading.load(self.environment)
         if not may_overlap:
-            self._prepare_database()
-        self._start_children(plans)
+            self._end_preparing(self._begin_preparing())
+        self._start_children(needed)
+        for plan in needed:
+            self._wait_until_ready(plan)
+        # Each takes half a second of a processor to begin, which the first ones were spared.
+        self._start_children(self._later)
         if may_overlap:
-            self._prepare_database()
-        if data is not None:
-            mark_prepared(data)
+            self._preparing = self._begin_preparing()
         if not self._commands:
             self._end_loading()
-        for plan in plans:
-            self._wait_until_ready(plan)
 
     def _begin_loading(self) -> None:
         """What the product's processes share is loaded beside the start of the servers."""
@@ -237,24 +253,31 @@ class Stack:
         self.environment["GOLEM_WEB_URL"] = self.web_url
         self._write_record()
 
-    def _prepare_database(self) -> None:
+    def _begin_preparing(self) -> Child:
         """Tables, built-in rows, demo rows; each only where it is missing."""
-        status = self.run_command(PREPARE, self._preparation)
-        if status != 0:
+        return self._begin_command(PREPARE, self._preparation)
+
+    def _end_preparing(self, child: Child) -> None:
+        """Wait for it, and remember that it was done. Raises EmbeddedError and Stopped."""
+        self._preparing = None
+        if self._wait_for_end(child) != 0:
             last = " / ".join(self.output.pump(PREPARE).last_lines[-1:])
             raise EmbeddedError(f"`{' '.join(self._preparation[1:])}` failed: {last}")
+        if self.servers.postgres is not None:
+            mark_prepared(self.servers.postgres.data)
+
+    def _begin_command(self, name: str, argv: Sequence[str]) -> Child:
+        if self._loading is not None:
+            return self._loading.fork([ChildPlan(name, tuple(argv))], pause=self._pause)[name]
+        log = self._commands[name] if name in self._commands else self.output.pump(name).write_end
+        return start_child(argv, name=name, environment=self.environment, log=log, cwd=CHECKOUT)
 
     def run_command(self, name: str, argv: Sequence[str]) -> int:
         """Run a command to its end with the exported environment: forked where the product is loaded. Its status.
 
         Raises EmbeddedError and Stopped.
         """
-        if self._loading is not None:
-            child = self._loading.fork([ChildPlan(name, tuple(argv))], pause=self._pause)[name]
-        else:
-            log = self._commands[name] if name in self._commands else self.output.pump(name).write_end
-            child = start_child(argv, name=name, environment=self.environment, log=log, cwd=CHECKOUT)
-        status = self._wait_for_end(child)
+        status = self._wait_for_end(self._begin_command(name, argv))
         if name in self._commands:
             os.close(self._commands.pop(name))
         if self.children and not self._commands:
@@ -287,6 +310,9 @@ class Stack:
         """Stop everything, last first: those that use the servers together, then the servers."""
         self.is_stopping = True
         self._end_loading()
+        if self._preparing is not None:
+            self._preparing.stop()
+            self._preparing = None
         while self._commands:
             os.close(self._commands.popitem()[1])
         self._stop_children()

@@ -50,10 +50,11 @@ def run() -> int:
         )
         with_signals(stack)
         try:
-            stack.start()
+            stack.begin()
             demo = [sys.executable, "manage.py", "run_demo", "--serve-report"]
             if stack.run_command(DEMO, demo) != 0:
                 stack.output.say("the demo did not succeed, see above; everything keeps running")
+            stack.finish()
             if stack.servers.chain is not None:
                 stack.run_beside("protocols", PROTOCOLS)
             stack.output.say(f"serving at {stack.page_url}/admin/, Ctrl-C stops everything")
@@ -96,9 +97,10 @@ def demo(report: Path) -> int:
         )
         with_signals(stack)
         try:
-            stack.start()
+            stack.begin()
             argv = [sys.executable, "manage.py", "run_demo", "--json", str(report.absolute())]
             status = stack.run_command(DEMO, argv)
+            stack.finish()
         except Stopped:
             status = 130
         except EmbeddedError:

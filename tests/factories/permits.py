@@ -54,8 +54,9 @@ def make_wallet(*, golem: Golem, address: str | None = None) -> Wallet:
 
 def make_signing_key(*, golem: Golem, **columns: Any) -> SigningKey:
     """A key's row without a key file, active."""
-    facts = {"state": "ACTIVE", "activated_at": clock.now(), **columns}
-    return SigningKey.objects.create(golem=golem, address=checksum("0x" + secrets.token_hex(20)), **facts)
+    address = checksum("0x" + secrets.token_hex(20))
+    facts = {"address": address, "state": "ACTIVE", "activated_at": clock.now(), **columns}
+    return SigningKey.objects.create(golem=golem, **facts)
 
 
 def make_limits(*, golem: Golem, **columns: Any) -> SpendingLimits:

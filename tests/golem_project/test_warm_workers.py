@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -30,3 +31,27 @@ def test_only_workers_that_simulate_load_the_engine_at_their_start(queues: str |
     )
 
     assert done.stdout.split()[-1:] == [expected], done.stderr
+
+
+WAY = """
+import os
+from pathlib import Path
+from golem_project.celery import app
+app.Worker(hostname="w@h", pool_cls="solo", queues={queues})
+print(os.nice(0), Path("/proc/self/autogroup").read_text().split()[-1])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this kernel knows no sessions' shares")
+@pytest.mark.parametrize(("queues", "expected"), [("memory", ["10", "10"]), ("commit", ["0", "0"])])
+def test_a_worker_of_memory_gives_way_to_other_sessions_too(queues: str, expected: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WAY.replace("{queues}", repr(queues))],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        start_new_session=True,
+    )
+
+    assert done.stdout.split()[-2:] == expected, done.stderr

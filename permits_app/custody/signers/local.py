@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from eth_account.signers.local import LocalAccount
 
 _opened: dict[tuple[int, str], LocalAccount] = {}
-_lock = threading.Lock()
+_locks: dict[tuple[int, str], threading.Lock] = {}
 
 
 class LocalSigner:
@@ -68,10 +68,18 @@ class LocalSigner:
             raise SignerUnavailable("two readings of what would be signed differ; nothing is", address=self._address)
         return bytes(signed.signature)
 
+    def open(self) -> None:
+        """Open the key now, so that its first signature need not wait for that. Raises SignerUnavailable."""
+        self._open()
+
     def _open(self) -> LocalAccount:
-        # Opening a keystore file costs most of a second by design, so it happens once per process.
+        # Opening a keystore file costs most of a second by design, so it happens once per process, and keeps nobody
+        # waiting who signs with another key.
         slot = (id(self._keystore), self._address)
-        with _lock:
+        account = _opened.get(slot)
+        if account is not None:
+            return account
+        with _locks.setdefault(slot, threading.Lock()):
             account = _opened.get(slot)
             if account is None:
                 account = load_accounts().from_key(self._keystore.read_key(self._address).reveal())

@@ -22,7 +22,7 @@ CELERY = (sys.executable, "-m", "celery", "-q", "-A", "golem_project.celery")
 WEB_HOST = "127.0.0.1"
 # Celery says so itself once it consumes; another word for it in the log would be missed, see READY_GRACE_SECONDS.
 WORKER_READY = r"\bready\.$"
-BEAT_READY = r"beat: Starting|Scheduler: Sending|DatabaseScheduler"
+BEAT_READY = r"beat: Starting|Scheduler: Sending"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,7 +82,7 @@ def plan_workers() -> tuple[ChildPlan, ...]:
 def plan_beat() -> ChildPlan:
     """The clock; its schedules are rows in the database. No pid file: a killed beat's would stop the next one."""
     argv = [*CELERY, "beat", "-l", "INFO", "--pidfile="]
-    argv += ["--scheduler", "django_celery_beat.schedulers:DatabaseScheduler"]
+    argv += ["--scheduler", "golem_project.beat_schedule:Schedule"]
     return ChildPlan("beat", tuple(argv), ready_line=BEAT_READY, is_needed_first=False)
 
 

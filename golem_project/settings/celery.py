@@ -47,7 +47,7 @@ CELERY_TASK_PUBLISH_RETRY = False  # the caller is told at once that the queue i
 CELERY_REDIS_SOCKET_TIMEOUT = 20.0
 CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = 3.0
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_SCHEDULER = "golem_project.beat_schedule:Schedule"
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "sweep-permits": {"task": "permits_app.tasks.sweep_permits_task", "schedule": 3.0},
     "reconcile-transactions": {

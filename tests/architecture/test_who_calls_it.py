@@ -67,7 +67,7 @@ CALLED_BY_NAME = {
         ),
         *("map_serializer*", "ClosedBody", "OpenBody", "TextThatSaysSomething", "WrittenUuid"),
     ],
-    "Celery": ["_store_result", "_get_task_meta_for"],
+    "Celery": ["_store_result", "_get_task_meta_for", "Schedule", "schedule_changed"],
     "the A2A SDK": ["on_*"],
     "the cage's events, by their names": ["_on_*"],
     "http.server": ["do_POST", "do_GET", "log_message"],

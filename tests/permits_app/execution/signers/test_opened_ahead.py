@@ -20,6 +20,7 @@ from tools_app.core import clock
 from tools_app.core.taint import Secret
 
 CHEAP = 2
+DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
 
 
 class CountingKeystore(Keystore):
@@ -44,25 +45,25 @@ def keystore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CountingKeystor
     return keystore
 
 
-def make_signer(keystore: Keystore, *, signed_hours_ago: int | None, state: str = "ACTIVE") -> str:
+def make_signer(keystore: Keystore, *, signed_ago: timedelta | None, state: str = "ACTIVE") -> str:
     """The address of a golem's key that signed then, or never."""
     address = keystore.create()
     golem = factories.make_golem(owner=factories.make_owner(name=address), name=address)
     factories.make_signing_key(golem=golem, address=address, state=state)
-    if signed_hours_ago is not None:
+    if signed_ago is not None:
         sent = factories.make_transaction(permit=factories.make_permit(golem=golem, signer=address))
-        at = clock.now() - timedelta(hours=signed_hours_ago)
+        at = clock.now() - signed_ago
         OutboundTransaction.objects.filter(pk=sent.pk).update(created_at=at)
     return address
 
 
 @pytest.mark.django_db
 def test_active_keys_that_signed_within_a_day_are_opened_once_the_latest_first(keystore: CountingKeystore) -> None:
-    earlier = make_signer(keystore, signed_hours_ago=23)
-    latest = make_signer(keystore, signed_hours_ago=1)
-    make_signer(keystore, signed_hours_ago=25)
-    make_signer(keystore, signed_hours_ago=None)
-    make_signer(keystore, signed_hours_ago=1, state="DROPPED")
+    earlier = make_signer(keystore, signed_ago=DAY - MINUTE)
+    latest = make_signer(keystore, signed_ago=1 * MINUTE)
+    make_signer(keystore, signed_ago=DAY + MINUTE)
+    make_signer(keystore, signed_ago=None)
+    make_signer(keystore, signed_ago=1 * MINUTE, state="DROPPED")
     assert open_recent_keys(clock.now()) == [latest, earlier]
     LocalSigner(keystore=keystore, address=latest).open()
     assert keystore.read == [latest, earlier]
@@ -70,8 +71,8 @@ def test_active_keys_that_signed_within_a_day_are_opened_once_the_latest_first(k
 
 @pytest.mark.django_db
 def test_a_key_that_does_not_open_keeps_no_other_closed(keystore: CountingKeystore, tmp_path: Path) -> None:
-    sound = make_signer(keystore, signed_hours_ago=2)
-    broken = make_signer(keystore, signed_hours_ago=1)
+    sound = make_signer(keystore, signed_ago=2 * MINUTE)
+    broken = make_signer(keystore, signed_ago=1 * MINUTE)
     (tmp_path / f"{broken}.json").write_text("{}")
     assert open_recent_keys(clock.now()) == [sound]
 
@@ -79,7 +80,7 @@ def test_a_key_that_does_not_open_keeps_no_other_closed(keystore: CountingKeysto
 @pytest.mark.django_db
 def test_eight_keys_are_opened_at_most(keystore: CountingKeystore) -> None:
     for hours in range(9):
-        make_signer(keystore, signed_hours_ago=hours)
+        make_signer(keystore, signed_ago=hours * 60 * MINUTE)
     assert len(open_recent_keys(clock.now())) == 8
 
 

@@ -164,6 +164,9 @@ def judge_health(
         before = measure_health(each.before, value_of)
         if before == after and not each.list_changes():
             continue
+        if not is_raising and before is not None and after >= before:
+            # Whatever was promised: a way out that makes a loan no worse stays open.
+            continue
         least = max(promised.get(each.ref, 0), raised if is_raising else min(floor_bps, before or floor_bps))
         if after < least:
             was = "no debt now" if before is None else f"{format_ratio(before)} now"

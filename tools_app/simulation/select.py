@@ -16,6 +16,7 @@ from tools_app.chain.blocks import parse_block
 from tools_app.chain.chains import get_pool
 from tools_app.chain.networks import get_network
 from tools_app.chain.node_errors import RpcLagging
+from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import run_both
 from tools_app.simulation.engine import SimulationEngine, SimulationRequest, SimulationResult, SimulationUnavailable
@@ -89,7 +90,7 @@ def run_simulation(
     engines = [select_engine(request.chain_id, name, is_paired=len(names) == 2) for name in names]
     if len(engines) == 2:
         result = run_both(request, first=engines[0], second=engines[1], deadline=deadline)
-        _check_head(request.chain_id, result.block, deadline)
+        check_head(get_pool(request.chain_id), result.block, deadline)
         return result
     try:
         return engines[0].run(request, deadline=deadline)
@@ -110,9 +111,11 @@ def read_apart(chain_id: int, gauges: tuple[Gauge, ...], *, block: BlockRef, dea
     return engine.run(request, deadline=deadline).gauges_before
 
 
-def _check_head(chain_id: int, block: BlockRef, deadline: Deadline) -> None:
-    """What two nodes say of an old block agrees: that it is old, the second one tells. Of one node alone nothing."""
-    pool = get_pool(chain_id)
+def check_head(pool: RpcPool, block: BlockRef, deadline: Deadline) -> None:
+    """What two nodes say of an old block agrees: that it is old, the second one tells. Of one node alone nothing.
+
+    Raises RpcLagging, and the node's errors.
+    """
     other = pool.second_opinion()
     if other is pool:
         return
@@ -120,9 +123,9 @@ def _check_head(chain_id: int, block: BlockRef, deadline: Deadline) -> None:
     behind = newest.timestamp - block.timestamp
     if newest.number > block.number and behind > MOST_BEHIND_SECONDS:
         raise RpcLagging(
-            f"Block {block.number} of chain {chain_id} is {behind} s older than block {newest.number}, which another"
-            " node has",
-            chain_id=chain_id,
+            f"Block {block.number} of chain {pool.chain_id} is {behind} s older than block {newest.number},"
+            " which another node has",
+            chain_id=pool.chain_id,
             seen_block=newest.number,
             node_block=block.number,
         )

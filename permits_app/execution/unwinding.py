@@ -22,17 +22,15 @@ from permits_app.execution.halt_sales import does_sell, plan_sale
 from permits_app.halts.choices import UNWIND_ACTION
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.rejection import Reject
 from permits_app.safety.asked_rights import judge_asked_rights
 from permits_app.safety.hooks.simulator import judge_allowances, judge_flows, judge_reverts, judge_surprises
-from permits_app.safety.position_rules import judge_changes, judge_gauges, judge_health, price_on
+from permits_app.safety.position_rules import by_prices_or_lender, judge_changes, judge_gauges, judge_health
 from permits_app.safety.step_health import LIQUIDATION_BPS, judge_way
 from permits_app.safety.touched import Run
 from tools_app import runner
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.portfolio.health import ValueOf
 from tools_app.portfolio.holdings import read_balances
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.reading import read_positions
@@ -207,7 +205,7 @@ def check_halt_plan(plan: TxPlan, simulation: SimulationResult, calls: Sequence[
         or judge_changes(plan=plan, simulation=simulation, chain=chain)
         or judge_gauges(plan=plan, simulation=simulation)
         or judge_asked_rights(plan=plan, simulation=simulation)
-        or _by_prices_or_lender(
+        or by_prices_or_lender(
             chain,
             lambda value_of: judge_health(
                 plan=plan, simulation=simulation, floor_bps=LIQUIDATION_BPS, value_of=value_of, is_raising=False
@@ -220,7 +218,7 @@ def check_halt_plan(plan: TxPlan, simulation: SimulationResult, calls: Sequence[
 
 def _check_way(plan: TxPlan, chain: ChainReader, route: SigningRoute, request: SimulationRequest, run: Run) -> None:
     """What lies between the calls, by the rule of every way out. Raises HealthTooLow."""
-    refusal = _by_prices_or_lender(
+    refusal = by_prices_or_lender(
         chain,
         lambda value_of: judge_way(
             plan=plan,
@@ -234,14 +232,6 @@ def _check_way(plan: TxPlan, chain: ChainReader, route: SigningRoute, request: S
     )
     if refusal is not None:
         raise refusal.as_error("simulator")
-
-
-def _by_prices_or_lender(chain: ChainReader, judge: Callable[[ValueOf], Reject | None]) -> Reject | None:
-    """A halt waits for no price: where there is none, the lender's own word of a loan's health is what counts."""
-    try:
-        return judge(price_on(chain))
-    except (PriceStale, PriceUnavailable):
-        return judge(lambda token, raw: 0)
 
 
 def _find_open(golem: Golem, chain: ChainReader) -> tuple[Position, ...]:

@@ -118,7 +118,8 @@ def _settle(
         chain=chain if judgement.is_coin_known and not judgement.unshown else None,
     )
     pnl = _guard(permit, "profit", measure, None)
-    changes = _guard(permit, "changes", partial(_tell_changes, found), [])
+    none: list[dict[str, Any]] = []
+    changes = _guard(permit, "changes", partial(_tell_changes, found), none)
     result = _wrap(permit, tool, plan, seen, judgement, over, told, changes)
     # Before the end, which is looked for again until it is there: where a position may be is not forgotten.
     _guard(permit, "positions", partial(_remember_positions, permit, plan, seen, found), None)

@@ -48,7 +48,10 @@ NOT_TAKEN = REFUSALS | {
     "POLICY_REJECTED",
 }
 """Why a plan is not made or not let through that a lie made look needless, too large, or other than what happens."""
+OTHER_VERSION = "Aave 3.6"
+"""Its account and its debts are read by the same lines: it stands for what the pool itself does otherwise."""
 WORLDS = {name: pytest.param(name, marks=pytest.mark.protocols(lender.world)) for name, lender in LENDERS.items()}
+ONCE = [world for name, world in WORLDS.items() if name != OTHER_VERSION]
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +84,7 @@ def test_no_debt_grows_and_no_cover_leaves_on_the_word_of_a_node(lying_node: Lyi
     assert not ActionPermit.objects.exists()
 
 
-@pytest.mark.parametrize("name", WORLDS.values())
+@pytest.mark.parametrize("name", ONCE)
 def test_no_way_out_and_no_loop_passes_through_danger_on_the_word_of_a_node(
     lying_node: LyingNode, door: Door, name: str
 ) -> None:
@@ -100,7 +103,7 @@ def test_no_way_out_and_no_loop_passes_through_danger_on_the_word_of_a_node(
     assert [(about, ask, down) for about, ask, permit in permits if (down := list_steps_down(door, permit))] == []
 
 
-@pytest.mark.parametrize("name", WORLDS.values())
+@pytest.mark.parametrize("name", ONCE)
 def test_what_is_not_covered_any_more_is_not_signed_on_the_word_of_a_node(
     lying_node: LyingNode, door: Door, name: str
 ) -> None:

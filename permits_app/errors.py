@@ -277,6 +277,15 @@ class SimulationFailed(GolemError):
     title = "The simulation refused this action"
 
 
+class PricesDisagree(GolemError):
+    """A price feed, run in this process, answers otherwise than the chain's node told; nothing is permitted by it."""
+
+    code = "PRICES_DISAGREE"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "A price is told otherwise than its feed answers"
+
+
 class SimulationRecognised(GolemError):
     """The calls do something else with the gas and fees that would be signed than without: no simulation tells."""
 

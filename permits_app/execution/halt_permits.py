@@ -32,11 +32,12 @@ from permits_app.permits.sealing import hash_action, hash_plan, hash_simulation
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hooks.simulator import build_request
 from permits_app.safety.rehearsal import Rehearsed, rehearse
+from permits_app.safety.touched import Run
 from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.whole import whole
-from tools_app.simulation.engine import SimulationResult
+from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass, RiskTier
@@ -50,7 +51,8 @@ _BUDGET_MS = 10_000
 class HaltPlan:
     """What the runtime wants done: `params` make it one action of its own, `facts` go into the audit log as `event`.
 
-    `check` raises what it has against the simulation of the calls it is told. `route` is another than the golem's own
+    `check` raises what it has against the simulation of the calls it is told, and `check_way` against what lies between
+    them, which it has run as far as it wants. `route` is another than the golem's own
     where a key acts for itself, as the session key does that makes a cage's phase worse.
     """
 
@@ -62,6 +64,7 @@ class HaltPlan:
     check: Callable[[SimulationResult, Sequence[Call]], None]
     tool_name: str = TOOL_NAME
     route: SigningRoute | None = None
+    check_way: Callable[[SigningRoute, SimulationRequest, Run], None] | None = None
 
 
 def execute_halt_plan(
@@ -69,19 +72,22 @@ def execute_halt_plan(
 ) -> ActionPermit:
     """Simulate, sign and send `wanted`; the permit as it ended.
 
-    Raises the node's errors, what `wanted.check` raises, SameActionPending while another worker does it,
+    Raises the node's errors, what the checks of `wanted` raise, SameActionPending while another worker does it,
     SignerUnavailable, GolemHalted when another halt came meanwhile.
     """
     route = wanted.route or find_own_route(golem=golem, chain=chain)
     request = build_request(plan=wanted.plan, route=route, chain=chain)
+    run = partial(run_simulation, deadline=Deadline.after_ms(_BUDGET_MS))
     rehearsed: Rehearsed[None] = rehearse(
         request,
         route=route,
         chain=chain,
         calls=route.carry(wanted.plan.calls),
-        run=partial(run_simulation, deadline=Deadline.after_ms(_BUDGET_MS)),
+        run=run,
         judge=lambda simulation, gas: wanted.check(simulation, request.calls),
     )
+    if wanted.check_way is not None:
+        wanted.check_way(route, request, run)
     permit = _open_permit(golem, epoch, chain, wanted, route, rehearsed, actor, now)
     lease = take_lease(permit_id=permit.pk, now=clock.now()) if permit is not None else None
     if permit is None or lease is None:

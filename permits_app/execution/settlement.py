@@ -7,7 +7,7 @@ Seed: decisions, "Permits" (UNKNOWN); 002, "OutcomeRecord".
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -33,11 +33,14 @@ from permits_app.permits import lifecycle, pending_requests
 from permits_app.permits.plan_store import decode_plan
 from permits_app.permits.row_locks import lock_action
 from permits_app.permits.venue_trust import note_outcome
+from permits_app.safety.position_rules import Moved, by_prices_or_lender
+from permits_app.safety.position_words import describe_moved
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.rows import insert_rows
 from tools_app.core.whole import whole
+from tools_app.portfolio.health import ValueOf
 from tools_app.portfolio.known import remember_positions
 from tools_app.portfolio.share_growth import forget_shares, note_shares
 from tools_app.standards.receipts import read_report
@@ -115,11 +118,25 @@ def _settle(
         chain=chain if judgement.is_coin_known and not judgement.unshown else None,
     )
     pnl = _guard(permit, "profit", measure, None)
-    result = _wrap(permit, tool, plan, seen, judgement, over, told)
+    none: list[dict[str, Any]] = []
+    changes = _guard(permit, "changes", partial(_tell_changes, found), none)
+    result = _wrap(permit, tool, plan, seen, judgement, over, told, changes)
     # Before the end, which is looked for again until it is there: where a position may be is not forgotten.
     _guard(permit, "positions", partial(_remember_positions, permit, plan, seen, found), None)
     _guard(permit, "shares", partial(_mark_shares, permit, found), None)
     _close(permit, seen, judgement, result, block_time, over, pnl, chain)
+
+
+def _tell_changes(found: Found) -> list[dict[str, Any]]:
+    """What positions were before and after, as a permit tells it of its simulation; nothing where nobody could look."""
+    evidence, chain = found.evidence, found.chain
+    if evidence is None or chain is None or not evidence.moved:
+        return []
+    return by_prices_or_lender(chain, partial(_describe_moved, evidence.moved, chain))
+
+
+def _describe_moved(moved: Sequence[Moved], chain: ChainReader, value_of: ValueOf) -> list[dict[str, Any]]:
+    return describe_moved(moved, chain=chain, value_of=value_of)
 
 
 def _remember_positions(permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView], found: Found) -> None:
@@ -291,6 +308,7 @@ def _wrap(
     judgement: Judgement,
     over: LeftOver,
     data: Any,
+    changes: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     return ToolResult(
         data=data,
@@ -299,6 +317,7 @@ def _wrap(
         expected_outcome=permit.expected_outcome,
         actual_outcome={
             **outcome.describe_actual(judgement=judgement, plan=plan, receipts=receipts),
+            **({"positions": list(changes)} if changes else {}),
             **({"allowances_left": left} if (left := over.describe()) else {}),
         },
         ground_truth_source=judgement.ground_truth_source,

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import Q
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
+from permits_app.custody.signing_route import SigningRoute
 from permits_app.execution.halt_permits import TOOL_NAME, HaltPlan, execute_halt_plan
 from permits_app.execution.halt_sales import does_sell, plan_sale
 from permits_app.halts.choices import UNWIND_ACTION
@@ -22,7 +24,9 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.asked_rights import judge_asked_rights
 from permits_app.safety.hooks.simulator import judge_allowances, judge_flows, judge_reverts, judge_surprises
-from permits_app.safety.position_rules import judge_changes, judge_gauges
+from permits_app.safety.position_rules import by_prices_or_lender, judge_changes, judge_gauges, judge_health
+from permits_app.safety.step_health import LIQUIDATION_BPS, judge_way
+from permits_app.safety.touched import Run
 from tools_app import runner
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.clock import Deadline
@@ -30,7 +34,7 @@ from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import read_balances
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.reading import read_positions
-from tools_app.simulation.engine import SimulationResult
+from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import Act, ExitStep, NeedsTrade, Position, PositionRef, Stuck, Wait
@@ -40,6 +44,9 @@ from tools_app.toolkit.tooldef import WriteTool
 
 ACTION_TYPE = UNWIND_ACTION
 NOTHING_LEFT = "nothing is left in it"
+OWNER_NEEDED = "its owner is needed"
+DANGERS = frozenset({"simulator.health", "simulator.health_on_the_way"})
+"""Rules by which a step is not taken that would leave a loan to be liquidated."""
 MOST_ATTEMPTS = 3
 """A position whose unwinding was mined and reverted this often is left to its owner."""
 MOST_STEPS = 12
@@ -114,6 +121,9 @@ def _leave(
             plan, tool_name = sale or _plan_step(golem, step, chain, now)
             permit = _take_step(golem, epoch, position, plan, tool_name, step.reason, chain, actor, now)
         except GolemError as error:
+            if error.data.get("rule") in DANGERS:
+                # As it is planned it is not signed; another order is its owner's to choose.
+                return {**done, "outcome": OWNER_NEEDED, "reason": error.detail}, True
             return {**done, "failed": error.code, "outcome": error.detail}, False
         hashes += permit.transactions.order_by("call_index").values_list("tx_hash", flat=True)
         done = {
@@ -178,12 +188,15 @@ def _take_step(
         event="HaltUnwindingStarted",
         facts={**_describe(position), "tool": tool_name, "reason": reason},
         check=lambda simulation, calls: check_halt_plan(plan, simulation, calls, chain),
+        check_way=partial(_check_way, plan, chain),
     )
     return execute_halt_plan(golem=golem, epoch=epoch, chain=chain, wanted=wanted, actor=actor, now=now)
 
 
 def check_halt_plan(plan: TxPlan, simulation: SimulationResult, calls: Sequence[Call], chain: ChainReader) -> None:
-    """The promises of the plan, as hook 5 judges them. Raises SimulationFailed."""
+    """The promises of the plan, as hook 5 judges them, and that no loan which stays open is left to be liquidated: none
+    is asked to stand on more than before. Raises SimulationFailed, HealthTooLow.
+    """
     refusal = (
         judge_reverts(calls=calls, simulation=simulation)
         or judge_flows(plan=plan, simulation=simulation, native=chain.native())
@@ -192,6 +205,30 @@ def check_halt_plan(plan: TxPlan, simulation: SimulationResult, calls: Sequence[
         or judge_changes(plan=plan, simulation=simulation, chain=chain)
         or judge_gauges(plan=plan, simulation=simulation)
         or judge_asked_rights(plan=plan, simulation=simulation)
+        or by_prices_or_lender(
+            chain,
+            lambda value_of: judge_health(
+                plan=plan, simulation=simulation, floor_bps=LIQUIDATION_BPS, value_of=value_of, is_raising=False
+            ),
+        )
+    )
+    if refusal is not None:
+        raise refusal.as_error("simulator")
+
+
+def _check_way(plan: TxPlan, chain: ChainReader, route: SigningRoute, request: SimulationRequest, run: Run) -> None:
+    """What lies between the calls, by the rule of every way out. Raises HealthTooLow."""
+    refusal = by_prices_or_lender(
+        chain,
+        lambda value_of: judge_way(
+            plan=plan,
+            route=route,
+            request=request,
+            run=run,
+            floor_bps=LIQUIDATION_BPS,
+            value_of=value_of,
+            is_raising=False,
+        ),
     )
     if refusal is not None:
         raise refusal.as_error("simulator")
@@ -224,9 +261,9 @@ def _describe_step(step: ExitStep | None) -> dict[str, Any]:
         case Wait(until=until, reason=reason):
             return {"outcome": "waits", "reason": reason, "until": until}
         case NeedsTrade(token=token, raw=raw, reason=reason):
-            return {"outcome": "its owner is needed", "reason": reason, "token": token, "missing": str(raw)}
+            return {"outcome": OWNER_NEEDED, "reason": reason, "token": token, "missing": str(raw)}
         case Stuck(reason=reason):
-            return {"outcome": "its owner is needed", "reason": reason}
+            return {"outcome": OWNER_NEEDED, "reason": reason}
 
 
 def _count_attempts(golem: Golem, epoch: int, position: Position) -> int:

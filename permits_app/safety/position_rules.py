@@ -8,13 +8,14 @@ the protocol's own word and what the legs are worth at our feeds. Seed: decision
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from permits_app.errors import SimulationFailed
 from permits_app.rejection import Reject
 from permits_app.safety.figures import format_amount, format_ratio
+from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.portfolio.health import ValueOf, measure_health
 from tools_app.portfolio.holdings import value_of as value_at
 from tools_app.simulation.engine import SimulationResult
@@ -22,6 +23,8 @@ from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.positions import HealthTooLow, Position, PositionChange, PositionRef
 from tools_app.toolkit.views import TokenMeta
+
+Told = TypeVar("Told")
 
 _ROOM_PARTS: Final = 10**7
 DUST: Final = 2
@@ -164,6 +167,9 @@ def judge_health(
         before = measure_health(each.before, value_of)
         if before == after and not each.list_changes():
             continue
+        if not is_raising and before is not None and after >= before:
+            # Whatever was promised: a way out that makes a loan no worse stays open.
+            continue
         least = max(promised.get(each.ref, 0), raised if is_raising else min(floor_bps, before or floor_bps))
         if after < least:
             was = "no debt now" if before is None else f"{format_ratio(before)} now"
@@ -192,6 +198,17 @@ def price_on(chain: ChainReader) -> ValueOf:
         return value_at(raw, meta, chain.price(meta))
 
     return value_of
+
+
+def by_prices_or_lender(chain: ChainReader, use: Callable[[ValueOf], Told]) -> Told:
+    """What `use` makes of our feeds; of what they do not price, of the lender's own word of health alone.
+
+    For what must not wait for a price: a way out under a halt, and telling what happened.
+    """
+    try:
+        return use(price_on(chain))
+    except (PriceStale, PriceUnavailable):
+        return use(lambda token, raw: 0)
 
 
 def _sum_changes(changes: Sequence[PositionChange]) -> Mapping[tuple[str, str, str], int]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from permits_app.custody.signing_route import Carrier
+from permits_app.custody.signing_route import Carrier, SigningRoute
 from permits_app.rejection import Reject
 from permits_app.safety.figures import format_ratio
 from permits_app.safety.hook import HookCall
@@ -25,6 +25,7 @@ from tools_app.toolkit.positions import HealthTooLow
 from tools_app.toolkit.protocol import SHELF, Trait
 
 LIQUIDATION_BPS: Final = 10_000
+"""Cover over debt at which lenders liquidate."""
 ROOM_ON_THE_WAY_BPS: Final = 1_500
 """Of the room above liquidation a way out may use three quarters, counted of this much at most."""
 
@@ -39,27 +40,46 @@ def judge_steps(
     simulates the first few. Raises what `run` raises.
     """
     plan, chain = call.plan, call.chain
-    if plan is None or chain is None or call.sent_by.carrier is not Carrier.NONE or call.sent_by.waits_for_owners:
+    if plan is None or chain is None:
         return None
-    cuts = _list_cuts(plan)
-    if not cuts:
+    try:
+        return judge_way(
+            plan=plan,
+            route=call.sent_by,
+            request=request,
+            run=run,
+            floor_bps=call.cage.min_health_bps,
+            value_of=price_on(chain),
+            is_raising=call.action_class not in LEAVING,
+        )
+    except (PriceUnavailable, PriceStale) as error:
+        return Reject(
+            rule="simulator.health_unknown",
+            reason=f"what a debt stands on between two calls cannot be priced: {error.detail}",
+            observed=error.code,
+            limit="a fresh price of everything owed and of its cover",
+            would_pass="the same action once the price feed answers again",
+            error=type(error),
+            data=error.data,
+        )
+
+
+def judge_way(
+    *,
+    plan: TxPlan,
+    route: SigningRoute,
+    request: SimulationRequest,
+    run: Callable[[SimulationRequest], SimulationResult],
+    floor_bps: int,
+    value_of: ValueOf,
+    is_raising: bool,
+) -> Reject | None:
+    """The same, of what signs by `route` and leaves a debt with `floor_bps`. Raises what `run` and `value_of` raise."""
+    if route.carrier is not Carrier.NONE or route.waits_for_owners:
         return None
-    value_of = price_on(chain)
-    is_raising = call.action_class not in LEAVING
-    for cut in cuts:
+    for cut in _list_cuts(plan):
         passed = run(replace(request, calls=request.calls[:cut], terms=None, gauges=()))
-        try:
-            refusal = _judge_state(plan, passed, cut, call.cage.min_health_bps, value_of, is_raising=is_raising)
-        except (PriceUnavailable, PriceStale) as error:
-            return Reject(
-                rule="simulator.health_unknown",
-                reason=f"what a debt stands on between two calls cannot be priced: {error.detail}",
-                observed=error.code,
-                limit="a fresh price of everything owed and of its cover",
-                would_pass="the same action once the price feed answers again",
-                error=type(error),
-                data=error.data,
-            )
+        refusal = _judge_state(plan, passed, cut, floor_bps, value_of, is_raising=is_raising)
         if refusal is not None:
             return refusal
     return None
@@ -93,6 +113,9 @@ def _judge_state(
         if health is None or not each.list_changes():
             continue
         before = measure_health(each.before, value_of)
+        if not is_raising and before is not None and health >= before:
+            # However ill it is: this made it no worse.
+            continue
         least = least_on_the_way(before_bps=before, floor_bps=floor_bps, is_raising=is_raising)
         if health < least:
             return Reject(

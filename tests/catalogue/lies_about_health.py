@@ -1,4 +1,4 @@
-"""Lies about one account at Aave's code: what a node says of its health, its receipts, its debts, its prices.
+"""Lies about one account at a lender: its health, its cover, its debts, the index of its shares, margins and prices.
 
 A lie changes answers word by word, in single reads, in what the node's own simulation ends with, or in both. One kind
 is no word: the node lives in another state, and everything that it says follows from that.
@@ -6,7 +6,7 @@ is no word: the node lives in another state, and everything that it says follows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,11 @@ from tests.catalogue.stage import Stage
 from tests.proof.lying_node import Answers, Ask, Lie, Request, change_answers
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.chain.networks import MULTICALL3
-from tools_app.protocols.aave_v3.addresses import deployments
+from tools_app.protocols.maker_sky import reads as maker_reads
+from tools_app.protocols.maker_sky.addresses import deployments as maker
+from tools_app.protocols.morpho_blue import reads as morpho_reads
+from tools_app.protocols.morpho_blue.addresses import LOCAL as MORPHO
+from tools_app.protocols.morpho_blue.addresses import known_markets
 from tools_app.standards.aave_like import words
 
 Change = Callable[[list[int]], list[int]]
@@ -26,12 +30,15 @@ Changes = dict[tuple[str, bytes], Change]
 READS, SIMULATION = "eth_call", "eth_simulateV1"
 FOLD = 10
 """So many times better than it is."""
-MORE_RECEIPTS, LESS_DEBT = 36 * 10**18, 2_700 * 10**6
-"""Told beside the truth, the same before and after the calls: what they change is told as it is."""
+TOGETHER = "all of it together"
+ALL_BUT_PRICES = "all but prices"
 _LATEST = "function latestRoundData() view returns (uint80,int256,uint256,uint256,uint80)"
 _BALANCE = "function balanceOf(address) view returns (uint256)"
 _TOKENS = "getReserveTokensAddresses(address)"
 _THREE = "(address,address,address)"
+_AGGREGATE = "0x82ad56cb"
+_RATIOS = 9_800 + (9_900 << 16)
+"""What may be lent and what is liquidated, as the first words of a reserve's bitmap: nearly everything."""
 
 
 @dataclass
@@ -41,41 +48,82 @@ class Told:
     methods: set[str]
 
 
-def list_lies(stage: Stage) -> dict[str, Changes]:
-    """By what is lied about; each alone, and all of them."""
-    where, world, account = deployments(31337) or {}, stage.world, stage.account
-    weth, usdc = (world.tokens[symbol].address for symbol in ("WETH", "USDC"))
-    provider = where["data_provider"]
+def about_pool(
+    stage: Stage, where: Mapping[str, str], *, cover: str, debt: str, more: int, less: int
+) -> dict[str, Changes]:
+    """Lies about an account of Aave's code, by what is lied about. `more` cover and `less` debt, in base units."""
+    world, account, provider = stage.world, stage.account, where["data_provider"]
+    held, owed = (world.tokens[symbol].address for symbol in (cover, debt))
     # A reader of ours would lead the product past the lying node.
-    receipt, _, _ = world.rpc.read(provider, _TOKENS, weth, returns=_THREE)
-    _, _, debt = world.rpc.read(provider, _TOKENS, usdc, returns=_THREE)
-
-    def of(contract: str, signature: str, *args: str) -> tuple[str, bytes]:
-        return contract.lower(), encode_call(signature, *args)
-
-    account_data = of(where["pool"], words.ACCOUNT_DATA, account)
-    health: Changes = {account_data: _times(5)}
+    receipt, _, _ = world.rpc.read(provider, _TOKENS, held, returns=_THREE)
+    _, _, note = world.rpc.read(provider, _TOKENS, owed, returns=_THREE)
+    account_data = _of(where["pool"], words.ACCOUNT_DATA, account)
+    reserves = [_of(where["pool"], words.RESERVE, token) for token in (held, owed)]
     room: Changes = {account_data: _times(0, 2, 5)}
     receipts: Changes = {
-        of(provider, words.USER_RESERVE, weth, account): _more(MORE_RECEIPTS, 0),
-        of(checksum(receipt), _BALANCE, account): _more(MORE_RECEIPTS, 0),
+        _of(provider, words.USER_RESERVE, held, account): _more(more, 0),
+        _of(checksum(receipt), _BALANCE, account): _more(more, 0),
     }
     debts: Changes = {
-        of(provider, words.USER_RESERVE, usdc, account): _more(-LESS_DEBT, 2, 4),
-        of(checksum(debt), _BALANCE, account): _more(-LESS_DEBT, 0),
+        _of(provider, words.USER_RESERVE, owed, account): _more(-less, 2, 4),
+        _of(checksum(note), _BALANCE, account): _more(-less, 0),
     }
+    margins: Changes = {account_data: _put(9_900, 3), reserves[0]: _ratios, reserves[1]: _ratios}
     prices: Changes = {
-        of(world.tokens["WETH"].feed, _LATEST): _times(1),
-        of(where["oracle"], words.ASSET_PRICE, weth): _times(0),
+        _of(world.tokens[cover].feed, _LATEST): _times(1),
+        _of(where["oracle"], words.ASSET_PRICE, held): _times(0),
     }
     return {
-        "the health factor": health,
+        "the health factor": {account_data: _times(5)},
         "health and what may be borrowed": room,
         "balances of receipts": receipts,
         "balances of debts": debts,
+        "indices of shares": {reserves[0]: _times(1), reserves[1]: _part(3)},
+        "margins of liquidation": margins,
         "prices": prices,
-        "all but prices": {**receipts, **debts, **room},
-        "all of it together": {**receipts, **debts, **prices, **room},
+        ALL_BUT_PRICES: _all(receipts, debts, room, margins),
+        TOGETHER: _all(receipts, debts, room, margins, prices),
+    }
+
+
+def about_market(stage: Stage) -> dict[str, Changes]:
+    """Lies about the account in Morpho's market of USDC against WETH."""
+    market = bytes.fromhex(known_markets(31337)[0].id[2:])
+    position = _of(MORPHO["morpho"], morpho_reads.POSITION, market, stage.account)
+    cover: Changes = {position: _times(2)}
+    debts: Changes = {position: _part(1)}
+    index: Changes = {_of(MORPHO["morpho"], morpho_reads.MARKET, market): _part(2)}
+    oracle: Changes = {_of(MORPHO["oracle_weth_usdc"], morpho_reads.PRICE): _times(0)}
+    prices: Changes = {**oracle, _of(stage.world.tokens["WETH"].feed, _LATEST): _times(1)}
+    return {
+        "balances of cover": cover,
+        "balances of debts": debts,
+        "indices of shares": index,
+        "margins of liquidation": {_of(MORPHO["morpho"], morpho_reads.MARKET_PARAMS, market): _put(98 * 10**16, 4)},
+        "the lender's oracle": oracle,
+        "prices": prices,
+        ALL_BUT_PRICES: _all(cover, debts, index),
+        TOGETHER: _all(cover, debts, index, prices),
+    }
+
+
+def about_vault(stage: Stage) -> dict[str, Changes]:
+    """Lies about the account's one vault at Maker."""
+    place, (urn, ilk) = maker(31337) or {}, find_vault(stage)
+    vault, kind = _of(place["vat"], maker_reads.VAT_URN, ilk, urn), _of(place["vat"], maker_reads.VAT_ILK, ilk)
+    cover: Changes = {vault: _times(0)}
+    debts: Changes = {vault: _part(1)}
+    index: Changes = {kind: _part(1)}
+    margins: Changes = {kind: _times(2), _of(place["spot"], maker_reads.SPOT_ILK, ilk): _put(101 * 10**25, 1)}
+    prices: Changes = {kind: _times(2), _of(stage.world.tokens["WETH"].feed, _LATEST): _times(1)}
+    return {
+        "balances of cover": cover,
+        "balances of debts": debts,
+        "indices of shares": index,
+        "margins of liquidation": margins,
+        "prices": prices,
+        ALL_BUT_PRICES: _all(cover, debts, index, margins),
+        TOGETHER: _all(cover, debts, index, prices),
     }
 
 
@@ -118,23 +166,94 @@ def live_elsewhere(contract: str, slot: int, word: int) -> Lie:
     return lambda requests, ask: slots(requests, _through(lie, ask))
 
 
-def find_receipt_slot(stage: Stage, symbol: str) -> tuple[str, int, int]:
-    """The receipt's token, the slot in which it keeps the account's balance, and the word there."""
-    provider = (deployments(31337) or {})["data_provider"]
-    rpc = stage.world.rpc
-    receipt = checksum(rpc.read(provider, _TOKENS, stage.world.tokens[symbol].address, returns=_THREE)[0])
-    scaled = "scaledBalanceOf(address)"
-    held = rpc.read(receipt, scaled, stage.account, returns="(uint256)")[0]
-    call = {"to": receipt, "data": "0x" + encode_call(f"function {scaled}", stage.account).hex()}
-    found = rpc.call("debug_traceCall", call, "latest", {"tracer": "prestateTracer"})
-    for slot, raw in found[receipt.lower()]["storage"].items():
-        if int(raw, 16) % 2**128 == held:
-            return receipt, int(slot, 16), int(raw, 16)
-    raise AssertionError(f"{receipt} keeps the balance nowhere")
+def stand_still(block: dict[str, Any]) -> Lie:
+    """A node whose newest block is `block`, whatever was mined since; what it says of that block is true."""
+
+    def hold(request: Request, answer: Any) -> Any:
+        return block if request["params"][0] in ("latest", "pending") else answer
+
+    return change_answers("eth_getBlockByNumber", hold)
+
+
+def find_slot(stage: Stage, contract: str, asked: bytes, is_it: Callable[[int], bool]) -> tuple[int, int]:
+    """In which slot `contract` keeps what it answers to `asked`, and the word there."""
+    call = {"to": contract, "data": "0x" + asked.hex()}
+    found = stage.world.rpc.call("debug_traceCall", call, "latest", {"tracer": "prestateTracer"})
+    for slot, raw in found[contract.lower()]["storage"].items():
+        if is_it(int(raw, 16)):
+            return int(slot, 16), int(raw, 16)
+    raise AssertionError(f"{contract} keeps it nowhere")
+
+
+def receipts_elsewhere(stage: Stage, where: Mapping[str, str], symbol: str) -> tuple[str, int, int]:
+    """The receipts' contract, the slot with the account's, and the word that means so many times more."""
+    rpc, scaled = stage.world.rpc, "function scaledBalanceOf(address)"
+    receipt = checksum(rpc.read(where["data_provider"], _TOKENS, stage.world.tokens[symbol].address, returns=_THREE)[0])
+    held = rpc.read(receipt, scaled.removeprefix("function "), stage.account, returns="(uint256)")[0]
+    slot, word = find_slot(stage, receipt, encode_call(scaled, stage.account), lambda raw: raw % 2**128 == held)
+    return receipt, slot, word - held + FOLD * held
+
+
+def cover_elsewhere(stage: Stage) -> tuple[str, int, int]:
+    """The same of cover in Morpho's market, beside which the debt stands in one word."""
+    market = bytes.fromhex(known_markets(31337)[0].id[2:])
+    asked = encode_call(morpho_reads.POSITION, market, stage.account)
+    slot, word = find_slot(stage, MORPHO["morpho"], asked, lambda raw: bool(raw >> 128))
+    return MORPHO["morpho"], slot, word + ((FOLD - 1) * (word >> 128) << 128)
+
+
+def ink_elsewhere(stage: Stage) -> tuple[str, int, int]:
+    """The same of cover in the account's vault at Maker."""
+    place, (urn, ilk) = maker(31337) or {}, find_vault(stage)
+    ink, _ = stage.world.rpc.read(place["vat"], "urns(bytes32,address)", ilk, urn, returns="(uint256,uint256)")
+    slot, word = find_slot(stage, place["vat"], encode_call(maker_reads.VAT_URN, ilk, urn), lambda raw: raw == ink)
+    return place["vat"], slot, FOLD * word
+
+
+def find_vault(stage: Stage) -> tuple[str, bytes]:
+    """The account's one vault at Maker: where it is kept, and its kind."""
+    place = maker(31337) or {}
+    _, (urn, *_), (ilk, *_) = stage.world.rpc.read(
+        place["get_cdps"],
+        "getCdpsAsc(address,address)",
+        place["cdp_manager"],
+        stage.account,
+        returns="(uint256[],address[],bytes32[])",
+    )
+    return checksum(urn), ilk
+
+
+def _of(contract: str, signature: str, *args: Any) -> tuple[str, bytes]:
+    return contract.lower(), encode_call(signature, *args)
+
+
+def _all(*lies: Changes) -> Changes:
+    """Every lie at once; of two about one answer the second is told of what the first made of it."""
+    told: Changes = {}
+    for lie in lies:
+        for key, change in lie.items():
+            told[key] = _then(told[key], change) if key in told else change
+    return told
+
+
+def _then(first: Change, second: Change) -> Change:
+    return lambda told: second(first(told))
 
 
 def _times(*places: int) -> Change:
     return lambda told: [min(FOLD * word, 2**256 - 1) if at in places else word for at, word in enumerate(told)]
+
+
+def _part(*places: int) -> Change:
+    return lambda told: [word // FOLD if at in places else word for at, word in enumerate(told)]
+
+
+def _put(new: int, *places: int) -> Change:
+    return lambda told: [new if at in places else word for at, word in enumerate(told)]
+
+
+def _ratios(told: list[int]) -> list[int]:
+    return [told[0] >> 32 << 32 | _RATIOS, *told[1:]]
 
 
 def _more(by: int, *places: int) -> Change:
@@ -142,7 +261,7 @@ def _more(by: int, *places: int) -> Change:
 
 
 def _bend(changes: Changes, to: str, data: str, answer: str, request: Request, told: Told) -> str:
-    if to.lower() == MULTICALL3.lower():
+    if to.lower() == MULTICALL3.lower() and data.startswith(_AGGREGATE):
         return _bend_aggregate(changes, data, answer, request, told)
     change = changes.get((to.lower(), bytes.fromhex(data[2:])))
     raw = bytes.fromhex(answer[2:])

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from golem_project.embedded.world.accounts import derive_account
 from permits_app.actions.allow_addresses import allow_addresses
+from permits_app.actions.follow_requests import follow_requests
 from permits_app.limits.suggested_allowlist import AllowlistChoice
 from permits_app.models import ActionPermit, OutcomeRecord, PendingRequest, PolicyCage
 from permits_app.models.allowlist import AllowlistKind
+from tests.catalogue.circumstances import CIRCUMSTANCES
 from tests.catalogue.door import Door
 from tests.tools_app.protocols.lido.staking import report
 from tests.tools_app.protocols.morpho_blue.golem import set_price
@@ -490,3 +493,12 @@ def test_a_queue_outlives_its_permit_and_is_followed_to_its_end(door: Door) -> N
     problem = door.preview("lido_claim_withdrawal", request_ids=[row.ref.rpartition("/")[2] for row in waiting])
     assert (problem["code"], problem["recovery"]) == ("WITHDRAWAL_NOT_FINAL", "WAIT")
     assert problem["resets_at"]
+    # Its permit is long over when the queue is.
+    CIRCUMSTANCES["the queue has paid all requests"](door.stage)
+    follow_requests(now=clock.now() + timedelta(hours=1))
+    ids = [row.ref.rpartition("/")[2] for row in waiting]
+    claimed = door.commit(door.preview("lido_claim_withdrawal", request_ids=ids))
+    assert claimed["status"] == "COMMITTED", claimed
+    assert OutcomeRecord.objects.get(permit_id=claimed["permit_id"]).is_verified
+    follow_requests(now=clock.now() + timedelta(hours=2))
+    assert {row.state for row in waiting.all()} == {"DONE"}

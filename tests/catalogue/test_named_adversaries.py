@@ -85,8 +85,10 @@ HELD: dict[str, tuple[str, ...]] = {
     ),
     "a node that lies about health": (
         f"{LIES}::test_no_debt_grows_and_no_cover_leaves_on_the_word_of_a_node",
+        f"{LIES}::test_no_way_out_and_no_loop_passes_through_danger_on_the_word_of_a_node",
         f"{LIES}::test_what_is_not_covered_any_more_is_not_signed_on_the_word_of_a_node",
         f"{LIES}::test_a_node_of_another_state_is_found_out_by_a_second_node",
+        f"{LIES}::test_a_node_whose_head_stands_still_is_found_out_by_a_second_node",
         f"{LIES}::test_a_node_of_another_state_that_stands_alone_is_believed_as_far_as_the_pool_itself_lets_it",
     ),
     "refused or bounded with the right code": (

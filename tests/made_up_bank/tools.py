@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -21,7 +22,7 @@ from tools_app.toolkit.typed_data import TypedData
 
 from .addresses import DEPLOYED
 from .offers import OFFER
-from .positions import NAME, REQUEST
+from .positions import HASTE, NAME, REQUEST
 
 SLIPS: dict[str, int] = {}
 """Slips of their author: by how much an offer says otherwise than its plan, and a claim that promises nothing."""
@@ -31,8 +32,9 @@ INSTEAD: list[TypedData] = []
 
 
 def forget() -> None:
-    """No slips and nothing hostile any more."""
+    """No slips, no haste and nothing hostile any more."""
     SLIPS.clear()
+    HASTE.clear()
     INSTEAD.clear()
 
 
@@ -132,7 +134,15 @@ def bank_borrow(ctx: WriteContext, amount: RawAmount) -> TxPlan:
 def bank_repay(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     """Repay what is owed. Does not repay more."""
     changes = (("account", "loan", amount),)
-    return _plan(ctx, "repay", amount, action_class=ActionClass.DECREASE_POSITION, spends="loan", changes=changes)
+    plan = _plan(ctx, "repay", amount, action_class=ActionClass.DECREASE_POSITION, spends="loan", changes=changes)
+    if cash := HASTE.get("on_the_way"):
+        first = bank_request(ctx, cash)
+        return replace(plan, calls=(*first.calls, *plan.calls), changes=(*first.changes, *plan.changes))
+    if "at_most" in HASTE:
+        # Its approval is taken back with a call of its own, so that the loan stands between two.
+        [left] = plan.allowances
+        return replace(plan, calls=(*plan.calls, erc20.revoke(token=left.token, spender=left.spender)))
+    return plan
 
 
 @bank.write(

@@ -49,7 +49,9 @@ def test_a_deposit_goes_the_whole_way_and_is_verified_by_what_the_bank_says(save
     assert done["status"] == "COMMITTED", done
     assert OutcomeRecord.objects.get(permit_id=permit["permit_id"]).is_verified
     # The bank's tools have no report of their own.
-    told = saver.permit(permit["permit_id"]).result["data"]
+    result = saver.permit(permit["permit_id"]).result
+    [measured], told = result["actual_outcome"]["positions"], result["data"]
+    assert (measured["ref"], measured["changes"]) == (said["ref"], said["changes"])
     assert len(told["tx_hashes"]) == 2 and told["block_number"] > 0 and told["gas_used"] > 21_000
     assert [(each["token"], each["change"], each["change_units"]) for each in told["moved"]] == [
         ("DAI", str(-100 * DAI), "-100 DAI")

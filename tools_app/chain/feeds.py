@@ -18,6 +18,8 @@ LATEST_ROUND: Final = (
     "function latestRoundData() view returns"
     " (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)"
 )
+ANSWER: Final = 1
+"""The place of the price in what that answers."""
 _DECIMALS: Final = "function decimals() view returns (uint8)"
 
 

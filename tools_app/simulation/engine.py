@@ -233,6 +233,11 @@ class SimulationResult:
         return self.acts_for or self.sender
 
     @property
+    def is_told_by_two(self) -> bool:
+        """Whether two engines ran it and agreed."""
+        return "+" in self.engine
+
+    @property
     def succeeded(self) -> bool:
         """Whether every call succeeded; false for no calls at all."""
         return bool(self.calls) and all(call.succeeded for call in self.calls)

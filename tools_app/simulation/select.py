@@ -12,17 +12,25 @@ from datetime import datetime
 from importlib import import_module
 from typing import Any, Final
 
+from tools_app.chain.blocks import parse_block
 from tools_app.chain.chains import get_pool
 from tools_app.chain.networks import get_network
+from tools_app.chain.node_errors import RpcLagging
+from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import run_both
 from tools_app.simulation.engine import SimulationEngine, SimulationRequest, SimulationResult, SimulationUnavailable
+from tools_app.simulation.measuring import READ_FROM
 from tools_app.simulation.pyevm.rules import is_enough_alone
 from tools_app.simulation.rpc import RpcSimulationEngine
 from tools_app.toolkit.enums import EngineSetting, RiskTier
+from tools_app.toolkit.positions import Gauge
+from tools_app.toolkit.views import BlockRef
 
 ENGINE_NAMES: Final = ("rpc", "pyevm")
 _NEEDS_TWO: Final = frozenset({RiskTier.ELEVATED, RiskTier.HIGH, RiskTier.CRITICAL})
+MOST_BEHIND_SECONDS: Final = 60
+"""How much older than what another node has a block may be that two engines run on."""
 # A method the node lacks now it lacks in a second too; anything else may pass by itself and is not papered over.
 _NODE_LACKS: Final = "RPC_METHOD_MISSING"
 
@@ -74,13 +82,16 @@ def run_simulation(
 ) -> SimulationResult:
     """Run `request` on the engines its tier asks for.
 
-    Raises ChainNotSupported, SimulationUnavailable, SimulationTimeout, SimulationDisagrees.
+    Raises ChainNotSupported, SimulationUnavailable, SimulationTimeout, SimulationDisagrees, and of two engines
+    RpcLagging where another node has seen much more than the block they ran on.
     """
     is_pyevm_enough = is_enough_alone(request.chain_id)
     names = choose_engines(risk_tier=risk_tier, setting=setting, is_pyevm_enough=is_pyevm_enough)
     engines = [select_engine(request.chain_id, name, is_paired=len(names) == 2) for name in names]
     if len(engines) == 2:
-        return run_both(request, first=engines[0], second=engines[1], deadline=deadline)
+        result = run_both(request, first=engines[0], second=engines[1], deadline=deadline)
+        check_head(get_pool(request.chain_id), result.block, deadline)
+        return result
     try:
         return engines[0].run(request, deadline=deadline)
     except SimulationUnavailable as error:
@@ -88,6 +99,36 @@ def run_simulation(
         if not may_replace or error.data.get("cause") != _NODE_LACKS:
             raise
         return select_engine(request.chain_id, "pyevm").run(request, deadline=deadline)
+
+
+def read_apart(chain_id: int, gauges: tuple[Gauge, ...], *, block: BlockRef, deadline: Deadline) -> tuple[int, ...]:
+    """Figures of a block as contracts answer them in this process, on another node's state where the chain has several.
+
+    Raises ChainNotSupported, SimulationUnavailable, SimulationTimeout, ContractOutputUnexpected.
+    """
+    request = SimulationRequest(chain_id=chain_id, sender=READ_FROM, calls=(), gauges=gauges, block=block)
+    engine = select_engine(chain_id, "pyevm", is_paired=True)
+    return engine.run(request, deadline=deadline).gauges_before
+
+
+def check_head(pool: RpcPool, block: BlockRef, deadline: Deadline) -> None:
+    """What two nodes say of an old block agrees: that it is old, the second one tells. Of one node alone nothing.
+
+    Raises RpcLagging, and the node's errors.
+    """
+    other = pool.second_opinion()
+    if other is pool:
+        return
+    newest = parse_block(other.latest_block(deadline=deadline))
+    behind = newest.timestamp - block.timestamp
+    if newest.number > block.number and behind > MOST_BEHIND_SECONDS:
+        raise RpcLagging(
+            f"Block {block.number} of chain {pool.chain_id} is {behind} s older than block {newest.number},"
+            " which another node has",
+            chain_id=pool.chain_id,
+            seen_block=newest.number,
+            node_block=block.number,
+        )
 
 
 def describe_fidelity(simulation: dict[str, Any], *, at: datetime) -> str:

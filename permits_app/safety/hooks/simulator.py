@@ -24,6 +24,7 @@ from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import Allow, HookCall, Verdict
 from permits_app.safety.hooks.policy_cage import judge_standing
 from permits_app.safety.measured_class import classify_measured, list_deeper_debts
+from permits_app.safety.measured_prices import judge_prices
 from permits_app.safety.measured_shares import judge_measured_shares
 from permits_app.safety.position_rules import (
     judge_changes,
@@ -127,6 +128,9 @@ class Simulator:
                 setting=choose_setting(call),
             ),
         )
+        if refusal is None and simulation.is_told_by_two:
+            deadline = Deadline.after_ms(SIMULATION_BUDGET_MS)
+            refusal = judge_prices(simulation=simulation, chain=chain, deadline=deadline)
         if refusal is not None:
             return refusal
         note = f"{simulation.gas_used} gas; {simulation.fidelity}"
@@ -184,7 +188,8 @@ def judge_signer(*, route: SigningRoute, chain: ChainReader) -> Reject | None:
 
 def choose_setting(call: HookCall) -> EngineSetting:
     """The golem's own; both engines for a token that nobody registered, whose code nobody here vouches for, and where
-    something leaves a protocol that knows debts: the health it leaves behind is told by no node alone.
+    something leaves a protocol that knows debts or covers none of them any more: the health it leaves behind is told
+    by no node alone.
     """
     plan = call.plan
     if plan is not None:
@@ -195,8 +200,9 @@ def choose_setting(call: HookCall) -> EngineSetting:
 
 
 def _takes_cover(plan: TxPlan) -> bool:
-    shrinking = {change.protocol for change in plan.changes if change.expected < 0}
-    found = (SHELF.get(name) for name in shrinking)
+    # A change of nothing is what stays where it is and counts otherwise: no collateral any more.
+    uncovering = {change.protocol for change in plan.changes if change.expected <= 0}
+    found = (SHELF.get(name) for name in uncovering)
     return any(protocol is not None and Trait.LEVERAGE in protocol.traits for protocol in found)
 
 

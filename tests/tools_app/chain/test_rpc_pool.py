@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.tools_app.chain.nodes import Answer, answering, block_json, closed_port_url, serve, serve_silence
+from tools_app.chain.blocks import parse_block
 from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
 from tools_app.chain.node_errors import (
     AlreadyKnown,
@@ -23,7 +24,9 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.simulation.engine import SimulationRequest, SimulationUnavailable
 from tools_app.simulation.rpc import RpcSimulationEngine
+from tools_app.simulation.select import check_head
 
+FAR = Deadline.after_ms(10**9)
 SENDING = READ_METHODS | {"eth_sendRawTransaction"}
 
 
@@ -52,6 +55,20 @@ def test_a_second_opinion_is_another_node_s_where_one_answers() -> None:
         assert down.health()[1].failures == 1
         alone = _pool(first.url)
         assert alone.second_opinion() is alone
+
+
+@pytest.mark.parametrize(("seconds", "stands"), [(60, True), (61, False), (-300, True)])
+def test_a_block_is_a_minute_older_at_most_than_what_another_node_has(seconds: int, stands: bool) -> None:
+    ours = parse_block({**block_json(7), "gasLimit": "0x1"})
+    other = answering({"eth_getBlockByNumber": block_json(8 if seconds > 0 else 6, timestamp=ours.timestamp + seconds)})
+    with serve(_head(7)) as first, serve(other) as second:
+        pool = _pool(first.url, second.url)
+        if stands:
+            check_head(pool, ours, FAR)
+        else:
+            with pytest.raises(RpcLagging, match="61 s older"):
+                check_head(pool, ours, FAR)
+        check_head(_pool(first.url), ours, FAR)
 
 
 def test_a_read_goes_on_when_the_first_node_serves_another_chain() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
@@ -11,23 +12,27 @@ from typing import Any
 
 import pytest
 
+from memory_app import retrieval
 from memory_app.actions import snapshot_heuristics as snapshots
 from memory_app.actions.consolidate import consolidate, list_golems_to_consolidate
 from memory_app.actions.dream import _begin, _surprises
 from memory_app.actions.forget import archive_doubted_insights
 from memory_app.actions.import_grimoire import import_grimoire
 from memory_app.actions.reflect import reflect
+from memory_app.actions.store_episode import _Content, _find_near
 from memory_app.actions.store_strategy import store_strategy
 from memory_app.archive_file import check_archive, write_archive
 from memory_app.augment import _find_alike, _select_recent, _select_tunings
 from memory_app.candidates import Scope, size_up
+from memory_app.dreams import counterfactuals
 from memory_app.dreams.counterfactuals import Imagined
 from memory_app.dreams.integration import Dreamt, form_hypotheses
 from memory_app.dreams.tagged import list_tagged
 from memory_app.errors import DirectiveTooLarge, GrimoireFileRefused
 from memory_app.filters import EpisodeFilters, select_episodes
 from memory_app.heuristic_text import _parse
-from memory_app.models import DreamJournal, Episode, Insight, Strategy
+from memory_app.insights import retrieve_insights
+from memory_app.models import DreamJournal, Episode, EpisodeVector, Insight, Strategy
 from memory_app.models.insight import Kind, Tunable
 from memory_app.models.provenance import Trust
 from memory_app.near_duplicates import make_near_keys
@@ -270,6 +275,81 @@ def test_two_thousand_executions_are_judged_and_twenty_patterns_told() -> None:
     )
     told = find_failure_patterns(golem_id=golem.pk, strategy_name="", min_executions=1, threshold_micro_usd=0)
     assert [each.average_pnl_micro_usd for each in told] == [-number for number in range(21, 1, -1)]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("better", "is_found"), [(49, True), (50, False)])
+def test_fifty_insights_are_weighed_for_a_question(better: int, is_found: bool) -> None:
+    golem = make_golem()
+
+    def insight(number: int) -> Insight:
+        return Insight(
+            golem=golem,
+            text="gas gas gas is cheap" if number else "of gas there is a word among many other words here",
+            confidence_percent=10 if number else 100,
+            recorded_by="system:test",
+            trust=Trust.VERIFIED,
+            last_accessed_at=NOW,
+            identity_hash=f"0x{number}",
+        )
+
+    Insight.objects.bulk_create(insight(number) for number in range(better + 1))
+    matching = Insight.objects.filter(golem=golem)
+    hits = retrieve_insights(matching=matching, query="gas", query_vector=None, limit=49, now=NOW)
+    assert (100 in [each.insight.confidence_percent for each in hits]) is is_found
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("limit", "wanted"), [(1, 50), (12, 50), (13, 52), (50, 200)])
+def test_fifty_episodes_are_weighed_and_four_for_each_that_is_asked_for(
+    limit: int, wanted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    find = retrieval.find_candidates
+
+    def note(**given: Any) -> Any:
+        asked.append(given["wanted"])
+        return find(**given)
+
+    monkeypatch.setattr(retrieval, "find_candidates", note)
+    golem = make_golem()
+    retrieval.retrieve_episodes(
+        golem_id=golem.pk, query="gas", query_vector=None, filters=EpisodeFilters(), limit=limit, now=NOW
+    )
+    assert asked == [wanted]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("nearer", "is_known"), [(4, True), (5, False)])
+def test_what_means_the_same_is_looked_for_among_the_five_nearest(nearer: int, is_known: bool) -> None:
+    golem = make_golem()
+
+    def store(summary: str, cosine: float) -> Episode:
+        [row] = add(golem, permit_id=None, near_keys=[0], token_keys=["usdc"], summary=summary)
+        vector = [cosine, math.sqrt(1 - cosine**2), *[0.0] * 382]
+        EpisodeVector.objects.create(episode=row, golem=golem, embedding=vector)
+        return row
+
+    for _ in range(nearer):
+        store("something else altogether", 0.99)
+    known = store("gas on the main chain is cheap at night", 0.95)
+    content = _Content(
+        "uniswap_execute_swap", "", "", 31337, ("USDC",), {}, {}, "on the main chain gas is low at night"
+    )
+    found = _find_near(golem.pk, content, [1], [1.0, *[0.0] * 383])
+    assert (found == known) is is_known
+
+
+def test_a_dream_ranks_eight_routes(monkeypatch: pytest.MonkeyPatch) -> None:
+    ranked: list[str] = []
+    done = Imagined({}, True, "", 0, {}, "", 1)
+    monkeypatch.setattr(counterfactuals, "_run", lambda *_: done)
+    monkeypatch.setattr(counterfactuals, "_rank_routes", lambda _e, _g, routes, _n: ranked.extend(routes) or routes)
+    routes = [f"r{number}" for number in range(9)]
+    episode: Any = SimpleNamespace(params={"route": "a"}, prediction={"details": {"other_routes": routes}})
+    golem: Any = None
+    assert len(list(counterfactuals.imagine(episode=episode, golem=golem, now=NOW))) == 2
+    assert ranked == routes[:8]
 
 
 def test_sixty_four_figures_of_an_outcome_are_compared() -> None:

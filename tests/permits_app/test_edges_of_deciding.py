@@ -38,7 +38,7 @@ from permits_app.models import NonceCursor, OutboundTransaction, Passkey
 from permits_app.performance.monthly_statement import list_months
 from permits_app.policy_cage import call_rules
 from permits_app.policy_cage.conditions import _are_assets, _is_path
-from permits_app.policy_cage.contract import BatchClass, Limit, RuleKind
+from permits_app.policy_cage.contract import MOST_POSITIONS, BatchClass, Limit, RuleKind
 from permits_app.policy_cage.preflight import _judge_class
 from permits_app.policy_cage.state import PendingChange
 from permits_app.policy_cage.suggested_bounds import read_bounds
@@ -47,6 +47,7 @@ from permits_app.reviewers import risk_assessor
 from permits_app.reviewers.revert_chance import RevertChance, judge_revert_chance, measure_revert_chance
 from permits_app.safety.records import Mark
 from tests import factories
+from tests.architecture.sources import ROOT
 from tests.permits_app.safety.calls import NOW
 from tools_app.chain.node_errors import RpcRefused
 from tools_app.core.errors import InvalidParams
@@ -142,6 +143,11 @@ def test_a_change_of_a_cage_is_applied_within_a_week_of_its_time(late: int, is_d
     rule = (RuleKind.LIMIT, bytes(32))
     state: Any = SimpleNamespace(pending={rule: change}, rules={})
     assert bool(list_due(state, at=10**9 + late)) is is_due
+
+
+def test_a_cage_counts_positions_at_as_many_places_as_its_contract() -> None:
+    source = (ROOT / "contracts/src/CageRules.sol").read_text(encoding="utf-8")
+    assert f"POSITIONS_AT_MOST = {MOST_POSITIONS};" in source
 
 
 @pytest.mark.parametrize(("count", "is_read"), [(0, False), (16, True), (17, False)])

@@ -19,6 +19,8 @@ from golem_project.heartbeat.duties.sleepwalker import Finding, _look_around, _p
 from golem_project.heartbeat.errors import SteersPending
 from golem_project.heartbeat.owner_actions import steer_golem
 from golem_project.heartbeat.steps import validate
+from golem_project.heartbeat.steps.analyze import _measure_pressure
+from golem_project.heartbeat.steps.observe import read_permit_facts
 from golem_project.heartbeat.thinking.delegate_thinker import _read_last_look
 from golem_project.heartbeat.thinking.dialogue import _read_turn
 from golem_project.heartbeat.thinking.named_tools import _split
@@ -104,6 +106,21 @@ def test_twelve_registered_tokens_are_read_and_of_more_those_that_are_named(regi
     )
     golem: Any = SimpleNamespace(base_asset="ETH")
     assert len({each.address for each in probes._list_tokens(chain, golem, None, [])} | {NATIVE}) == read
+
+
+@pytest.mark.parametrize(("ticks", "pressure"), [(0, 0), (1, 333_333), (2, 666_666), (3, 10**6), (4, 10**6)])
+def test_what_is_due_for_three_ticks_presses_whole(ticks: int, pressure: int) -> None:
+    assert _measure_pressure(ticks) == pressure
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("tick", "predictions"), [(3_000, 1), (3_001, 0)])
+def test_predictions_of_two_thousand_ticks_count(tick: int, predictions: int) -> None:
+    golem = golem_of()
+    permit = factories.make_committed_permit(golem=golem)
+    # A permit's tick of life ends three ticks after the tick it was made in.
+    type(permit).objects.filter(pk=permit.pk).update(expires_at_tick=1_003)
+    assert read_permit_facts(golem_id=golem.pk, heartbeat_tick=tick).predictions == predictions
 
 
 @pytest.mark.parametrize(("left", "code"), [(10**16, None), (10**16 - 1, "GAS_RESERVE")])

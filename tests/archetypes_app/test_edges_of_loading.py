@@ -73,12 +73,11 @@ def test_the_name_of_a_copy_leaves_room_for_its_number_in_fifty_letters() -> Non
 
 def tools_of(*categories: Category) -> Any:
     """A tool of every word that any category begins with, in those alone."""
-    words = ("deposit", "withdraw", "health_dashboard", "compare_rates", "staking_position", "staking_rates")
-    words += ("positions", "add_liquidity", "swap", "quote", "token_price", "wallet_status")
+    words = "deposit withdraw health_dashboard compare_rates staking_position staking_rates positions add_liquidity"
     return [
         SimpleNamespace(category=category, key=word, name=f"{category}_{word}")
         for category in categories
-        for word in words
+        for word in (*words.split(), "swap", "quote", "token_price", "wallet_status")
     ]
 
 

@@ -29,7 +29,8 @@ def retire(caged: CagedSafe, symbol: str) -> None:
 
 def collect(v3: V3, symbol: str, most: int) -> Call:
     """Position 1's coins to the Safe: all of the others, at most so many base units of one."""
-    first, _, _, _ = v3.order(*(v3.caged.coins[each].address for each in ("USDC", "WETH")), 1)
+    usdc, weth = (v3.caged.coins[each].address for each in ("USDC", "WETH"))
+    first, _, _, _ = v3.order(usdc, weth, 1)
     bounds = (most, MOST) if first == v3.caged.coins[symbol].address else (MOST, most)
     return v3.caged.call(v3.npm, COLLECT, (1, v3.caged.safe, *bounds))
 

@@ -23,7 +23,7 @@ from memory_app.actions.store_episode import _Content, _find_near
 from memory_app.actions.store_strategy import store_strategy
 from memory_app.archive_file import check_archive, write_archive
 from memory_app.augment import _find_alike, _select_recent, _select_tunings
-from memory_app.candidates import Scope, size_up
+from memory_app.candidates import Scope, find_candidates, size_up
 from memory_app.dreams import counterfactuals
 from memory_app.dreams.counterfactuals import Imagined
 from memory_app.dreams.integration import Dreamt, form_hypotheses
@@ -305,11 +305,10 @@ def test_fifty_episodes_are_weighed_and_four_for_each_that_is_asked_for(
     limit: int, wanted: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
-    find = retrieval.find_candidates
 
     def note(**given: Any) -> Any:
         asked.append(given["wanted"])
-        return find(**given)
+        return find_candidates(**given)
 
     monkeypatch.setattr(retrieval, "find_candidates", note)
     golem = make_golem()
@@ -344,7 +343,12 @@ def test_a_dream_ranks_eight_routes(monkeypatch: pytest.MonkeyPatch) -> None:
     ranked: list[str] = []
     done = Imagined({}, True, "", 0, {}, "", 1)
     monkeypatch.setattr(counterfactuals, "_run", lambda *_: done)
-    monkeypatch.setattr(counterfactuals, "_rank_routes", lambda _e, _g, routes, _n: ranked.extend(routes) or routes)
+
+    def rank(_episode: Any, _golem: Any, routes: list[str], _now: Any) -> list[str]:
+        ranked.extend(routes)
+        return routes
+
+    monkeypatch.setattr(counterfactuals, "_rank_routes", rank)
     routes = [f"r{number}" for number in range(9)]
     episode: Any = SimpleNamespace(params={"route": "a"}, prediction={"details": {"other_routes": routes}})
     golem: Any = None
@@ -374,7 +378,7 @@ def test_what_was_said_before_is_looked_for_among_fifty_that_sound_like_it(newer
     golem = make_golem()
     said = "Gas on the main chain is cheapest before the markets of Europe open"
     keys = make_near_keys(said)
-    alike = {"permit_id": None, "near_keys": keys, "token_keys": ["usdc", "weth"]}
+    alike: dict[str, Any] = {"permit_id": None, "near_keys": keys, "token_keys": ["usdc", "weth"]}
     add(golem, newer, **alike, summary="something else", occurred_at=NOW)
     [known] = add(golem, **alike, summary=said, occurred_at=NOW - DAY)
     assert (remember(golem, said + ".", use_model=False).pk == known.pk) is is_known

@@ -1,4 +1,4 @@
-"""What decides over permits, cages, keys and their pages by a number, just below, at and just above it."""
+"""What decides over permits, keys and their pages by a number, just below, at and just above it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from django.core.exceptions import ValidationError
 
 from archetypes_app.models import DefinitionApproval
 from permits_app.actions import commit, try_policy
-from permits_app.actions.apply_cage_changes import list_due
 from permits_app.actions.approve_definition import _approve
 from permits_app.actions.bring_definition import _store
 from permits_app.actions.record_nav import record_nav
-from permits_app.actions.top_up_gas import _find_amount
 from permits_app.actions.try_policy import is_long, is_stuck, open_trial
 from permits_app.approval_errors import PasskeyRefused, SignatureWrong
 from permits_app.approval_pages.draft_forms import DraftAllowlistForm
-from permits_app.approvals.operations.cage import read_rules
-from permits_app.approvals.passkeys import PasskeySite, ask_for_new
+from permits_app.approvals.passkey_site import PasskeySite
+from permits_app.approvals.passkeys import ask_for_new
 from permits_app.approvals.rules import cool_off, tier_of_loosening
 from permits_app.approvals.signatures import parse_signature_text
 from permits_app.backtest.drawdown_replay import DrawdownFold
@@ -29,33 +27,23 @@ from permits_app.backtest.past_decisions import Claim
 from permits_app.backtest.used_up import Flip, UsedUp
 from permits_app.custody.signers.bundler import _as_quantity
 from permits_app.errors import DefinitionNotShown
-from permits_app.execution import delivery, rollback, unwinding
+from permits_app.execution import delivery, rollback, unwinding, witness
 from permits_app.execution.nonces import note_gap
 from permits_app.execution.spent import value_spent
 from permits_app.forms import WalletForm
-from permits_app.limits.ledger import Usage
+from permits_app.limits.usage import Usage
 from permits_app.models import NonceCursor, OutboundTransaction, Passkey
 from permits_app.performance.monthly_statement import list_months
-from permits_app.policy_cage import call_rules
-from permits_app.policy_cage.conditions import _are_assets, _is_path
-from permits_app.policy_cage.contract import MOST_POSITIONS, BatchClass, Limit, RuleKind
-from permits_app.policy_cage.preflight import _judge_class
-from permits_app.policy_cage.state import PendingChange
-from permits_app.policy_cage.suggested_bounds import read_bounds
-from permits_app.policy_cage.verdicts import Refused
 from permits_app.reviewers import risk_assessor
 from permits_app.reviewers.revert_chance import RevertChance, judge_revert_chance, measure_revert_chance
 from permits_app.safety.records import Mark
 from tests import factories
-from tests.architecture.sources import ROOT
 from tests.permits_app.safety.calls import NOW
 from tools_app.chain.node_errors import RpcRefused
-from tools_app.core.errors import InvalidParams
+from tools_app.core import clock
 from tools_app.models import ToolDefinition
 from tools_app.sandbox.definition import DefinitionRefused
-from tools_app.toolkit.context import ReadOutcome
 from tools_app.toolkit.enums import ActionClass, RiskTier
-from tools_app.toolkit.plan import Call
 
 TICK = timedelta(microseconds=1)
 DAY = timedelta(days=1)
@@ -86,106 +74,6 @@ def test_a_chance_of_a_revert_is_read_from_a_thousand_blocks(head: int, blocks: 
     chain: Any = SimpleNamespace(block=SimpleNamespace(number=head))
     plan: Any = SimpleNamespace(spends=(), receives=(), slippage_bps=50)
     assert measure_revert_chance(plan=plan, chain=chain, pools=(), permit_ttl_seconds=60).blocks == blocks
-
-
-# ---- cages -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("answer", "most"), [(2**95 - 2, 2**95 - 2), (2**95 - 1, 0), (0, 0)])
-def test_a_feed_that_may_say_anything_has_no_bound(answer: int, most: int) -> None:
-    chain: Any = SimpleNamespace(call_many=lambda reads: [ReadOutcome(True, (answer,)) for _ in reads])
-    assert read_bounds(chain, ME)[1] == most
-
-
-@pytest.mark.parametrize(
-    ("phase", "batch_class", "is_fine"),
-    [
-        (1, BatchClass.OPENING, True),
-        (2, BatchClass.OPENING, False),
-        (2, BatchClass.REBALANCE, True),
-        (3, BatchClass.REBALANCE, False),
-        (3, BatchClass.LEAVING, True),
-    ],
-)
-def test_a_cage_lets_nothing_open_from_its_second_phase_on_and_nothing_trade_from_its_third(
-    phase: int, batch_class: BatchClass, is_fine: bool
-) -> None:
-    limits = {Limit.PHASE: phase, Limit.HIGH_WATER_MARK_MICRO_USD: 1}
-    state: Any = SimpleNamespace(
-        limit=lambda which: limits.get(which, 0),
-        spent=lambda *_, **__: -1,
-        is_drawdown_breached=False,
-        last_rebalance_at=0,
-    )
-    observed: Any = SimpleNamespace(now=10**9)
-    if is_fine:
-        _judge_class(state, observed, batch_class, 10**9)
-        return
-    with pytest.raises(Refused, match="PhaseForbids"):
-        _judge_class(state, observed, batch_class, 10**9)
-
-
-@pytest.mark.parametrize(("count", "is_taken"), [(0, False), (1, True), (32, True), (33, False)])
-def test_a_batch_has_one_to_thirty_two_calls(count: int, is_taken: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call_rules, "_check_call", lambda *_: None)
-    nothing: Any = None
-    calls = [Call(ME, b"", 0, "call")] * count
-    if is_taken:
-        call_rules.check_calls(nothing, calls, nothing)
-        return
-    with pytest.raises(Refused, match="CallCount"):
-        call_rules.check_calls(nothing, calls, nothing)
-
-
-@pytest.mark.parametrize(("late", "is_due"), [(-1, False), (0, True), (7 * 86_400, True), (7 * 86_400 + 1, False)])
-def test_a_change_of_a_cage_is_applied_within_a_week_of_its_time(late: int, is_due: bool) -> None:
-    change = PendingChange(value=1, base=0, ready_at=10**9, bundle=1)
-    rule = (RuleKind.LIMIT, bytes(32))
-    state: Any = SimpleNamespace(pending={rule: change}, rules={})
-    assert bool(list_due(state, at=10**9 + late)) is is_due
-
-
-def test_a_cage_counts_positions_at_as_many_places_as_its_contract() -> None:
-    source = (ROOT / "contracts/src/CageRules.sol").read_text(encoding="utf-8")
-    assert f"POSITIONS_AT_MOST = {MOST_POSITIONS};" in source
-
-
-@pytest.mark.parametrize(("count", "is_read"), [(0, False), (16, True), (17, False)])
-def test_a_list_of_assets_in_a_call_has_sixteen(count: int, is_read: bool) -> None:
-    data = bytes(4) + b"".join(word.to_bytes(32, "big") for word in (count, *range(1, count + 1)))
-    assert _are_assets(data, 0, lambda _: True) is (True if is_read else None)
-
-
-@pytest.mark.parametrize(("hops", "is_read"), [(15, True), (16, False)])
-def test_a_path_in_a_call_has_sixteen_tokens(hops: int, is_read: bool) -> None:
-    length = 20 + 23 * hops
-    data = bytes(4) + length.to_bytes(32, "big") + bytes(length)
-    assert _is_path(data, 0, lambda _: True) is (True if is_read else None)
-
-
-@pytest.mark.parametrize(("count", "is_taken"), [(0, False), (1, True), (128, True), (129, False)])
-def test_a_proposal_holds_one_to_a_hundred_and_twenty_eight_rules(count: int, is_taken: bool) -> None:
-    given = [{"kind": str(int(RuleKind.LIMIT)), "key": "0x" + "00" * 32, "value": "1"}] * count
-    if is_taken:
-        assert len(read_rules(given)) == count
-        return
-    with pytest.raises(InvalidParams, match="1 to 128"):
-        read_rules(given)
-
-
-@pytest.mark.parametrize(("held", "taken"), [(19, 50), (20, 0), (21, 0)])
-def test_a_key_with_a_fifth_of_a_days_coins_takes_none_and_below_it_takes_half(held: int, taken: int) -> None:
-    balances = {"key": held, "safe": 10**18}
-    chain: Any = SimpleNamespace(native_balance=lambda who: balances[who])
-    state: Any = SimpleNamespace(
-        limit=lambda _: 100,
-        spent=lambda *_, **__: 0,
-        asset=lambda _: None,
-        session=SimpleNamespace(key="key"),
-        account="safe",
-    )
-    own: Any = SimpleNamespace(state=state)
-    assert _find_amount(own, chain, now=NOW) == taken
 
 
 # ---- owners and their devices ----------------------------------------------------------------------------------------
@@ -389,10 +277,10 @@ def test_sixty_four_nonces_that_nobody_holds_are_found_at_once(given_out: int, f
 def test_a_payload_that_a_node_does_not_know_for_ten_minutes_is_lost(
     minutes: timedelta, is_lost: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery.clock, "now", lambda: NOW)
+    monkeypatch.setattr(clock, "now", lambda: NOW)
     monkeypatch.setattr(delivery, "is_known", lambda *_, **__: False)
     monkeypatch.setattr(delivery, "list_siblings", lambda _: [])
-    monkeypatch.setattr(delivery.witness, "is_taken_by_another", lambda **_: False)
+    monkeypatch.setattr(witness, "is_taken_by_another", lambda **_: False)
     row: Any = SimpleNamespace(
         nonce=1, created_at=NOW - minutes, entry_point="", tx_hash="0x1", chain_id=1, sender=ME, permit=None
     )
@@ -409,7 +297,12 @@ def test_what_was_given_up_is_looked_for_for_a_day(
     rows = OutboundTransaction.objects.filter(permit=permit)
     assert rows.update(state="DROPPED", updated_at=NOW - age, is_live=True)
     looked: list[int] = []
-    monkeypatch.setattr(rollback, "_look_for_late", lambda row, _: bool(looked.append(row.pk)))
+
+    def look(row: Any, _now: Any) -> bool:
+        looked.append(row.pk)
+        return False
+
+    monkeypatch.setattr(rollback, "_look_for_late", look)
     rollback.find_given_up(permit.chain_id, NOW)
     assert bool(looked) is is_looked_at
 
@@ -433,7 +326,7 @@ def test_a_commit_is_not_tried_again_in_the_last_second_of_its_permit(
 ) -> None:
     blocked: list[Any] = []
     put_off: list[datetime] = []
-    monkeypatch.setattr(commit.clock, "now", lambda: NOW)
+    monkeypatch.setattr(clock, "now", lambda: NOW)
     monkeypatch.setattr(commit, "_block", lambda *told: blocked.append(told))
     monkeypatch.setattr(commit, "_not_signed", lambda *_: "")
     nothing = SimpleNamespace(exists=lambda: False)

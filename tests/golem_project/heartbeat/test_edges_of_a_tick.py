@@ -255,7 +255,12 @@ def test_what_a_tick_saw_ten_minutes_ago_is_told_to_nobody(
         tick=add_tick(golem, 1), golem=golem, heartbeat_tick=1, decided_at=NOW - age, is_live=False, phase="THRIVING"
     )
     told: list[Any] = []
-    monkeypatch.setattr(position_monitor, "_tell", lambda *each: bool(told.append(each)))
+
+    def tell(*each: Any) -> bool:
+        told.append(each)
+        return False
+
+    monkeypatch.setattr(position_monitor, "_tell", tell)
     position_monitor.monitor_positions(now=NOW)
     assert bool(told) is is_fresh
     assert (_read_last_look(golem, NOW) is not None) is is_fresh
@@ -271,7 +276,12 @@ def test_a_golem_that_does_not_tick_is_valued_every_ten_minutes(
     mark = HighWaterMark.objects.create(golem=golem, value_micro_usd=1, reached_at=NOW)
     HighWaterMark.objects.filter(pk=mark.pk).update(updated_at=NOW - age)
     valued: list[Any] = []
-    monkeypatch.setattr(valuing, "_value", lambda each, _: bool(valued.append(each.pk)))
+
+    def value(each: Any, _now: Any) -> bool:
+        valued.append(each.pk)
+        return True
+
+    monkeypatch.setattr(valuing, "_value", value)
     valuing.value_unattended(now=NOW)
     assert (golem.pk in valued) is is_due
 
@@ -315,7 +325,12 @@ def test_five_rows_are_enough_to_say_something(rows: int, found: int, monkeypatc
 def test_fifty_episodes_stand_behind_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     sources: list[UUID] = []
     monkeypatch.setattr(sleepwalker, "find_all", lambda *_, **__: [finding_of(60)])
-    monkeypatch.setattr(sleepwalker, "_publish", lambda _golem, _finding, given, _now: bool(sources.extend(given)))
+
+    def publish(_golem: Any, _finding: Any, given: list[UUID], _now: Any) -> bool:
+        sources.extend(given)
+        return True
+
+    monkeypatch.setattr(sleepwalker, "_publish", publish)
     golem: Any = SimpleNamespace(is_memory_enabled=False)
     _look_around(golem, NOW)
     assert len(sources) == 50

@@ -32,6 +32,7 @@ from permits_app.custody.signers.keystore import Keystore
 from permits_app.custody.signers.privy import PrivyClient
 from permits_app.custody.smart_accounts import can_batch
 from permits_app.execution import broadcast
+from permits_app.policy_cage.retiring import list_retiring
 from permits_app.reviewers import delegation_router
 from tools_app import runner
 from tools_app.chain.chains import ChainSettings, configure_chains, open_reader
@@ -48,6 +49,7 @@ from tools_app.subsystems.coding.operations import Workspaces
 from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
+from tools_app.toolkit.falling import OnlyFalling
 
 
 def configure() -> None:
@@ -138,6 +140,7 @@ def _build_services() -> dict[type, object]:
     return {
         DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains"),
         MemorySearch: search_memory,
+        OnlyFalling: list_retiring,
         CredentialBook: list_credentials,
         Workspaces: GolemWorkspaces(
             Path(settings.GOLEM_CODING_DIR),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from permits_app.actions.record_nav import NAV_EVERY, NAV_KEPT, record_nav
+from permits_app.actions.record_nav import NAV_KEPT, record_nav
 from permits_app.models import ActionPermit, NavSnapshot
 from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, Quote, split_change
 from permits_app.performance.profit_days import read_worth, read_worths
@@ -105,14 +105,15 @@ def test_a_value_is_kept_every_ten_minutes_for_seventy_days_and_the_day_is_summe
 
     first = keep(1)
     assert first is not None and first.parts == {} and read_worth(golem_id=golem.pk, now=now) is not None
-    now += NAV_EVERY - timedelta(seconds=1)
+    now += timedelta(minutes=10) - timedelta(microseconds=1)
     assert keep(2) is None
+    now -= timedelta(minutes=10) - timedelta(microseconds=1)
     for number in (3, 4):
-        now += NAV_EVERY
+        now += timedelta(minutes=10)
         paper.deposited += E18
         assert keep(number) is not None
     # The same block twice is one value.
-    now += NAV_EVERY
+    now += timedelta(minutes=10)
     assert keep(4) is None
     day = read_worth(golem_id=golem.pk, now=now)
     assert day is not None and day.has_history

@@ -15,11 +15,11 @@ from tools_app.protocols.erc8004.math import ONE, name_confidence, name_trend, n
 from tools_app.protocols.lido.tools.figures import _decide
 from tools_app.protocols.maker_sky.tools import _check_price
 from tools_app.protocols.morpho_blue.judging import price_market
-from tools_app.standards.aave_like.figures import risk_level
 from tools_app.subsystems.coding.searching import PatternRefused, compile_pattern
 from tools_app.subsystems.data.health_score import score_tvl, score_volume
 from tools_app.subsystems.lending.tools import parse_health, parse_leverage
 from tools_app.toolkit.declared_params import DeclarationRefused, build_declared_model
+from tools_app.toolkit.lending import risk_level
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,8 @@ class Conversation:
     def go_on(self, outcomes: Sequence[ReadOutcome] | None = None) -> None:
         """Begin, or take the answers to `wanted`. Raises PositionsUnreadable for one that never ends."""
         self.steps += 1
-        if self.steps > MOST_BATCHES:
+        # The first step answers nothing.
+        if self.steps > MOST_BATCHES + 1:
             raise PositionsUnreadable(f"positions were not told within {MOST_BATCHES} batches of reads")
         try:
             self.wanted = next(self.reads) if outcomes is None else self.reads.send(outcomes)

@@ -21,10 +21,19 @@ DEFAULT_HEALTH_FLOOR_BPS: Final = 15_001
 """The least health in basis points that a plan leaves a debt with: what owners set first, and a basis point for what a
 block of interest takes.
 """
+WARNING_BPS: Final = 15_000
+DANGER_BPS: Final = 12_000
 PPM: Final = 1_000_000
 """Rates are millionths of the amount a year, compounded: 41_000 is 4.1%."""
 INTEREST_SLACK: Final = 5_000
 """One part in so many of a debt that interest may add before a plan is carried out."""
+
+
+def risk_level(health_bps: int | None) -> str:
+    """none, safe, warning under 1.5, danger under 1.2."""
+    if health_bps is None:
+        return "none"
+    return "danger" if health_bps < DANGER_BPS else "warning" if health_bps < WARNING_BPS else "safe"
 
 
 class MarketNotFound(GolemError):

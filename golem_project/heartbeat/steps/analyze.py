@@ -54,7 +54,7 @@ def analyze(state: CycleState) -> None:
         ),
         temper=Temper(
             confidence=_measure_confidence(state),
-            pressure=MILLION * min(_FULL_PRESSURE_TICKS, int(before.get("pressure_ticks", 0))) // _FULL_PRESSURE_TICKS,
+            pressure=_measure_pressure(int(before.get("pressure_ticks", 0))),
             arousal=max(0, state.mood.arousal),
         ),
         prices=tuple(prices),
@@ -102,6 +102,11 @@ def list_rescues(state: CycleState) -> tuple[Wish, ...]:
         now=seen.block.timestamp if seen.block is not None else 0,
         refused=frozenset(refused - asked),
     )
+
+
+def _measure_pressure(ticks: int) -> int:
+    """Of something that was due in each of the last ticks: millionths, whole from the third on."""
+    return MILLION * min(_FULL_PRESSURE_TICKS, ticks) // _FULL_PRESSURE_TICKS
 
 
 def _measure_health(state: CycleState) -> int:

@@ -91,7 +91,7 @@ class CagedWalk(LeavingWalk):
         self.is_position_first |= limit is Limit.MAX_POSITION_BPS
 
     def retire(self, symbol: str) -> None:
-        """The asset may only fall from now on, so that no position that holds it is left by the key."""
+        """The asset may only fall from now on: what a position holds of it is sold in the plan that takes it out."""
         key = address_key(self.live.world.tokens[symbol].address)
         rule = AssetRule.unpack(self._state().rule(RuleKind.ASSET, key))
         if rule.state is AssetState.APPROVED:
@@ -160,6 +160,14 @@ class CagedWalk(LeavingWalk):
         for position in self.list_positions():
             self._check(action_type="remove_liquidity", position_id=position, percent_to_remove=100)
 
+    def check_rest_is_taken_out(self, position: str, *, of: str) -> None:
+        """What a plan left owed to a position comes out too, and nothing of that token lies in the wallet then."""
+        self._do(action_type="collect_fees", position_id=position)
+        manager = self.live.world.contracts["uniswap_v3_position_manager"]
+        shape = "(uint96,address,address,address,uint24,int24,int24,uint128,uint256,uint256,uint128,uint128)"
+        told = self.live.world.rpc.read(manager, "positions(uint256)", int(position), returns=shape)
+        assert (tuple(told[10:]), self.live.balance(of)) == ((0, 0), 0), self._tell("something is owed")
+
     def _let_the_key_act(self) -> None:
         self.resume_contract()
         self.appoint()
@@ -167,7 +175,7 @@ class CagedWalk(LeavingWalk):
             self._leave_as_owners(int(position))
 
     def _may_leave_positions(self) -> bool:
-        return _IN_POSITION not in self.retiring | self.kept_in
+        return _IN_POSITION not in self.kept_in
 
     def _list_left(self) -> list[str]:
         return self.list_positions() if self._may_leave_positions() else []

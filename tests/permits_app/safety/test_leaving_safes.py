@@ -43,17 +43,32 @@ def test_what_lies_behind_a_cage_is_left_in_every_phase_of_golem_and_contract(ph
     _get_out(walk, by_owner=number % 2 == 0)
 
 
-@pytest.mark.parametrize("does_own", [True, False])
-def test_of_an_asset_that_retires_the_owners_take_out_what_lies_in_a_position(
-    does_own: bool, local_chain: World
-) -> None:
+def test_what_retires_is_sold_in_the_plan_that_takes_it_out_of_a_position(local_chain: World) -> None:
     walk = CagedWalk(make_live_golem(local_chain))
     walk.begin()
     walk.take("retire", ("WETH",))
-    with pytest.raises(AssertionError, match="AssetNotApproved"):
+    [position] = walk.list_positions()
+    walk.check_position_is_left_by_the_key()
+    _get_out(walk, by_owner=False)
+    walk.check_rest_is_taken_out(position, of="WETH")
+
+
+def test_a_halt_leaves_a_position_of_what_retires_too(local_chain: World) -> None:
+    walk = CagedWalk(make_live_golem(local_chain))
+    walk.begin()
+    walk.take("retire", ("WETH",))
+    walk.take("halt_contract", ())
+    _get_out(walk, by_owner=True)
+
+
+def test_of_what_nothing_may_leave_the_owners_take_out_what_lies_in_a_position(local_chain: World) -> None:
+    walk = CagedWalk(make_live_golem(local_chain))
+    walk.begin()
+    walk.take("close_outflow", ("WETH",))
+    with pytest.raises(AssertionError, match="OutflowTooLarge"):
         walk.check_position_is_left_by_the_key()
     walk.take("halt_contract", ())
-    _get_out(walk, by_owner=does_own)
+    _get_out(walk, by_owner=True)
 
 
 def test_a_position_above_its_cap_is_left_before_anything_is_sold(local_chain: World) -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from tools_app.models import ShareMark
 from tools_app.portfolio.share_growth import (
-    MARKED_AGAIN_SECONDS,
     Mark,
     believe,
     note_all_shares,
@@ -61,10 +60,10 @@ def test_a_mark_is_kept_for_each_account_set_again_after_minutes_and_gone_with_t
         return read_marks(1, ME, [TOKEN])[TOKEN].raw
 
     assert note(10**24, 0) == 10**24
-    assert note(10**24 + 1, MARKED_AGAIN_SECONDS - 1) == 10**24
-    assert note(10**24 + 1, MARKED_AGAIN_SECONDS) == 10**24 + 1
+    assert note(10**24 + 1, 299) == 10**24
+    assert note(10**24 + 1, 300) == 10**24 + 1
     # As many shares as never before are believed at once, without waiting.
-    assert note(2 * 10**24, MARKED_AGAIN_SECONDS + 1, held=200) > 15 * 10**23
+    assert note(2 * 10**24, 301, held=200) > 15 * 10**23
     note_shares(chain_id=1, account=TOKEN, positions=[shares(7)], at=5)
-    note_all_shares(chain_id=1, account=ME, positions=[], at=MARKED_AGAIN_SECONDS + 2)
+    note_all_shares(chain_id=1, account=ME, positions=[], at=302)
     assert [row.account for row in ShareMark.objects.all()] == [TOKEN]

@@ -23,12 +23,11 @@ from tools_app.standards.aave_like.reads import (
     reserve_calls,
 )
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
+from tools_app.toolkit.lending import risk_level
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, drive, gather
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 
 LIQUIDATION_BPS = 10_000
-WARNING_BPS = 15_000
-DANGER_BPS = 12_000
 MICRO_PER_BASE = words.BASE_UNIT // MICRO_USD_PER_USD
 
 
@@ -174,13 +173,6 @@ ADVICE = {
     "warning": "repay a part or add collateral",
     "danger": "repay now; lending_auto_deleverage does it from the collateral",
 }
-
-
-def risk_level(health_bps: int | None) -> str:
-    """none, safe, warning under 1.5, danger under 1.2."""
-    if health_bps is None:
-        return "none"
-    return "danger" if health_bps < DANGER_BPS else "warning" if health_bps < WARNING_BPS else "safe"
 
 
 def _liquidation_price(reader: ChainReader, account: Account, reserve: Reserve, held: Held) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from tools_app.subsystems.lending.family import (
 from tools_app.subsystems.lending.loop_plan import show_health, show_leverage
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
-from tools_app.toolkit.lending import LendingMarket, LendingPair
+from tools_app.toolkit.lending import LendingMarket, LendingPair, risk_level
 from tools_app.toolkit.params import Address, ChainId, Token
 from tools_app.toolkit.positions import Position, drive, side_by_side
 from tools_app.toolkit.protocol import SHELF
@@ -29,8 +29,6 @@ from tools_app.toolkit.views import TokenMeta
 RateType = Annotated[
     Literal["supply", "borrow"], Field(description="supply: what lending earns; borrow: what a debt costs.")
 ]
-WARNING_BPS = 15_000
-DANGER_BPS = 12_000
 YEAR_SECONDS = 31_536_000
 
 
@@ -58,7 +56,7 @@ def lending_get_loop_health(
     health = pair.health_bps(collateral=pair.collateral_raw, debt=pair.debt_raw) or 0
     collateral = worth(chain, pair.collateral, pair.collateral_raw)
     owed = worth(chain, pair.debt, pair.debt_raw)
-    level = "danger" if health < DANGER_BPS else "warning" if health < WARNING_BPS else "safe"
+    level = risk_level(health)
     advice = {"danger": "lending_auto_deleverage now", "warning": "repay a part or add collateral", "safe": None}
     net = collateral - owed
     earned = collateral * pair.supply_ppm - owed * pair.borrow_ppm

@@ -145,6 +145,11 @@ def _fair(reader: ChainReader, ether: int, into: TokenMeta) -> int:
     return int(above // (dollar.answer * 10 ** (coin.decimals + 18)))
 
 
+def _slippage_of(expected: int, least: int) -> int:
+    """Basis points that `least` is below what is expected, rounded down; never more than a tenth."""
+    return min(_WIDEST_BPS, (expected - least) * BPS // expected)
+
+
 def _sell(ctx: WriteContext, reader: ChainReader, *, wsteth: str, into: TokenMeta, amount: int, least: int) -> TxPlan:
     """The best market's plan with exactly `least` as what must arrive, as near as a slippage in basis points says."""
     found = find_swap(ctx, chain_id=reader.chain_id, sold=wsteth, bought=into.address, amount=amount, slippage_bps=0)
@@ -157,7 +162,7 @@ def _sell(ctx: WriteContext, reader: ChainReader, *, wsteth: str, into: TokenMet
             offered=None if found is None else str(found.receives[0].expected),
         )
     expected = found.receives[0].expected
-    slippage = min(_WIDEST_BPS, (expected - least) * BPS // expected)
+    slippage = _slippage_of(expected, least)
     plan = find_swap(
         ctx, chain_id=reader.chain_id, sold=wsteth, bought=into.address, amount=amount, slippage_bps=slippage
     )

@@ -193,18 +193,23 @@ def _lend(opened: Opened, amount: int) -> TxPlan:
     draft.pay(opened.reader, token, amount, to=opened.morpho)
     after, shares = market.state.lend(amount)
     gained = after.lent_of(opened.holding.supply_shares + shares) - opened.lent
-    if gained < amount - max(1, amount * MOST_LOST_BPS // 10_000):
-        raise SharesTooDear(
-            f"lending {format_units(amount, token.decimals, token.symbol)} would give a position of"
-            f" {format_units(gained, token.decimals, token.symbol)}",
-            market_id=market.id,
-        )
+    _check_shares(market.id, token, amount, gained)
     draft.call(plans.supply(opened.morpho, opened.params, token, amount, opened.account))
     draft.changes.append(plans.change(opened.reader.chain_id, market, token.address, gained, gained - plans.ROUNDING))
     return draft.finish(
         action_class=_growing(opened),
         details={**_details(opened), "shares": str(shares), "supply_apy": supply_apy(market)},
     )
+
+
+def _check_shares(market_id: str, token: TokenMeta, amount: int, gained: int) -> None:
+    """Raises SharesTooDear where lending loses more than rounding."""
+    if gained < amount - max(1, amount * MOST_LOST_BPS // 10_000):
+        raise SharesTooDear(
+            f"lending {format_units(amount, token.decimals, token.symbol)} would give a position of"
+            f" {format_units(gained, token.decimals, token.symbol)}",
+            market_id=market_id,
+        )
 
 
 def _pledge(opened: Opened, token: TokenMeta, amount: int) -> TxPlan:

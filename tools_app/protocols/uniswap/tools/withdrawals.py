@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.changes import FEE_DUST, Range, nft_ref
-from tools_app.protocols.uniswap.errors import PositionEmpty
+from tools_app.protocols.uniswap.errors import NoRoute, PositionEmpty
 from tools_app.protocols.uniswap.tools.family import deadline_after, gas_of, main_receipt, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.positions import Position, read_own_position
 from tools_app.standards.concentrated import sqrt_price_moved
+from tools_app.standards.foreseen import foresee
+from tools_app.standards.market_orders import find_swap
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import explorer_url
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
+from tools_app.toolkit.falling import list_falling
 from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, PercentWhole, PositionId, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.result import TokenAmount
+from tools_app.toolkit.views import TokenMeta
 
+COLLECT_EVENT = "event Collect(uint256 indexed tokenId, address recipient, uint256 amount0, uint256 amount1)"
 DECREASE_EVENT = "event DecreaseLiquidity(uint256 indexed tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)"
+
+_SALE_SLIPPAGE_BPS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +56,16 @@ class CollectReport:
 
 
 def report_remove(outcome: PlanOutcome) -> RemoveReport:
-    """Fees are what arrived beyond the liquidity's own amounts in the manager's event."""
-    event = find_event(outcome, DECREASE_EVENT)
+    """Fees are what was collected beyond the liquidity's own amounts, both in the manager's events."""
+    event, collected = find_event(outcome, DECREASE_EVENT), find_event(outcome, COLLECT_EVENT)
     receipt = main_receipt(outcome, str(outcome.plan.details["manager"]))
     got0, got1 = (_received(outcome, flow) for flow in outcome.plan.receives)
     return RemoveReport(
         tx_hash=receipt.tx_hash,
         amount0_received=got0,
         amount1_received=got1,
-        fees_collected0=TokenAmount(max(0, got0.raw - event.get("amount0", 0)), got0.token),
-        fees_collected1=TokenAmount(max(0, got1.raw - event.get("amount1", 0)), got1.token),
+        fees_collected0=TokenAmount(max(0, collected.get("amount0", 0) - event.get("amount0", 0)), got0.token),
+        fees_collected1=TokenAmount(max(0, collected.get("amount1", 0) - event.get("amount1", 0)), got1.token),
         gas_used=gas_of(outcome),
         explorer_url=explorer_url(outcome.plan.chain_id, receipt.tx_hash),
     )
@@ -107,7 +115,8 @@ def uniswap_lp_remove_liquidity(
 
     Use to shrink or close a position. Both tokens come to the golem's wallet, with the earned fees unless
     `collect_fees` is false. The transaction reverts when the price has moved by more than the slippage.
-    Does not burn the position's NFT, does not unwrap the coin and does not swap what comes out.
+    Does not burn the position's NFT, does not unwrap the coin and does not swap what comes out, but for a token that
+    retires behind the golem's cage: as much of that as surely comes out is sold for the other one in the same plan.
     """
     reader = ctx.chain(chain_id)
     deployment = deployment_on(reader.chain_id)
@@ -120,34 +129,39 @@ def uniswap_lp_remove_liquidity(
     amounts = position.amounts(liquidity)
     least = _least_amounts(position, liquidity, slippage_bps)
     fees = (position.fees0, position.fees1) if collect_fees else (0, 0)
+    sure = [low + max(0, fee - FEE_DUST) for low, fee in zip(least, fees, strict=True)]
     ctx.step("Building calls")
     until = deadline_after(ctx, reader, deadline)
+    sale = _sell_at_once(ctx, reader, tokens, sure, slippage_bps)
+    most = _bound_collected(sale, [None if collect_fees else amount for amount in amounts])
     call = v3_plans.decrease_position(
         manager=deployment.v3_position_manager,
         position_id=position.position_id,
         liquidity=liquidity,
         least0=least[0],
         least1=least[1],
-        most0=None if collect_fees else amounts[0],
-        most1=None if collect_fees else amounts[1],
+        most0=most[0],
+        most1=most[1],
         recipient=ctx.account,
         deadline=until,
         label=f"Take {percent_to_remove}% out of Uniswap V3 position {position_id}",
     )
     draft = PlanDraft(reader.chain_id, ctx.account)
     draft.call(call)
-    for token, amount, fee, low in zip(tokens, amounts, fees, least, strict=True):
-        draft.receive(token, amount + fee, at_least=low + max(0, fee - FEE_DUST))
+    expected = [amount + fee for amount, fee in zip(amounts, fees, strict=True)]
+    _receive(draft, tokens, expected, sure, sale)
     draft.changes += _range_of(reader, position).shrinks(
         liquidity, position.liquidity, fees, slippage_bps=slippage_bps, ref=nft_ref(reader.chain_id, position_id)
     )
     return draft.finish(
         action_class=ActionClass.CLOSE_POSITION if percent_to_remove == 100 else ActionClass.DECREASE_POSITION,
         slippage_bps=slippage_bps,
-        deadline=until,
+        deadline=until if sale is None else min(until, sale.plan.deadline or until),
+        price_impact_bps=None if sale is None else sale.plan.price_impact_bps,
         details={
             "manager": deployment.v3_position_manager,
             "position_id": position_id,
+            **_tell_sale(sale),
             "percent_to_remove": percent_to_remove,
             "liquidity_removed": str(liquidity),
             **describe_range(position.pool, tokens, position.tick_lower, position.tick_upper),
@@ -176,7 +190,8 @@ def uniswap_lp_collect_fees(ctx: WriteContext, position_id: PositionId, chain_id
     """Collect the fees a Uniswap V3 position of the golem has earned.
 
     Use when the fees are worth more than the gas. Both tokens come to the golem's wallet.
-    Does not take liquidity out and does not put the fees back to work.
+    Does not take liquidity out and does not put the fees back to work. Fees in a token that retires behind the golem's
+    cage are sold for the other one in the same plan.
     """
     reader = ctx.chain(chain_id)
     deployment = deployment_on(reader.chain_id)
@@ -186,29 +201,108 @@ def uniswap_lp_collect_fees(ctx: WriteContext, position_id: PositionId, chain_id
     if fees == (0, 0):
         raise PositionEmpty(f"position {position_id} has no fees to collect", position_id=position_id)
     tokens = (reader.token(position.pool.token0), reader.token(position.pool.token1))
+    # Where nothing earns any more, what is owed is known to the unit.
+    dust = FEE_DUST if position.liquidity else 0
+    sure = [max(0, fee - dust) for fee in fees]
     ctx.step("Building calls")
+    sale = _sell_at_once(ctx, reader, tokens, sure, _SALE_SLIPPAGE_BPS)
+    most = _bound_collected(sale, [None, None])
     call = v3_plans.collect_fees(
         manager=deployment.v3_position_manager,
         position_id=position.position_id,
         recipient=ctx.account,
+        most0=most[0],
+        most1=most[1],
         label=f"Collect the fees of Uniswap V3 position {position_id}",
     )
     draft = PlanDraft(reader.chain_id, ctx.account)
     draft.call(call)
-    for token, fee in zip(tokens, fees, strict=True):
-        draft.receive(token, fee, at_least=max(0, fee - FEE_DUST))
+    _receive(draft, tokens, fees, [max(0, fee - FEE_DUST) for fee in fees], sale)
     draft.changes += _range_of(reader, position).shrinks(
         0, position.liquidity, fees, slippage_bps=0, ref=nft_ref(reader.chain_id, position_id)
     )
     return draft.finish(
         action_class=ActionClass.DECREASE_POSITION,
+        **({} if sale is None else sale.bounds),
         details={
             "manager": deployment.v3_position_manager,
             "position_id": position_id,
+            **_tell_sale(sale),
             "pool": position.pool.address,
             **describe_amounts("fees", tokens, fees),
         },
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sale:
+    """What is sold in the plan that takes it out: the place of its token in the pair, base units, and the swap."""
+
+    place: int
+    amount: int
+    token: TokenMeta
+    plan: TxPlan
+
+    @property
+    def bounds(self) -> dict[str, int | None]:
+        """What the plan that adopts it is held to."""
+        return {
+            "slippage_bps": self.plan.slippage_bps,
+            "price_impact_bps": self.plan.price_impact_bps,
+            "deadline": self.plan.deadline,
+        }
+
+
+def _sell_at_once(
+    ctx: WriteContext, reader: ChainReader, tokens: Sequence[TokenMeta], sure: Sequence[int], slippage_bps: int
+) -> _Sale | None:
+    """The sale of the token that may only fall, of exactly as much as surely comes out of it; None where none must be.
+
+    With both falling nothing helps: what one is sold for would rise. Raises NoRoute.
+    """
+    falling = list_falling(ctx, reader.chain_id)
+    places = [place for place, token in enumerate(tokens) if token.address in falling and sure[place]]
+    if len(places) != 1:
+        return None
+    [place] = places
+    sold, bought, amount = tokens[place], tokens[1 - place], sure[place]
+    seen = foresee(reader, ctx.account, {sold.address: amount})
+    plan = find_swap(
+        replace(ctx, open_chain=lambda _: seen),
+        chain_id=reader.chain_id,
+        sold=sold.address,
+        bought=bought.address,
+        amount=amount,
+        slippage_bps=slippage_bps,
+    )
+    if plan is None:
+        raise NoRoute(f"{sold.symbol} retires, and no market here sells what would come out of the position")
+    return _Sale(place, amount, sold, plan)
+
+
+def _bound_collected(sale: _Sale | None, most: Sequence[int | None]) -> list[int | None]:
+    """The most that is collected of each: of what is sold not a unit more, which would rise."""
+    return [sale.amount if sale is not None and place == sale.place else each for place, each in enumerate(most)]
+
+
+def _receive(
+    draft: PlanDraft, tokens: Sequence[TokenMeta], expected: Sequence[int], sure: Sequence[int], sale: _Sale | None
+) -> None:
+    """The flows of both tokens, after the sale."""
+    if sale is not None:
+        draft.adopt(sale.plan)
+    for place, token in enumerate(tokens):
+        if sale is None:
+            draft.receive(token, expected[place], at_least=sure[place])
+        elif place == sale.place:
+            draft.receive(token, 0)
+        else:
+            brought = sale.plan.receives[0]
+            draft.receive(token, expected[place] + brought.expected, at_least=sure[place] + brought.bound)
+
+
+def _tell_sale(sale: _Sale | None) -> dict[str, str]:
+    return {} if sale is None else {"sold_with_it": str(sale.amount), "sold_token": sale.token.address}
 
 
 def _range_of(reader: ChainReader, position: Position) -> Range:

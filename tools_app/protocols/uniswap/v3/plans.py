@@ -179,7 +179,10 @@ def decrease_position(
     return Call(to=manager, data=encode_call(MULTICALL, [take, collect]), value=0, label=label)
 
 
-def collect_fees(*, manager: str, position_id: str, recipient: str, label: str) -> Call:
-    """Take all fees owed to a position."""
-    data = encode_call(COLLECT, (int(position_id), recipient, UINT128_MAX, UINT128_MAX))
+def collect_fees(
+    *, manager: str, position_id: str, recipient: str, label: str, most0: int | None = None, most1: int | None = None
+) -> Call:
+    """Take all fees owed to a position; of a token whose most is told, no more than that."""
+    most = (UINT128_MAX if most0 is None else most0, UINT128_MAX if most1 is None else most1)
+    data = encode_call(COLLECT, (int(position_id), recipient, *most))
     return Call(to=manager, data=data, value=0, label=label)

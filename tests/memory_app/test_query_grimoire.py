@@ -76,7 +76,7 @@ def test_who_does_not_say_how_many_is_answered_with_ten() -> None:
     golem = make_golem()
     for number in range(11):
         remember(golem, f"Swap {number} of USDC for WETH")
-    assert [len(ask(golem, **said)["episodes"]) for said in ({}, {"limit": 11})] == [10, 11]
+    assert (len(ask(golem)["episodes"]), len(ask(golem, limit=11)["episodes"])) == (10, 11)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -183,14 +183,14 @@ def test_a_permit_that_speaks_of_something_else_or_of_another_golem_claims_nothi
     row = ask(local_chain, staker, golem)
     finalise(local_chain, row)
     permit = note_claim(row, "COMMITTING")
-    change: dict[str, Any] = {
+    changes: dict[str, dict[str, Any]] = {
         "ref": {"bounds": {**permit.bounds, "changes": []}},
         "golem": {"golem": make_golem(name="another", owner=golem.owner)},
         "chain_id": {"chain_id": 1},
         "time": {"created_at": row.permit.created_at - timedelta(seconds=1)},
         "committing": {"committing_at": None},
-    }[field]
-    ActionPermit.objects.filter(pk=permit.pk).update(**change)
+    }
+    ActionPermit.objects.filter(pk=permit.pk).update(**changes[field])
     look()
     row.refresh_from_db()
     assert (row.state, row.claim_id) == ("READY", None)

@@ -29,17 +29,22 @@ ENOUGH, PART = _Sold("WETH", 7, is_enough=True), _Sold("WETH", 7, is_enough=Fals
 def test_a_part_is_sold_only_where_nothing_pays_all_and_no_other_step_is_left(
     sold: _Sold | None, cover: str | None, is_needed: bool, planned: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Any] = []
+    asked: list[_Sold] = []
+
+    def sell(golem: Any, step: Any, sold: _Sold, *_: Any) -> str:
+        asked.append(sold)
+        return "holdings"
+
     monkeypatch.setattr(halt_sales, "measure_holdings", lambda **_: None)
     monkeypatch.setattr(halt_sales, "_choose_sold", lambda *_: sold)
-    monkeypatch.setattr(halt_sales, "_sell_holdings", lambda golem, step, sold, *_: asked.append(sold) or "holdings")
+    monkeypatch.setattr(halt_sales, "_sell_holdings", sell)
     monkeypatch.setattr(halt_sales, "_sell_cover", lambda *_: cover)
     found = plan_sale(
         golem=SimpleNamespace(address="0x"),  # type: ignore[arg-type]
         position=None,  # type: ignore[arg-type]
         step=SimpleNamespace(token="USDC", raw=9),  # type: ignore[arg-type]
         is_needed=is_needed,
-        chain=SimpleNamespace(token=lambda name: name),  # type: ignore[arg-type]
+        chain=SimpleNamespace(token=lambda name: name),
         now=clock.now(),
     )
     assert found == planned

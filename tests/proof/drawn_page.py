@@ -70,7 +70,7 @@ def _list_lines(kept: Mapping[str, Any]) -> Iterator[str]:
         so_far = "" if told["tried"] == DRAWN else f" of {DRAWN} so far"
         yield f"{told['tried']}{so_far} tried, {len(told['noticed'])} noticed, {len(told['left'])} not.\n"
         if nameless := sum(not each["by"] for each in told["noticed"]):
-            yield f"{nameless} of these an earlier run saw noticed, which did not keep by what; they were not asked again.\n"
+            yield f"{nameless} of these an earlier run saw noticed, which did not keep by which test.\n"
         if told["left"]:
             yield "| Not noticed | What became of it | Why |\n| --- | --- | --- |"
             for each in told["left"]:

@@ -19,7 +19,11 @@ import golem_project
 import memory_app
 import permits_app
 import tools_app
+from permits_app.approval_pages.draft_forms import DraftLimitsForm
+from permits_app.forms import _NESTED_LIMITS as NESTED_LIMITS
 from permits_app.forms import PercentField, UsdField
+from permits_app.models import SpendingLimits
+from tests.factories.golems import make_golem, make_owner
 
 APPS: Final = (archetypes_app, golem_project, memory_app, permits_app, tools_app)
 # What is only as long as a page's reason is, everywhere the same.
@@ -282,3 +286,18 @@ def test_dollars_have_six_decimals_and_commas(text: str, micro: int | None) -> N
 def test_a_percentage_has_at_most_two_decimals_and_is_a_number(text: str) -> None:
     with pytest.raises(ValidationError, match="two decimals"):
         PercentField().clean(text)
+
+
+@pytest.mark.parametrize(("inner", "outer"), NESTED_LIMITS)
+@pytest.mark.parametrize("changed", ["inner", "outer", "another"])
+def test_a_limit_that_is_changed_fits_the_wider_one_whichever_of_the_two_it_is(
+    db: None, inner: str, outer: str, changed: str
+) -> None:
+    golem = make_golem(name="limited", owner=make_owner(name="ana"))
+    row = SpendingLimits(golem=golem, **{inner: 2_000_000, outer: 1_000_000})
+    form = DraftLimitsForm(instance=row)
+    told = {name: form[name].value() for name in form.fields}
+    name = {"inner": inner, "outer": outer, "another": "writes_per_hour"}[changed]
+    told[name] = {"inner": "3.00", "outer": "1.50", "another": "7"}[changed]
+    # Limits that did not fit before keep no other field from being saved.
+    assert DraftLimitsForm(data=told, instance=row).errors.keys() == ({name} if changed != "another" else set())

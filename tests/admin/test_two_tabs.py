@@ -19,6 +19,7 @@ from memory_app.models.directive import Document
 from permits_app.models import HaltSetting, KnownAddress, SpendingLimits
 from tests import factories
 from tests.admin.rows import MAKERS, page
+from tools_app.admin.opened_rows import OpenedRowForm
 from tools_app.chain.abi import checksum
 from tools_app.core import clock
 
@@ -184,6 +185,14 @@ def make_operator_rows() -> list[Any]:
         ClockedSchedule.objects.create(clocked_time=clock.now()),
         PeriodicTask.objects.create(name="some", task="some", interval=interval),
     ]
+
+
+def test_what_a_form_names_to_compare_leaves_out_nothing_that_it_saves() -> None:
+    naming = [form for form in OpenedRowForm.__subclasses__() if form.columns]
+    assert naming
+    for form in naming:
+        saved = set(form._meta.fields or ()) - {"golem", "password", "last_login", "date_joined"}
+        assert saved <= set(form.columns), form.__name__
 
 
 def test_every_form_that_changes_a_row_knows_what_it_was_opened_with(golem: Golem) -> None:

@@ -15,11 +15,12 @@ from django.db import connection
 
 from permits_app import tasks
 from permits_app.actions.commit import start_commit
+from permits_app.actions.commit_in_turn import commit_in_turn
 from permits_app.actions.sweep import end_outlived, list_unfinished
 from permits_app.doors.hand_to_worker import hand_to_worker
 from permits_app.errors import AccountBlocked, ChainStuck
 from permits_app.execution.follower import Follower
-from permits_app.execution.turns import Places, Turn, list_turns
+from permits_app.execution.turns import PLACES, Places, Turn, list_turns
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction, SpendEntry
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
@@ -142,6 +143,15 @@ def test_a_chain_and_an_account_have_a_few_places_and_who_found_none_is_remember
     assert places.take_missed() is True
     with places.hold(turn(1, "a")) as again:
         assert again, "places are given back"
+
+
+def test_a_wake_up_that_found_no_place_is_left_to_who_has_one(pair: tuple[LiveGolem, LiveGolem], settings: Any) -> None:
+    settings.GOLEM_COMMITS_AT_ONCE_PER_CHAIN = 1
+    permit_id = give(pair[1])
+    (turn,) = list_turns(permit_id=permit_id, now=clock.now())
+    with PLACES.hold(turn) as has_place:
+        assert has_place and commit_in_turn(permit_id=permit_id) == []
+        assert PLACES.take_missed() is True
 
 
 def test_a_new_commit_of_a_blocked_account_is_refused_at_once_and_stays_committable(

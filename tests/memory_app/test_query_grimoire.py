@@ -72,6 +72,13 @@ def test_only_what_was_answered_is_strengthened() -> None:
     assert (close.access_count, far.access_count) == (1, 0)
 
 
+def test_who_does_not_say_how_many_is_answered_with_ten() -> None:
+    golem = make_golem()
+    for number in range(11):
+        remember(golem, f"Swap {number} of USDC for WETH")
+    assert (len(ask(golem)["episodes"]), len(ask(golem, limit=11)["episodes"])) == (10, 11)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_answers_that_share_episodes_do_not_block_each_other() -> None:
     golem = make_golem()

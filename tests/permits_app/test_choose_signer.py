@@ -17,6 +17,7 @@ from permits_app.approval_errors import ChangeUnchanged
 from permits_app.approval_pages.views import page_of
 from permits_app.approvals.digest import export_request, verify_export
 from permits_app.approvals.statement import describe_permit
+from permits_app.custody.signers.choose import _open_key
 from permits_app.errors import SessionNotActive, SignerUnavailable, WalletBusy, WalletExists
 from permits_app.models import ActionPermit, ChangeRequest, SigningKey, Wallet
 from permits_app.models.approval import ChangeState
@@ -157,3 +158,8 @@ def test_owners_see_the_plans_calls_and_verify_what_carries_them(live_golem: Liv
     live_golem.owner.groups.add(ensure_owner_group())
     text = client.get(page_of(request.pk)).content.decode()
     assert 'id="carrier"' in text and caged.mirror.contract in text
+
+
+def test_a_key_that_is_held_where_nobody_signs_has_no_signer() -> None:
+    with pytest.raises(SignerUnavailable, match="held by a safe place"):
+        _open_key(SigningKey(holder="a safe place", address="0x" + "11" * 20))

@@ -176,6 +176,28 @@ def test_a_request_waits_becomes_ready_is_claimed_and_done(local_chain: World, s
 
 
 @pytest.mark.protocols("lido")
+@pytest.mark.parametrize("field", ["ref", "golem", "chain_id", "time", "committing"])
+def test_a_permit_that_speaks_of_something_else_or_of_another_golem_claims_nothing(
+    local_chain: World, staker: Any, field: str
+) -> None:
+    golem = make_golem(owner=make_owner())
+    row = ask(local_chain, staker, golem)
+    finalise(local_chain, row)
+    permit = note_claim(row, "COMMITTING")
+    changes: dict[str, dict[str, Any]] = {
+        "ref": {"bounds": {**permit.bounds, "changes": []}},
+        "golem": {"golem": make_golem(name="another", owner=golem.owner)},
+        "chain_id": {"chain_id": 1},
+        "time": {"created_at": row.permit.created_at - timedelta(seconds=1)},
+        "committing": {"committing_at": None},
+    }
+    ActionPermit.objects.filter(pk=permit.pk).update(**changes[field])
+    look()
+    row.refresh_from_db()
+    assert (row.state, row.claim_id) == ("READY", None)
+
+
+@pytest.mark.protocols("lido")
 def test_a_claim_that_fails_leaves_it_ready(local_chain: World, staker: Any) -> None:
     row = ask(local_chain, staker, make_golem(owner=make_owner()))
     finalise(local_chain, row)
@@ -247,9 +269,10 @@ def test_what_cannot_be_read_keeps_its_state_and_is_looked_at_again(
 ) -> None:
     row = ask(local_chain, staker, make_golem(owner=make_owner()))
     PendingRequest.objects.update(block_number=10**9)
+    asked_at = row.updated_at
     look()
     row.refresh_from_db()
-    assert row.state == "REQUESTED" and "behind" in row.last_error
+    assert row.state == "REQUESTED" and "behind" in row.last_error and row.updated_at > asked_at
     PendingRequest.objects.update(protocol="nobody_knows")
     look()
     row.refresh_from_db()

@@ -47,6 +47,9 @@ DRAWN: Final = 200
 LEAST_NOTICED: Final = 180
 # Proven whole by `safety.mutants`, or beside it.
 _SAFETY: Final = "permits_app.safety."
+# What became of those of earlier runs, in the checkout: `drawn_page.py` writes it.
+KEPT: Final = Path(__file__).with_name("drawn_verdicts.json")
+_NO_TEST: Final = "it does not load"
 _NO_PRODUCT: Final = "a case says what a test does: nothing of the product reads it"
 # Near files of a mutant whose slow tests are asked too.
 _MOST_FILES: Final = 9
@@ -148,18 +151,24 @@ def draw(count: int, kept: Path | None = None, *, seed: int = SEEDS[0]) -> list[
 
 
 def try_drawn(
-    wanted: Sequence[Drawn], *, record: Path, woven: Sequence[Drawn] = (), quick: Sequence[str] = ()
+    wanted: Sequence[Drawn],
+    *,
+    record: Path,
+    woven: Sequence[Drawn] = (),
+    quick: Sequence[str] = (),
+    named: Mapping[str, Sequence[str]] | None = None,
 ) -> Iterator[tuple[Drawn, dict[str, Any]]]:
     """Each of `wanted` with its verdict, as they come, and before with one that is not the last word: those that need a
-    process of their own are tried beside those that forks tell. The quick tests of the files `quick` run first, as they
-    are; `record` keeps which tests reach what, also of the further mutants `woven`. Raises RuntimeError when the run of
-    the tests breaks off.
+    process of their own are tried beside those that forks tell. The tests that `named` has under a mutant's key are
+    asked before all others. The quick tests of the files `quick` run first, as they are; `record` keeps which tests
+    reach what, also of the further mutants `woven`. Raises RuntimeError when the run of the tests breaks off.
     """
+    named = named or {}
     with ThreadPoolExecutor(max_workers=1) as beside:
         alone: list[tuple[Drawn, Future[_Alone]]] = []
-        for each, verdict in _try_forked(wanted, record, woven=woven, quick=quick):
+        for each, verdict in _try_forked(wanted, record, woven=woven, quick=quick, named=named):
             if verdict["verdict"] == "alone":
-                alone.append((each, beside.submit(_try_alone, each, verdict)))
+                alone.append((each, beside.submit(_try_alone, each, verdict, named.get(each.key, ()))))
             else:
                 yield each, verdict
             while len(alone) >= _ASKED_AGAIN_AT_ONCE and alone[_ASKED_AGAIN_AT_ONCE - 1][1].done():
@@ -181,7 +190,12 @@ class _Alone:
 
 
 def _try_forked(
-    wanted: Sequence[Drawn], record: Path, *, woven: Sequence[Drawn], quick: Sequence[str]
+    wanted: Sequence[Drawn],
+    record: Path,
+    *,
+    woven: Sequence[Drawn],
+    quick: Sequence[str],
+    named: Mapping[str, Sequence[str]],
 ) -> Iterator[tuple[Drawn, dict[str, Any]]]:
     reading, writing = os.pipe()
     with tempfile.TemporaryDirectory(prefix="golem-drawn-") as folder, os.fdopen(reading, encoding="utf-8") as lines:
@@ -191,7 +205,10 @@ def _try_forked(
         modules = {each["module"] for each in described} | {used for each in described for used in each["probes"]}
         plan = {
             "modules": {module: str(_source_of(module)) for module in sorted(modules)},
-            "wanted": [{**each, "files": files} for each, files in zip(described, near, strict=False)],
+            "wanted": [
+                {**told, "files": files, "named": named.get(each.key, ())}
+                for each, told, files in zip(wanted, described, near, strict=False)
+            ],
             "woven": described[len(wanted) :],
             "quick": quick,
             "record": str(record),
@@ -199,7 +216,8 @@ def _try_forked(
         }
         (Path(folder) / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
         log = Path(folder) / "log"
-        files = sorted({split_word(file)[0] for each in near for file in each} | set(quick))
+        asked = {split_word(file)[0] for each in near for file in each} | set(quick)
+        files = sorted(asked | {_file_of(test) for each in wanted for test in named.get(each.key, ())})
         with log.open("wb") as output:
             running = subprocess.Popen(
                 [*_PYTEST, "--timeout=0", "-p", "tests.proof.drawn_session", *files],
@@ -211,18 +229,22 @@ def _try_forked(
                 stdin=subprocess.DEVNULL,
             )
         os.close(writing)
-        told, named = 0, {(each.module, each.mutant.number): each for each in wanted}
+        told, numbered = 0, {(each.module, each.mutant.number): each for each in wanted}
         try:
             for line in lines:
                 verdict = json.loads(line)
                 told += verdict.pop("is_last", True)
-                yield named[verdict["module"], verdict["number"]], verdict
+                yield numbered[verdict["module"], verdict["number"]], verdict
         finally:
             if told < len(wanted):
                 running.terminate()
             running.wait()
         if told < len(wanted):
             raise RuntimeError(f"the run of the tests ended early:\n{log.read_text(errors='replace')[-4000:]}")
+
+
+def _file_of(test: str) -> str:
+    return split_word(test)[0].partition("::")[0]
 
 
 def _describe(drawn: Drawn) -> dict[str, Any]:
@@ -237,13 +259,13 @@ def _source_of(module: str) -> Path:
     return CHECKOUT / (module.replace(".", "/") + ".py")
 
 
-def _try_alone(drawn: Drawn, told: dict[str, Any]) -> _Alone:
-    """In a process of its own: the files that compare its kind and the nearest one, tests that reach it, or else the
-    nearest files.
+def _try_alone(drawn: Drawn, told: dict[str, Any], named: Sequence[str]) -> _Alone:
+    """In a process of its own: the tests named for it, the files that compare its kind and the nearest one, tests that
+    reach it, or else the nearest files.
     """
     near = list_near(drawn.module, drawn.mutant)
     reaching = told.get("reaching", [])[:_MOST_REACHING]
-    files = [*near[:_MOST_BESIDE], *reaching] if reaching else near[:_MOST_ALONE]
+    files = [*named, *(near[:_MOST_BESIDE] if reaching else near[:_MOST_ALONE]), *reaching]
     run = _run_alone(files, drawn=drawn)
     return _Alone(
         tests=tuple(files),
@@ -265,7 +287,7 @@ def _ask_again(tried: Sequence[tuple[Drawn, _Alone]]) -> Iterator[tuple[Drawn, d
         seconds = round(told.seconds, 1)
         verdict = {"verdict": "unreached" if told.is_unreached else "survived", "all": told.is_ended}
         if told.failed in passed or (told.failed is not None and _passes(told.failed or told.tests[0])):
-            verdict = {"verdict": "noticed", "by": told.failed or "it does not load"}
+            verdict = {"verdict": "noticed", "by": told.failed or _NO_TEST}
         yield each, {**verdict, "alone": True, "seconds": seconds}
 
 
@@ -358,11 +380,21 @@ def _prove(progress: Progress, seed: int) -> None:
     # The quick tests run once for both draws.
     woven = [each for other in SEEDS for each in draw(progress.rounds, names, seed=other)]
     record = progress.path.with_name("drawn_reached.json")
-    for each, verdict in try_drawn(wanted, record=record, woven=woven, quick=list_quick()):
+    for each, verdict in try_drawn(wanted, record=record, woven=woven, quick=list_quick(), named=_list_named()):
         known[each.key] = verdict
         kept.write_text(json.dumps(known, indent=1), encoding="utf-8")
         _report(progress, seed, drawn, known)
     _report(progress, seed, drawn, known)
+
+
+def _list_named() -> dict[str, list[str]]:
+    """The test that noticed each mutant in an earlier run, where it is still there."""
+    noticed = [each for told in json.loads(KEPT.read_text(encoding="utf-8")).values() for each in told["noticed"]]
+    return {
+        f"{each['module']}: {each['name']}": [each["by"]]
+        for each in noticed
+        if each["by"] not in ("", _NO_TEST) and (CHECKOUT / _file_of(each["by"])).exists()
+    }
 
 
 def _report(progress: Progress, seed: int, drawn: Sequence[Drawn], known: Mapping[str, Any]) -> None:

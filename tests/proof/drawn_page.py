@@ -1,22 +1,21 @@
 """docs/mutants.md: how many of the drawn mutants the suite noticed, and each that it did not, with the reason.
 
 `python -m tests.proof.drawn_page` takes what `make proof ONLY=drawn` found out of var/drawn.json into a file of the
-checkout, drawn_verdicts.json, and writes the page from it; a test compares the two.
+checkout, drawn_verdicts.json, and writes the page from it; a test compares the two. The test that noticed a mutant is
+kept with it: the next run asks that one first.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from golem_project.embedded.paths import CHECKOUT
-from tests.proof.drawn import DRAWN, LEAST_NOTICED, SEEDS, Drawn, draw
+from tests.proof.drawn import DRAWN, KEPT, LEAST_NOTICED, SEEDS, Drawn, draw
 from tests.proof.drawn_reasons import SURVIVES
 
 PAGE: Final = CHECKOUT / "docs" / "mutants.md"
-KEPT: Final = Path(__file__).with_name("drawn_verdicts.json")
 FOUND: Final = CHECKOUT / "var" / "drawn.json"
 _LATE: Final = "no quick test that it met in its time noticed it; not all slow ones that are near were asked yet"
 _WORDS: Final = {"survived": "met tests, and all of them passed", "unreached": "no test reached it"}
@@ -32,7 +31,11 @@ def _summarise(drawn: list[Drawn], known: Mapping[str, Any]) -> dict[str, Any]:
     left = [each for each in tried if known[each.key]["verdict"] != "noticed"]
     return {
         "tried": len(tried),
-        "noticed": len(tried) - len(left),
+        "noticed": [
+            {"module": each.module, "name": each.mutant.name, "by": known[each.key].get("by", "")}
+            for each in tried
+            if each not in left
+        ],
         "left": [
             {
                 "module": each.module,
@@ -65,7 +68,9 @@ def _list_lines(kept: Mapping[str, Any]) -> Iterator[str]:
     for seed, told in kept.items():
         yield f"## Seed {seed}\n"
         so_far = "" if told["tried"] == DRAWN else f" of {DRAWN} so far"
-        yield f"{told['tried']}{so_far} tried, {told['noticed']} noticed, {len(told['left'])} not.\n"
+        yield f"{told['tried']}{so_far} tried, {len(told['noticed'])} noticed, {len(told['left'])} not.\n"
+        if nameless := sum(not each["by"] for each in told["noticed"]):
+            yield f"{nameless} of these an earlier run saw noticed, which did not keep by which test.\n"
         if told["left"]:
             yield "| Not noticed | What became of it | Why |\n| --- | --- | --- |"
             for each in told["left"]:

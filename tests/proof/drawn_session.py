@@ -41,15 +41,21 @@ from tests.proof.mutation_session import LOADING, NO_MUTANT, Chooser, bind_anew
 from tests.proof.weaving import ProbedFinder
 
 PLAN_VARIABLE = "GOLEM_DRAWN_PLAN"
-# Of the processor: what a mutant may take at first and in all against the tests that reach it, a part of a file that
+# Of the processor: what a mutant may take at first and in all against the tests that reach it, and before against those
+# that are named for it; a part of a file that
 # runs as it is, all parts that one mutant may ask for anew, and a test that a mutant keeps from ending.
 FIRST_SECONDS: Final = 8
 MUTANT_SECONDS: Final = 30
+NAMED_SECONDS: Final = 20
 PART_SECONDS: Final = 20
 ASKED_SECONDS: Final = 25
 _QUICK_SECONDS: Final = 120
 ENDLESS_SECONDS: Final = 60
 _MOST_UNFIT: Final = 300
+# What stands on the local chain is built for all forks together.
+_SHARED: Final = "golem_project.embedded.world."
+# Before the parts of files: the tests that are named for a mutant.
+_NOTICED: Final = "named"
 
 
 @dataclass
@@ -64,6 +70,10 @@ class DrawnSession:
     _items: dict[str, pytest.Item] = field(default_factory=dict)
     _parts: dict[str, list[pytest.Item]] = field(default_factory=lambda: defaultdict(list))
     _unfit: set[str] = field(default_factory=set)
+    _met: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The tests that each mutant was asked already: at first and later."""
+    _touched: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Those of them that reached it, and passed."""
     _session: pytest.Session | None = None
 
     def __post_init__(self) -> None:
@@ -113,13 +123,17 @@ class DrawnSession:
                     named = f"{file}{WORD}{word}" if word else file
                     self._parts[part_of(named, is_quick=not is_slow(item))].append(item)
         part_with_database()
-        for file in self.plan["quick"]:
+        # Where a test is named for each and notices it, no other is run.
+        rest = [
+            each for each in self.plan["wanted"] if not each["named"] or not self._tell(each, loaded, is_first=True)
+        ]
+        for file in self.plan["quick"] if rest else ():
             part = part_of(file, is_quick=True)
             if not all(self._record.is_known(part, key) for key in self._woven):
                 self._run_as_it_is(part, seconds=_QUICK_SECONDS)
         self._record.save(is_last=True)
         # What the tests at hand notice is told first; what they do not, then meets the slow tests near it.
-        rest = [wanted for wanted in self.plan["wanted"] if not self._tell(wanted, loaded, is_first=True)]
+        rest = [wanted for wanted in rest if not self._tell(wanted, loaded, is_first=True)]
         for wanted in rest:
             self._tell(wanted, loaded, is_first=False)
         self._record.save(is_last=True)
@@ -145,25 +159,27 @@ class DrawnSession:
         """
         most = FIRST_SECONDS if is_first else MUTANT_SECONDS
         mutant = self._mutants[number]
-        if not mutant.is_woven and not mutant.binding:
+        # What no process of this run has loaded cannot be bound anew in a fork of it.
+        is_there = wanted["module"].removesuffix(".__init__") in sys.modules
+        if not mutant.is_woven and not (mutant.binding and is_there):
             return {"verdict": "alone", "reaching": self._list_reaching(number, wanted)}
-        key, asked, spent, tried = self._keys[number], 0.0, 0.0, 0
-        met: set[str] = set()
+        key, asked, spent = self._keys[number], 0.0, 0.0
+        met, touched = self._met[number], self._touched[number]
         is_all = is_out_of_time = False
-        for part in ("",) if is_first else ("", *list_parts(wanted["files"])):
-            if part and not self._record.is_known(part, key):
+        for part in (_NOTICED, "") if is_first else ("", *list_parts(wanted["files"])):
+            if part not in (_NOTICED, "") and not self._record.is_known(part, key):
                 if asked > ASKED_SECONDS:
                     break
                 asked += self._run_as_it_is(part)
-            known = self._list_reaching(number, wanted)
-            if part and not mutant.is_woven:
+            known = self._list_named(wanted) if part == _NOTICED else self._list_reaching(number, wanted)
+            if not mutant.is_woven:
                 known += self._list_of_part(part)
             tests = [name for name in dict.fromkeys(known) if name not in {*met, *self._unfit} and name in self._items]
-            met.update(tests)
             while tests:
-                ran = self._fork(number, tests, seconds=most - spent)
+                ran = self._fork(number, tests, seconds=NAMED_SECONDS if part == _NOTICED else most - spent)
                 spent += ran.seconds
-                tried += len(ran.passed)
+                met.update(ran.passed, ran.failed)
+                touched.update(ran.touched if mutant.is_woven else ran.passed)
                 if ran.is_partly_bound and not ran.failed:
                     return {"verdict": "alone", "reaching": self._list_reaching(number, wanted)}
                 is_out_of_time = ran.is_out_of_time or spent > most
@@ -173,7 +189,7 @@ class DrawnSession:
                 again = self._fork(NO_MUTANT, [failed], seconds=PATIENCE_SECONDS)
                 if not again.failed:
                     seconds = round(spent + asked, 1)
-                    return {"verdict": "noticed", "by": failed, "tests": tried + 1, "seconds": seconds}
+                    return {"verdict": "noticed", "by": failed, "tests": len(touched) + 1, "seconds": seconds}
                 self._make_unfit(failed)
                 tests = tests[tests.index(failed) + 1 :]
             if is_out_of_time:
@@ -181,16 +197,27 @@ class DrawnSession:
         else:
             is_all = True
         seconds = round(spent + asked, 1)
-        if not tried and not is_first:
-            # What only servers, workers or commands run that a test starts is no fork's to tell.
-            return {"verdict": "alone", "is_unreached": True, "all": is_all, "seconds": seconds}
-        return {"verdict": "survived", "tests": tried, "all": is_all, "seconds": seconds}
+        if not is_first and (not touched or wanted["module"].startswith(_SHARED)):
+            # What only servers, workers or commands run that a test starts is no fork's to tell, nor what was built
+            # before the forks.
+            return {"verdict": "alone", "is_unreached": not touched, "all": is_all, "seconds": seconds}
+        return {"verdict": "survived", "tests": len(touched), "all": is_all, "seconds": seconds}
 
     def _list_reaching(self, number: int, wanted: dict[str, Any]) -> list[str]:
         """The tests that reach it, or where it is used: those of near files first, and of each the quickest."""
         at = {split_word(file)[0]: place for place, file in reversed(list(enumerate(wanted["files"])))}
         names = self._record.list_reaching(self._keys[number])
         return sorted(names, key=lambda name: at.get(name.partition("::")[0], len(at)))
+
+    def _list_named(self, wanted: dict[str, Any]) -> list[str]:
+        """The tests that are named for it: those that noticed it before, or those of a file."""
+        named = [split_word(each) for each in wanted["named"]]
+        return [
+            name
+            for test, word in named
+            for name in self._items
+            if name.startswith(test) and is_meant(name.partition("::")[2], word)
+        ]
 
     def _list_of_part(self, part: str) -> list[str]:
         found = [
@@ -227,7 +254,7 @@ class DrawnSession:
                 os._exit(0)
         os.close(writing)
         try:
-            return self._listen(child, reading, is_mutant=number != NO_MUTANT)
+            return self._listen(child, reading, number)
         finally:
             os.close(reading)
             os.waitpid(child, 0)
@@ -271,7 +298,7 @@ class DrawnSession:
                 if mutant is not None:
                     return
 
-    def _listen(self, child: int, reading: int, *, is_mutant: bool) -> Ran:
+    def _listen(self, child: int, reading: int, number: int) -> Ran:
         ran, begun = Ran(), ""
         for line in read_lines(reading):
             if line is None:
@@ -288,7 +315,9 @@ class DrawnSession:
                 begun = ""
                 ran.seconds += told["seconds"]
                 (ran.failed if told["failed"] else ran.passed).append(told["ran"])
-                if not told["failed"] and not is_mutant:
+                if not told["failed"] and self._keys.get(number) in told["reached"]:
+                    ran.touched.append(told["ran"])
+                if not told["failed"] and number == NO_MUTANT:
                     self._record.keep_test(told["ran"], seconds=told["seconds"], reached=told["reached"])
         if begun:
             # It ended or was ended within a test: that is a failure of it.

@@ -15,9 +15,12 @@ PATIENCE_SECONDS: Final = 240
 
 @dataclass
 class Ran:
-    """What a fork told: the tests that passed, the one that failed or hung, and the processor's seconds it took."""
+    """What a fork told: the tests that passed, those of them that reached its mutant, the one that failed or hung, and
+    the processor's seconds it took.
+    """
 
     passed: list[str] = field(default_factory=list)
+    touched: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     seconds: float = 0.0
     is_out_of_time: bool = False

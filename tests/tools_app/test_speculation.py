@@ -241,6 +241,13 @@ def test_seventy_of_a_hundred_is_the_threshold(live_golem: LiveGolem, together: 
     assert (_load(live_golem) == {FIRST: (SECOND,)}) is is_predicted
 
 
+def test_the_three_reads_that_follow_most_often_are_made_ahead(shared_golem: LiveGolem) -> None:
+    archetype = _know(shared_golem, together=30)
+    for together, name in ((29, "fourth"), (32, "first"), (31, "second")):
+        ToolCooccurrence.objects.create(archetype=archetype, first=FIRST, second=name, together=together)
+    assert speculation._predict(archetype)[FIRST] == ("first", "second", SECOND)
+
+
 def test_more_than_half_wasted_switches_off_until_enough_is_learned_anew(live_golem: LiveGolem) -> None:
     archetype = _know(live_golem)
     most = {"most_waste_bps": 5_000, "enough_reads": 20}

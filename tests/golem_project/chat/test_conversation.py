@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.test import Client
 from archetypes_app.models import ChatTurn, Golem, ModelSpendDay
 from archetypes_app.models.chat import ChatState
 from archetypes_app.owner_group import ensure_owner_group
+from golem_project.chat import answering
 from golem_project.chat.answering import answer_turn
 from golem_project.chat.errors import ChatBusy
 from golem_project.chat.turns import ask_golem, stop_turn
@@ -41,6 +43,7 @@ def test_a_preview_in_a_conversation_gives_its_permit_back_and_the_page_shows_it
     answer = last_tool_answer(model.requests[1])
     assert answer["status"] == "CANCELLED" and answer["expected_outcome"]
     assert (turn.state, turn.said, turn.rounds, turn.calls) == (ChatState.DONE, "500 USDC would buy WETH now.", 2, 1)
+    assert (turn.input_llm_tokens, turn.output_llm_tokens) == (1_900, 100)
     assert turn.spent_micro_usd == 3 * 1_900 + 15 * 100
     (step,) = talk.steps(turn)
     assert (step.name, step.permit_id, step.code) == ("preview_action", permit.pk, "")
@@ -173,6 +176,32 @@ def test_hostile_words_of_a_model_stay_words(talk: Talk, script: Script) -> None
     page = talk.page()
     assert "<script>alert" not in page and "<img src=x" not in page
     assert "&lt;script&gt;" in page and "\u202e" not in turn.said
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_goes_on_until_its_own_end_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    golem = factories.make_golem(owner=factories.make_owner(name="ana"))
+    mine, other = (
+        ChatTurn.objects.create(
+            golem=golem,
+            owner=golem.owner,
+            words="Hello?",
+            asked_at=clock.now(),
+            state=ChatState.DONE,
+            ended_at=clock.now(),
+        )
+        for _ in range(2)
+    )
+    monkeypatch.setattr(answering, "_LOOK_SECONDS", 0.01)
+    with answering._watch(mine.pk) as is_cancelled:
+        ChatTurn.objects.filter(pk=other.pk).update(cancel_asked_at=clock.now())
+        time.sleep(0.2)
+        assert not is_cancelled()
+        ChatTurn.objects.filter(pk=mine.pk).update(cancel_asked_at=clock.now())
+        until = time.monotonic() + 10
+        while not is_cancelled() and time.monotonic() < until:
+            time.sleep(0.01)
+        assert is_cancelled()
 
 
 def test_what_stops_an_answer_is_told_and_what_it_cost_is_counted(talk: Talk, script: Script, settings: Any) -> None:

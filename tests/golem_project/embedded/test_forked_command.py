@@ -22,9 +22,8 @@ sys.exit(7)
 """
 
 
-def test_the_command_after_the_start_is_forked_from_what_was_loaded_and_writes_where_it_is_told(
-    paths: Paths, tmp_path: Path
-) -> None:
+def make_stack(paths: Paths, tmp_path: Path, commands: dict[str, int]) -> Stack:
+    """A stack whose processes are forked from one that loaded a module for all of them."""
     for name, program in {"web": WEB, "worker": WORKER, "prepare": "", "demo": DEMO}.items():
         (tmp_path / f"{name}.py").write_text(program)
 
@@ -35,22 +34,28 @@ def test_the_command_after_the_start_is_forked_from_what_was_loaded_and_writes_w
             replace(worker, argv=(sys.executable, str(tmp_path / "worker.py"))),
         )
 
+    return Stack(
+        paths,
+        throwaway=True,
+        output=Output(paths.log_dir, stream=StringIO()),
+        environment={
+            "PATH": os.environ["PATH"],
+            "REDIS_URL": "redis://127.0.0.1:1/0",
+            "GOLEM_RPC_URL_31337": "http://127.0.0.1:1",
+        },
+        preparation=(sys.executable, str(tmp_path / "prepare.py")),
+        plan_children=plan,
+        loads=Loads((), ("colorsys",)),
+        commands=commands,
+    )
+
+
+def test_the_command_after_the_start_is_forked_from_what_was_loaded_and_writes_where_it_is_told(
+    paths: Paths, tmp_path: Path
+) -> None:
     written = tmp_path / "written"
     with written.open("w") as out:
-        stack = Stack(
-            paths,
-            throwaway=True,
-            output=Output(paths.log_dir, stream=StringIO()),
-            environment={
-                "PATH": os.environ["PATH"],
-                "REDIS_URL": "redis://127.0.0.1:1/0",
-                "GOLEM_RPC_URL_31337": "http://127.0.0.1:1",
-            },
-            preparation=(sys.executable, str(tmp_path / "prepare.py")),
-            plan_children=plan,
-            loads=Loads((), ("colorsys",)),
-            commands={"demo": out.fileno()},
-        )
+        stack = make_stack(paths, tmp_path, {"demo": out.fileno()})
         try:
             stack.start()
             assert stack._loading is not None
@@ -62,3 +67,13 @@ def test_the_command_after_the_start_is_forked_from_what_was_loaded_and_writes_w
         finally:
             stack.stop()
             stack.output.close()
+
+
+def test_where_no_command_comes_after_the_start_what_was_loaded_is_gone_with_it(paths: Paths, tmp_path: Path) -> None:
+    stack = make_stack(paths, tmp_path, {})
+    try:
+        stack.start()
+        assert stack._loading is None and set(stack.children) == {"web", "worker"}
+    finally:
+        stack.stop()
+        stack.output.close()

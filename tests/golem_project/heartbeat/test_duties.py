@@ -12,9 +12,10 @@ from archetypes_app.models import AlertBatch, DecisionCycleRecord, Golem, Heartb
 from golem_project.heartbeat.duties import consolidator
 from golem_project.heartbeat.duties.alerting import floor_to_window
 from golem_project.heartbeat.duties.consolidator import consolidate_due
-from golem_project.heartbeat.duties.monitor import Pulse, judge_pulse, monitor_golems
+from golem_project.heartbeat.duties.monitor import Pulse, judge_pulse, monitor_golems, read_pulse
 from golem_project.heartbeat.duties.run import run_duties
 from golem_project.heartbeat.duties.tidying import forget_quiet_ticks
+from permits_app.models import ActionRecord
 from tests.factories.golems import make_golem, make_owner
 from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
@@ -88,6 +89,30 @@ def test_six_failed_ticks_in_ten_are_an_alert(golem: Golem) -> None:
         _make_tick(golem, number, at=now, status="ABANDONED" if number <= 6 else "COMPLETE")
     assert monitor_golems(now=now) == 1
     assert [each["rule"] for each in AlertBatch.objects.get(golem=golem).alerts] == ["errors"]
+
+
+def test_a_pulse_is_what_this_golem_did_in_its_last_twenty_ticks_and_paid_in_a_week(golem: Golem) -> None:
+    now = clock.now()
+    for number in range(1, 23):
+        _make_tick(golem, number, at=now)
+    other = make_golem(name="other", owner=make_owner(name="elsewhere"))
+    _make_tick(other, 22, at=now)
+    done = (
+        (golem, 22, "BLOCKED", 5),
+        (golem, 3, "BLOCKED", 7),
+        (golem, 2, "BLOCKED", 11),
+        (golem, 22, "PLANNED", 13),
+        (other, 22, "BLOCKED", 17),
+    )
+    for position, (whose, number, state, gas) in enumerate(done):
+        tick = HeartbeatTick.objects.get(golem=whose, number=number)
+        ActionRecord.objects.create(
+            golem=whose, tick=tick, position=position, action_type="swap", state=state, gas_micro_usd=gas
+        )
+    ActionRecord.objects.filter(golem=golem, state="PLANNED").update(created_at=now - timedelta(days=8))
+    pulse = read_pulse(Heartbeat.objects.get(golem=golem), now=now)
+    assert pulse.actions == (False, False)
+    assert (pulse.gas, pulse.interval_seconds, pulse.failed_ticks) == (5 + 7 + 11, 0, 0)
 
 
 def test_a_heartbeat_that_is_off_is_not_watched(golem: Golem) -> None:

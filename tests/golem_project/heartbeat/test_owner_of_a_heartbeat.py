@@ -108,16 +108,21 @@ def test_without_tokens_there_is_no_rule_and_what_is_left_empty_is_the_default(b
     assert (shown["target_micro_usd"].value(), shown["half_width_bps"].value()) == ("500.00", "3")
 
 
-def test_a_heartbeat_that_moved_since_its_page_was_opened_is_not_set_back(browser: Client, golem: Golem) -> None:
+@pytest.mark.parametrize(
+    "moved", [{"is_on": None}, {"base_interval_seconds": "60"}, {"target_micro_usd": "700.00"}], ids=str
+)
+def test_a_heartbeat_that_moved_since_its_page_was_opened_is_not_set_back(
+    browser: Client, golem: Golem, moved: dict[str, str | None]
+) -> None:
     page = reverse("admin:archetypes_app_heartbeat_change", args=[golem.pk])
     browser.post(reverse("admin:archetypes_app_heartbeat_add"), _form(golem))
     first, second = _opened(browser, page), _opened(browser, page)
-    assert browser.post(page, _form(golem, is_on=None, opened_as=first)).status_code == 302
+    assert browser.post(page, _form(golem, opened_as=first, **moved)).status_code == 302
+    kept = Heartbeat.objects.values().get(golem=golem)
     answer = browser.post(page, _form(golem, base_interval_seconds="90", opened_as=second))
     assert answer.status_code == 200 and "in another tab" in answer.content.decode()
     assert 'value="90"' in answer.content.decode(), "what was typed is still there"
-    kept = Heartbeat.objects.get(golem=golem)
-    assert (kept.is_on, kept.base_interval_seconds) == (False, 30)
+    assert Heartbeat.objects.values().get(golem=golem) == kept
 
 
 def test_another_owner_sees_nothing_of_it(client: Client, golem: Golem) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.proof.drawn import CHECKOUT, DRAWN, SEEDS
-from tests.proof.drawn_page import KEPT, PAGE, find_reason, take_over, write_page
+from tests.proof.drawn import CHECKOUT, DRAWN, KEPT, SEEDS
+from tests.proof.drawn_page import PAGE, find_reason, take_over, write_page
 from tests.proof.drawn_reasons import CHANGES_NOTHING, SURVIVES
 from tests.proof.mutants import list_mutants
 
@@ -27,7 +27,7 @@ def test_the_page_is_what_its_command_writes_of_what_was_found() -> None:
 @pytest.mark.parametrize("seed", [str(seed) for seed in SEEDS])
 def test_of_every_draw_all_that_was_tried_is_noticed_or_listed(seed: str) -> None:
     told = FOUND[seed]
-    assert told["noticed"] + len(told["left"]) == told["tried"] <= DRAWN
+    assert len(told["noticed"]) + len(told["left"]) == told["tried"] <= DRAWN
 
 
 def test_every_mutant_of_the_page_is_one_and_who_met_all_its_tests_has_its_reason() -> None:
@@ -44,4 +44,4 @@ def test_every_mutant_of_the_page_is_one_and_who_met_all_its_tests_has_its_reaso
 def test_a_survivor_and_what_changes_nothing_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {each["module"] + ": " + each["name"]: {"verdict": "survived"} for each in FOUND[str(SEEDS[0])]["left"]}
     told = take_over(known)[str(SEEDS[0])]
-    assert (told["tried"], told["noticed"]) == (len(known), 0)
+    assert (told["tried"], told["noticed"]) == (len(known), [])

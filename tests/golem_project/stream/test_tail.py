@@ -5,22 +5,40 @@ from __future__ import annotations
 import json
 import threading
 from io import StringIO
+from uuid import uuid4
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from rich.console import Console
 
+from golem_project.stream import tail as stream_tail
 from golem_project.stream.tail import TailView, follow_log
 from tests.golem_project.pi.conftest import MakeAgent
 from tests.golem_project.stream.conftest import emit
-from tools_app.core import clock, event_bus, event_log
-from tools_app.core.event_log import EventFilter
+from tools_app.core import clock, event_bus, event_log, event_ring
+from tools_app.core.event_log import EventFilter, LogHead
 from tools_app.core.events import Event, EventType
 from tools_app.toolkit.registry import REGISTRY
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SINCE = "2020-01-01T00:00:00Z"
+
+
+class FailingRing:
+    """A ring whose server is gone."""
+
+    def xread(self, *_: object, **__: object) -> object:
+        raise ConnectionError("gone")
+
+
+def test_a_ring_that_fails_while_it_is_waited_for_is_left_alone_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_ring, "_open_client", FailingRing)
+    monkeypatch.setattr(event_ring, "_rests_until_ms", 0.0)
+    monkeypatch.setattr(stream_tail, "_PAUSE_SECONDS", 0)
+    assert event_ring.open_ring() is not None
+    stream_tail._wait_for_news(0, LogHead(log_id=uuid4(), position=0))
+    assert event_ring.open_ring() is None
 
 
 def tail(*arguments: str) -> str:

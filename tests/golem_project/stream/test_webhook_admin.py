@@ -55,7 +55,9 @@ def test_another_owners_golem_cannot_be_chosen() -> None:
 def test_a_switched_off_webhook_gives_notice_and_is_switched_on_again() -> None:
     client, golem = log_in("ana")
     endpoint = factories.make_webhook(golem=golem)
-    webhooks.disable_endpoint(endpoint=endpoint, reason="failing for 24 hours", now=clock.now())
+    webhooks.disable_endpoint(endpoint=endpoint, reason="failing for 24 hours".ljust(201, "."), now=clock.now())
+    endpoint.refresh_from_db()
+    assert len(endpoint.disabled_reason) == 200
     assert "failing for 24 hours" in client.get(reverse(LIST)).content.decode()
     switch = reverse("admin:stream_webhookendpoint_switch", args=[endpoint.pk])
     assert client.get(switch).status_code == 200

@@ -12,6 +12,7 @@ import pytest
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.world import protocols
+from golem_project.embedded.world.ledger import Ledger
 from golem_project.embedded.world.node import run_node
 from golem_project.embedded.world.protocols import (
     ProtocolWorld,
@@ -134,6 +135,23 @@ def test_what_reverts_is_named_and_is_not_taken_for_built(chain: World, worlds: 
     assert read_note(chain.rpc, "apple") is None
 
 
+def test_a_history_ends_when_all_of_it_succeeded_and_names_what_reverted(chain: World) -> None:
+    reverts = "0x" + "99" * 20
+    chain.rpc.call("anvil_setCode", reverts, "0x5f5ffd")
+    good, bad = (Ledger(chain.rpc, started_at=chain.timestamp() + 1_000) for _ in range(2))
+    payer, other = chain.new_account(), chain.new_account()
+    good.send(payer, other.address, "0x", what="a payment", value=1)
+    good.close(ends_at=good.now + 60)
+    assert chain.timestamp() == good.now + 60
+    bad.move_clock_to(good.now + 61)
+    bad.send(other, reverts, "0x", what="a payment nobody takes")
+    try:
+        with pytest.raises(EmbeddedError, match="a payment nobody takes reverted"):
+            bad.close(ends_at=bad.now + 60)
+    finally:
+        chain.rpc.call("evm_setAutomine", True)
+
+
 def test_an_unknown_protocol_is_answered_with_the_known_ones(chain: World, worlds: dict[str, ProtocolWorld]) -> None:
     with pytest.raises(EmbeddedError, match="apple, pear"):
         deploy_protocols(chain.rpc_url, ["plum"])
@@ -154,6 +172,18 @@ def test_what_is_built_lies_where_the_protocol_says(world: World, key: str) -> N
     assert dict(protocol.deployments(31337) or {}) == built
     entry = protocol.address(31337, protocol.entry)
     assert entry is not None and world.rpc.call("eth_getCode", entry, "latest") != "0x"
+
+
+@pytest.mark.protocols("lido", "rocketpool")
+def test_what_stands_for_a_stake_has_gained_what_it_has_on_the_public_chain_and_can_be_sold_back(chain: World) -> None:
+    ether = 10**18
+    lido, rocketpool = chain.protocols["lido"], chain.protocols["rocketpool"]
+    (wrapped,) = chain.rpc.read(lido["wsteth"], "stEthPerToken()", returns="(uint256)")
+    assert 118 * ether < 100 * wrapped < 122 * ether
+    (rate,) = chain.rpc.read(rocketpool["reth"], "getExchangeRate()", returns="(uint256)")
+    assert 112 * ether < 100 * rate < 113 * ether
+    (waiting,) = chain.rpc.read(rocketpool["deposit_pool"], "getBalance()", returns="(uint256)")
+    assert waiting == 5_000 * ether
 
 
 def test_a_bare_chain_holds_none_of_them(tmp_path: Path, world: World) -> None:

@@ -13,11 +13,13 @@ from golem_project.embedded.world.rpc import RpcError
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
+from permits_app.approval_pages.signing_page import build_signing_page
 from permits_app.approval_pages.views import page_of
 from permits_app.approvals.owner_calls import encode_relay
 from permits_app.models import ChangeRequest, OwnerTransaction, RelayedTransaction
 from permits_app.policy_cage.contract import Limit, encode_halt
 from permits_app.tasks import commit_change_task
+from tests.factories.golems import make_golem
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, reject
 from tests.permits_app.approvals.safes import OwnedSafe, ask, limit_change, make_relayer, owner_transaction
@@ -137,12 +139,32 @@ def test_a_gap_is_used_up_by_an_empty_transaction_and_signatures_stay_valid(
         safe.live.world.rpc.call("eth_call", {"to": safe.address, "data": "0x" + raw.hex()}, "latest")
 
 
-def test_nothing_is_used_up_where_nothing_is_in_the_way(caged: tuple[OwnedSafe, Any, Any]) -> None:
+def test_the_signed_call_is_offered_as_a_file_once_nobody_s_signature_is_missing(
+    caged: tuple[OwnedSafe, Any, Any],
+) -> None:
+    safe, owner, other = caged
+    request = wish(safe, owner, 1_500)
+    assert look(request, owner) == (True, False)
+    sign(safe, request, other)
+    assert look(request, owner) == (False, True)
+
+
+def look(request: ChangeRequest, owner: Any) -> tuple[bool, bool]:
+    """Whether signatures are missing, and whether the page offers the signed call."""
+    page = build_signing_page(ChangeRequest.objects.get(pk=request.pk), owner, now=clock.now())
+    assert page is not None
+    return page.missing > 0, page.can_export
+
+
+@pytest.mark.parametrize("whose", ["in the way", "nothing of this golem"])
+def test_nothing_is_used_up_where_nothing_is_in_the_way_or_asked_for_that_golem(
+    caged: tuple[OwnedSafe, Any, Any], whose: str
+) -> None:
     safe, owner, _ = caged
     wish(safe, owner, 1_500)
-    with pytest.raises(ChangeUnchanged, match="in the way"):
+    with pytest.raises(ChangeUnchanged, match=whose):
         request_operation(
-            golem=safe.live.golem,
+            golem=safe.live.golem if whose == "in the way" else make_golem(name="another", owner=owner),
             name="nonce",
             owner=owner,
             reason="test",

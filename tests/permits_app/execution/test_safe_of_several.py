@@ -18,6 +18,7 @@ from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.sweep_changes import list_due_changes, time_out_changes
 from permits_app.approval_errors import ChangeStale, RelayerRefuses, SignatureWrong
+from permits_app.approval_pages.signing_page import build_signing_page
 from permits_app.approvals.digest import export_request, verify_export
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.signing_route import find_own_route
@@ -126,7 +127,10 @@ def test_a_plan_is_signed_by_an_owner_and_sent_by_the_golem_s_key(shared: Shared
     # An equal wish is the one that waits.
     assert shared.live.preview()["permit_id"] == answer["permit_id"]
 
-    assert shared.run(shared.approve(request)).state == "EXECUTED"
+    signed = shared.approve(request)
+    page = build_signing_page(signed, shared.live.owner, now=clock.now())
+    assert page is not None and (page.missing, page.can_export) == (0, False), "nobody sends it past the hooks"
+    assert shared.run(signed).state == "EXECUTED"
     permit.refresh_from_db()
     assert permit.status == "COMMITTED", permit.problem
     outcome = OutcomeRecord.objects.get(permit=permit)

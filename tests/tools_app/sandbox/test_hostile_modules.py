@@ -338,6 +338,12 @@ def test_a_module_that_uses_more_of_the_host_than_it_declared_does_not_run() -> 
     assert code_of(ran) == "MODULE_REFUSED"
 
 
+def test_a_module_is_handed_its_parameters_as_the_same_plain_bytes_in_whatever_order_they_come() -> None:
+    says_them = write_component("(call $answer (i32.const 1) (local.get 0) (local.get 1))")
+    for ran in (run(says_them, word="né", amount=1), run(says_them, amount=1, word="né")):
+        assert ran.error is not None and ran.error.detail.endswith('{"amount":1,"word":"n\\u00e9"}')
+
+
 def test_the_same_call_uses_the_same_fuel_every_time() -> None:
     assert len({run(GOOD, amount="1").use.fuel for _ in range(5)}) == 1
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.tools_app.sandbox.test_hostile_modules import GOOD, run
+from tools_app.core.clock import Deadline
 from tools_app.sandbox import compiling, kept_code
 from tools_app.sandbox.compiling import compile_module, find_compiled, hash_module
 from tools_app.sandbox.errors import ModuleRefused
@@ -112,3 +116,13 @@ def test_what_a_compiler_may_use_grows_with_the_module_and_ends() -> None:
     assert (small.processor_seconds, small.seconds, small.code_bytes) == (5, 20, 32 * MEBIBYTE)
     assert (python.processor_seconds, python.seconds, python.code_bytes) == (53, 116, 64 * MEBIBYTE)
     assert (most.processor_seconds, most.seconds, most.code_bytes) == (95, 200, 92 * MEBIBYTE)
+
+
+def test_a_compiler_that_reads_nothing_more_is_given_up_when_its_time_is_over() -> None:
+    asleep = [sys.executable, "-c", "import os, time; os.read(0, 8192); time.sleep(5)"]
+    with subprocess.Popen(asleep, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        began = time.monotonic()
+        with pytest.raises(TimeoutError):
+            compiling._exchange(child, bytes(MEBIBYTE), Deadline.after_ms(1_000), MEBIBYTE)
+        assert time.monotonic() - began < 4
+        child.kill()

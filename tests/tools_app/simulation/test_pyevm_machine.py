@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -145,6 +146,36 @@ def test_a_signed_authorization_sets_the_code_and_a_stale_or_foreign_one_does_no
         assert word(result) == (42 if applies else 0)
         assert result["state"][authority]["code"] == ("ef0100" + B if applies else "")
         assert result["state"][authority]["nonce"] == (1 if applies else 0)
+
+
+# Jumps would run for ever from a stack of zeros, SSTORE asks for more than it takes, and the last three end in failure.
+_OPCODES = [
+    op
+    for first, last in (
+        (0x00, 0x0B),
+        (0x10, 0x1D),
+        (0x20, 0x20),
+        (0x30, 0x4A),
+        (0x50, 0xA4),
+        (0xF0, 0xF5),
+        (0xFA, 0xFA),
+    )
+    for op in range(first, last + 1)
+    if op not in (0x55, 0x56)
+]
+
+
+@pytest.mark.parametrize("op", _OPCODES, ids=hex)
+def test_exactly_enough_gas_is_enough_and_one_less_is_not_whichever_the_last_step(world: World, op: int) -> None:
+    code = "5f" * 17 + f"{op:02x}"
+    need = run_case(make_case(code))["gas_used"]
+    assert run_on_both(make_case(code, gas=need), world)["succeeded"]
+    assert not run_on_both(make_case(code, gas=need - 1), world)["succeeded"]
+
+
+def test_what_carries_authorizations_is_a_transaction_of_type_4_and_everything_else_of_type_2() -> None:
+    plain = Transaction(sender=bytes(20), to=bytes(20), value=0, data=b"", gas=21_000)
+    assert (plain.type_id, replace(plain, authorization_list=["signed"]).type_id) == (2, 4)
 
 
 def test_an_authorization_costs_25000_gas_for_an_account_that_is_new() -> None:

@@ -159,6 +159,21 @@ def test_one_client_has_one_voice_and_what_is_revoked_is_none(chain: World) -> N
     assert told["top_providers"][0] == {"client": loud.address, "feedback": 5}
 
 
+def test_the_twenty_tags_and_ten_clients_that_are_heard_most_are_told(chain: World) -> None:
+    agent_id = register(chain, chain.new_account(ETH))
+    first = speak(chain, agent_id, 100, tag1="starred", tag2="twice")
+    speak(chain, agent_id, 90, tag1="starred", tag2="twice", client=first)
+    for number in range(10):
+        speak(chain, agent_id, 80, tag1=f"one {number}", tag2=f"two {number}")
+    told = ask(chain, "identity_get_reputation_summary", agent_id=agent_id)
+    assert (told["total_feedback"], told["clients"]) == (12, 11)
+    assert (len(told["tag_breakdown"]), len(told["top_providers"])) == (20, 10)
+    assert [(each["tag"]["value"], each["count"]) for each in told["tag_breakdown"][:2]] == [
+        ("starred", 2),
+        ("twice", 2),
+    ]
+
+
 def test_the_file_on_the_chain_is_what_was_asked_for_and_changes_field_by_field(chain: World) -> None:
     owner = chain.new_account(ETH)
     agent_id = register(chain, owner, registration=REGISTRATION)

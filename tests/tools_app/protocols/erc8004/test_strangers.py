@@ -35,6 +35,7 @@ from tests.tools_app.protocols.erc8004.registries import (
     speak,
 )
 from tools_app.protocols.erc8004 import discovery
+from tools_app.protocols.erc8004.addresses import registries_on
 from tools_app.protocols.erc8004.agent_ids import AgentId
 from tools_app.protocols.erc8004.endpoint_domains import check_domains
 from tools_app.protocols.erc8004.registration_file import MOST_BYTES, AgentFile, FileSource, fetch_file, read_file
@@ -245,6 +246,18 @@ def test_agents_are_found_in_pages_that_leave_nobody_out(chain: World, monkeypat
     assert first["has_more"] is True
     rated = ask(chain, "identity_discover_agents", text="watch", min_reputation=400, sort_by="reputation")
     assert [(each["agent_id"], each["average_score"]) for each in rated["agents"]] == [(made[1], 400)]
+
+
+def test_one_look_finds_the_hundred_newest_registrations_and_says_where_to_go_on(chain: World) -> None:
+    owner = chain.new_account(ETH)
+    for _ in range(101):
+        chain.transact(owner, registry("identity"), "register(string)", "")
+    reader = make_context(chain).chain()
+    found = discovery.find_registrations(reader, registries_on(reader), owner=owner.address)
+    assert len(found.numbers) == discovery.MOST_FOUND == 100
+    assert found.next_block == reader.block.number - 100
+    rest = discovery.find_registrations(reader, registries_on(reader), to_block=found.next_block, owner=owner.address)
+    assert rest.numbers == (found.numbers[-1] - 1,)
 
 
 def test_credentials_are_fingerprints_and_hold_nothing_that_opens_a_door(live_golem: LiveGolem) -> None:

@@ -64,3 +64,22 @@ def test_what_is_not_known_is_refused(chain: World, held: Any) -> None:
     claim = call_tool(make_context(chain, address=account.address), "lido_claim_withdrawal", request_ids=[done])
     with pytest.raises(UnknownCall, match="own"):
         read(chain, thief, claim)
+
+
+@pytest.mark.parametrize(
+    ("key", "signature"),
+    [
+        ("wsteth", "wrap(uint256)"),
+        ("wsteth", "unwrap(uint256)"),
+        ("queue", "requestWithdrawals(uint256[],address)"),
+        ("queue", "requestWithdrawalsWstETH(uint256[],address)"),
+    ],
+)
+def test_what_moves_within_the_position_is_promised_a_few_wei_less_than_what_leaves(
+    chain: World, held: Any, key: str, signature: str
+) -> None:
+    account, _ = held
+    args = ([ETH], account.address) if key == "queue" else (ETH,)
+    changes = read(chain, account, TxPlan(CHAIN_ID, (call_of(key, signature, *args),))).changes
+    left, came = (sum(each.raw for each in changes if (each.raw > 0) is is_gain) for is_gain in (False, True))
+    assert left < 0 < came and 0 < -left - came <= 10

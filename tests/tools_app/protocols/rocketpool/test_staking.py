@@ -94,6 +94,16 @@ def test_what_is_held_is_burned_at_full_worth_and_nothing_is_left(chain: World) 
     assert list_of(chain, account) == ()
 
 
+def test_what_the_pool_can_just_pay_to_the_wei_is_burned_there(chain: World) -> None:
+    account = chain.new_account(20 * ETH)
+    act(chain, account, "rocketpool_stake", amount=str(10 * ETH))
+    (held,) = list_of(chain, account)
+    drain(chain, left=held.legs[0].raw)
+    amount = chain.rpc.balance_of(at("reth"), account.address)
+    told = report_of("rocketpool_unstake", act(chain, account, "rocketpool_unstake", amount=str(amount)))
+    assert (told["route"], told["eth_received"]) == ("burn", str(held.legs[0].raw))
+
+
 def test_a_report_in_between_breaks_no_promise(chain: World) -> None:
     account = chain.new_account(20 * ETH)
     act(chain, account, "rocketpool_stake", amount=str(5 * ETH))

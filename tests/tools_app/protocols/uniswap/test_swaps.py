@@ -10,12 +10,15 @@ import pytest
 import tools_app.protocols.uniswap.tools.swaps  # noqa: F401  declares the tools
 from tests.evm.world import World
 from tests.tools_app.factories import answer_of, call_tool, make_context, report_of, run_plan
+from tools_app.chain.abi import decode_input
 from tools_app.core.errors import GolemError, InsufficientBalance
 from tools_app.protocols.uniswap import quoting
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.errors import InsufficientLiquidity, NoRoute, SameToken
 from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.routing import find_routes
+from tools_app.protocols.uniswap.v3 import plans as v3_plans
+from tools_app.standards.calldata import calls
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import TxPlan
@@ -99,6 +102,32 @@ def test_a_swap_moves_exactly_what_its_plan_and_its_quote_promised(
     assert report["amount_out"] == quote["amount_out"]
     assert report["tx_hash"] in {receipt.tx_hash for receipt in outcome.receipts}
     assert report["gas_used"] == sum(receipt.gas_used for receipt in outcome.receipts)
+
+
+@pytest.mark.parametrize("is_exact_out", [False, True])
+@pytest.mark.parametrize(("coin_in", "coin_out"), [(False, False), (True, False), (False, True)])
+def test_the_router_unwraps_a_coin_that_is_bought_and_gives_back_what_is_left_of_one_that_is_sold(
+    is_exact_out: bool, coin_in: bool, coin_out: bool
+) -> None:
+    call = v3_plans.swap(
+        router=PERMIT2,
+        path=("0x" + "11" * 20, "0x" + "22" * 20),
+        fees=(500,),
+        amount=7,
+        limit=9,
+        is_exact_out=is_exact_out,
+        recipient="0x" + "33" * 20,
+        deadline=1,
+        coin_in=coin_in,
+        coin_out=coin_out,
+        label="a swap",
+    )
+    _, steps = decode_input(v3_plans.MULTICALL_UNTIL, call.data)
+    unwraps = [decode_input(v3_plans.UNWRAP, each) for each in steps if calls(each, v3_plans.UNWRAP)]
+    assert unwraps == ([(7 if is_exact_out else 9, "0x" + "33" * 20)] if coin_out else [])
+    assert sum(calls(each, v3_plans.REFUND) for each in steps) == (coin_in and is_exact_out)
+    assert len(steps) == 1 + coin_out + (coin_in and is_exact_out)
+    assert call.value == ((9 if is_exact_out else 7) if coin_in else 0)
 
 
 @pytest.mark.parametrize(("token_in", "token_out", "amount", "exact_output", "version"), SWAPS)
@@ -305,6 +334,9 @@ def test_check_allowance_gives_the_message_for_permit2_and_signs_nothing(chain: 
         True,
         None,
     )
+    beyond = {**asked, "amount": str(2**160 + 1)}
+    right = answer_of(make_context(chain, address=account.address), "uniswap_check_allowance", **beyond)["permit2"]
+    assert json.loads(right["typed_data"])["message"]["details"]["amount"] == str(2**160 - 1)
     of_permit2 = answer_of(
         make_context(chain, address=account.address), "uniswap_check_allowance", token="USDC", spender=PERMIT2
     )

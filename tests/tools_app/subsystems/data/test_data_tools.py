@@ -21,7 +21,7 @@ from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import measure_holdings
 from tools_app.protocols.uniswap.history import SWAP_V3
-from tools_app.subsystems.data import position_tools
+from tools_app.subsystems.data import pool_tools, position_tools
 
 ETH = 10**18
 
@@ -163,6 +163,26 @@ def test_a_new_pool_of_an_unpriced_token_is_listed_without_a_value(chain: World)
     symbols = {newest["token0"]["symbol"], newest["token1"]["symbol"]}
     assert "USDC" not in symbols
     assert newest["tvl_usd"] == "0.000000"
+
+
+def test_a_pool_of_the_newest_block_is_found_also_where_a_look_ends_right_before_it(
+    chain: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maker = chain.new_account(10 * ETH)
+    token = chain.deploy(maker, "SimulatedToken", "(string,string,uint8)", "New", "NEW", 18)
+    chain.transact(
+        maker,
+        chain.contracts["uniswap_v2_factory"],
+        "createPair(address,address)",
+        token,
+        chain.tokens["DAI"].address,
+        gas=8_000_000,
+    )
+    reader = make_context(chain).chain()
+    first = reader.first_block_since(reader.block.timestamp - 3_600).number
+    monkeypatch.setattr(pool_tools, "SCAN_BLOCKS", reader.block.number - first)
+    newest = read(chain, "data_get_new_pools", hours=1)["pools"][0]
+    assert token in (newest["token0"]["address"], newest["token1"]["address"])
 
 
 def test_a_token_price_is_the_pools_and_stands_beside_its_feed(chain: World) -> None:

@@ -1,0 +1,51 @@
+"""What a halt sells: what the wallet has enough of, else the loan's cover, else a part where nothing is left."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from permits_app.execution import halt_sales
+from permits_app.execution.halt_sales import _Sold, plan_sale
+from tools_app.core import clock
+
+ENOUGH, PART = _Sold("WETH", 7, is_enough=True), _Sold("WETH", 7, is_enough=False)
+
+
+@pytest.mark.parametrize(
+    ("sold", "cover", "is_needed", "planned"),
+    [
+        (ENOUGH, "cover", False, "holdings"),
+        (ENOUGH, None, False, "holdings"),
+        (PART, "cover", True, "cover"),
+        (PART, None, True, "holdings"),
+        (PART, None, False, None),
+        (None, "cover", False, "cover"),
+        (None, None, True, None),
+    ],
+)
+def test_a_part_is_sold_only_where_nothing_pays_all_and_no_other_step_is_left(
+    sold: _Sold | None, cover: str | None, is_needed: bool, planned: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[_Sold] = []
+
+    def sell(golem: Any, step: Any, sold: _Sold, *_: Any) -> str:
+        asked.append(sold)
+        return "holdings"
+
+    monkeypatch.setattr(halt_sales, "measure_holdings", lambda **_: None)
+    monkeypatch.setattr(halt_sales, "_choose_sold", lambda *_: sold)
+    monkeypatch.setattr(halt_sales, "_sell_holdings", sell)
+    monkeypatch.setattr(halt_sales, "_sell_cover", lambda *_: cover)
+    found = plan_sale(
+        golem=SimpleNamespace(address="0x"),  # type: ignore[arg-type]
+        position=None,  # type: ignore[arg-type]
+        step=SimpleNamespace(token="USDC", raw=9),  # type: ignore[arg-type]
+        is_needed=is_needed,
+        chain=SimpleNamespace(token=lambda name: name),
+        now=clock.now(),
+    )
+    assert found == planned
+    assert asked == ([sold] if planned == "holdings" else [])

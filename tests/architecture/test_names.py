@@ -25,6 +25,7 @@ _LONGER: dict[str, str] = {
     "tests/tools_app/subsystems/stream/test_streams.py": "one stream after the other on the same pool",
     "tests/permits_app/approvals/test_waiting_permits.py": "one permit that waits, in each way it may end",
     "tests/permits_app/approvals/test_cage_changes.py": "one change of the contract, from its wish to its execution",
+    "tests/proof/drawn_session.py": "one run that weaves, asks and tells: its steps share the state of that run",
 }
 _LAYOUT = {
     "manage.py",

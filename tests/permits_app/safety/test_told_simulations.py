@@ -23,7 +23,8 @@ from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import USDC, WBTC, swap_call
 from tools_app.core.errors import GolemError
-from tools_app.simulation.engine import CallOutcome, SimulationRequest
+from tools_app.simulation.engine import CallOutcome, SimulationRequest, SimulationResult
+from tools_app.simulation.rpc import RpcSimulationEngine
 from tools_app.toolkit.plan import Call, TokenFlow
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
@@ -186,6 +187,33 @@ def test_an_honest_contract_that_wants_gas_in_hand_is_given_it(
     assert call.chain is not None and verdict.simulation.terms is not None
     assert verdict.simulation.terms.gas_limits == verdict.gas.limits
     assert mine(live_golem, local_chain, verdict.gas, call.chain.fees().priority_fee) == ETH
+
+
+def test_a_run_that_the_node_began_from_another_state_is_made_again(
+    live_golem: LiveGolem, local_chain: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A node that mines meanwhile may answer for the newest block from the state of the next one."""
+    account = live_golem.golem.address
+    held = int(local_chain.rpc.call("eth_getBalance", account, "latest"), 16)
+    run_once = RpcSimulationEngine._run_once
+    begun: list[int] = []
+
+    def begin_from_the_next_block_once(*args: Any, **options: Any) -> SimulationResult:
+        begun.append(1)
+        if len(begun) > 1:
+            return run_once(*args, **options)
+        local_chain.rpc.call("anvil_setBalance", account, hex(held - 4_611_695_322_805))
+        try:
+            return run_once(*args, **options)
+        finally:
+            local_chain.rpc.call("anvil_setBalance", account, hex(held))
+
+    monkeypatch.setattr(RpcSimulationEngine, "_run_once", begin_from_the_next_block_once)
+    put(local_chain, "6001" + PAY)
+    verdict = HOOK.check(poke(live_golem, engine="rpc"))
+
+    assert isinstance(verdict, Allow) and verdict.simulation is not None
+    assert verdict.simulation.balances_before[account, NATIVE] == held
 
 
 @pytest.mark.parametrize("asked", ["41", "44"])

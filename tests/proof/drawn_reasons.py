@@ -46,7 +46,4 @@ SURVIVES: dict[str, dict[str, str]] = {
             "a weight shows where it changes which twelve tools a tick is given; in the recorded situations it does not"
         ),
     },
-    "tools_app.protocols.sushi_bar.effects": {
-        "BarEffects.read: into.positions.append(ref) -> pass": "nothing reads which positions the calls touch",
-    },
 }

@@ -259,7 +259,6 @@ class VaultFamily:
                 if owner and owner[0] != account:
                     raise UnknownCall(f"the shares of {owner[0]} would be given back")
                 self._add(signature, amount, receiver, vault, account, chain, into, ref)
-                into.positions.append(ref)
                 return
         raise UnknownCall(f"selector 0x{call.data[:4].hex()} of a vault is not known")
 

@@ -65,9 +65,8 @@ class Effects:
     `spends` is the most that leaves, `receives` the least that arrives; `open_minimums` are tokens whose receipt the
     calldata bounds only in part. `approvals` are (token, spender, amount). `recipients` is everyone who is paid, and
     `paid_plainly` those who are paid by a transfer and not out of a protocol. `lent` is what a call hands to the
-    account and takes back before it ends, by an allowance. `positions` are the account's own that calls touch; a reader
-    that meets somebody else's raises UnknownCall. `statements` are what the calls write down and `items` what of a kind
-    of its own they hand over.
+    account and takes back before it ends, by an allowance. A reader that meets somebody else's position raises
+    UnknownCall. `statements` are what the calls write down and `items` what of a kind of its own they hand over.
     """
 
     spends: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -80,7 +79,6 @@ class Effects:
     lent: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     deadlines: list[int] = field(default_factory=list)
     changes: list[ChangeRead] = field(default_factory=list)
-    positions: list[PositionRef] = field(default_factory=list)
     markets: list[MarketRead] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     items: list[ItemGiven] = field(default_factory=list)

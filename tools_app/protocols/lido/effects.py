@@ -130,14 +130,11 @@ def _claim(
             raise UnknownCall(f"request {each} gives nothing now")
         into.receives[NATIVE] += amount
         ref = PositionRef("lido", "request", chain.chain_id, str(each))
-        into.positions.append(ref)
         into.changes.append(ChangeRead("lido", "request", NATIVE, -amount, ref))
 
 
 def _change(into: Effects, chain: ChainReader, key: str, raw: int) -> None:
     ref = PositionRef("lido", "stake", chain.chain_id, key)
-    if ref not in into.positions:
-        into.positions.append(ref)
     # A rebase in between moves what a share is worth.
     into.changes.append(ChangeRead("lido", "stake", NATIVE, raw, ref, is_exact=False))
 

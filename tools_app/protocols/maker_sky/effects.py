@@ -72,9 +72,7 @@ class _Reading:
         """The position of a vault, which must be the account's."""
         if self.ask(self.place["cdp_manager"], _OWNER, cdp)[0] != self.account:
             raise UnknownCall(f"vault {cdp} is not the account's")
-        ref = PositionRef(_PROTOCOL, _KIND, self.chain.chain_id, str(cdp))
-        self.into.positions.append(ref)
-        return ref
+        return PositionRef(_PROTOCOL, _KIND, self.chain.chain_id, str(cdp))
 
     def check_urn(self, urn: str) -> None:
         """What goes into the ledger goes to a vault of the account."""

@@ -69,9 +69,7 @@ class _Reading:
             raise UnknownCall(f"Morpho would act on behalf of {on_behalf}")
         if data:
             raise UnknownCall("Morpho would call the account back with data")
-        ref = PositionRef(_PROTOCOL, _KIND, self.chain.chain_id, _id_of(market))
-        self.into.positions.append(ref)
-        return ref
+        return PositionRef(_PROTOCOL, _KIND, self.chain.chain_id, _id_of(market))
 
     def change(self, ref: PositionRef, token: str, raw: int, *, is_exact: bool = True) -> None:
         self.into.changes.append(ChangeRead(_PROTOCOL, _KIND, token, raw, ref, is_exact))

@@ -53,7 +53,6 @@ class RocketPoolEffects:
             return
         else:
             raise UnknownCall(f"selector 0x{call.data[:4].hex()} of {call.to} is not known")
-        into.positions.append(ref)
         into.changes.append(ChangeRead("rocketpool", "stake", NATIVE, raw, ref, is_exact=False))
 
     def read_claim(self, token: str, raw: int, *, chain: ChainReader) -> ChangeRead | None:

@@ -44,5 +44,4 @@ class BarEffects:
         else:
             raise UnknownCall(f"selector 0x{call.data[:4].hex()} of the bar is not known")
         ref = PositionRef("sushi_bar", "stake", chain.chain_id, "bar")
-        into.positions.append(ref)
         into.changes.append(ChangeRead("sushi_bar", "stake", place.token, raw, ref, rounding=rounding))

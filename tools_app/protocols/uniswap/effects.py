@@ -83,9 +83,7 @@ class _Desk:
         (owner,) = self.chain.call(self.place.v3_position_manager, _OWNER_OF, position_id)
         if owner != self.account:
             raise UnknownCall(f"position {position_id} belongs to {owner}")
-        ref = PositionRef(NAME, _NFT, self.chain.chain_id, str(position_id))
-        self.into.positions.append(ref)
-        return ref
+        return PositionRef(NAME, _NFT, self.chain.chain_id, str(position_id))
 
     def tokens_of(self, position_id: int) -> tuple[str, str]:
         found = self.chain.call(self.place.v3_position_manager, _POSITIONS, position_id)

@@ -22,7 +22,6 @@ def read_shares(call: Call, *, place: Deployment, chain_id: int, into: Effects) 
         raise UnknownCall("the V2 router is sent coin that it does not use")
     pair = v2_pair_address(place.v2_factory, token0, token1)
     ref = PositionRef(NAME, _SHARE, chain_id, pair)
-    into.positions.append(ref)
     for token, least in ((token0, least0), (token1, least1)):
         into.receives[token] += least
         into.changes.append(ChangeRead(NAME, _SHARE, token, 0, ref, is_exact=False))

@@ -59,7 +59,6 @@ class PoolEffects:
             return
         asset = str(args[0])
         if signature == _COLLATERAL:
-            into.positions.append(ref)
             # What counts as collateral moves nothing; which way it is switched is measured by the plan's gauge.
             into.changes.append(ChangeRead(self.protocol, "account", asset, 0, ref))
             return

@@ -27,7 +27,7 @@ from tools_app.toolkit.enums import Phase
 
 @dataclass(frozen=True, slots=True)
 class VitalityFacts:
-    """What a tick measured. Micro-USD; predictions are those since `first_counted_tick`.
+    """What a tick measured. Micro-USD; predictions are those since `since_tick`.
 
     `starting_budget_micro_usd` None: the one on record, or at the first measured tick the balance itself.
     """

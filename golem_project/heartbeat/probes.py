@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.observation import HeldPosition, Holding, Observation, deviation_bps
+from permits_app.actions.weigh_missing import weigh_missing
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.chain.tokens import TokenNotFound
@@ -65,7 +66,10 @@ def _observe(
     held = _read_holdings(chain, golem, tokens, anomalies)
     whole = None
     if golem.address is not None:
-        whole = measure_holdings(chain=chain, account=golem.address, tokens=tokens, hints=hints)
+        measured = measure_holdings(chain=chain, account=golem.address, tokens=tokens, hints=hints)
+        whole = weigh_missing(
+            golem_id=golem.id, chain_id=chain.chain_id, block_number=chain.block.number, holdings=measured
+        )
         anomalies += _list_uncounted(whole)
     positions, known_ids = _read_positions(chain, golem, markets, held, known, whole)
     price, deviation = _price_of(chain, pool, held)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 from django.db.models import Q
 
@@ -39,7 +40,7 @@ def record_nav(
     state = NavState.of(holdings)
     parts = Parts()
     if last is not None:
-        own = read_own_moves(golem=golem, chain_id=chain_id, after=last.block_number, until=block.number)
+        own = read_own_moves(golem_id=golem.pk, chain_id=chain_id, after=last.block_number, until=block.number)
         parts = split_change(
             before=NavState.from_json(last.state),
             after=state,
@@ -66,14 +67,14 @@ def record_nav(
     return row
 
 
-def read_own_moves(*, golem: Golem, chain_id: int, after: int, until: int) -> OwnMoves:
+def read_own_moves(*, golem_id: UUID, chain_id: int, after: int, until: int) -> OwnMoves:
     """What the golem's own actions in the blocks beyond `after` up to `until` did to its wallet, as judged."""
     mined = Q(
         permit__transactions__purpose=PayloadPurpose.CALL,
         permit__transactions__block_number__gt=after,
         permit__transactions__block_number__lte=until,
     )
-    rows = OutcomeRecord.live.filter(mined, permit__golem=golem, permit__chain_id=chain_id).select_related("permit")
+    rows = OutcomeRecord.live.filter(mined, permit__golem=golem_id, permit__chain_id=chain_id).select_related("permit")
     deltas: dict[str, int] = {}
     fee_wei = slippage = 0
     for outcome in {row.pk: row for row in rows}.values():

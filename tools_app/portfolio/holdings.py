@@ -134,6 +134,16 @@ class Holdings:
         """Addresses of tokens that only stand for a position."""
         return frozenset(address for each in self.positions for address in each.position.claim_tokens)
 
+    @property
+    def missing(self) -> frozenset[str] | None:
+        """Addresses of tokens that are held and have no price now, but may have one at another time; None where more
+        is missing than that: what is owed, or what was not read.
+        """
+        parts = [part for part in self.list_parts() if part.problem]
+        if any(part.raw < 0 for part in parts) or not all(each.position.is_whole for each in self.positions):
+            return None
+        return frozenset(part.token.address for part in parts if part.problem != NO_FEED)
+
     def list_parts(self) -> list[Worth]:
         """Tokens and legs alike."""
         parts = [part for each in self.positions for part in each.parts]

@@ -19,6 +19,7 @@ from archetypes_app.toolset import view_golem
 from golem_project.heartbeat.steps.observe import read_permit_facts
 from permits_app.actions.hold_to_mark import hold_to_mark
 from permits_app.actions.record_nav import record_nav
+from permits_app.actions.weigh_missing import weigh_missing
 from permits_app.permits.blockage import list_silent_chains
 from tools_app import runner
 from tools_app.core.clock import Deadline
@@ -38,7 +39,8 @@ ACTOR: Final = "system:valuing"
 def value_unattended(*, now: datetime) -> int:
     """Value golems that nothing has valued for ten minutes, at most twenty; returns how many were."""
     is_ticking = Q(heartbeat__is_on=True)
-    is_fresh = Q(high_water_mark__updated_at__gt=now - VALUE_EVERY)
+    # Previews move the mark and measure no life, so the mark says nothing of when a golem was looked at.
+    is_fresh = Q(vitality_record__measured_at__gt=now - VALUE_EVERY)
     # In no order: one that cannot be valued keeps no other from its turn.
     due = (
         Golem.objects.filter(retired_at=None)
@@ -66,6 +68,7 @@ def _value(golem: Golem, now: datetime) -> bool:
         logger.info("golem %s is not valued now: %s", golem.pk, error.code)
         return False
     note_look(chain_id=chain_id, account=view.address, asked=hints, holdings=holdings, block=block, now=now)
+    holdings = weigh_missing(golem_id=golem.pk, chain_id=chain_id, block_number=block.number, holdings=holdings)
     if hold_to_mark(golem_id=golem.pk, holdings=holdings, now=now) is None:
         return False
     record_nav(golem=golem, chain_id=chain_id, block=block, holdings=holdings, now=now)

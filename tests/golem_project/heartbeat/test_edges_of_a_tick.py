@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from archetypes_app.models import Artifact, DecisionCycleRecord, Heartbeat
+from archetypes_app.models import Artifact, DecisionCycleRecord, Heartbeat, VitalityRecord
 from archetypes_app.models.tick import HeartbeatTick
 from golem_project.heartbeat import liquidity_plan, probes
 from golem_project.heartbeat.duties import position_monitor, sleepwalker, valuing
@@ -32,7 +32,7 @@ from golem_project.heartbeat.thinking.tool_selection import (
     select_tools,
 )
 from golem_project.heartbeat.tripwire import Alarm, WatchedDebt, _deleverage
-from permits_app.models import HighWaterMark, NavSnapshot
+from permits_app.models import NavSnapshot
 from permits_app.models.action_record import ActionRecord
 from tests import factories
 from tests.golem_project.heartbeat.thinking.test_tool_selection import toolset_of
@@ -273,8 +273,10 @@ def test_a_golem_that_does_not_tick_is_valued_every_ten_minutes(
 ) -> None:
     golem = golem_of()
     type(golem).objects.filter(pk=golem.pk).update(address="0x" + "1" * 40)
-    mark = HighWaterMark.objects.create(golem=golem, value_micro_usd=1, reached_at=NOW)
-    HighWaterMark.objects.filter(pk=mark.pk).update(updated_at=NOW - age)
+    full = dict.fromkeys(("economic", "epistemic", "stochastic", "value"), 1_000_000)
+    VitalityRecord.objects.create(
+        golem=golem, balance_micro_usd=1, since_tick=0, heartbeat_tick=0, measured_at=NOW - age, **full
+    )
     valued: list[Any] = []
 
     def value(each: Any, _now: Any) -> bool:

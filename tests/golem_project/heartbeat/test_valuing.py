@@ -11,6 +11,7 @@ from golem_project import wiring
 from golem_project.heartbeat.tasks import value_unattended_task
 from permits_app.errors import PolicyRejected
 from permits_app.models import HighWaterMark, NavSnapshot
+from permits_app.performance.nav_parts import NavState
 from permits_app.safety.drawdown import read_fall
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.live_golem import LiveGolem
@@ -63,11 +64,85 @@ def test_a_golem_driven_over_rest_alone_is_valued_and_loses_vitality(live_golem:
     assert value_unattended_task() == 0, "valued a moment ago"
     assert NavSnapshot.objects.filter(golem=golem).count() == 1
     full = VitalityRecord.objects.get(golem=golem).value
-    HighWaterMark.objects.update(updated_at=clock.now() - timedelta(minutes=11))
+    VitalityRecord.objects.update(measured_at=clock.now() - timedelta(minutes=11))
     _leave(live_golem, 0)
     assert value_unattended_task() == 1
     assert VitalityRecord.objects.get(golem=golem).value < full
     assert read_fall(golem.pk).violated_at is not None
+
+
+def test_a_golem_that_previews_all_the_time_is_valued_no_less(live_golem: LiveGolem) -> None:
+    assert value_unattended_task() == 1
+    VitalityRecord.objects.update(measured_at=clock.now() - timedelta(minutes=11))
+    # Moves the mark, and measures no vitality.
+    live_golem.preview()
+    assert HighWaterMark.objects.get().updated_at > clock.now() - timedelta(minutes=1)
+    assert value_unattended_task() == 1
+    assert VitalityRecord.objects.get().measured_at > clock.now() - timedelta(minutes=1)
+
+
+def _age_feed(live: LiveGolem, symbol: str) -> None:
+    feed = live.world.tokens[symbol].feed
+    live.world.transact(live.world.actors.deployer, feed, "setUpdatedAt(uint256)", live.world.timestamp() - 100_000)
+
+
+def _send(live: LiveGolem, symbol: str, raw: int) -> None:
+    """As anybody may, whom nobody asks."""
+    live.world.rpc.call("anvil_dealERC20", live.golem.address, live.world.tokens[symbol].address, hex(raw))
+
+
+@pytest.mark.parametrize("is_known", [True, False], ids=["after a value", "before any value"])
+def test_a_unit_of_a_token_whose_feed_is_late_switches_no_limit_off(live_golem: LiveGolem, is_known: bool) -> None:
+    golem = live_golem.golem
+    turn_on(golem, rule={})
+    if is_known:
+        tick(golem)
+    _send(live_golem, "WBTC", 1)
+    _age_feed(live_golem, "WBTC")
+    assert tick(golem).vitality is not None
+    assert HighWaterMark.objects.get(golem=golem).value_micro_usd > 0
+    _leave(live_golem, 5)
+    assert tick(golem).vitality is not None
+    assert read_fall(golem.pk).violated_at is not None
+    with pytest.raises(PolicyRejected) as refused:
+        live_golem.preview()
+    assert refused.value.data["rule"] == "policy_cage.drawdown"
+
+
+def test_a_golem_that_does_not_tick_is_held_to_its_mark_beside_such_a_unit_too(live_golem: LiveGolem) -> None:
+    assert value_unattended_task() == 1
+    _send(live_golem, "WBTC", 1)
+    _age_feed(live_golem, "WBTC")
+    _leave(live_golem, 5)
+    VitalityRecord.objects.update(measured_at=clock.now() - timedelta(minutes=11))
+    assert value_unattended_task() == 1
+    assert read_fall(live_golem.golem.pk).violated_at is not None
+
+
+def test_what_counted_before_or_was_bought_since_is_missed_as_a_whole(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    turn_on(golem, rule={})
+    tick(golem)
+    live_golem.commit(live_golem.preview()["permit_id"])
+    _age_feed(live_golem, "WETH")
+    assert tick(golem).vitality is None, "bought since"
+    assert read_fall(golem.pk).violated_at is None
+
+
+@pytest.mark.parametrize(("share_bps", "is_missed"), [(50, False), (51, True)])
+def test_a_two_hundredth_of_the_last_value_may_be_missing(
+    live_golem: LiveGolem, share_bps: int, is_missed: bool
+) -> None:
+    golem = live_golem.golem
+    token = live_golem.world.tokens["WBTC"]
+    turn_on(golem, rule={})
+    _send(live_golem, "WBTC", 10**6)
+    tick(golem)
+    last = NavSnapshot.objects.get(golem=golem)
+    worth = NavState.from_json(last.state).quotes[token.address].value(10**6)
+    NavSnapshot.objects.filter(pk=last.pk).update(value_micro_usd=worth * 10_000 // share_bps)
+    _age_feed(live_golem, "WBTC")
+    assert (tick(golem).vitality is None) is is_missed
 
 
 def test_a_golem_that_ticks_is_not_looked_at_twice(live_golem: LiveGolem) -> None:

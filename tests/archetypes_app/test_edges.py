@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
+from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.archetype_toml import parse_archetype
 from archetypes_app.errors import InvalidToml
 from archetypes_app.vitality import MILLION, add_hazard, death_reserve, measure_economic, measure_epistemic
+from tests import factories
+from tools_app.core import clock
 
 USD = 1_000_000
+
+
+@pytest.mark.django_db
+def test_a_token_that_nobody_sets_an_end_to_lives_ninety_days() -> None:
+    golem, now = factories.make_golem(owner=factories.make_owner()), clock.now()
+    made = create_api_key(golem=golem, scopes=["read"], label="agent", created_by=golem.owner, now=now)
+    assert made.key.expires_at - now == timedelta(days=90)
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,6 @@ def test_no_memory_however_poisoned_changes_a_limit_a_tier_or_the_plan(live_gole
         max_examples=12,
         deadline=None,
         suppress_health_check=list(HealthCheck),
-        derandomize=True,
         database=None,
     )
     @given(

@@ -184,7 +184,7 @@ def add_up(
     )
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     spends=st.lists(SPENDS, max_size=7),
     standing=st.lists(STANDING, max_size=4),
@@ -366,7 +366,7 @@ def _read(permit: ActionPermit) -> tuple[str, int | None, datetime]:
     return entry.state, entry.settled_micro_usd, entry.counted_at
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     spends=st.lists(SPENDS, min_size=1, max_size=4),
     taken_back=st.lists(st.tuples(st.integers(0, 3), st.sampled_from([None, 0, 5, 10, 1_500])), max_size=6),

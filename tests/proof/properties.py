@@ -23,7 +23,7 @@ _LONGEST_SECONDS: Final = 4 * 3_600
 
 @proof(
     id="properties.random",
-    what="every property of the suite holds for examples drawn by chance, ten times as many as the suite tries",
+    what="every property of the suite holds for examples drawn by chance, ten times as many where it names no number",
     rounds=3,
 )
 def prove_properties(progress: Progress) -> None:

@@ -188,6 +188,8 @@ def test_what_an_agent_only_says_makes_no_wish_wait() -> None:
     Insight.objects.filter(pk=insight.pk).update(trust="VERIFIED")
     known = recall(golem_id=golem.pk, situation="volatile market", now=clock.now())
     assert [each.wish_key for each in caution.hold_back([wish], known, regime=regime, chain_id=31337)] == ["open"]
+    Insight.objects.filter(pk=insight.pk).update(is_quarantined=True)
+    assert recall(golem_id=golem.pk, situation="volatile market", now=clock.now()) == ()
 
 
 @pytest.mark.django_db

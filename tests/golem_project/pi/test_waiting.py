@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
@@ -19,6 +20,13 @@ from permits_app.models import ActionPermit
 from tests.golem_project.pi.conftest import SWAP, Agent, assert_problem
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
+
+
+def _wait_until_gone(broker: redis.Redis, name: str) -> None:
+    deadline = clock.Deadline.after_ms(5_000)
+    while broker.exists(name):
+        assert not deadline.is_over
+        time.sleep(0.01)
 
 
 @pytest.fixture(autouse=True)
@@ -95,6 +103,10 @@ def test_a_place_of_a_dead_process_frees_itself(settings: Any) -> None:
     with waiting_slot(key_id, request_id="r"):
         with pytest.raises(TooManyWaiting), waiting_slot(key_id, request_id="r"):
             pass
-        redis.Redis.from_url(settings.REDIS_URL).delete(name_slot(key_id, 0))
+        broker = redis.Redis.from_url(settings.REDIS_URL)
+        # A holder that lives gives it back within the time that it may wait at most.
+        assert settings.GOLEM_COMMIT_WAIT_SECONDS < broker.ttl(name_slot(key_id, 0))
+        broker.pexpire(name_slot(key_id, 0), 1)
+        _wait_until_gone(broker, name_slot(key_id, 0))
         with waiting_slot(key_id, request_id="r"):
             pass

@@ -19,6 +19,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from golem_project.stream import tasks, webhook_signatures, webhooks
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
+from tests import factories
 from tests.golem_project.pi.conftest import Agent, MakeAgent
 from tests.golem_project.stream.conftest import emit
 from tests.receiver import Receiver
@@ -97,6 +98,19 @@ def test_an_event_reaches_the_receiver_signed_and_once(make_agent: MakeAgent, re
     assert headers["webhook-id"] == f"msg_{event.pk.hex}"
     data = json.loads(body)
     assert (data["type"], data["data"]["event_id"], data["data"]["sequence"]) == ("tool:end", str(event.pk), 2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_endpoint_of_one_golem_hears_of_no_other_of_its_owner(make_agent: MakeAgent, receiver: Receiver) -> None:
+    agent = make_agent()
+    sister = factories.make_golem(owner=agent.golem.owner, name="Sister")
+    webhooks.create_endpoint(
+        owner=agent.golem.owner, golem=agent.golem, label="hook", url=receiver.url, types=(), now=clock.now()
+    )
+    emit(sister.pk, 1)
+    assert webhooks.spread_events(now=clock.now()) == 0
+    emit(agent.golem.pk, 2)
+    assert webhooks.spread_events(now=clock.now()) == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -123,7 +123,9 @@ def test_a_vault_watchdog_of_the_same_owner_cancels_and_nobody_else_s_golem_does
     dog = factories.make_golem(owner=watched.owner, name="Dog", archetype=kind)
     strange_dog = factories.make_golem(owner=factories.make_owner(name="x"), name="Dog", archetype=kind)
     plain = factories.make_golem(owner=watched.owner, name="Cat")
-    for caller in (strange_dog, plain):
+    halted = factories.make_golem(owner=watched.owner, name="Halted", archetype=kind)
+    halted.halted_at = clock.now()
+    for caller in (strange_dog, plain, halted):
         with pytest.raises(PermitNotFound):
             cancel_as_watchdog(watchdog=caller, permit_id=permit_id, reason="odd", actor="key:x", now=clock.now())
     cancel_as_watchdog(watchdog=dog, permit_id=permit_id, reason="odd", actor="key:dog", now=clock.now())

@@ -20,9 +20,7 @@ from tests.proof.permits import TRANSACTION_LIMIT, PermitWalk
 from tools_app.core import clock
 
 pytestmark = pytest.mark.django_db
-QUICK = settings(
-    max_examples=12, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
-)
+QUICK = settings(max_examples=12, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 class RolledBack(RuleBasedStateMachine):

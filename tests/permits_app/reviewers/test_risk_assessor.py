@@ -76,7 +76,9 @@ def test_a_market_that_jumps_about_is_a_veto(live_golem: LiveGolem) -> None:
         swap = rival.preview(token_in=sold, token_out=bought, amount=str(amount))
         rival.commit(swap["permit_id"])
     found = risk_assessor.review(swap_call(live_golem, slippage_bps=1))
-    assert int(found.figures["revert_chance_millionths"]) > 0
+    assert int(found.figures["revert_chance_millionths"]) > MOST_REVERT_MILLIONTHS
+    assert found.verdict is ReviewVerdict.VETO
+    assert "the price moved by more than this plan's 1 bps" in " ".join(found.reasons)
 
 
 def test_bytes_that_cannot_be_read_are_a_veto(live_golem: LiveGolem) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from archetypes_app.models import Golem
 from permits_app.words.address_book import AddressBook
+from tools_app.core.call_words import word_start
 from tools_app.core.events import EventType
 from tools_app.core.models import OutboxEvent
 
@@ -55,10 +56,11 @@ class FeedLine:
 
 @dataclass(frozen=True, slots=True)
 class RunningCall:
-    """A tool that runs: how many of its declared steps it has reached."""
+    """A tool that runs: how many of its declared steps it has reached, and what to expect of it (`hint`)."""
 
     call_id: str
     tool_name: str
+    hint: str
     step: str
     percent: int
 
@@ -90,7 +92,9 @@ def list_running(golem: Golem, *, now: datetime) -> tuple[RunningCall, ...]:
         if not call_id:
             continue
         if row.type == EventType.TOOL_START:
-            calls[call_id] = RunningCall(call_id, _text(row.payload.get("tool_name")), "starting", 0)
+            calls[call_id] = RunningCall(
+                call_id, _text(row.payload.get("tool_name")), word_start(row.payload), "starting", 0
+            )
         elif row.type == EventType.TOOL_UPDATE and call_id in calls:
             calls[call_id] = _advance(calls[call_id], row.payload)
         else:
@@ -108,7 +112,7 @@ def describe_payload(payload: Mapping[str, Any]) -> str:
 def _advance(call: RunningCall, payload: Mapping[str, Any]) -> RunningCall:
     total = max(1, int(payload.get("total_steps") or 1))
     reached = int(payload.get("step_index") or 0)
-    return RunningCall(call.call_id, call.tool_name, _text(payload.get("step_name")), min(100, reached * 100 // total))
+    return replace(call, step=_text(payload.get("step_name")), percent=min(100, reached * 100 // total))
 
 
 def _text(value: Any) -> str:

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.text import Text
 
 from tools_app.core import event_log, event_ring
+from tools_app.core.call_words import word_start
 from tools_app.core.event_log import EventFilter, LogHead
 from tools_app.core.events import LoggedEvent
 
@@ -96,11 +97,9 @@ class TailView:
 
 
 def _word_start(name: str, payload: dict[str, Any]) -> str:
-    """The tool, what the golem looks like meanwhile, and the longest it takes, as far as the event says."""
-    sprite, budget_ms = payload.get("sprite_trigger"), payload.get("budget_ms")
-    told = [str(sprite).lower()] if sprite else []
-    told += [f"at most {int(budget_ms) / 1_000:g} s"] if budget_ms else []
-    return escape(f"{name} ({', '.join(told)})" if told else name)
+    """The tool, and what is to be seen of it meanwhile."""
+    told = word_start(payload)
+    return escape(f"{name} ({told})" if told else name)
 
 
 def _draw_line(body: dict[str, Any]) -> Text:

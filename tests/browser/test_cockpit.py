@@ -80,10 +80,11 @@ def test_events_and_progress_appear_without_a_reload(open_page: Callable[..., Vi
     wait_until_live(visit.page)
     visit.page.evaluate("window.sameDocument = true")
     tool = {"tool_name": "uniswap_get_quote", "call_id": CALL}
-    emit(golem.pk, EventType.TOOL_START, **tool, params_hash="0xab")
+    emit(golem.pk, EventType.TOOL_START, **tool, params_hash="0xab", sprite_trigger="THINKING", budget_ms=5_000)
     emit(golem.pk, EventType.TOOL_UPDATE, **tool, step_name="Asking pools", step_index=2, total_steps=4)
     bar = visit.page.locator(f'[data-call="{CALL}"] [role="progressbar"]')
     expect(bar).to_have_attribute("aria-valuenow", "50", timeout=15_000)
+    expect(visit.page.locator(f'[data-call="{CALL}"] small')).to_have_text("thinking, at most 5 s")
     visit.shoot("cockpit")
     emit(golem.pk, EventType.TOOL_END, **tool, success=True, duration_ms=40)
     expect(bar).to_have_count(0, timeout=15_000)

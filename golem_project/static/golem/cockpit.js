@@ -50,6 +50,14 @@
     feed.prepend(line);
   };
 
+  // The same words as the server's (tools_app/core/call_words.py).
+  const wordStart = (payload) => {
+    const told = payload.sprite_trigger ? [plain(payload.sprite_trigger).toLowerCase()] : [];
+    const budget = Number(payload.budget_ms);
+    if (budget) told.push(`at most ${budget / 1000} s`);
+    return told.join(", ");
+  };
+
   const showStep = (event) => {
     const box = page.querySelector("[data-running]");
     const call = event.payload.call_id;
@@ -74,7 +82,9 @@
       head.className = "gx-row gx-between";
       const name = document.createElement("code");
       name.textContent = plain(event.payload.tool_name);
-      head.append(name, document.createElement("span"));
+      const hint = document.createElement("small");
+      hint.textContent = wordStart(event.payload);
+      head.append(name, ...(hint.textContent ? [hint] : []), document.createElement("span"));
       const bar = document.createElement("div");
       bar.className = "gx-bar gx-busy";
       bar.setAttribute("role", "progressbar");

@@ -140,10 +140,11 @@ def test_a_running_tool_shows_its_step_until_it_ends(people: People) -> None:
             event=Event(kind, {"tool_name": "uniswap_get_quote", "call_id": CALL, **payload}),
         )
 
-    emit(EventType.TOOL_START, params_hash="0xab")
+    emit(EventType.TOOL_START, params_hash="0xab", sprite_trigger="THINKING", budget_ms=5_000)
     emit(EventType.TOOL_UPDATE, step_name="Asking pools", step_index=1, total_steps=4)
     text = people.a.get(cockpit(people.golem, parts=True)).content.decode()
     assert "Asking pools" in text and 'aria-valuenow="25"' in text
+    assert "<small>thinking, at most 5 s</small>" in text
     emit(EventType.TOOL_END, success=True, duration_ms=12)
     text = people.a.get(cockpit(people.golem, parts=True)).content.decode()
     assert "Asking pools" not in text and "No tool runs at this moment." in text

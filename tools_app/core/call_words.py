@@ -1,0 +1,14 @@
+"""What a golem looks like while a tool runs, and the longest that takes, in words: for terminals and pages alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def word_start(payload: Mapping[str, Any]) -> str:
+    """Of a `tool:start`, as far as it says: "thinking, at most 5 s"; empty where it says neither."""
+    sprite, budget_ms = payload.get("sprite_trigger"), payload.get("budget_ms")
+    told = [str(sprite).lower()] if sprite else []
+    told += [f"at most {int(budget_ms) / 1_000:g} s"] if budget_ms else []
+    return ", ".join(told)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.test import Client
 
+from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.loadout import Loadout
 from archetypes_app.models import Archetype, Golem
+from archetypes_app.models.api_key import Scope
 from archetypes_app.toolset import resolve_toolset
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
 from golem_project.pi.definitions import define_tools
@@ -146,6 +150,32 @@ def _think(dog: Golem, name: str, **arguments: Any) -> dict[str, Any]:
         is_live=True,
     )
     return desk.run(name=name, arguments=arguments, deadline=Deadline.after_ms(5_000))
+
+
+def test_a_watchdog_sees_what_is_announced_and_cancels_it_over_rest(watched: LiveGolem) -> None:
+    sync_builtins()
+    permit_id = _announce(watched)
+    kind = Archetype.objects.get(name="vault-watchdog")
+    dog = factories.make_golem(owner=watched.owner, name="Dog", archetype=kind)
+    made = create_api_key(golem=dog, scopes=Scope.values, label="dog", created_by=watched.owner, now=clock.now())
+
+    def post(tool: str, body: dict[str, Any]) -> dict[str, Any]:
+        answer = Client().post(
+            f"/api/v1/pi/{tool}",
+            json.dumps(body),
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {made.token}"},
+        )
+        assert answer.status_code == 200, answer.content
+        told: dict[str, Any] = answer.json()
+        return told
+
+    seen = post("query_state", {"query": "permits"})["data"]["announced_by_others"]
+    assert [each["permit_id"] for each in seen] == [permit_id]
+    assert (
+        post("cancel_action", {"permit_id": permit_id, "reason": "it would drain the vault"})["status"] == "CANCELLED"
+    )
+    assert watched.permit(permit_id).status == "CANCELLED"
 
 
 def test_a_watchdog_sees_what_is_announced_and_cancels_it_from_its_own_tick(watched: LiveGolem) -> None:

@@ -8,6 +8,7 @@ keeps no other from being left. Seed: decisions, "Halt"; 002, "Emergency halt".
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -197,6 +198,8 @@ def check_halt_plan(plan: TxPlan, simulation: SimulationResult, calls: Sequence[
     """The promises of the plan, as hook 5 judges them, and that no loan which stays open is left to be liquidated: none
     is asked to stand on more than before. Raises SimulationFailed, HealthTooLow.
     """
+    # What a way out promises of health is a floor that a block's interest falls short of: no reason to stay in.
+    unpromised = replace(plan, changes=tuple(replace(each, least_health_bps=None) for each in plan.changes))
     refusal = (
         judge_reverts(calls=calls, simulation=simulation)
         or judge_flows(plan=plan, simulation=simulation, native=chain.native())
@@ -208,7 +211,7 @@ def check_halt_plan(plan: TxPlan, simulation: SimulationResult, calls: Sequence[
         or by_prices_or_lender(
             chain,
             lambda value_of: judge_health(
-                plan=plan, simulation=simulation, floor_bps=LIQUIDATION_BPS, value_of=value_of, is_raising=False
+                plan=unpromised, simulation=simulation, floor_bps=LIQUIDATION_BPS, value_of=value_of, is_raising=False
             ),
         )
     )

@@ -16,7 +16,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils.dateparse import parse_datetime
 
 from archetypes_app.models import Golem
@@ -252,10 +251,11 @@ def _save(golem_id: UUID, kind: str, made: list[_Made]) -> list[Any]:
     model, column = (Episode, "content_hash") if kind == "episode" else (Insight, "identity_hash")
     origins, hashes = {each.row.origin_id for each in made}, frozenset().union(*(each.hashes for each in made))
     known: set[Any] = set()
-    for named in model.objects.filter(
-        Q(pk__in=origins) | Q(origin_id__in=origins) | Q(**{f"{column}__in": hashes}), golem_id=golem_id
-    ).values_list("pk", "origin_id", column):
-        known |= set(named)
+    # Each by its own index.
+    for name, wanted in (("pk", origins), ("origin_id", origins), (column, hashes)):
+        known |= set(
+            model.objects.filter(golem_id=golem_id, **{f"{name}__in": list(wanted)}).values_list(name, flat=True)
+        )
     fresh = []
     for each in made:
         if each.row.origin_id in known or each.hashes & known:

@@ -78,6 +78,8 @@ class Augmentation:
     note: str = NO_EPISODES
     is_available: bool = True
     behind: Mapping[str, tuple[UUID, ...]] = field(default_factory=dict)
+    before: Mapping[str, int | None] = field(default_factory=dict)
+    """What each changed parameter was without memory; None where none was named."""
 
     @property
     def changes(self) -> dict[str, int | str]:
@@ -93,6 +95,7 @@ class Augmentation:
             "note": self.note,
             "is_available": self.is_available,
             "behind": {name: [str(episode_id) for episode_id in ids] for name, ids in self.behind.items()},
+            "before": dict(self.before),
         }
 
     def apply(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,6 +109,7 @@ class Augmentation:
             soft_params=replace(self.soft_params, route_hint=None),
             note=f"{self.note}; {ROUTE_LEFT_OUT} ({reason})",
             behind={name: ids for name, ids in self.behind.items() if name != Tunable.ROUTE},
+            before={name: value for name, value in self.before.items() if name != Tunable.ROUTE},
         )
 
 
@@ -155,7 +159,8 @@ def augment(
                 notes.append(LEARNED_TIMING)
                 behind[name.value] = tuning.episode_ids
     note = "; ".join(notes) or (NOTHING_LEARNED if found else NO_EPISODES)
-    return Augmentation(soft_params=soft, episode_ids=found, note=note, behind=behind)
+    before = {name: params[name] for name in behind}
+    return Augmentation(soft_params=soft, episode_ids=found, note=note, behind=behind, before=before)
 
 
 def move_deadline(*, asked_seconds: int, factor_bps: int) -> int:

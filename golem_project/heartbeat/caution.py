@@ -39,6 +39,7 @@ class HeldBack:
     action_type: str
     insight_id: UUID
     text: str
+    confidence_percent: int
 
 
 def hold_back(
@@ -61,7 +62,7 @@ def hold_back(
             continue
         warning = next((each for each in warnings if _is_about(each, wish, chain_id)), None)
         if warning is not None:
-            found.append(HeldBack(wish.key, wish.action_type, warning.pk, warning.text))
+            found.append(HeldBack(wish.key, wish.action_type, warning.pk, warning.text, warning.confidence_percent))
     return tuple(found)
 
 

@@ -145,13 +145,14 @@ def _list_rows(golem_id: UUID, include_decayed: bool, min_percent: int) -> Itera
     ).order_by("pk")
     if not include_decayed:
         episodes, insights = episodes.filter(archived_at__isnull=True), insights.filter(archived_at__isnull=True)
-    for found in episodes.values("pk", "occurred_at", *EPISODE_COLUMNS).iterator(chunk_size=_CHUNK):
+    for found in episodes.values("pk", "origin_id", "occurred_at", *EPISODE_COLUMNS).iterator(chunk_size=_CHUNK):
         yield _describe("episode", found, occurred_at=found["occurred_at"].isoformat())
-    for found in insights.values("pk", *INSIGHT_COLUMNS).iterator(chunk_size=_CHUNK):
+    for found in insights.values("pk", "origin_id", *INSIGHT_COLUMNS).iterator(chunk_size=_CHUNK):
         yield _describe("insight", found)
 
 
 def _describe(kind: str, found: dict[str, Any], **times: str) -> dict[str, Any]:
-    columns = {name: value for name, value in found.items() if name not in ("pk", "occurred_at", "created_at")}
+    columns = {name: value for name, value in found.items() if name not in ("pk", "origin_id", "occurred_at")}
     cleaned: dict[str, Any] = clean_for(DataSink.EXPORT, columns)
-    return {"row": kind, "id": str(found["pk"]), **times, **cleaned}
+    # Under one name wherever it goes on to, so that it is known where it comes home.
+    return {"row": kind, "id": str(found["origin_id"] or found["pk"]), **times, **cleaned}

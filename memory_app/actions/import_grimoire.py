@@ -19,6 +19,7 @@ from django.db import transaction
 from django.utils.dateparse import parse_datetime
 
 from archetypes_app.models import Golem
+from memory_app.actions.manage_insight import hash_text
 from memory_app.actions.store_strategy import check_strategy_name
 from memory_app.archive_file import Archive, check_archive, read_rows
 from memory_app.cleaning import clean_text, clean_value
@@ -68,7 +69,8 @@ def import_grimoire(
 ) -> Import:
     """Take in a checked archive in one transaction: all of it or nothing, whatever interrupts it.
 
-    Exact duplicates of what the golem knows are left out. Texts that try to steer come in quarantined. Raises
+    What the golem knows is left out: its own memories that come home, through whichever golems, what came in before,
+    and what says exactly the same without an outcome of its own. Texts that try to steer come in quarantined. Raises
     GrimoireFileRefused for a row that is not what an archive holds, InvalidParams for a confidence above 0.4.
     """
     if not 0 <= confidence_percent <= IMPORTED_PERCENT:
@@ -85,7 +87,7 @@ def import_grimoire(
     with transaction.atomic():
         if not Golem.objects.select_for_update(no_key=True).filter(pk=golem_id).values_list("pk").first():
             raise MemoryOwnerUnknown(f"there is no golem {golem_id}")
-        makers: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+        makers: dict[str, Callable[[Mapping[str, Any]], _Made]] = {
             "episode": lambda row: _make_episode(row, golem_id, signer, origin, now),
             "insight": lambda row: _make_insight(row, golem_id, signer, origin, confidence_percent, now),
             "strategy": lambda row: _make_strategy(row, golem_id, signer, origin, now),
@@ -114,10 +116,18 @@ def import_grimoire(
     return done
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A row that is not saved, and the hashes under which the golem knows it if it does."""
+
+    row: Any
+    hashes: frozenset[str] = frozenset()
+
+
 def _make_rows(
-    chunk: Iterable[Mapping[str, Any]], makers: Mapping[str, Callable[[Mapping[str, Any]], Any]]
-) -> dict[str, list[Any]]:
-    made: dict[str, list[Any]] = {kind: [] for kind in makers}
+    chunk: Iterable[Mapping[str, Any]], makers: Mapping[str, Callable[[Mapping[str, Any]], _Made]]
+) -> dict[str, list[_Made]]:
+    made: dict[str, list[_Made]] = {kind: [] for kind in makers}
     for row in chunk:
         kind = str(row.get("row"))
         if kind not in makers:
@@ -131,7 +141,7 @@ def _make_rows(
 
 def _make_episode(
     row: Mapping[str, Any], golem_id: UUID, signer: str, origin: Mapping[str, Any], now: datetime
-) -> Episode:
+) -> _Made:
     summary = clean_text(_text(row["summary"])).strip()[:_LONGEST_SUMMARY]
     if not summary:
         raise ValueError("an episode has a summary")
@@ -139,7 +149,9 @@ def _make_episode(
     importance = Importance(row["importance"])
     tokens = [clean_text(_text(token), longest=64) for token in _list(row["tokens"])][:16]
     tool = clean_text(_text(row["tool_name"]), longest=96)
-    return Episode(
+    # Not the hash itself: what others say must not take the place of what the golem will live through.
+    own_hash = _text(row["content_hash"])[:66]
+    made = Episode(
         id=uuid.uuid4(),
         golem_id=golem_id,
         permit_id=None,
@@ -162,22 +174,24 @@ def _make_episode(
         recorded_by=f"{signer}:{_text(row['recorded_by'])}"[:128],
         block_number=_count(row.get("block_number")),
         block_hash=_text(row.get("block_hash") or "")[:66],
-        content_hash=hash_canonical({"imported": _text(row["content_hash"])[:66]}),
+        content_hash=hash_canonical({"imported": own_hash}),
+        origin_id=UUID(_text(row["id"])),
         search_text=" ".join([tool.replace("_", " "), *tokens]),
         is_quarantined=bool(signs),
         quarantine_reason=describe_poison(signs) if signs else "",
         **origin,
     )
+    return _Made(made, frozenset({own_hash, made.content_hash}))
 
 
 def _make_insight(
     row: Mapping[str, Any], golem_id: UUID, signer: str, origin: Mapping[str, Any], percent: int, now: datetime
-) -> Insight:
+) -> _Made:
     text = clean_text(_text(row["text"])).strip()[:_LONGEST_SUMMARY]
     if not text:
         raise ValueError("an insight has a text")
     signs = find_poison(_text(row["text"]))
-    return Insight(
+    made = Insight(
         id=uuid.uuid4(),
         golem_id=golem_id,
         kind=row["kind"] if row["kind"] in _KINDS else Kind.INSIGHT,
@@ -190,19 +204,21 @@ def _make_insight(
         last_accessed_at=now,
         recorded_by=f"{signer}:{_text(row['recorded_by'])}"[:128],
         identity_hash=hash_canonical({"imported": " ".join(text.split()).lower()}),
+        origin_id=UUID(_text(row["id"])),
         is_quarantined=bool(signs),
         quarantine_reason=describe_poison(signs) if signs else "",
         **origin,
     )
+    return _Made(made, frozenset({hash_text(text), made.identity_hash}))
 
 
 def _make_strategy(
     row: Mapping[str, Any], golem_id: UUID, signer: str, origin: Mapping[str, Any], now: datetime
-) -> Strategy:
+) -> _Made:
     check_strategy_name(_text(row["name"]))
     description = clean_text(_text(row["description"])).strip()[:4_000]
     signs = find_poison(f"{row['description']}\n{row.get('parameters')}")
-    return Strategy(
+    made = Strategy(
         golem_id=golem_id,
         name=row["name"],
         version=int(row["version"]),
@@ -216,29 +232,38 @@ def _make_strategy(
         quarantine_reason=describe_poison(signs) if signs else "",
         **origin,
     )
+    return _Made(made)
 
 
-def _save(golem_id: UUID, kind: str, made: list[Any]) -> list[Any]:
+def _save(golem_id: UUID, kind: str, made: list[_Made]) -> list[Any]:
     if not made:
         return []
     if kind == "strategy":
+        rows = [each.row for each in made]
         names = set(
             Strategy.objects.filter(golem_id=golem_id)
-            .exclude(pk__in=[row.pk for row in made])
+            .exclude(pk__in=[row.pk for row in rows])
             .values_list("name", "version")
         )
-        fresh = [row for row in made if (row.name, row.version) not in names]
+        fresh = [row for row in rows if (row.name, row.version) not in names]
         Strategy.objects.bulk_create(fresh)
         return fresh
     model, column = (Episode, "content_hash") if kind == "episode" else (Insight, "identity_hash")
-    known = set(
-        model.objects.filter(
-            golem_id=golem_id, **{f"{column}__in": [getattr(row, column) for row in made]}
-        ).values_list(column, flat=True)
-    )
-    unique = {getattr(row, column): row for row in made if getattr(row, column) not in known}
-    model.objects.bulk_create(list(unique.values()))
-    return list(unique.values())
+    origins, hashes = {each.row.origin_id for each in made}, frozenset().union(*(each.hashes for each in made))
+    known: set[Any] = set()
+    # Each by its own index.
+    for name, wanted in (("pk", origins), ("origin_id", origins), (column, hashes)):
+        known |= set(
+            model.objects.filter(golem_id=golem_id, **{f"{name}__in": list(wanted)}).values_list(name, flat=True)
+        )
+    fresh = []
+    for each in made:
+        if each.row.origin_id in known or each.hashes & known:
+            continue
+        known |= {each.row.origin_id, getattr(each.row, column)}
+        fresh.append(each.row)
+    model.objects.bulk_create(fresh)
+    return fresh
 
 
 def _announce(golem_id: UUID, archive: Archive, done: Import, actor: str, now: datetime) -> None:

@@ -74,6 +74,12 @@ class Episode(TimeStamped):
     block_number = models.PositiveBigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=66, blank=True)
     content_hash = models.CharField(max_length=66, editable=False)
+    origin_id = models.UUIDField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="The memory it was first stored as, in whichever golem; empty: this one",
+    )
     near_keys: Any = ArrayField(
         models.BigIntegerField(), default=list, blank=True, editable=False, help_text="Bands that near duplicates share"
     )
@@ -94,6 +100,7 @@ class Episode(TimeStamped):
         constraints = [
             models.UniqueConstraint(fields=["golem", "permit_id"], name="episode_once_per_permit"),
             models.UniqueConstraint(fields=["golem", "content_hash"], name="episode_once_per_content"),
+            models.UniqueConstraint(fields=["golem", "origin_id"], name="episode_once_per_origin"),
             models.CheckConstraint(condition=models.Q(stability_days__gt=0), name="episode_stability_positive"),
             models.CheckConstraint(
                 condition=models.Q(is_quarantined=True) | ~models.Q(trust=Trust.UNTRUSTED),

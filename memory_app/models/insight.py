@@ -106,6 +106,12 @@ class Insight(TimeStamped, Provenanced):
     last_accessed_at = models.DateTimeField()
     access_count = models.PositiveIntegerField(default=0)
     identity_hash = models.CharField(max_length=66, editable=False, help_text="Of its subject, or of its text")
+    origin_id = models.UUIDField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="The memory it was first stored as, in whichever golem; empty: this one",
+    )
     embedding: Any = VectorField(dimensions=settings.GOLEM_EMBEDDING_DIMENSIONS, null=True, blank=True)
     search: Any = models.GeneratedField(
         expression=SearchVector("text", config="english"), output_field=SearchVectorField(), db_persist=True
@@ -114,6 +120,7 @@ class Insight(TimeStamped, Provenanced):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["golem", "identity_hash"], name="insight_once"),
+            models.UniqueConstraint(fields=["golem", "origin_id"], name="insight_once_per_origin"),
             models.CheckConstraint(
                 condition=models.Q(confidence_percent__lte=100), name="insight_confidence_at_most_100"
             ),

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Annotated
 
 from django.db import transaction
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from memory_app.actions.export_grimoire import archive_folder, export_grimoire
 from memory_app.actions.import_grimoire import import_grimoire
@@ -20,6 +20,7 @@ from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, PiTool, TickBudget
 from tools_app.toolkit.params import Flag
 from tools_app.toolkit.plan import LocalEffect
+from tools_app.toolkit.spelling import Meaning, spell_decimal
 
 ArchiveName = Annotated[
     str,
@@ -27,9 +28,12 @@ ArchiveName = Annotated[
         pattern=r"^[A-Za-z0-9._/-]{1,400}$",
         description="Name of an archive in this golem's folder, as memory_export_grimoire answers it.",
     ),
+    Meaning.PATH,
 ]
 ImportConfidence = Annotated[
-    str, Field(pattern=r"^0(\.[0-9]{1,2})?$", description="Confidence of what comes in, 0 to 0.4.")
+    str,
+    Field(pattern=r"^0(\.[0-9]{1,2})?$", description="Confidence of what comes in, 0 to 0.4."),
+    AfterValidator(spell_decimal),
 ]
 
 

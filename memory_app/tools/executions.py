@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from django.db import transaction
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from memory_app.actions.record_execution import (
     Prediction,
@@ -33,7 +33,9 @@ ExecutionId = Annotated[
 ]
 # The specification says `action_type`, a word the Pi tool keeps for itself.
 ExecutionKindName = Annotated[ExecutionKind, Field(description="What the execution does.")]
-TxHash = Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{64}$", description="Hash of its transaction.")]
+TxHash = Annotated[
+    str, Field(pattern=r"^0x[0-9a-fA-F]{64}$", description="Hash of its transaction."), AfterValidator(str.lower)
+]
 Period = Annotated[Literal["7d", "30d", "90d"], Field(description="How far to look back.")]
 LeastExecutions = Annotated[int, Field(ge=2, le=1_000, strict=True, description="Least executions of a cluster.")]
 _DAYS = {"7d": 7, "30d": 30, "90d": 90}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from memory_app.models.insight import InsightCategory
 from memory_app.models.provenance import Source, Trust
@@ -15,7 +15,8 @@ from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import Category, Requirement
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import PLAIN
+from tools_app.toolkit.params import PLAIN, ChainId
+from tools_app.toolkit.spelling import Meaning, spell_decimal
 
 _NEEDS = frozenset({Requirement.MEMORY})
 
@@ -43,7 +44,10 @@ TokenPair = Annotated[
         pattern=r"^[^/\s]{1,64}/[^/\s]{1,64}$",
         description="Two token symbols or addresses, such as USDC/WETH; episodes must hold both.",
     ),
+    Meaning.TOKEN_PAIR,
 ]
+TokenPairs = Annotated[list[TokenPair], Field(description="Pairs it is meant for, in any order."), Meaning.ANY_ORDER]
+Chains = Annotated[list[ChainId], Field(description="Chain ids it is meant for, in any order."), Meaning.ANY_ORDER]
 ToolName = Annotated[
     str, Field(pattern=r"^[a-z0-9_]{3,96}$", description="Full name of a tool, such as uniswap_execute_swap.")
 ]
@@ -72,10 +76,12 @@ StrategyName = Annotated[
 JsonObject = Annotated[
     str,
     Field(max_length=8_000, description='The text of a JSON object without null, such as {"fee": 500}.'),
+    Meaning.JSON,
 ]
 SignedUsd = Annotated[
     str,
     Field(pattern=r"^-?[0-9]{1,12}(\.[0-9]{1,6})?$", description="US dollars as decimal text, such as -12.50."),
+    AfterValidator(spell_decimal),
 ]
 
 

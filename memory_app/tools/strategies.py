@@ -11,7 +11,16 @@ from memory_app.actions.store_strategy import get_strategy, store_strategy
 from memory_app.json_text import parse_object
 from memory_app.models import Strategy
 from memory_app.performance import measure_performance, select_settled
-from memory_app.tools.families import JsonObject, LongNote, StrategyName, TokenPair, from_agent, memory
+from memory_app.tools.families import (
+    Chains,
+    JsonObject,
+    LongNote,
+    StrategyName,
+    TokenPair,
+    TokenPairs,
+    from_agent,
+    memory,
+)
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, PiTool, TickBudget
@@ -73,8 +82,8 @@ def memory_store_strategy(
     strategy_name: StrategyName,
     parameters: JsonObject,
     description: LongNote,
-    chains: list[ChainId] | None = None,
-    token_pairs: list[TokenPair] | None = None,
+    chains: Chains | None = None,
+    token_pairs: TokenPairs | None = None,
 ) -> StoredStrategy:
     """Save a strategy as a new version; the same content again makes no version.
 

@@ -1,7 +1,7 @@
 """When two actions are one: the same golem and tool, and parameters that mean the same, however they are written.
 
 A token by its symbol and by its address is one token, and what is left out is what stands for it. So no other spelling
-passes an action that is under way, the loop guard, or a repeat. Seed: 002, "RateLimiter"; decision 0128.
+passes an action that is under way, the loop guard, or a repeat. Seed: 002, "RateLimiter"; decisions 0128 and 0311.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from eth_utils import is_hex_address, to_checksum_address
+
 from archetypes_app.models import Golem
 from permits_app.permits.sealing import hash_action
 from tools_app.chain.chains import get_registry
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.errors import GolemError
-from tools_app.toolkit.params import is_token
+from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.spelling import Place, spell_params
 from tools_app.toolkit.tooldef import ToolDef
 
 
@@ -24,25 +27,28 @@ def hash_meant(*, golem: Golem, tool: ToolDef, params: Mapping[str, Any]) -> str
 
 
 def resolve_params(tool: ToolDef, params: Mapping[str, Any], golem: Golem) -> dict[str, Any]:
-    """`params` with registered tokens by address and the chain filled in; what is not set is left out."""
-    fields = tool.params_model.model_fields
-    meant = {name: value for name, value in params.items() if value is not None}
-    if "chain_id" in fields:
-        meant.setdefault("chain_id", golem.home_chain_id)
+    """`params` in the one spelling of each kind, registered tokens by address and the chain filled in; what is not set
+    is left out.
+    """
+    meant = dict(params)
+    if "chain_id" in tool.params_model.model_fields and meant.get("chain_id") is None:
+        meant["chain_id"] = golem.home_chain_id
     chain_id = int(meant.get("chain_id", golem.home_chain_id))
-    for name, value in meant.items():
-        if name in fields and isinstance(value, str) and is_token(fields[name]):
-            meant[name] = _address_of(chain_id, value)
-    return meant
+    place = Place(
+        account=golem.address,
+        token=lambda reference: _address_of(chain_id, reference),
+        lenders=lambda: [each.name for each in SHELF.on(chain_id) if each.lending is not None],
+    )
+    return spell_params(tool.params_model, meant, place)
 
 
 def _address_of(chain_id: int, reference: str) -> str:
+    if is_hex_address(reference):
+        return str(to_checksum_address(reference))
     try:
-        registry = get_registry(chain_id)
-        known = registry.by_address(reference) if reference.startswith("0x") else registry.by_symbol(reference)
+        return get_registry(chain_id).by_symbol(reference).address
     except TokenNotFound:
         return reference
     except GolemError:
         # A chain that is not reached refuses the plan itself.
         return reference
-    return known.address if known is not None else reference

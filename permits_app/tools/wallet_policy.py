@@ -22,6 +22,7 @@ from tools_app.toolkit.enums import RiskLayer, TickBudget
 from tools_app.toolkit.params import ContractAddresses, MicroUsdText
 from tools_app.toolkit.plan import LocalEffect
 from tools_app.toolkit.result import UsdAmount
+from tools_app.toolkit.spelling import Meaning
 
 PolicyTemplateName = Annotated[
     PolicyTemplate,
@@ -33,6 +34,7 @@ PolicyTemplateName = Annotated[
 ChainIds = Annotated[
     list[int],
     Field(min_length=1, max_length=10, description="Chain ids; nothing stays allowed on another chain."),
+    Meaning.ANY_ORDER,
 ]
 
 

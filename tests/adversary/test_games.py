@@ -357,3 +357,28 @@ def test_orders_in_what_an_agent_has_remembered_change_no_limit_and_name_no_reci
     assert again.bounds["slippage_bps"] <= honest.bounds["slippage_bps"]
     assert SpendingLimits.objects.values().get(golem=robbed.live.golem) == before
     assert not AllowlistEntry.objects.filter(address=THIEF).exists()
+
+
+RANGE: dict[str, Any] = {
+    "action_type": "add_liquidity",
+    "venue": "uniswap",
+    "token0": "WETH",
+    "token1": "USDC",
+    "price_lower": "1",
+    "price_upper": "100000",
+    "amount1": "500000000",
+}
+
+
+def test_an_action_under_way_is_not_asked_for_again_with_its_numbers_written_otherwise(robbed: Adversary) -> None:
+    key = {"Idempotency-Key": "range-1"}
+    status, first = robbed.ask("preview_action", RANGE, **key)
+    assert status == 200, first
+    robbed.live.start(first["permit_id"])
+    for spelling in ({}, {"price_lower": "1.0"}, {"price_lower": "01", "price_upper": "100000.00"}):
+        status, again = robbed.preview(**RANGE | spelling)
+        assert (status, again["code"], again["permit_id"]) == (409, "SAME_ACTION_PENDING", first["permit_id"])
+    # A key stands for one text: nothing is done for another, whatever it means.
+    status, repeat = robbed.ask("preview_action", {**RANGE, "price_lower": "1.0"}, **key)
+    assert (status, repeat["code"]) == (422, "IDEMPOTENCY_KEY_REUSED")
+    assert robbed.preview(**RANGE | {"price_lower": "1.5"})[0] == 200

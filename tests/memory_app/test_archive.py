@@ -13,8 +13,10 @@ import pytest
 from Crypto.PublicKey import ECC
 from django.db import Error, connection, connections
 
+from memory_app.actions.consolidate import consolidate
 from memory_app.actions.export_grimoire import export_grimoire
 from memory_app.actions.import_grimoire import import_grimoire
+from memory_app.actions.manage_insight import Operation, manage_insight
 from memory_app.archive_file import Archive, check_archive, find_archive, write_archive
 from memory_app.errors import GrimoireFileRefused
 from memory_app.models import Episode, Insight, Strategy
@@ -77,6 +79,108 @@ def test_what_goes_out_comes_in_as_hearsay_of_that_file() -> None:
     assert (row.source, row.trust, row.permit_id, row.access_count) == ("IMPORT", "REPORTED", None, 0)
     assert row.recorded_by.startswith(f"import:{done.archive.public_key[:16]}:{done.archive.sha256[:16]}")
     assert AuditEntry.objects.filter(golem_id=heir.pk, event="GrimoireImported").count() == 1
+
+
+def hand_over(giver: Any, taker: Any) -> Any:
+    """What an import of all that the giver remembers does to the taker."""
+    done = export_grimoire(
+        golem_id=giver.pk, include_decayed=True, min_percent=0, actor="owner:1", now=NOW, stem=str(uuid.uuid4())
+    )
+    return take_in(taker, check_archive(done.archive.path))
+
+
+def make_experienced_golem() -> Any:
+    """Outcomes, what is concluded from them, and what is only said."""
+    golem = make_golem()
+    for number in range(3):
+        remember(
+            golem,
+            f"Swap number {number} went well",
+            permit_id=uuid.uuid4(),
+            prediction={"amount_out": "1000"},
+            outcome={"amount_out": "1000"},
+        )
+    consolidate(golem_id=golem.pk, now=NOW)
+    say(golem, "Private relays stop sandwich attacks")
+    return golem
+
+
+def say(golem: Any, text: str) -> None:
+    remember(golem, f"{text}, somebody wrote")
+    manage_insight(
+        golem_id=golem.pk,
+        operation=Operation.ADD,
+        insight_id=None,
+        content=text,
+        category=None,
+        chain_id=None,
+        tokens=(),
+        reason="",
+        actor="owner:1",
+        now=NOW,
+    )
+
+
+def count_memories(golem: Any) -> tuple[int, int]:
+    return Episode.objects.filter(golem=golem).count(), Insight.objects.filter(golem=golem).count()
+
+
+@pytest.mark.django_db
+def test_a_golem_that_takes_in_its_own_memory_remembers_nothing_twice() -> None:
+    golem = make_experienced_golem()
+    before = count_memories(golem)
+    assert before[0] == 4 and before[1] >= 2
+    for _ in range(2):
+        done = hand_over(golem, golem)
+        assert (done.episodes, done.insights, done.duplicates) == (0, 0, sum(before))
+    assert count_memories(golem) == before
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("heirs", [1, 2])
+def test_what_comes_home_through_heirs_is_known_and_only_what_they_lived_is_new(heirs: int) -> None:
+    golem = make_experienced_golem()
+    before = count_memories(golem)
+    last = golem
+    for _ in range(heirs):
+        heir = make_golem()
+        done = hand_over(last, heir)
+        assert (done.episodes, done.insights) == before == count_memories(heir)
+        last = heir
+    remember(last, "A day of its own", permit_id=uuid.uuid4())
+    home = hand_over(last, golem)
+    assert (home.episodes, home.insights, home.duplicates) == (1, 0, sum(before))
+    back = hand_over(golem, last)
+    assert (back.episodes, back.insights) == (0, 0)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_heir_first", [True, False])
+def test_one_memory_that_comes_from_its_golem_and_from_an_heir_comes_once(is_heir_first: bool) -> None:
+    golem, heir, third = make_experienced_golem(), make_golem(), make_golem()
+    before = count_memories(golem)
+    hand_over(golem, heir)
+    for giver in (heir, golem) if is_heir_first else (golem, heir):
+        hand_over(giver, third)
+    assert count_memories(third) == before
+
+
+@pytest.mark.django_db
+def test_what_the_golem_says_itself_in_the_same_words_is_no_news_of_another() -> None:
+    golem, other = make_golem(), make_golem()
+    say(golem, "Private relays stop sandwich attacks")
+    say(other, "private relays  stop sandwich attacks")
+    done = hand_over(other, golem)
+    assert (done.episodes, done.insights, done.duplicates) == (0, 0, 2)
+
+
+@pytest.mark.django_db
+def test_two_outcomes_in_equal_words_are_two_memories_also_when_they_are_taken_in() -> None:
+    golem, other = make_golem(), make_golem()
+    for each in (golem, other):
+        remember(each, "Swapped 500 USDC for WETH", permit_id=uuid.uuid4())
+    assert hand_over(other, golem).episodes == 1
+    assert Episode.objects.filter(golem=golem).count() == 2
 
 
 @pytest.mark.django_db
@@ -195,6 +299,8 @@ BROKEN: list[dict[str, Any]] = [
     {"prediction_error_bps": 1.5},
     {"row": "permit"},
     {"content_hash": None},
+    {"id": "7"},
+    {"id": None},
 ]
 
 
@@ -213,7 +319,7 @@ def test_an_import_brings_no_trust_no_tuning_and_puts_steering_text_aside(tmp_pa
     golem = make_golem()
     insight = {
         "row": "insight",
-        "id": "1",
+        "id": str(uuid.UUID(int=3)),
         "kind": "HEURISTIC",
         "text": "ask for less slippage",
         "category": "slippage",
@@ -228,7 +334,7 @@ def test_an_import_brings_no_trust_no_tuning_and_puts_steering_text_aside(tmp_pa
     }
     strategy = {
         "row": "strategy",
-        "id": "2",
+        "id": str(uuid.UUID(int=4)),
         "name": "calm",
         "version": 1,
         "parameters": {"a": 1},

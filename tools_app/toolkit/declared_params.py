@@ -22,6 +22,7 @@ from tools_app.toolkit.params import (
     parse_raw_amount,
 )
 from tools_app.toolkit.schema import ToolParams
+from tools_app.toolkit.spelling import Meaning
 
 MOST_PARAMETERS: Final = 16
 LONGEST_TEXT: Final = 2_000
@@ -74,7 +75,7 @@ def build_declared_model(title: str, declared: Mapping[str, Any], *, is_exact: b
 def _annotate(name: str, kind: str, text: str, told: Mapping[str, Any], check: Any) -> Any:
     if kind == "token":
         field = Field(pattern=r"^(0x[0-9a-fA-F]{40}|[A-Za-z0-9.+\-]{1,20})$", description=text)
-        return Annotated[str, field, AfterValidator(check_token)]
+        return Annotated[str, field, AfterValidator(check_token), Meaning.TOKEN]
     if kind == "address":
         return Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{40}$", description=text), AfterValidator(check_address)]
     if kind == "amount":

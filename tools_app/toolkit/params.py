@@ -8,13 +8,14 @@ travel as decimal strings. Seed: 002, "LLM-optimized tool descriptions"; decisio
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal
 
 from eth_utils import is_checksum_address, to_checksum_address
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic.fields import FieldInfo
 
 from tools_app.core.storable_text import make_plain
+from tools_app.toolkit.spelling import Meaning, has_meaning, spell_decimal, spell_route, spell_whole
 
 MAX_UINT256 = 2**256 - 1
 _HEX_ADDRESS = re.compile(r"^0x[0-9a-fA-F]{40}$")
@@ -76,6 +77,19 @@ Address = Annotated[
     Field(pattern=r"^0x[0-9a-fA-F]{40}$", description="0x-prefixed account or contract address."),
     AfterValidator(check_address),
 ]
+OwnAccount = Annotated[
+    str,
+    Field(pattern=r"^0x[0-9a-fA-F]{40}$", description="0x-prefixed account or contract address."),
+    AfterValidator(check_address),
+    Meaning.OWN_ACCOUNT,
+]
+"""Can be none but the golem's own account, which is meant too where it is left out."""
+AddressOrNobody = Annotated[
+    str,
+    Field(pattern=r"^0x[0-9a-fA-F]{40}$", description="0x-prefixed account or contract address."),
+    AfterValidator(check_address),
+    Meaning.NOBODY,
+]
 ContractAddress = Annotated[
     str,
     Field(pattern=r"^0x[0-9a-fA-F]{40}$", description="0x-prefixed contract address."),
@@ -101,19 +115,13 @@ Token = Annotated[
         description="Token address (0x…) or a symbol registered on the chain, such as USDC.",
     ),
     AfterValidator(check_token),
+    Meaning.TOKEN,
 ]
 
 
 def is_token(field: FieldInfo) -> bool:
     """Whether a parameter is a `Token`, also one that may be left out."""
-    return field.annotation is not None and _is_token(Annotated[field.annotation, *field.metadata, None])
-
-
-def _is_token(annotation: Any) -> bool:
-    inside = get_args(annotation)
-    return any(isinstance(each, AfterValidator) and each.func is check_token for each in inside) or any(
-        _is_token(each) for each in inside
-    )
+    return has_meaning(field, Meaning.TOKEN)
 
 
 RawAmount = Annotated[
@@ -191,9 +199,15 @@ PositionId = Annotated[
     # One way to write an id, so that a position has one name wherever text is compared.
     Field(pattern=r"^(0|[1-9][0-9]{0,77})$", description="Liquidity position NFT id, as a decimal string."),
 ]
+RequestId = Annotated[
+    str,
+    Field(pattern=r"^[0-9]{1,78}$", description="Withdrawal request id, as a decimal string."),
+    AfterValidator(spell_whole),
+]
 RequestIds = Annotated[
-    list[Annotated[str, Field(pattern=r"^[0-9]{1,78}$", description="Withdrawal request id, as a decimal string.")]],
+    list[RequestId],
     Field(min_length=1, max_length=20, description="Withdrawal request ids, as decimal strings."),
+    Meaning.ANY_ORDER,
 ]
 CommissionPercent = Annotated[
     int, Field(ge=0, le=100, description="Most commission in whole percent, 0 to 100."), BeforeValidator(check_whole)
@@ -205,15 +219,22 @@ DecimalText = Annotated[
         pattern=r"^[0-9]{1,30}(\.[0-9]{1,30})?$",
         description="Positive decimal number written as text, such as 2950.5.",
     ),
+    AfterValidator(spell_decimal),
 ]
 MicroUsdText = Annotated[
-    str, Field(pattern=r"^[0-9]{1,12}(\.[0-9]{1,6})?$", description="US dollars as decimal text, such as 1500.00.")
+    str,
+    Field(pattern=r"^[0-9]{1,12}(\.[0-9]{1,6})?$", description="US dollars as decimal text, such as 1500.00."),
+    AfterValidator(spell_decimal),
 ]
 ContractAddresses = Annotated[
-    list[ContractAddress], Field(min_length=1, max_length=10, description="Contract addresses, at most 10.")
+    list[ContractAddress],
+    Field(min_length=1, max_length=10, description="Contract addresses, at most 10."),
+    Meaning.ANY_ORDER,
 ]
 CallData = Annotated[
-    str, Field(pattern=r"^0x([0-9a-fA-F]{2})*$", max_length=200_002, description="ABI-encoded call data, 0x-prefixed.")
+    str,
+    Field(pattern=r"^0x([0-9a-fA-F]{2})*$", max_length=200_002, description="ABI-encoded call data, 0x-prefixed."),
+    AfterValidator(str.lower),
 ]
 ChainRef = Annotated[
     str,
@@ -241,6 +262,8 @@ SwapRoute = Annotated[
             " it: only if it costs at most 20 bps more than the best route, else the best."
         ),
     ),
+    AfterValidator(spell_route),
+    Meaning.ROUTE,
 ]
 Flag = Annotated[bool, Field(description="true or false.", strict=True)]
 
@@ -264,3 +287,10 @@ EXACT: Final = AfterValidator(_check_printable)
 ShortText = Annotated[
     str, Field(min_length=1, max_length=2_000, description="Plain text, at most 2,000 characters."), PLAIN
 ]
+CollateralType = Annotated[
+    str,
+    Field(min_length=1, max_length=2_000, description="Plain text, at most 2,000 characters."),
+    PLAIN,
+    AfterValidator(lambda text: text.strip().upper()),
+]
+"""As Maker writes it, such as ETH-A."""

@@ -19,7 +19,8 @@ from tools_app.core.errors import InvalidParams
 class ToolParams(BaseModel):
     """Base of every generated parameter model: closed and immutable."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # A default is spelt as what is given would be.
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
 
 def build_params_model(handler: Callable[..., Any]) -> type[ToolParams]:

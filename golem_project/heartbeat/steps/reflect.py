@@ -14,6 +14,7 @@ from archetypes_app.models import DecisionCycleRecord
 from archetypes_app.models.tick import TickStatus
 from golem_project.heartbeat import claims
 from golem_project.heartbeat.backoff import write_waits
+from golem_project.heartbeat.caution import HeldBack
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState, describe_observation
 from golem_project.heartbeat.mood import MoodSigns, update_mood
 from golem_project.heartbeat.regime import choose_theta
@@ -183,6 +184,7 @@ def make_record(state: CycleState, now: datetime, error: GolemError | None) -> D
             *state.begun.steers,
             *({"due": key} for key in analysis.due),
             *({"ended": each} for each in analysis.news),
+            *({"held_back": describe_held_back(each)} for each in analysis.held_back),
         ],
         deliberation=_describe_thinking(state),
         outcome=_describe_outcome(state, error),
@@ -218,6 +220,16 @@ def _word_context(state: CycleState) -> str:
     told = [*verified, *([f"{said} that were only said"] if said else [])]
     waits = [f"{each.action_type} waits, for memory warns: {each.text}" for each in state.analysis.held_back]
     return make_plain("; ".join([*waits, f"recalled: {', '.join(told)}"]))
+
+
+def describe_held_back(held: HeldBack) -> dict[str, Any]:
+    """What waits, and what memory said of it; the text is data."""
+    return {
+        "action_type": held.action_type,
+        "insight_id": str(held.insight_id),
+        "text": make_plain(held.text),
+        "confidence_percent": held.confidence_percent,
+    }
 
 
 def reinforce_recalled(state: CycleState, now: datetime) -> None:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import uuid
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from archetypes_app.models import Golem, Heartbeat
+from archetypes_app.owner_group import ensure_owner_group
 from golem_project.heartbeat import caution
+from golem_project.heartbeat.told_memory import tell_changes
 from memory_app import embedding
 from memory_app.actions.consolidate import consolidate
 from memory_app.actions.embed_missing import embed_missing_insights, embed_missing_situations
 from memory_app.actions.manage_insight import Operation, manage_insight
 from memory_app.models import Episode, Insight, SituationVector
+from memory_app.models.insight import LEAST_EPISODES_TO_TUNE
 from memory_app.situation import MOST_RECALLED, MOST_REPORTED, recall
 from permits_app.actions.remember import remember_outcome
 from permits_app.models.action_record import ActionRecord
@@ -111,6 +117,55 @@ def test_successes_in_a_rough_market_do(live_golem: LiveGolem) -> None:
     turn_on(golem)
     make_rough(golem)
     assert actions_of(tick(golem)) == [("add_liquidity", "EXECUTED")]
+
+
+def read_decision(golem: Golem, record: Any) -> str:
+    """The words of the decision's page, as its owner reads them; what is folded beside them left out."""
+    client = Client()
+    golem.owner.groups.add(ensure_owner_group())
+    client.force_login(golem.owner)
+    page = client.get(reverse("admin:archetypes_app_decisioncyclerecord_change", args=[record.pk]))
+    assert page.status_code == 200
+    return unescape(page.content.decode().split("<details>")[0])
+
+
+def test_the_page_of_a_decision_says_in_words_what_memory_held_back(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    warning = warn_of(golem, tool="uniswap_lp_add_liquidity", action="add_liquidity", tokens=["USDC", "WETH"])
+    turn_on(golem)
+    make_rough(golem)
+    rough = read_decision(golem, tick(golem))
+    assert f"Memory lets add liquidity wait until the market is calm. It remembers, 60% sure: {warning.text}." in rough
+    assert "Nothing but the time of it changed, and no limit moved." in rough
+    assert "It wanted nothing." not in rough
+    Golem.objects.filter(pk=golem.pk).update(is_memory_enabled=False)
+    make_rough(golem)
+    assert "Memory" not in read_decision(golem, tick(golem)).split("In words")[1]
+
+
+def test_the_page_of_a_decision_says_by_how_much_memory_changed_what_was_asked(live_golem: LiveGolem) -> None:
+    golem = live_golem.golem
+    for _ in range(LEAST_EPISODES_TO_TUNE):
+        remember(
+            golem,
+            f"add_liquidity {uuid.uuid4()}",
+            permit_id=uuid.uuid4(),
+            tool_name="uniswap_lp_add_liquidity",
+            action_type="add_liquidity",
+            tokens=["USDC", "WETH"],
+            now=clock.now(),
+            **WELL,
+        )
+    consolidate(golem_id=golem.pk, now=clock.now())
+    learned = Insight.objects.get(golem=golem, kind="HEURISTIC", parameter="slippage_bps")
+    turn_on(golem)
+    record = tick(golem)
+    permit = ActionRecord.objects.get(tick_id=record.tick_id).permit
+    assert (learned.factor_bps, permit.params["slippage_bps"]) == (9_000, 45)
+    assert (
+        "Memory changed the slippage of add liquidity from 50 to 45 basis points, 10% less, because of 5 outcomes:"
+        " slippage was tightened: like actions went as predicted. No limit moved."
+    ) in read_decision(golem, record)
 
 
 def test_an_outcome_is_remembered_with_the_market_it_happened_in(live_golem: LiveGolem) -> None:
@@ -251,3 +306,25 @@ def test_experience_with_a_tool_its_owner_brought_is_learned_from_and_harms_no_t
     turn_on(golem)
     make_rough(golem)
     assert actions_of(tick(golem)) == [("add_liquidity", "EXECUTED")]
+
+
+def test_every_soft_parameter_is_told_with_what_it_was_and_an_older_permit_with_what_is_known() -> None:
+    ids = ["a", "b"]
+    [told] = tell_changes(
+        "swap",
+        {
+            "changes": {"deadline": 450, "route": "v3:500"},
+            "before": {"deadline": 300, "route": None},
+            "behind": {"deadline": ids, "route": ids[:1]},
+            "note": "the deadline was moved; a route was preferred",
+        },
+    )
+    assert told == (
+        "Memory changed the deadline of swap from 300 to 450 seconds, 50% more, because of 2 outcomes and route of swap"
+        " to v3:500 where none was named, because of 1 outcome: the deadline was moved; a route was preferred."
+        " No limit moved."
+    )
+    [older] = tell_changes("swap", {"changes": {"slippage_bps": 45}, "behind": {"slippage_bps": ids}, "note": "x"})
+    assert older == "Memory changed the slippage of swap to 45 basis points, because of 2 outcomes: x. No limit moved."
+    assert tell_changes("swap", {"changes": {}, "note": "this golem remembers nothing like it"}) == []
+    assert tell_changes("swap", {}) == []

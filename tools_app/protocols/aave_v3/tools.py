@@ -10,7 +10,7 @@ from tools_app.standards.aave_like.plans import Lender
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import Address, ChainId, Flag, RateMode, RawAmount, RawAmountOrMax, Token
+from tools_app.toolkit.params import Address, ChainId, Flag, OwnAccount, RateMode, RawAmount, RawAmountOrMax, Token
 from tools_app.toolkit.plan import TxPlan
 
 AAVE = Lender("aave_v3", "Aave V3", deployments)
@@ -37,7 +37,7 @@ def aave_supply(
     asset: Token,
     amount: RawAmount,
     chain_id: ChainId | None = None,
-    on_behalf_of: Address | None = None,
+    on_behalf_of: OwnAccount | None = None,
 ) -> TxPlan:
     """Lend an asset at Aave V3 and earn interest on it.
 

@@ -26,7 +26,7 @@ from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, MarketClosed, NothingThere
-from tools_app.toolkit.params import ChainId, PositionId, RawAmount, ShortText
+from tools_app.toolkit.params import ChainId, CollateralType, PositionId, RawAmount
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import Gauge, GaugeBound, HealthTooLow, PositionChange, drive
 from tools_app.toolkit.views import TokenMeta
@@ -48,7 +48,7 @@ _ROUNDING: Final = 2
     snippet="open_vault: open an empty Maker vault of a collateral type such as ETH-A; nothing is put in or drawn yet.",
     guidelines=("The collateral of all types served here is the wrapped coin.",),
 )
-def maker_open_vault(ctx: WriteContext, collateral_type: ShortText, chain_id: ChainId | None = None) -> TxPlan:
+def maker_open_vault(ctx: WriteContext, collateral_type: CollateralType, chain_id: ChainId | None = None) -> TxPlan:
     """Open an empty Maker vault.
 
     Use once before putting collateral in; one vault can be used again and again.
@@ -56,7 +56,7 @@ def maker_open_vault(ctx: WriteContext, collateral_type: ShortText, chain_id: Ch
     """
     reader = ctx.chain(chain_id)
     place = deployments(reader.chain_id) or {}
-    kind = collateral_type.strip().upper()
+    kind = collateral_type
     if kind not in collateral_types(reader.chain_id):
         kinds = ", ".join(collateral_types(reader.chain_id))
         raise InvalidParams(f"the collateral types here are {kinds}", fields={"collateral_type": "not served"})

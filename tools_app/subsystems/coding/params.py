@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from tools_app.core.storable_text import make_plain, make_storable
 from tools_app.subsystems.coding.limits import LIMITS
 from tools_app.toolkit.params import check_whole
+from tools_app.toolkit.spelling import Meaning
 
 
 def _check_storable(text: str) -> str:
@@ -30,6 +31,7 @@ Shape = Annotated[
 FilePath = Annotated[
     str,
     Field(min_length=1, max_length=1_000, description="Path below the folder, such as src/main.py."),
+    Meaning.PATH,
 ]
 FileText = Annotated[
     str,

@@ -16,10 +16,12 @@ from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.lending import Lending, LendingPair, NothingThere
 from tools_app.toolkit.positions import Position, drive
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
+from tools_app.toolkit.spelling import Meaning
 
 Lender = Annotated[
     str,
     Field(pattern=r"^[a-z][a-z0-9_]{1,39}$", description="A lender by its name, as lending_compare_rates lists them."),
+    Meaning.LENDER,
 ]
 
 PositionName = Annotated[

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tools_app.core.errors import InvalidParams
 from tools_app.subsystems.testnet.dev_chains import DevPool
-from tools_app.subsystems.testnet.family import check_versions, find_chain, open_chains, testnet
+from tools_app.subsystems.testnet.family import Versions, check_versions, find_chain, open_chains, testnet
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import TickBudget
@@ -74,7 +74,7 @@ def testnet_setup_local(
     ctx: WriteContext,
     capability: Capability,
     mode: ShortText = MOCK,
-    versions: list[ShortText] | None = None,
+    versions: Versions | None = None,
     seed_liquidity: Flag = True,
     funded_accounts: Count = 3,
 ) -> StartedChain:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from tools_app.core.errors import InvalidParams
 from tools_app.subsystems.testnet.dev_chains import DevChains, DevChainState
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
+from tools_app.toolkit.params import ShortText
+from tools_app.toolkit.spelling import Meaning
 
 LOCAL_CHAIN_ID = 31_337
 VERSIONS = ("v2", "v3")
 
 testnet = ToolFamily(prefix="testnet", category=Category.TESTNET, chains=frozenset({LOCAL_CHAIN_ID}))
+
+Versions = Annotated[list[ShortText], Field(description="Versions of Uniswap: any of v2 and v3."), Meaning.ANY_ORDER]
 
 
 def open_chains(ctx: WriteContext) -> DevChains:

@@ -11,6 +11,7 @@ from tools_app.core.outgoing import AddressRefused, check_url
 from tools_app.core.outside_json import OutsideTextRefused, read_exact_json
 from tools_app.core.taint import redact_text
 from tools_app.toolkit.params import PLAIN
+from tools_app.toolkit.spelling import Meaning
 
 MOST_CHARACTERS: Final = 3_000
 MOST_DEPTH: Final = 4
@@ -42,6 +43,7 @@ RegistrationText = Annotated[
         ),
     ),
     PLAIN,
+    Meaning.JSON,
 ]
 UpdatesText = Annotated[
     str,
@@ -53,6 +55,7 @@ UpdatesText = Annotated[
         ),
     ),
     PLAIN,
+    Meaning.JSON,
 ]
 Version = Annotated[str, Field(pattern=r"^[0-9A-Za-z._\-]{1,24}$")]
 Skill = Annotated[str, Field(pattern=r"^[0-9A-Za-z._:/\-]{1,64}$")]

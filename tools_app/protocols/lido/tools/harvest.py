@@ -19,7 +19,7 @@ from tools_app.standards.market_orders import find_swap
 from tools_app.standards.receipts import describe_mined, events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
-from tools_app.toolkit.params import Address, ChainId, PercentWhole, RawAmount
+from tools_app.toolkit.params import ChainId, OwnAccount, PercentWhole, RawAmount
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
@@ -82,7 +82,7 @@ def report_harvest(outcome: PlanOutcome) -> HarvestReport:
 )
 def lido_harvest_yield(
     ctx: WriteContext,
-    account: Address | None = None,
+    account: OwnAccount | None = None,
     chain_id: ChainId | None = None,
     harvest_pct: PercentWhole = 100,
     min_usdc_out: RawAmount | None = None,

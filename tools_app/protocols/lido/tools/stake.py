@@ -20,7 +20,7 @@ from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import describe_mined, events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
-from tools_app.toolkit.params import Address, ChainId, RawAmount, SlippageBps
+from tools_app.toolkit.params import AddressOrNobody, ChainId, RawAmount, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE, TokenMeta
@@ -141,7 +141,7 @@ def lido_stake(
     amount: RawAmount,
     chain_id: ChainId | None = None,
     output_token: StakedToken = "wstETH",  # noqa: S107 (a symbol)
-    referral: Address | None = None,
+    referral: AddressOrNobody | None = None,
     max_slippage_bps: SlippageBps = 50,
 ) -> TxPlan:
     """Stake ETH with Lido and hold wstETH or stETH for it.

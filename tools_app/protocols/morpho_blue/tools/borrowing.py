@@ -16,7 +16,7 @@ from tools_app.protocols.morpho_blue.judging import (
     ratio_bps,
 )
 from tools_app.protocols.morpho_blue.tools.family import (
-    MarketRef,
+    MarketMeant,
     Opened,
     borrow_apy,
     morpho,
@@ -127,7 +127,7 @@ def report_repay(outcome: PlanOutcome) -> RepayReport:
 )
 def morpho_borrow_market(
     ctx: WriteContext,
-    market_id: MarketRef,
+    market_id: MarketMeant,
     amount: RawAmount,
     chain_id: ChainId | None = None,
     collateral_amount: RawAmount | None = None,
@@ -203,7 +203,7 @@ def morpho_borrow_market(
 )
 def morpho_repay_market(
     ctx: WriteContext,
-    market_id: MarketRef,
+    market_id: MarketMeant,
     amount: RawAmountOrMax,
     chain_id: ChainId | None = None,
     withdraw_collateral: Flag = False,

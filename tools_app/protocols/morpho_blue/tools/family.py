@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.core.errors import InvalidParams
@@ -36,6 +37,12 @@ class MarketFields(BaseModel):
 
 
 MarketRef = Bytes32 | MarketFields
+MarketMeant = Annotated[
+    MarketRef,
+    Field(description="A market by its id, or by its five parameters."),
+    AfterValidator(lambda market: id_of(market)),
+]
+"""Either way a write is given the id, by which two actions are compared."""
 
 
 @dataclass(frozen=True, slots=True)

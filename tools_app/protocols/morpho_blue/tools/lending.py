@@ -15,7 +15,7 @@ from tools_app.protocols.morpho_blue.judging import (
     ratio_bps,
 )
 from tools_app.protocols.morpho_blue.tools.family import (
-    MarketRef,
+    MarketMeant,
     Opened,
     check_own,
     morpho,
@@ -28,7 +28,7 @@ from tools_app.standards.receipts import describe_mined, events_of
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
-from tools_app.toolkit.params import EVERYTHING, Address, ChainId, RawAmountOrMax, Token
+from tools_app.toolkit.params import EVERYTHING, ChainId, OwnAccount, RawAmountOrMax, Token
 from tools_app.toolkit.plan import Call, PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
@@ -121,11 +121,11 @@ def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
 )
 def morpho_supply_market(
     ctx: WriteContext,
-    market_id: MarketRef,
+    market_id: MarketMeant,
     amount: RawAmountOrMax,
     chain_id: ChainId | None = None,
     asset: Token | None = None,
-    on_behalf_of: Address | None = None,
+    on_behalf_of: OwnAccount | None = None,
 ) -> TxPlan:
     """Lend into an isolated Morpho market, or put in collateral for a debt there.
 
@@ -162,7 +162,7 @@ def morpho_supply_market(
 )
 def morpho_withdraw_market(
     ctx: WriteContext,
-    market_id: MarketRef,
+    market_id: MarketMeant,
     amount: RawAmountOrMax,
     chain_id: ChainId | None = None,
     asset: Token | None = None,

@@ -9,7 +9,7 @@ from tools_app.core.units import format_micro_usd, format_units, value_in_micro_
 from tools_app.protocols.morpho_blue import math, plans
 from tools_app.protocols.morpho_blue.errors import LiquidationAtALoss, NotLiquidatable, OracleUnusable, TooMuchAsked
 from tools_app.protocols.morpho_blue.reads import ask_holdings
-from tools_app.protocols.morpho_blue.tools.family import MarketRef, morpho, open_market
+from tools_app.protocols.morpho_blue.tools.family import MarketMeant, morpho, open_market
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import describe_mined
 from tools_app.toolkit.context import ChainReader, WriteContext
@@ -74,7 +74,7 @@ def report_liquidate(outcome: PlanOutcome) -> LiquidateReport:
 )
 def morpho_liquidate(
     ctx: WriteContext,
-    market_id: MarketRef,
+    market_id: MarketMeant,
     borrower: Address,
     seized_assets: RawAmount,
     chain_id: ChainId | None = None,

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 DURATIONS = Path(__file__).with_name("durations.json")
-SHORTEST_KEPT_SECONDS = 10
+SHORTEST_KEPT_SECONDS = 5
 _TAKEN: dict[str, float] = defaultdict(float)
 
 

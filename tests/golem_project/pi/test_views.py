@@ -8,6 +8,7 @@ import pytest
 
 from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
+from golem_project import wiring
 from golem_project.pi import serializers as wire
 from memory_app import embedding
 from permits_app.models import ActionPermit, SpendingLimits
@@ -224,6 +225,7 @@ def test_another_golem_never_sees_a_directive(make_agent: MakeAgent) -> None:
 
 
 def test_prices_that_cannot_be_read_are_a_warning(agent: Agent) -> None:
+    wiring.configure_networks({})
     found = agent.post("search_context", {"query": "price of WETH"}).json()
     assert found["prices"] == []
     assert found["warnings"] == ["no prices: CHAIN_NOT_SUPPORTED"]

@@ -75,7 +75,7 @@ def without_rights(observed: Observed, state: CageState, calls: Sequence[Call]) 
     return replace(observed, rights_before=nothing, rights_after=nothing)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def lent() -> Lent:
     return Lent(InProcessEngine())
 

@@ -112,7 +112,8 @@ def test_every_free_text_of_a_tool_is_plain_before_the_tool_sees_it(tool: str, n
     field = model.model_fields[name]
     found = model.__pydantic_validator__.validate_assignment(model.model_construct(), name, DIRTY)
     values = found[0] if isinstance(found, tuple) else vars(found)
-    assert values[name] == CLEAN, field
+    # The name of a kind of collateral is written in capitals.
+    assert values[name] == (CLEAN.upper() if name == "collateral_type" else CLEAN), field
 
 
 def test_a_command_with_what_nobody_sees_is_refused_and_a_diff_shows_it() -> None:

@@ -33,14 +33,13 @@ from permits_app.permits import lifecycle, pending_requests
 from permits_app.permits.plan_store import decode_plan
 from permits_app.permits.row_locks import lock_action
 from permits_app.permits.venue_trust import note_outcome
-from permits_app.safety.position_rules import Moved, by_prices_or_lender
+from permits_app.safety.position_rules import by_prices_or_lender
 from permits_app.safety.position_words import describe_moved
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.rows import insert_rows
 from tools_app.core.whole import whole
-from tools_app.portfolio.health import ValueOf
 from tools_app.portfolio.known import remember_positions
 from tools_app.portfolio.share_growth import forget_shares, note_shares
 from tools_app.standards.receipts import read_report
@@ -132,11 +131,8 @@ def _tell_changes(found: Found) -> list[dict[str, Any]]:
     evidence, chain = found.evidence, found.chain
     if evidence is None or chain is None or not evidence.moved:
         return []
-    return by_prices_or_lender(chain, partial(_describe_moved, evidence.moved, chain))
-
-
-def _describe_moved(moved: Sequence[Moved], chain: ChainReader, value_of: ValueOf) -> list[dict[str, Any]]:
-    return describe_moved(moved, chain=chain, value_of=value_of)
+    moved = evidence.moved
+    return by_prices_or_lender(chain, lambda value_of: describe_moved(moved, chain=chain, value_of=value_of))
 
 
 def _remember_positions(permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView], found: Found) -> None:

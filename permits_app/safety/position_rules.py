@@ -211,6 +211,19 @@ def by_prices_or_lender(chain: ChainReader, use: Callable[[ValueOf], Told]) -> T
         return use(lambda token, raw: 0)
 
 
+def refuse_unpriced(error: PriceUnavailable | PriceStale, *, rule: str, what: str, limit: str) -> Reject:
+    """Refuse what cannot be judged without a price: `what` says of what, `limit` what is wanted."""
+    return Reject(
+        rule=rule,
+        reason=f"{what}: {error.detail}",
+        observed=error.code,
+        limit=limit,
+        would_pass="the same action once the price feed answers again",
+        error=type(error),
+        data=error.data,
+    )
+
+
 def _sum_changes(changes: Sequence[PositionChange]) -> Mapping[tuple[str, str, str], int]:
     sums: dict[tuple[str, str, str], int] = defaultdict(int)
     for change in changes:

@@ -15,7 +15,7 @@ from permits_app.custody.signing_route import Carrier, SigningRoute
 from permits_app.rejection import Reject
 from permits_app.safety.figures import format_ratio
 from permits_app.safety.hook import HookCall
-from permits_app.safety.position_rules import list_moved, price_on
+from permits_app.safety.position_rules import list_moved, price_on, refuse_unpriced
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.portfolio.health import ValueOf, measure_health
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
@@ -53,14 +53,11 @@ def judge_steps(
             is_raising=call.action_class not in LEAVING,
         )
     except (PriceUnavailable, PriceStale) as error:
-        return Reject(
+        return refuse_unpriced(
+            error,
             rule="simulator.health_unknown",
-            reason=f"what a debt stands on between two calls cannot be priced: {error.detail}",
-            observed=error.code,
+            what="what a debt stands on between two calls cannot be priced",
             limit="a fresh price of everything owed and of its cover",
-            would_pass="the same action once the price feed answers again",
-            error=type(error),
-            data=error.data,
         )
 
 

@@ -33,6 +33,7 @@ from permits_app.safety.position_rules import (
     list_claim_tokens,
     list_moved,
     price_on,
+    refuse_unpriced,
 )
 from permits_app.safety.promise_rules import judge_promise
 from permits_app.safety.record_reader import records_of
@@ -242,7 +243,7 @@ def _judge_health(call: HookCall, plan: TxPlan, simulation: SimulationResult, ch
             is_raising=call.action_class not in LEAVING,
         )
     except (PriceUnavailable, PriceStale) as error:
-        return _refuse_unpriced(
+        return refuse_unpriced(
             error,
             rule="simulator.health_unknown",
             what="a debt stands behind the action and cannot be priced",
@@ -292,24 +293,12 @@ def _judge_shares(call: HookCall, simulation: SimulationResult, chain: ChainRead
     try:
         return judge_measured_shares(call, simulation, chain)
     except (PriceUnavailable, PriceStale) as error:
-        return _refuse_unpriced(
+        return refuse_unpriced(
             error,
             rule="simulator.share_unknown",
             what="more enters a position than the plan says, and cannot be priced",
             limit="a fresh price of everything that enters a position",
         )
-
-
-def _refuse_unpriced(error: PriceUnavailable | PriceStale, *, rule: str, what: str, limit: str) -> Reject:
-    return Reject(
-        rule=rule,
-        reason=f"{what}: {error.detail}",
-        observed=error.code,
-        limit=limit,
-        would_pass="the same action once the price feed answers again",
-        error=type(error),
-        data=error.data,
-    )
 
 
 def measure_action(call: HookCall, simulation: SimulationResult, chain: ChainReader) -> ActionClass:

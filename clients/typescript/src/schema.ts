@@ -1451,6 +1451,7 @@ export interface components {
             kind?: unknown;
             type?: unknown;
             why?: unknown;
+            /** @description A market by its id, or by its five parameters. */
             market_id: string | components["schemas"]["MorphoBorrowMarketBodyMarketFields"];
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
@@ -1573,6 +1574,7 @@ export interface components {
             kind?: unknown;
             type?: unknown;
             why?: unknown;
+            /** @description A market by its id, or by its five parameters. */
             market_id: string | components["schemas"]["MorphoLiquidateBodyMarketFields"];
             /** @description 0x-prefixed account or contract address. */
             borrower: string;
@@ -1617,6 +1619,7 @@ export interface components {
             kind?: unknown;
             type?: unknown;
             why?: unknown;
+            /** @description A market by its id, or by its five parameters. */
             market_id: string | components["schemas"]["MorphoRepayMarketBodyMarketFields"];
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             amount: string;
@@ -1660,6 +1663,7 @@ export interface components {
             kind?: unknown;
             type?: unknown;
             why?: unknown;
+            /** @description A market by its id, or by its five parameters. */
             market_id: string | components["schemas"]["MorphoSupplyMarketBodyMarketFields"];
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             amount: string;
@@ -1704,6 +1708,7 @@ export interface components {
             kind?: unknown;
             type?: unknown;
             why?: unknown;
+            /** @description A market by its id, or by its five parameters. */
             market_id: string | components["schemas"]["MorphoWithdrawMarketBodyMarketFields"];
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             amount: string;

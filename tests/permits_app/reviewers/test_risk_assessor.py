@@ -68,13 +68,17 @@ def test_calls_that_no_longer_work_at_the_newest_block_are_a_veto(live_golem: Li
     assert "reverts at the newest block" in " ".join(found.reasons)
 
 
-def test_a_market_that_jumps_about_is_a_veto(live_golem: LiveGolem) -> None:
+def test_a_market_that_runs_away_is_a_veto(live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:
     rival = make_live_golem(live_golem.world, name="Rival", owner_name="owner-b")
-    for index in range(6):
-        sold, bought, amount = (("USDC", "WETH", 5_000 * 10**6), ("WETH", "USDC", 10**18))[index % 2]
-        SpendingLimits.objects.filter(golem=rival.golem).update(max_price_impact_bps=9_000, max_slippage_bps=9_000)
-        swap = rival.preview(token_in=sold, token_out=bought, amount=str(amount))
-        rival.commit(swap["permit_id"])
+    SpendingLimits.objects.filter(golem=rival.golem).update(
+        max_price_impact_bps=9_000, max_slippage_bps=9_000, per_day_micro_usd=10**12, per_session_micro_usd=10**12
+    )
+    # Of the calm before nothing is looked at, however long the chain was when the test began.
+    monkeypatch.setattr("permits_app.reviewers.revert_chance.LOOKBACK_BLOCKS", 30)
+    # Two blocks a trade and these make thirty, close together: how fast the chain goes is measured by them.
+    live_golem.world.rpc.call("anvil_mine", "0x6")
+    for index in range(12):
+        rival.commit(rival.preview(amount=str(1_500 * 10**6 + index))["permit_id"])
     found = risk_assessor.review(swap_call(live_golem, slippage_bps=1))
     assert int(found.figures["revert_chance_millionths"]) > MOST_REVERT_MILLIONTHS
     assert found.verdict is ReviewVerdict.VETO

@@ -1,7 +1,8 @@
 """What balances show of a permit: its account's and its recipients', before and after the blocks of its receipts.
 
-Where other transactions of the account lie in the same blocks, what their events say is taken off, so that what is left
-is this permit's; what neither shows stays unknown. Seed: 002, "OutcomeRecord" (ground truth).
+Where other transactions of the account lie in the same blocks, what their events say is taken off, and of the coin,
+which no event tells of, what their permits promised exactly (`beside.py`), so that what is left is this permit's; what
+neither shows stays unknown. Seed: 002, "OutcomeRecord" (ground truth).
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from uuid import UUID
 
 from django.db.models import Q
 
 from permits_app.execution import delivery
+from permits_app.execution.beside import Beside, Mined, read_beside
 from permits_app.execution.transaction_lives import decode_receipt, list_siblings
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.transaction import UNSETTLED, PayloadPurpose
@@ -31,7 +34,7 @@ from tools_app.standards.token_logs import is_garbled, read_transfers
 from tools_app.standards.user_operation import DEPOSIT_OF, ENTRY_POINT, read_next_nonce
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import TxPlan
-from tools_app.toolkit.positions import drive
+from tools_app.toolkit.positions import PositionChange, drive
 from tools_app.toolkit.views import NATIVE, ReceiptView
 
 logger = logging.getLogger(__name__)
@@ -75,7 +78,8 @@ class Told:
 class Evidence:
     """Base units each holding had before the first and after the last of the blocks; who did not answer is absent.
 
-    `others` are the account's other transactions in these blocks. `moved` are the positions at the protocols that the
+    `others` are the account's other transactions in these blocks, `beside` what their permits promised, None where
+    that is not known. `moved` are the positions at the protocols that the
     plan changes something at, None where it changes none or they could not be read; `seconds` lie between the two.
     """
 
@@ -84,17 +88,30 @@ class Evidence:
     others: tuple[ReceiptView, ...] = ()
     moved: tuple[Moved, ...] | None = None
     seconds: int = 0
+    beside: Beside | None = None
+    fees_beside: int = 0
     _told: dict[str, Told] = field(default_factory=dict, init=False, compare=False)
 
     def change_of(self, account: str, token: str) -> int | None:
         """By how much this permit changed a holding; None where balances do not tell.
 
-        No event tells of the chain's coin, so it cannot be told apart from what others moved.
+        No event tells of the chain's coin: of what others moved of it their permits' exact promises tell, or nobody.
         """
         holding = (account, token)
-        if holding not in self.before or holding not in self.after or (self.others and token == NATIVE):
+        if holding not in self.before or holding not in self.after:
             return None
-        return self.after[holding] - self.before[holding] - self._told_of(account).moved.get(token, 0)
+        change = self.after[holding] - self.before[holding]
+        if not self.others or token != NATIVE:
+            return change - self._told_of(account).moved.get(token, 0)
+        if self.beside is None or self.beside.coin is None:
+            return None
+        return change - self.beside.coin + self.fees_beside
+
+    @property
+    def changes_beside(self) -> tuple[PositionChange, ...]:
+        """What others promised in the same blocks of positions at the protocols that were looked at."""
+        looked_at = frozenset(each.ref.protocol for each in self.moved or ())
+        return self.beside.list_changes(looked_at) if self.beside is not None else ()
 
     def _told_of(self, account: str) -> Told:
         if account not in self._told:
@@ -155,11 +172,18 @@ def read_evidence(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[Rece
             return runner.open_reader(permit.chain_id, now=now, deadline=deadline, block=head.block_at(number))
 
         after_chain, before_chain = open_at(last), open_at(first - 1)
-        others = _find_others(
-            permit, first, last, before=before_chain, after=after_chain, count=len(receipts), deadline=deadline
-        )
-        if others is None:
+        look = partial(_find_others, permit, first, last, before=before_chain, count=len(receipts), deadline=deadline)
+        mined = look(after=after_chain)
+        for _ in range(_MOST_READINGS):
+            if mined is not None or head.block.number > last:
+                break
+            # A local node that mines while it answers for its newest block may count the next one's transactions.
+            head = runner.open_reader(permit.chain_id, now=now, deadline=deadline)
+            after_chain = open_at(last)
+            mined = look(after=after_chain)
+        if mined is None:
             return Found(None, after_chain)
+        others = tuple(receipt for _, receipt in mined)
         named = [*sum_transfers(receipts=[*receipts, *others], account=permit.account).moved, *list_expected(permit)]
         own = [NATIVE, *(token.address for token in plan.tokens if not token.is_native)]
         wanted = [*((permit.account, token) for token in dict.fromkeys(own)), *plan.list_payees(permit.account)]
@@ -176,8 +200,23 @@ def read_evidence(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[Rece
     except GolemError as error:
         logger.warning("balances around permit %s unread: %s", permit.pk, error.code)
         return Found(None, None, is_away=True)
-    seconds = after_chain.block.timestamp - before_chain.block.timestamp
-    return Found(Evidence(before, after, others, moved, seconds), after_chain)
+    evidence = Evidence(
+        before,
+        after,
+        others,
+        moved,
+        seconds=after_chain.block.timestamp - before_chain.block.timestamp,
+        beside=read_beside(account=permit.account, mined=mined),
+        fees_beside=_sum_fees(permit, others),
+    )
+    return Found(evidence, after_chain)
+
+
+def _sum_fees(permit: ActionPermit, receipts: Sequence[ReceiptView]) -> int:
+    """Wei that the account itself paid for them."""
+    if permit.signer != permit.account:
+        return 0
+    return sum(receipt.fee for receipt in receipts if not receipt.paid_by)
 
 
 def _read_moved(
@@ -246,7 +285,7 @@ def _find_others(
     after: ChainReader,
     count: int,
     deadline: Deadline,
-) -> tuple[ReceiptView, ...] | None:
+) -> tuple[Mined, ...] | None:
     """The account's other transactions in these blocks; None when there are some that no row of ours tells of.
 
     An owner's transaction of a Safe moves its funds too, and nothing is known of it. Raises GolemError.
@@ -262,8 +301,8 @@ def _find_others(
     if used == count and not any(_lies_in(row, first, last) for row in found):
         return ()
     # By payload, since one transaction may carry several operations, and of two payloads of a nonce one is mined.
-    mined = dict(each for row in found if (each := _receipt_of(row, deadline)) is not None)
-    others = tuple(receipt for receipt in mined.values() if first <= receipt.block_number <= last)
+    mined = {each[0].pk: each for row in found if (each := _receipt_of(row, deadline)) is not None}
+    others = tuple(each for each in mined.values() if first <= each[1].block_number <= last)
     return others if used == count + len(others) else None
 
 
@@ -271,11 +310,10 @@ def _lies_in(row: OutboundTransaction, first: int, last: int) -> bool:
     return row.block_number is not None and first <= row.block_number <= last
 
 
-def _receipt_of(row: OutboundTransaction, deadline: Deadline) -> tuple[int, ReceiptView] | None:
+def _receipt_of(row: OutboundTransaction, deadline: Deadline) -> Mined | None:
     if row.receipt:
-        return row.pk, decode_receipt(row.receipt)
-    mined = delivery.find_any_receipt([row, *list_siblings(row)], deadline=deadline)
-    return (mined[0].pk, mined[1]) if mined is not None else None
+        return row, decode_receipt(row.receipt)
+    return delivery.find_any_receipt([row, *list_siblings(row)], deadline=deadline)
 
 
 def _count_used(chain: ChainReader, permit: ActionPermit) -> int:

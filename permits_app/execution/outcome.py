@@ -75,7 +75,9 @@ def judge_outcome(
         findings += _check_positions(plan, evidence)
     else:
         findings += [f"call {i + 1} reverted" for i, receipt in enumerate(receipts) if not receipt.succeeded]
-    compared = {*expected, *deltas} - (set() if is_coin_known else {NATIVE})
+    # What nobody could see diverges by nothing.
+    compared = {*expected, *deltas} if evidence is not None else {*deltas}
+    compared -= set() if is_coin_known else {NATIVE}
     divergence = max((_divergence(expected.get(a, 0), deltas.get(a, 0)) for a in compared), default=0)
     return Judgement(
         succeeded=succeeded,
@@ -258,16 +260,22 @@ def _check_payees(
 
 
 def _check_positions(plan: TxPlan, evidence: Evidence | None) -> list[str]:
-    """A position changed for the worse than promised, or unannounced; interest between the blocks is allowed for."""
+    """A position changed for the worse than promised, or unannounced; interest between the blocks is allowed for.
+
+    What other permits promised in the same blocks counts with it: positions tell what all of them did together.
+    """
     if not plan.changes or evidence is None:
         return []
     if evidence.moved is None:
         return ["the positions that the permit promises to change could not be read"]
-    broken = find_broken(plan.changes, evidence.moved, room=_MOST_INTEREST * max(evidence.seconds, 1))
+    beside = evidence.changes_beside
+    room = _MOST_INTEREST * max(evidence.seconds, 1)
+    broken = find_broken((*plan.changes, *beside), evidence.moved, room=room)
     if broken is None:
         return []
     promise = "nothing" if broken.bound is None else f"at least {broken.bound}"
-    return [f"{broken.slot}: {broken.change} base units of {broken.token} changed, the permit promised {promise}"]
+    who = "the permits of these blocks" if beside else "the permit"
+    return [f"{broken.slot}: {broken.change} base units of {broken.token} changed, {who} promised {promise}"]
 
 
 def _divergence(expected: int, actual: int) -> int:

@@ -105,6 +105,7 @@ def _settle(
     told, problem = _report(permit, tool, plan, seen, judgement)
     judgement = _add_findings(judgement, [problem] if problem else [])
     block_time = _block_time(chain, seen)
+    is_shared = found.evidence is not None and bool(found.evidence.changes_beside)
     measure = partial(
         measure_profit,
         permit=permit,
@@ -114,7 +115,8 @@ def _settle(
         deltas=judgement.deltas,
         moved=found.evidence.moved if found.evidence is not None else None,
         fee_wei=judgement.fee_wei,
-        chain=chain if judgement.is_coin_known and not judgement.unshown else None,
+        # Of what several permits made of positions nobody can say who earned what.
+        chain=chain if judgement.is_coin_known and not judgement.unshown and not is_shared else None,
     )
     pnl = _guard(permit, "profit", measure, None)
     none: list[dict[str, Any]] = []
@@ -127,9 +129,11 @@ def _settle(
 
 
 def _tell_changes(found: Found) -> list[dict[str, Any]]:
-    """What positions were before and after, as a permit tells it of its simulation; nothing where nobody could look."""
+    """What positions were before and after, as a permit tells it of its simulation; nothing where nobody could look, or
+    where other permits changed them in the same blocks.
+    """
     evidence, chain = found.evidence, found.chain
-    if evidence is None or chain is None or not evidence.moved:
+    if evidence is None or chain is None or not evidence.moved or evidence.changes_beside:
         return []
     moved = evidence.moved
     return by_prices_or_lender(chain, lambda value_of: describe_moved(moved, chain=chain, value_of=value_of))

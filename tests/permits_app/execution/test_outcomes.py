@@ -189,6 +189,15 @@ def test_nothing_is_verified_without_balances(live_golem: LiveGolem) -> None:
     assert not judged.is_verified and set(judged.unshown) >= {live_golem.world.tokens["USDC"].address}
 
 
+def test_what_nobody_could_see_takes_no_trust_from_a_venue(live_golem: LiveGolem) -> None:
+    """A position's own token was foreseen, and without balances no event of it is believed."""
+    permit, receipts, _ = swap_receipts(live_golem)
+    foreseen = [*permit.expected_outcome["balance_deltas"], {"token": STRANGER, "raw": "1"}]
+    permit.expected_outcome = {**permit.expected_outcome, "balance_deltas": foreseen}
+    judged = outcome.judge_outcome(permit=permit, plan=decode_plan(permit), receipts=receipts, evidence=None)
+    assert (judged.is_verified, judged.divergence_bps) == (False, 0)
+
+
 def test_a_gift_in_a_block_shared_with_another_permit_is_not_this_ones(live_golem: LiveGolem) -> None:
     permit, receipts, evidence = swap_receipts(live_golem)
     usdc = (permit.account, live_golem.world.tokens["USDC"].address)

@@ -9,10 +9,11 @@ from django.test import override_settings
 
 from permits_app.execution import evidence, outcome
 from permits_app.execution.spent import value_spent
-from permits_app.models import OutboundTransaction, OutcomeRecord, VenueTrust
+from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, VenueTrust
 from permits_app.permits.plan_store import decode_plan
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mine, mining_paused
+from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import NATIVE, ReceiptView
 
 
@@ -36,30 +37,51 @@ def test_a_permit_mined_beside_one_that_is_not_written_down_yet_is_judged_by_its
     assert OutcomeRecord.objects.get(permit_id=other).is_verified
 
 
-def test_coins_that_left_in_a_block_shared_with_another_permit_count_as_all_that_was_reserved(
+def work_in_one_block(live: LiveGolem, *swaps: dict[str, str]) -> list[ActionPermit]:
+    """Permits of one golem whose transactions all lie in one block, judged one after the other."""
+    with mining_paused(live.world), override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.2):
+        permits = [live.preview(**swap)["permit_id"] for swap in swaps]
+        for permit_id in permits:
+            live.start(permit_id)
+            live.work(permit_id)
+        mine(live.world)
+    for permit_id in permits:
+        live.work(permit_id)
+    return [live.permit(permit_id) for permit_id in permits]
+
+
+def test_coins_that_several_permits_spent_in_one_block_are_told_apart_by_what_each_promised(
     live_golem: LiveGolem,
 ) -> None:
-    """No event tells of the chain's coin, and balances say nothing about one of two permits."""
-    with mining_paused(live_golem.world), override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.2):
-        permits = [
-            live_golem.preview(token_in="ETH", token_out="USDC", amount=str(amount))["permit_id"]
-            for amount in (10**17, 2 * 10**17)
-        ]
-        for permit_id in permits:
-            live_golem.start(permit_id)
-            live_golem.work(permit_id)
-        mine(live_golem.world)
-    for permit_id in permits:
-        live_golem.work(permit_id)
-        row = live_golem.permit(permit_id)
+    """No event tells of the chain's coin, but each permit promises to the last wei what it spends of it."""
+    swaps = [{"token_in": "ETH", "token_out": "USDC", "amount": str(amount)} for amount in (10**17, 2 * 10**17)]
+    for row, swap in zip(work_in_one_block(live_golem, *swaps), swaps, strict=True):
         told = OutcomeRecord.objects.get(permit=row)
-        assert row.status == "COMMITTED"
-        assert told.findings == ["ETH: the balances do not tell how much of it moved"]
-        assert (told.is_verified, told.divergence_bps) == (False, 0)
+        assert (row.status, told.findings, told.is_verified) == ("COMMITTED", [], True)
+        [coin] = [each for each in told.actual["balance_deltas"] if each["token"] == NATIVE]
+        assert coin["raw"] == "-" + swap["amount"]
+        assert told.pnl_micro_usd is not None
         [spent] = [part for part in row.spend_entry.breakdown if part["role"] == "spend"]
-        settled = row.spend_entry.settled_micro_usd or 0
-        assert int(spent["micro_usd"]) < settled <= row.spend_entry.reserved_micro_usd
-        assert told.pnl_micro_usd is None
+        assert row.spend_entry.settled_micro_usd >= int(spent["micro_usd"])
+    assert not VenueTrust.objects.exists()
+
+
+def test_coins_that_left_beside_a_permit_that_promises_no_exact_amount_count_as_all_that_was_reserved(
+    live_golem: LiveGolem,
+) -> None:
+    row, other = work_in_one_block(
+        live_golem,
+        {"token_in": "ETH", "token_out": "USDC", "amount": str(10**17)},
+        {"token_in": "USDC", "token_out": "ETH", "amount": str(100 * 10**6)},
+    )
+    told = OutcomeRecord.objects.get(permit=row)
+    assert row.status == other.status == "COMMITTED"
+    assert told.findings == ["ETH: the balances do not tell how much of it moved"]
+    assert (told.is_verified, told.divergence_bps) == (False, 0)
+    [spent] = [part for part in row.spend_entry.breakdown if part["role"] == "spend"]
+    settled = row.spend_entry.settled_micro_usd or 0
+    assert int(spent["micro_usd"]) < settled <= row.spend_entry.reserved_micro_usd
+    assert told.pnl_micro_usd is None
     assert not VenueTrust.objects.exists()
 
 
@@ -100,3 +122,26 @@ def test_a_newest_block_is_read_until_two_answers_agree(live_golem: LiveGolem, m
     record = OutcomeRecord.objects.get(permit_id=permit_id)
     assert readings == 4
     assert (record.divergence_bps, record.is_verified) == (0, True)
+
+
+def test_a_newest_block_whose_transactions_are_counted_with_the_next_ones_is_looked_at_again(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true_count, counted = evidence._count_used, 0
+
+    def count_once_with_the_next_block(chain: ChainReader, permit: ActionPermit) -> int:
+        nonlocal counted
+        counted += 1
+        return true_count(chain, permit) + (counted == 1)
+
+    monkeypatch.setattr(evidence, "_count_used", count_once_with_the_next_block)
+    # Another permit is under way, so that the chain's count is asked for.
+    with mining_paused(live_golem.world), override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.2):
+        permits = [live_golem.preview(amount=amount)["permit_id"] for amount in ("300000000", "400000000")]
+        for permit_id in permits:
+            live_golem.start(permit_id)
+            live_golem.work(permit_id)
+        mine(live_golem.world)
+        live_golem.work(permits[0])
+    assert counted > 2
+    assert OutcomeRecord.objects.get(permit_id=permits[0]).is_verified

@@ -83,6 +83,21 @@ def test_a_disagreement_blocks_and_carries_both_results(swap: SimulationRequest,
     assert [result["engine"] for result in error.as_event()["results"]] == ["rpc", "pyevm"]
 
 
+def test_a_node_that_once_answered_from_the_next_block_is_asked_again_on_the_same_block(
+    swap: SimulationRequest,
+) -> None:
+    asked: list[SimulationRequest] = []
+
+    class Hurried(Bent):
+        def run(self, request: SimulationRequest, *, deadline: Deadline) -> SimulationResult:
+            asked.append(request)
+            return super().run(request, deadline=deadline)
+
+    hurried = Hurried(lambda result: _bend_balance(result) if len(asked) == 1 else result)
+    result = run_both(replace(swap, block=None), first=hurried, second=select_engine(31337), deadline=FAR)
+    assert result.succeeded and [each.block for each in asked] == [None, result.block]
+
+
 def test_what_is_held_is_compared_only_where_the_calls_succeed(swap: SimulationRequest) -> None:
     result = run_both(swap, first=select_engine(31337), second=Bent(lambda same: same), deadline=FAR)
     silent: dict[str, Any] = {"positions_before": None, "positions_after": None}

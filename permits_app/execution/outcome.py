@@ -273,6 +273,8 @@ def _check_positions(plan: TxPlan, evidence: Evidence | None) -> list[str]:
     broken = find_broken((*plan.changes, *beside), evidence.moved, room=room)
     if broken is None:
         return []
+    if evidence.others and evidence.beside is None:
+        return [f"{broken.slot}: other permits ran in part in the same blocks, and what each of them did is not known"]
     promise = "nothing" if broken.bound is None else f"at least {broken.bound}"
     who = "the permits of these blocks" if beside else "the permit"
     return [f"{broken.slot}: {broken.change} base units of {broken.token} changed, {who} promised {promise}"]

@@ -2,22 +2,24 @@
 
 Two rounds: eight clients on eight golems, then eight on one. Nothing may deadlock or be answered with 5xx, no permit
 may be blocked for a reason of ours, and afterwards every call was mined once, nonces have no gap, reservations are
-settled and audit chains hold. GOLEM_PROOF_LOAD_SECONDS shortens a round, and a shortened one is no proof but a look.
+settled, outcomes are verified and audit chains hold. GOLEM_PROOF_LOAD_SECONDS shortens a round, and a shortened one is
+no proof but a look.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from django.conf import settings
 from django.db import connections
 
-from archetypes_app.models import Heartbeat
+from archetypes_app.models import Golem, Heartbeat
 from golem_project.settings.environment import read_integer
 from tests.proof.loaded import checks
+from tests.proof.loaded.jobs import Approver
 from tests.proof.loaded.people import Client, Owner, make_golem, make_owner, make_token
 from tests.proof.loaded.servers import Product, running_product
 from tests.proof.registry import Progress, proof
@@ -48,14 +50,28 @@ def play_round(progress: Progress, product: Product, *, golems: int, seconds: fl
     """Load the product for `seconds`; what went wrong. Figures go to the progress's notes."""
     owners = [make_owner() for _ in range(golems)]
     made = [make_golem(owner, "Load") for owner in owners]
-    ids = [golem.pk for golem in made]
     clients = [
         Client(product.url, make_token(made[number % golems], owners[number % golems])) for number in range(CLIENTS)
     ]
     changing = [Owner(golem, owner, seed) for seed, (golem, owner) in enumerate(zip(made, owners, strict=True))]
+    return play(progress, product, golems=made, clients=clients, owners=changing, seconds=seconds)
+
+
+def play(
+    progress: Progress,
+    product: Product,
+    *,
+    golems: Sequence[Golem],
+    clients: Sequence[Client],
+    owners: Sequence[Owner | Approver],
+    seconds: float,
+    may_block: frozenset[str] = checks.EXPECTED_BLOCKS,
+) -> list[str]:
+    """Let all of them act for `seconds`; what went wrong. `may_block` are codes that a permit may be blocked for."""
+    ids = [golem.pk for golem in golems]
     deadlocks, repeated = checks.count_deadlocks(), sum(count_repeated().values())
     is_over, started = threading.Event(), clock.monotonic_ms()
-    everybody: list[Client | Owner] = [*clients, *changing]
+    everybody: list[Client | Owner | Approver] = [*clients, *owners]
     threads = [threading.Thread(target=each.run, args=(is_over,), daemon=True) for each in everybody]
     for thread in threads:
         thread.start()
@@ -73,15 +89,17 @@ def play_round(progress: Progress, product: Product, *, golems: int, seconds: fl
     again = sum(count_repeated().values()) - repeated
     findings += [f"{deadlocks} deadlocks, {again} transactions repeated"] if deadlocks or again else []
     findings += [line for each in everybody for line in each.failures]
-    findings += [f"{count} permits blocked: {code}" for code, count in checks.find_blocks(ids).items()]
-    findings += checks.find_broken(ids)
+    findings += [f"{count} permits blocked: {code}" for code, count in checks.find_blocks(ids, may_block).items()]
+    findings += [*checks.find_broken(ids), *checks.find_unverified(ids)]
     times = [each for client in clients for each in client.times_ms]
     if not times:
         findings.append("nothing was committed")
-    refused, changes = _add(client.codes for client in clients), _add(each.done for each in changing)
+    refused, changes = _add(client.codes for client in clients), _add(each.done for each in owners)
+    ended = _add(client.statuses for client in clients)
     progress.notes.append(
-        f"{CLIENTS} clients on {golems} golem{'s' * (golems > 1)}: {checks.describe_times(times, took)};"
-        f" refused: {refused}; changes: {changes}; deadlocks {deadlocks}, repeated {again}"
+        f"{len(clients)} clients on {len(golems)} golem{'s' * (len(golems) > 1)}: {checks.describe_times(times, took)};"
+        f" ended: {ended}; {checks.count_untold(ids)} of them not told apart; refused: {refused}; changes: {changes};"
+        f" deadlocks {deadlocks}, repeated {again}"
     )
     return findings
 

@@ -6,12 +6,14 @@ because a chain's newest rules may price an opcode anew before py-evm does; ever
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.simulation.engine import CallOutcome, SimulationEngine, SimulationRequest, SimulationResult
+from tools_app.toolkit.views import BlockRef
 
 GAS_TOLERANCE_BPS: Final = 200
 """As much as a receipt may differ from its prediction before that counts as a divergence."""
@@ -62,17 +64,19 @@ def run_both(
     first: SimulationEngine,
     second: SimulationEngine,
     deadline: Deadline,
+    forget: Callable[[BlockRef], None] = lambda block: None,
 ) -> SimulationResult:
     """The first engine's result with what only the second knows, once both agree.
 
     Both run on the same block: without one in the request, on the block the first engine chose. Where they disagree
-    both run once more on it: a node that mines while it answers for its newest block may answer from the next one's
-    state. Raises SimulationDisagrees, and what either engine raises.
+    both run once more on it, after `forget` let go of what is held of its state: a node that mines while it answers
+    for its newest block may answer from the next one's. Raises SimulationDisagrees, and what either engine raises.
     """
     one = first.run(request, deadline=deadline)
     same = replace(request, block=one.block)
     two = second.run(same, deadline=deadline)
     if find_differences(one, two):
+        forget(one.block)
         one, two = first.run(same, deadline=deadline), second.run(same, deadline=deadline)
     differences = find_differences(one, two)
     if differences:

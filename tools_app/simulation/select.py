@@ -9,6 +9,7 @@ Nothing less exact ever stands in silently: the result's label says what ran.
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -89,7 +90,8 @@ def run_simulation(
     names = choose_engines(risk_tier=risk_tier, setting=setting, is_pyevm_enough=is_pyevm_enough)
     engines = [select_engine(request.chain_id, name, is_paired=len(names) == 2) for name in names]
     if len(engines) == 2:
-        result = run_both(request, first=engines[0], second=engines[1], deadline=deadline)
+        forget = partial(_forget_state, request.chain_id)
+        result = run_both(request, first=engines[0], second=engines[1], deadline=deadline, forget=forget)
         check_head(get_pool(request.chain_id), result.block, deadline)
         return result
     try:
@@ -99,6 +101,12 @@ def run_simulation(
         if not may_replace or error.data.get("cause") != _NODE_LACKS:
             raise
         return select_engine(request.chain_id, "pyevm").run(request, deadline=deadline)
+
+
+def _forget_state(chain_id: int, block: BlockRef) -> None:
+    from tools_app.simulation.pyevm.base import BASES
+
+    BASES.forget(chain_id, block.hash)
 
 
 def read_apart(chain_id: int, gauges: tuple[Gauge, ...], *, block: BlockRef, deadline: Deadline) -> tuple[int, ...]:

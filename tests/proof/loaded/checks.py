@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 import threading
 from collections import Counter, defaultdict
@@ -13,7 +14,7 @@ from django.db import connection
 
 from archetypes_app.models import Golem
 from golem_project.embedded.world.rpc import JsonRpc
-from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction, SpendEntry
+from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction, OutcomeRecord, SpendEntry
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.spending import SpendState
 from permits_app.models.transaction import PayloadPurpose
@@ -24,6 +25,7 @@ from tools_app.core.clock import Deadline
 # What an owner's change or halt does to a permit that waits; every other block is ours.
 EXPECTED_BLOCKS = frozenset({"GOLEM_HALTED", "POLICY_CHANGED"})
 _QUIET_MS = 60_000
+_SAYS_NOBODY_KNOWS = re.compile("do not tell how much|ran in part in the same blocks")
 
 
 def count_deadlocks() -> int:
@@ -45,13 +47,33 @@ def wait_until_quiet(golem_ids: Sequence[UUID]) -> bool:
     return True
 
 
-def find_blocks(golem_ids: Sequence[UUID]) -> Counter[str]:
-    """How many permits were blocked, by the code that says why; those of owners' changes are left out."""
+def find_blocks(golem_ids: Sequence[UUID], may_block: frozenset[str] = EXPECTED_BLOCKS) -> Counter[str]:
+    """How many permits were blocked, by the code that says why, but for the codes that may block one."""
     rows = ActionPermit.objects.filter(golem_id__in=golem_ids, status=PermitStatus.BLOCKED)
     codes = Counter(
         str(problem.get("code", reason)) for problem, reason in rows.values_list("problem", "status_reason")
     )
-    return Counter({code: count for code, count in codes.items() if code not in EXPECTED_BLOCKS})
+    return Counter({code: count for code, count in codes.items() if code not in may_block})
+
+
+def find_unverified(golem_ids: Sequence[UUID]) -> Iterator[str]:
+    """What was carried out otherwise than its permit promised."""
+    for tool, findings in _list_unverified(golem_ids):
+        if contradicting := [each for each in findings if not _SAYS_NOBODY_KNOWS.search(each)]:
+            yield f"{tool} is not verified: {'; '.join(contradicting)}"
+
+
+def count_untold(golem_ids: Sequence[UUID]) -> int:
+    """Permits of which nobody can say what they did beside others of their golem in the same blocks."""
+    rows = _list_unverified(golem_ids)
+    return sum(all(_SAYS_NOBODY_KNOWS.search(each) for each in findings) for _, findings in rows)
+
+
+def _list_unverified(golem_ids: Sequence[UUID]) -> list[tuple[str, list[str]]]:
+    rows = OutcomeRecord.live.filter(
+        permit__golem_id__in=golem_ids, permit__status=PermitStatus.COMMITTED, is_verified=False
+    )
+    return list(rows.values_list("permit__tool_name", "findings"))
 
 
 def find_broken(golem_ids: Sequence[UUID]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from tools_app.core.clock import Deadline
 from tools_app.simulation.differential import SimulationDisagrees, find_differences, is_gas_close, run_both
 from tools_app.simulation.engine import SimulationRequest, SimulationResult, SimulationUnavailable
 from tools_app.simulation.pyevm import rules
+from tools_app.simulation.pyevm.base import BASES, NO_ACCOUNT
 from tools_app.simulation.select import choose_engines, run_simulation, select_engine
 from tools_app.toolkit.enums import EngineSetting, RiskTier
 from tools_app.toolkit.plan import Call
@@ -96,6 +97,20 @@ def test_a_node_that_once_answered_from_the_next_block_is_asked_again_on_the_sam
     hurried = Hurried(lambda result: _bend_balance(result) if len(asked) == 1 else result)
     result = run_both(replace(swap, block=None), first=hurried, second=select_engine(31337), deadline=FAR)
     assert result.succeeded and [each.block for each in asked] == [None, result.block]
+
+
+def test_what_was_once_told_wrong_of_a_blocks_state_is_let_go_before_both_run_once_more(
+    swap: SimulationRequest,
+) -> None:
+    """A balance of the next block, once held, would be this block's for as long as its state is kept."""
+    block = run_simulation(swap, deadline=FAR, risk_tier=RiskTier.ELEVATED).block
+    sender = bytes.fromhex(swap.sender.removeprefix("0x"))
+    for is_second in (False, True):
+        base = BASES.get(31337, block.hash, is_second=is_second)
+        held = base.accounts.get(sender, NO_ACCOUNT)
+        base.put_account(sender, held._replace(balance=held.balance + 10**18))
+    result = run_simulation(replace(swap, block=block), deadline=FAR, risk_tier=RiskTier.ELEVATED)
+    assert result.succeeded and result.engine == "rpc+pyevm"
 
 
 def test_what_is_held_is_compared_only_where_the_calls_succeed(swap: SimulationRequest) -> None:

@@ -277,9 +277,11 @@ def _run(
     try:
         answer = _call_in_time(tool, ctx, call)
     except GolemError as error:
-        if isinstance(error, BudgetExceeded):
+        is_overrun = isinstance(error, BudgetExceeded)
+        goes_on = is_overrun and tool.keeps_checkpoint and bool(ctx.checkpoint.kept)
+        if is_overrun:
             # What was done of it, and whether the next call of the same goes on from there.
-            error.data |= {"steps_done": list(told.reached), "goes_on": bool(ctx.checkpoint.kept)}
+            error.data |= {"steps_done": list(told.reached), "goes_on": goes_on}
         told.add(
             EventType.TOOL_ERROR,
             tool_name=tool.name,
@@ -287,8 +289,9 @@ def _run(
             error_code=error.code,
             error_message=error.detail,
             duration_ms=int(clock.monotonic_ms() - started_ms),
+            **(_tell_progress(ctx.checkpoint) if goes_on else {}),
         )
-        if isinstance(error, BudgetExceeded) and tool.keeps_checkpoint and ctx.checkpoint.kept:
+        if goes_on:
             keep_checkpoint(**place, data=ctx.checkpoint.kept, now=now)
         raise
     else:
@@ -356,6 +359,12 @@ def _summarise(answer: Any) -> str:
     data = answer.data if isinstance(answer, ToolResult) else answer
     names = sorted(map(str, data)) if isinstance(data, Mapping) else []
     return f"fields: {', '.join(names)}"[:_LONGEST_SUMMARY] if names else type(answer).__name__
+
+
+def _tell_progress(checkpoint: Checkpoint) -> dict[str, Any]:
+    """How far a call came that can go on later: the figures it keeps, for its texts may be a stranger's words."""
+    figures = {name: value for name, value in checkpoint.kept.items() if type(value) is int}
+    return {"checkpoint": figures} if figures else {}
 
 
 class _Told:
@@ -429,9 +438,15 @@ def _make_context(
         if name not in steps:
             raise ValueError(f"{tool.name} reports the step {name!r}, which it does not declare")
         _check_time(tool, deadline)
-        told.reached.append(name)
+        if name not in told.reached:
+            told.reached.append(name)
         told.add(
-            EventType.TOOL_UPDATE, tool_name=tool.name, step_name=name, step_index=steps[name], total_steps=len(steps)
+            EventType.TOOL_UPDATE,
+            tool_name=tool.name,
+            step_name=name,
+            step_index=steps[name],
+            total_steps=len(steps),
+            **(_tell_progress(checkpoint) if tool.keeps_checkpoint else {}),
         )
 
     return context(

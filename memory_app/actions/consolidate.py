@@ -81,8 +81,8 @@ class _Tally:
 
 
 def list_golems_to_consolidate(*, now: datetime) -> list[UUID]:
-    """Golems with enough new verified episodes for a cluster."""
-    rows = _candidates(now).values_list("golem_id", flat=True).distinct()
+    """Golems with memory switched on and enough new verified episodes for a cluster."""
+    rows = _candidates(now).filter(golem__is_memory_enabled=True).values_list("golem_id", flat=True).distinct()
     return [golem_id for golem_id in rows if _candidates(now).filter(golem_id=golem_id).count() >= LEAST_CLUSTER]
 
 

@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from archetypes_app.models import Golem
 from memory_app.actions.consolidate import consolidate, list_golems_to_consolidate
 from memory_app.augment import Augmentation, augment, tighten_slippage
 from memory_app.models import Episode, Insight
@@ -191,3 +192,19 @@ def test_the_task_serves_every_golem_with_news(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("memory_app.tasks.clock.now", lambda: NOW)
     assert consolidate_memory_task() == 2
     assert {row.golem_id for row in Insight.objects.all()} == {first.pk, second.pk}
+
+
+@pytest.mark.django_db
+def test_a_golem_whose_memory_is_switched_off_draws_no_conclusions_until_it_is_on_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    golem = make_golem()
+    live(golem, 3)
+    switch = Golem.objects.filter(pk=golem.pk)
+    switch.update(is_memory_enabled=False)
+    monkeypatch.setattr("memory_app.tasks.clock.now", lambda: NOW)
+    assert consolidate_memory_task() == 0
+    assert not Insight.objects.filter(golem=golem).exists()
+    switch.update(is_memory_enabled=True)
+    assert consolidate_memory_task() == 1
+    assert Insight.objects.filter(golem=golem).exists()

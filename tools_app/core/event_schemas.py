@@ -293,7 +293,8 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         permit_id=UUID,
     ),
     E.TOOL_UPDATE: _describe(
-        "A handler reaches one of its declared progress steps; `step_index` counts from 0.",
+        "A handler reaches one of its declared progress steps, or goes on in it; `step_index` counts from 0."
+        " `checkpoint` is how far a read came that can go on from there when its time is over, in whole numbers.",
         {**_CALL, "step_name": TEXT, "step_index": INTEGER, "total_steps": INTEGER},
         call_id=UUID,
         checkpoint=OBJECT,
@@ -308,7 +309,8 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         result_summary=TEXT,
     ),
     E.TOOL_ERROR: _describe(
-        "A handler failed with a typed error, or the commit of what it planned was refused.",
+        "A handler failed with a typed error, or the commit of what it planned was refused. `checkpoint` as in"
+        " `tool:update`.",
         {**_CALL, "error_code": TEXT, "error_message": TEXT},
         permit_id=UUID,
         call_id=UUID,

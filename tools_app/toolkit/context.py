@@ -166,7 +166,7 @@ class ReadContext:
         return self.open_chain(chain_id if chain_id is not None else self.golem.home_chain_id)
 
     def step(self, name: str) -> None:
-        """Report that a declared progress step begins."""
+        """Report that a declared progress step begins, or goes on."""
         self.report_step(name)
 
     def service(self, kind: type[S]) -> S:

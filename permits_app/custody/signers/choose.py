@@ -1,4 +1,4 @@
-"""Which signer holds a key. Without one: WALLET_NOT_CONFIGURED, never a default."""
+"""Which signer holds a key. Without one: SIGNER_UNAVAILABLE, never a default."""
 
 from __future__ import annotations
 

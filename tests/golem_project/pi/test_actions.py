@@ -23,6 +23,12 @@ from permits_app.models import ActionPermit, OutboundTransaction
 from tests.golem_project.pi.conftest import PI, SWAP, Agent, assert_problem
 from tests.how_to import read_block, run_in_shell
 from tests.services import provide_chain
+from tools_app import runner
+from tools_app.core.clock import Deadline
+from tools_app.core.models import OutboxEvent
+from tools_app.models import ToolCheckpoint
+from tools_app.portfolio.markets import ChainMarkets
+from tools_app.subsystems.data import pool_tools
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY
 
@@ -215,6 +221,30 @@ def test_a_read_tool_answers_through_query_state_with_units_beside_amounts(live:
     assert set(answer) == set(wire.ToolResultOutput().fields)
     assert answer["data"]["amount_in"] == "500000000"
     assert answer["data"]["amount_in_units"] == "500 USDC"
+
+
+def test_a_read_that_can_go_on_tells_how_far_it_came_while_it_runs_and_when_its_time_is_over(
+    live: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_tools, "SCAN_BLOCKS", 40)
+    original = ChainMarkets.created
+
+    def scan_slowly(self: ChainMarkets, reader: Any, *, from_block: int, to_block: int) -> Any:
+        time.sleep(0.08)
+        return original(self, reader, from_block=from_block, to_block=to_block)
+
+    monkeypatch.setattr(ChainMarkets, "created", scan_slowly)
+    with runner.bounded_by(Deadline.after_ms(400)):
+        problem = live.post("query_state", {"query": "new_pools", "hours": 48}).json()
+    assert (problem["code"], problem["goes_on"]) == ("BUDGET_EXCEEDED", True)
+    told = OutboxEvent.objects.filter(golem_id=live.golem.pk, type__in=["tool:update", "tool:error"])
+    first, *later, end = told.order_by("sequence").values_list("payload", flat=True)
+    assert "checkpoint" not in first and later
+    reached = [each["checkpoint"]["next"] for each in (*later, end)]
+    assert reached == sorted(reached) and reached[0] < reached[-1]
+    # What it goes on from is all there, and nothing of what strangers named.
+    left = ToolCheckpoint.objects.get(golem_id=live.golem.pk).data
+    assert end["checkpoint"] == {name: left[name] for name in ("chain_id", "since", "next", "count")}
 
 
 def test_prices_of_tokens_named_in_a_search_come_from_their_feeds(live: Agent) -> None:

@@ -24,6 +24,7 @@ MOST_NEW_POOLS = 40
 SCAN_BLOCKS = 5_000
 """Blocks whose logs are read at a time; after each a call that runs out of time can go on."""
 REREAD_BLOCKS = 20
+_READING_LOGS = "Reading the factories' logs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +225,7 @@ class NewPools:
 @data.read(
     query="new_pools",
     budget=TickBudget.MEDIUM,
-    steps=("Reading the factories' logs", "Valuing pools"),
+    steps=(_READING_LOGS, "Valuing pools"),
     keeps_checkpoint=True,
     snippet=(
         "new_pools: pools of every market created in the last hours, newest first, with the dollars they hold;"
@@ -248,7 +249,7 @@ def data_get_new_pools(
     """
     reader = ctx.chain(chain_id)
     markets = markets_on(reader.chain_id)
-    ctx.step("Reading the factories' logs")
+    ctx.step(_READING_LOGS)
     found_count, latest = _scan_created(ctx, reader, markets, hours)
     newest = latest[::-1]
     ctx.step("Valuing pools")
@@ -301,4 +302,6 @@ def _scan_created(
         ctx.checkpoint.keep(
             chain_id=reader.chain_id, since=since, next=at, count=count, latest=[asdict(each) for each in latest]
         )
+        if at <= reader.block.number:
+            ctx.step(_READING_LOGS)
     return count, latest

@@ -278,7 +278,8 @@ def _end_as_stale(request: ChangeRequest, why: str, now: datetime) -> None:
     with transaction.atomic():
         lock_request(request)
         states.move_request(request=request, to=ChangeState.STALE, actor=_ACTOR, now=now, reason=why)
-        end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, why, now)
+        problem = ChangeStale(why, request_id=str(request.pk)).as_problem()
+        end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, why, now, problem=problem)
 
 
 def _close(request: ChangeRequest, result: dict[str, Any], now: datetime, *, reason: str = "") -> None:
@@ -311,4 +312,4 @@ def _fail(request: ChangeRequest, error: GolemError, now: datetime) -> None:
                 problem=error.as_problem(),
                 facts={"error_code": error.code},
             )
-        end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, error.detail, now)
+        end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, error.detail, now, problem=error.as_problem())

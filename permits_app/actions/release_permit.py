@@ -6,6 +6,7 @@ is refused, and a fee that no longer fits its caps is too. Seed: decisions, "Per
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -94,8 +95,18 @@ def open_again(
         raise PermitNotCommittable("the permit moved on while it was judged again", permit_id=str(permit.pk))
 
 
-def end_waiting_permit(request: ChangeRequest, to: PermitStatus, actor: str, reason: str, now: datetime) -> None:
-    """End the permit of a request that will not be executed and give back what it reserved."""
+def end_waiting_permit(
+    request: ChangeRequest,
+    to: PermitStatus,
+    actor: str,
+    reason: str,
+    now: datetime,
+    *,
+    problem: Mapping[str, Any] | None = None,
+) -> None:
+    """End the permit of a request that will not be executed and give back what it reserved. `problem` is the refusal
+    as its agent is told it.
+    """
     if request.permit_id is None:
         return
     done = lifecycle.transition(
@@ -106,6 +117,7 @@ def end_waiting_permit(request: ChangeRequest, to: PermitStatus, actor: str, rea
         now=now,
         reason=reason,
         finished_at=now,
+        problem=dict(problem or {}),
     )
     if done:
         ledger.release(permit_id=request.permit_id)

@@ -250,7 +250,8 @@ def _close_as_stale(request: ChangeRequest, why: str, now: datetime) -> None:
     with transaction.atomic():
         lock_request(request)
         states.move_request(request=request, to=ChangeState.STALE, actor="system:approvals", now=now, reason=why)
-        end_waiting_permit(request, PermitStatus.BLOCKED, "system:approvals", why, now)
+        problem = ChangeStale(why, request_id=str(request.pk)).as_problem()
+        end_waiting_permit(request, PermitStatus.BLOCKED, "system:approvals", why, now, problem=problem)
 
 
 def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, proof: str, now: datetime) -> None:

@@ -132,6 +132,10 @@ class PinnedReader:
                 outcomes.append(ReadOutcome(ok=False, values=(), revert_reason=f"{call.to} {_describe_output(data)}"))
         return outcomes
 
+    def forget_reads(self) -> None:
+        """Let go of what contracts answered, so that it is asked anew at the same block."""
+        self._answers.clear()
+
     def preload(
         self,
         *,

@@ -44,7 +44,11 @@ class HeldAt:
 
 
 def read_positions(*, chain: ChainReader, account: str, hints: Iterable[PositionRef] = ()) -> tuple[Position, ...]:
-    """Every position of `account` on the chain at the pinned block. Raises PositionsUnreadable, the node's errors."""
+    """Every position of `account` on the chain at the pinned block. Raises PositionsUnreadable, the node's errors.
+
+    A node that mines while it answers for its newest block may answer from the next one's state, and then two answers
+    fit no state at all: what cannot be read is asked once more.
+    """
     question = HeldAt(chain.chain_id, account, list_deployed(chain), tuple(hints))
     batches: list[Sequence[ReadCall]] = []
 
@@ -52,7 +56,12 @@ def read_positions(*, chain: ChainReader, account: str, hints: Iterable[Position
         batches.append(calls)
         return chain.call_many(calls)
 
-    positions = drive(question.ask(), call_many)
+    try:
+        positions = drive(question.ask(), call_many)
+    except PositionsUnreadable:
+        chain.forget_reads()
+        batches.clear()
+        positions = drive(question.ask(), call_many)
     LATER_READS.put(chain.chain_id, account, [call for batch in batches[1:] for call in batch])
     return positions
 

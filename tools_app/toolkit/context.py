@@ -65,6 +65,9 @@ class ChainReader(Protocol):
     def first_block_since(self, timestamp: int) -> BlockRef:
         """The first block whose time is at or after `timestamp` seconds."""
 
+    def forget_reads(self) -> None:
+        """Let go of what contracts answered, so that it is asked anew at the same block."""
+
     def preload(
         self,
         *,

@@ -184,7 +184,8 @@ def test_a_policy_that_moved_makes_the_request_stale(two_owners: Owners, critica
     request.refresh_from_db()
     assert refused.value.http_status == 409
     assert request.state == "STALE"
-    assert live.permit(str(request.permit_id)).status == "BLOCKED"
+    permit = live.permit(str(request.permit_id))
+    assert (permit.status, permit.problem["code"]) == ("BLOCKED", "CHANGE_STALE")
 
 
 def test_a_plan_that_was_tampered_with_makes_the_request_stale(two_owners: Owners, critical_swap: None) -> None:
@@ -203,6 +204,7 @@ def test_a_policy_that_moves_after_the_approval_stops_the_execution(two_owners: 
     approve(request, other)
     SpendingLimits.objects.filter(golem=live.golem).update(per_day_micro_usd=99_000_000_000)
     assert _carry_out(request).state == "STALE"
+    assert live.permit(str(request.permit_id)).problem["code"] == "CHANGE_STALE"
     assert live.mined_nonce() == 0
 
 

@@ -101,6 +101,9 @@ class PaperChain:
             return (call.args[0] * paper.rate // 10**18,)
         return (paper.wallet.get(call.to, 0),)
 
+    def forget_reads(self) -> None:
+        """Nothing is held."""
+
     def preload(self, **_: Any) -> None:
         """Nothing is far away."""
 

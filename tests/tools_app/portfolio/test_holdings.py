@@ -22,6 +22,7 @@ from tests.tools_app.portfolio.paper_bank import (
     SHARE,
     TELL,
     Paper,
+    PaperChain,
     act,
     health_by_feeds,
     on_the_shelf,
@@ -167,6 +168,30 @@ def test_positions_beyond_those_that_are_read_are_said_and_a_reader_that_fails_i
     monkeypatch.setattr(type(PROTOCOL.positions), "list", fail)
     with pytest.raises(PositionsUnreadable, match=NAME):
         measure(Paper())
+
+
+def test_answers_that_fit_no_state_are_asked_for_once_more_and_never_taken_from_what_is_held(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A node that mined meanwhile told a count of one block and the members of the next."""
+    asked, forgotten = [0], [0]
+    positions = PROTOCOL.positions
+    assert positions is not None
+    tell = positions.list
+
+    def tell_late(self: Any, chain_id: int, account: str, hints: Any) -> Any:
+        asked[0] += 1
+        told = yield from tell(chain_id, account, hints)
+        if asked[0] == 1:
+            raise KeyError("out of bounds")
+        return told
+
+    def forget(self: Any) -> None:
+        forgotten[0] += 1
+
+    monkeypatch.setattr(type(positions), "list", tell_late)
+    monkeypatch.setattr(PaperChain, "forget_reads", forget)
+    assert measure(Paper(deposited=10**18)).positions and (asked, forgotten) == ([2], [1])
 
 
 def test_a_token_that_somebody_put_into_a_position_is_not_asked_and_keeps_nothing_from_being_measured(

@@ -140,7 +140,7 @@ def test_a_command_says_what_it_kept_back(
     write_directive(
         golem_id=golem.pk, document=Document.PLAYBOOK, text="## A\n\nb", reason="x", actor="t", now=clock.now()
     )
-    export_files(golem_id=golem.pk, folder=tmp_path)
+    export_files(golem_id=golem.pk, folder=tmp_path, actor="t", now=clock.now())
     (tmp_path / "PLAYBOOK.md").write_text("## A\n\nc")
     reason = f"as {NODE} says"
     command = ["manage.py", "strategic_files", "import", str(golem.pk), str(tmp_path), "--reason", reason]

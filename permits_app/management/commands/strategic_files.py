@@ -15,7 +15,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from archetypes_app.admin.audited import name_actor
 from archetypes_app.models import Golem
-from archetypes_app.ownership import Power, has_power
+from archetypes_app.ownership import has_power
+from archetypes_app.roles import Power
 from memory_app.strategy_files import export_files, import_files
 from permits_app.approvals.second_factor import check_code
 from tools_app.core import clock

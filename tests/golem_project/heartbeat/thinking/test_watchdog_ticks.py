@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -32,7 +33,7 @@ def announced(live_golem: LiveGolem, think: Think) -> Iterator[str]:
     turn_warden_on(golem=golem, actor="owner:1", reason="I want to see it first", now=clock.now())
     permit_id: str = live_golem.preview()["permit_id"]
     key = live_golem.key.key
-    request_commit(golem=golem, api_key=key, permit_id=permit_id, wait_seconds=0, request_id="announces")
+    request_commit(golem=golem, api_key=key, permit_id=UUID(permit_id), wait_seconds=0, request_id="announces")
     assert live_golem.permit(permit_id).status == "ANNOUNCED"
     yield permit_id
     model_planner.configure(None)

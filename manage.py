@@ -27,8 +27,12 @@ def main() -> None:
             provide_services(os.environ)
         except EmbeddedError as error:
             sys.exit(f"manage.py: {error}")
+    from tools_app.core import clock
+    from tools_app.core.blocked_flows import audited
+
     for command in split_commands(sys.argv[1:]):
-        execute_from_command_line([sys.argv[0], *command])
+        with audited(actor="system:command", now=clock.now):
+            execute_from_command_line([sys.argv[0], *command])
 
 
 def split_commands(arguments: list[str]) -> list[list[str]]:

@@ -20,6 +20,7 @@ from celery.signals import (
 from django.core.exceptions import ImproperlyConfigured
 from django.db import close_old_connections
 
+from golem_project.watched_doors import WatchedTask
 from tools_app.simulation.select import warm_up
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.local")
@@ -32,7 +33,7 @@ _MEMORY_QUEUES = frozenset({"memory"})
 _MEMORY_NICENESS = 10
 _SHARE_OF_SESSION = Path("/proc/self/autogroup")
 
-app = Celery("golem")
+app = Celery("golem", task_cls=WatchedTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 # Celery closes the whole connection pool around every task of a prefork worker, which costs each preview two
 # new connections. Handing the connection back to the pool is enough, and is done below.

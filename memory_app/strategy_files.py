@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from memory_app.models.directive import Document
 from memory_app.models.provenance import Source, Trust
 from memory_app.provenance import Provenance
 from memory_app.selectors import get_directive
+from tools_app.core import audit_log
 from tools_app.core.errors import InvalidParams
 from tools_app.core.outside_json import read_toml
 from tools_app.core.whole import whole
@@ -40,9 +42,11 @@ class FileImport:
     strategies: int
 
 
-def export_files(*, golem_id: UUID, folder: Path) -> list[Path]:
-    """Write every document, the heuristics and every strategy's newest version; returns the files."""
-    (folder / STRATEGY_FOLDER).mkdir(parents=True, exist_ok=True)
+def export_files(*, golem_id: UUID, folder: Path, actor: str, now: datetime) -> list[Path]:
+    """Write every document, the heuristics and every strategy's newest version; returns the files.
+
+    The audit log says who took which files, before the first is written.
+    """
     texts: dict[Path, str] = {}
     for document, name in _MARKDOWN.items():
         directive = get_directive(golem_id=golem_id, document=document)
@@ -52,6 +56,9 @@ def export_files(*, golem_id: UUID, folder: Path) -> list[Path]:
     for strategy in list_strategies(golem_id=golem_id):
         if not strategy.is_quarantined:
             texts[folder / STRATEGY_FOLDER / f"{strategy.name}.toml"] = render_strategy(strategy)
+    files = {str(path.relative_to(folder)): sha256(text.encode()).hexdigest() for path, text in texts.items()}
+    audit_log.append(golem_id=golem_id, event="StrategiesExported", actor=actor, data={"files": files}, now=now)
+    (folder / STRATEGY_FOLDER).mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8", newline="")
     return list(texts)

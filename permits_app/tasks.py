@@ -43,7 +43,6 @@ from permits_app.permits import remembering
 from permits_app.permits.lifecycle import FINAL
 from tools_app.chain.networks import configured_networks
 from tools_app.core import clock
-from tools_app.core.blocked_flows import audited
 from tools_app.core.dispatch import BROKER_FAILURES, enqueue
 from tools_app.core.errors import DatabaseUnavailable, GolemError, InternalError
 
@@ -66,12 +65,11 @@ def preview_action_task(
 
     def preview() -> dict[str, Any]:
         golem, key_id = UUID(golem_id), UUID(api_key_id) if api_key_id else None
-        with audited(golem_id=lambda: golem, actor=actor, now=clock.now):
-            try:
-                return preview_action(golem_id=golem, api_key_id=key_id, body=body, actor=actor, now=clock.now())
-            except GolemError as error:
-                record_preview_denial(golem_id=golem, actor=actor, body=body, error=error, now=clock.now())
-                raise
+        try:
+            return preview_action(golem_id=golem, api_key_id=key_id, body=body, actor=actor, now=clock.now())
+        except GolemError as error:
+            record_preview_denial(golem_id=golem, actor=actor, body=body, error=error, now=clock.now())
+            raise
 
     return _answer(preview)
 

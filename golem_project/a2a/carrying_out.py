@@ -12,6 +12,7 @@ from golem_project.a2a.task_states import move_task
 from golem_project.pi.call import ToolAnswer, call_tool
 from golem_project.pi.exception_handler import describe_problem
 from tools_app.core import clock
+from tools_app.core.taint import name_golem
 from tools_app.toolkit.enums import PiTool
 
 
@@ -20,6 +21,7 @@ def carry_out(*, task_id: UUID, token: str) -> None:
     if not move_task(task_id=task_id, leaving=[TaskState.SUBMITTED], to=TaskState.WORKING, now=clock.now()):
         return
     task = Task.objects.select_related("golem__archetype").get(pk=task_id)
+    name_golem(task.golem_id)
     _finish(task, _answer(task, token))
 
 

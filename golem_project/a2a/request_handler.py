@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 from uuid import UUID, uuid4
@@ -179,10 +178,7 @@ class GolemRequestHandler(RequestHandler):
 
     def _start(self, row: Task, caller: Caller) -> asyncio.Future[None]:
         work = asyncio.ensure_future(
-            run_blocking(
-                partial(copy_context().run, partial(carry_out, task_id=row.pk, token=caller.token)),
-                threads=self._workers,
-            )
+            run_blocking(partial(carry_out, task_id=row.pk, token=caller.token), threads=self._workers)
         )
         # Held here, because nobody else may be waiting for it.
         self._running.add(work)
@@ -209,7 +205,7 @@ class GolemRequestHandler(RequestHandler):
 
     async def _run(self, function: Callable[[], T]) -> T:
         try:
-            return await run_blocking(partial(copy_context().run, function), threads=self._threads)
+            return await run_blocking(function, threads=self._threads)
         except Exception as error:  # noqa: BLE001  (rendered as every error of the API)
             raise_protocol_error(error)
 

@@ -55,7 +55,7 @@ def run_heartbeat_tick(
     if begun.abandoned_tick_id is not None:
         record_abandoned(tick_id=begun.abandoned_tick_id, golem=begun.golem, now=now())
     with (
-        audited(golem_id=lambda: begun.golem.pk, actor=ACTOR, now=now),
+        audited(golem_id=begun.golem.pk, actor=ACTOR, now=now),
         event_bus.within_tick(begun.number),
         open_tick_budget(
             theta_seconds=begun.theta_seconds, most_seconds=settings.GOLEM_HEARTBEAT_TICK_SECONDS

@@ -6,7 +6,6 @@ Authentication, scopes, parsing and errors are the framework's classes named in 
 from __future__ import annotations
 
 from typing import Any, cast
-from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -20,8 +19,7 @@ from golem_project.pi import serializers as wire
 from golem_project.pi.authentication import Agent
 from golem_project.pi.idempotency import IdempotentView
 from permits_app.safety.hooks.result_filter import filter_result
-from tools_app.core import clock
-from tools_app.core.blocked_flows import audited
+from tools_app.core.taint import name_golem
 
 PROBLEM = OpenApiResponse(wire.ProblemOutput, description="A refusal: application/problem+json")
 REFUSALS = {
@@ -33,7 +31,6 @@ class PiView(IdempotentView):
     """An endpoint of one golem's agent. `required_scope` must be set, or nobody gets in."""
 
     required_scope: Scope | None = None
-    _golem_id: UUID | None = None
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         if request.headers.get("Transfer-Encoding") and not request.META.get("CONTENT_LENGTH"):
@@ -41,13 +38,9 @@ class PiView(IdempotentView):
             request.META["CONTENT_LENGTH"] = str(len(request.body))
         return super().initialize_request(request, *args, **kwargs)
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        with audited(golem_id=lambda: self._golem_id, actor="system:door", now=clock.now):
-            return super().dispatch(request, *args, **kwargs)
-
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        self._golem_id = self.agent.golem.pk
+        name_golem(self.agent.golem.pk)
 
     @property
     def agent(self) -> Agent:

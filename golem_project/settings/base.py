@@ -63,6 +63,7 @@ MIDDLEWARE = [
     "golem_project.page_headers.PageHeaders",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "golem_project.request_id.RequestIdMiddleware",
+    "golem_project.watched_doors.WatchedRequests",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

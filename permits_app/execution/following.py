@@ -14,6 +14,7 @@ from django.db import InterfaceError, OperationalError, connections
 
 from permits_app.execution.follower import Follower
 from tools_app.core import clock, wakeups
+from tools_app.core.blocked_flows import audited
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +69,8 @@ class Following:
     def _look(self, follower: Follower) -> float | None:
         """Seconds until the next look; None where there is nothing to look at now."""
         try:
-            look = follower.look(now=clock.now())
+            with audited(actor="system:follower", now=clock.now):
+                look = follower.look(now=clock.now())
         except (OperationalError, InterfaceError) as error:
             logger.warning("chain %s is not followed now: %s", follower.chain_id, type(error).__name__)
         except Exception:

@@ -40,6 +40,7 @@ CALLED_BY_NAME = {
         *(
             "RedactingReporter",
             "RequestIdFilter",
+            "WatchedRequests",
             "describe_environment",
             "fill_dashboard",
             "link_help",

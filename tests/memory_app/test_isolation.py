@@ -93,7 +93,9 @@ def _through_the_index(golem: Golem) -> Any:
 
 def _export_files(golem: Golem) -> Any:
     with TemporaryDirectory() as folder:
-        return [path.read_text() for path in export_files(golem_id=golem.pk, folder=Path(folder))]
+        return [
+            path.read_text() for path in export_files(golem_id=golem.pk, folder=Path(folder), actor="owner:1", now=NOW)
+        ]
 
 
 def _export_archive(golem: Golem) -> Any:

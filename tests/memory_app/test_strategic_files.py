@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 import uuid
 from datetime import timedelta
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.core.management.base import CommandError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,8 +25,12 @@ from memory_app.models import Directive, Insight, Strategy
 from memory_app.models.directive import Document
 from memory_app.provenance import Provenance
 from memory_app.strategy_files import export_files, import_files
+from permits_app.approvals.second_factor import check_code
+from tests import factories
 from tests.memory_app.factories import NOW, make_golem, remember
+from tests.permits_app.approvals.people import give_device, next_code
 from tools_app.core.errors import InvalidParams
+from tools_app.core.models import AuditEntry
 
 GOOD: dict[str, Any] = {"prediction": {"a": "1000"}, "outcome": {"a": "1000", "succeeded": True}}
 _TEXT = st.text(st.characters(blacklist_categories=("Cs", "Cc")), max_size=30)
@@ -65,14 +71,14 @@ def fill(golem: Any) -> None:
 def test_files_read_back_unchanged_change_nothing_and_fill_another_golem_alike(tmp_path: Path) -> None:
     golem, heir = make_golem(), make_golem()
     fill(golem)
-    paths = export_files(golem_id=golem.pk, folder=tmp_path)
+    paths = export_files(golem_id=golem.pk, folder=tmp_path, actor="owner:1", now=NOW)
     assert [path.name for path in paths] == ["PLAYBOOK.md", "STRATEGY.md", "HEURISTICS.toml", "eth-range.toml"]
     done = import_files(golem_id=golem.pk, folder=tmp_path, actor="owner:1", reason="back", now=NOW)
     assert (done.documents, done.heuristics, done.strategies) == (0, 0, 0)
     before = {path.name: path.read_bytes() for path in paths}
     done = import_files(golem_id=heir.pk, folder=tmp_path, actor="owner:1", reason="moved", now=NOW)
     assert (done.documents, done.heuristics, done.strategies) == (2, 1, 1)
-    again = export_files(golem_id=heir.pk, folder=tmp_path / "again")
+    again = export_files(golem_id=heir.pk, folder=tmp_path / "again", actor="owner:1", now=NOW)
     assert {path.name: path.read_bytes() for path in again} == before
 
 
@@ -80,12 +86,43 @@ def test_files_read_back_unchanged_change_nothing_and_fill_another_golem_alike(t
 def test_the_command_writes_files_and_reads_them_back(tmp_path: Path, capsys: Any) -> None:
     golem = make_golem()
     fill(golem)
-    call_command("strategic_files", "export", str(golem.pk), str(tmp_path))
+    give_device(golem.owner)
+    owner, code = golem.owner.get_username(), next_code(golem.owner)
+    call_command("strategic_files", "export", str(golem.pk), str(tmp_path), owner=owner, code=code)
     (tmp_path / "PLAYBOOK.md").write_text("## Sizing\n\nA quarter.\n")
     call_command("strategic_files", "import", golem.name, str(tmp_path))
     assert "1 documents, 0 heuristics and 0 strategies changed" in capsys.readouterr().out
     newest = Directive.objects.filter(golem=golem, document="PLAYBOOK").latest("version")
     assert (newest.version, "-Half." in newest.diff, "+A quarter." in newest.diff) == (2, True, True)
+
+
+@pytest.mark.django_db
+def test_strategies_leave_only_with_an_owners_code_and_the_audit_log_says_who_took_what(tmp_path: Path) -> None:
+    golem, stranger = make_golem(), factories.make_owner(name="stranger")
+    fill(golem)
+    for person in (golem.owner, stranger):
+        give_device(person)
+    owner = golem.owner.get_username()
+    used = next_code(golem.owner)
+    check_code(user=golem.owner, code=used)
+    asked: list[dict[str, str]] = [
+        {},
+        {"owner": owner, "code": ""},
+        {"owner": owner, "code": used},
+        {"owner": "stranger", "code": next_code(stranger)},
+        {"owner": "nobody", "code": "123456"},
+    ]
+    for signed in asked:
+        with pytest.raises(CommandError):
+            call_command("strategic_files", "export", str(golem.pk), str(tmp_path), **signed)
+    assert list(tmp_path.iterdir()) == []
+    assert not AuditEntry.objects.filter(event="StrategiesExported").exists()
+    code = next_code(golem.owner)
+    call_command("strategic_files", "export", str(golem.pk), str(tmp_path), owner=owner, code=code)
+    [entry] = AuditEntry.objects.filter(golem_id=golem.pk, event="StrategiesExported")
+    assert entry.actor == f"owner:{golem.owner.pk}"
+    written = (tmp_path / "strategies" / "eth-range.toml").read_bytes()
+    assert entry.data["files"]["strategies/eth-range.toml"] == hashlib.sha256(written).hexdigest()
 
 
 @pytest.mark.django_db
@@ -141,7 +178,7 @@ def test_a_heuristic_left_out_is_archived_and_each_move_is_a_version() -> None:
 def test_a_broken_file_changes_nothing_at_all(tmp_path: Path) -> None:
     golem = make_golem()
     fill(golem)
-    export_files(golem_id=golem.pk, folder=tmp_path)
+    export_files(golem_id=golem.pk, folder=tmp_path, actor="owner:1", now=NOW)
     (tmp_path / "PLAYBOOK.md").write_text("## Other\n\ntext\n")
     (tmp_path / "strategies" / "eth-range.toml").write_text("name = 1\n")
     with pytest.raises(InvalidParams):

@@ -20,7 +20,7 @@ from tools_app.core.hashing import hash_canonical
 from tools_app.core.models import AuditEntry, AuditHead, EventSequence
 from tools_app.core.prepared import Filled, Prepared, Rows, fetch_together
 from tools_app.core.storable_text import make_plain_value
-from tools_app.core.taint import DataSink, clean_for
+from tools_app.core.taint import DataSink, about, clean_for
 from tools_app.core.whole import whole
 
 GENESIS_HASH = "0x" + "00" * 32
@@ -54,6 +54,8 @@ def append(
     # Without a savepoint of its own: an entry that cannot be written takes the change it describes with it.
     with transaction.atomic(savepoint=False):
         ((seq, last_hash),) = head or _lock_head(golem_id)
+        with about(golem_id):
+            cleaned = clean_for(DataSink.AUDIT, data)
         entry = AuditEntry(
             golem_id=golem_id,
             seq=seq + 1,
@@ -62,7 +64,7 @@ def append(
             heartbeat_tick=heartbeat_tick,
             event=event,
             actor=make_plain_value(actor),
-            data=make_plain_value(clean_for(DataSink.AUDIT, data)),
+            data=make_plain_value(cleaned),
         )
         entry.entry_hash = hash_entry(entry)
         columns = {field.attname: getattr(entry, field.attname) for field in AuditEntry._meta.concrete_fields}

@@ -1,33 +1,49 @@
-"""What was kept from a sink while a golem's call was served, in its audit log: labels, sinks and counts, never a text.
+"""What was kept from a sink while a call was served, in its golem's audit log: labels, sinks and counts, never a text.
 
-A door opens one around each call. Seed: 002, "TaintedString"; facts 9 (TaintViolationBlocked).
+Every door opens one around each call: a request, a task, a tick, a command, a look of a thread that follows a chain
+(`tests/architecture/test_watched_doors.py`). Seed: 002, "TaintedString"; facts 9 (TaintViolationBlocked).
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from uuid import UUID
 
-from tools_app.core import audit_log
-from tools_app.core.taint import watching
+from tools_app.core.taint import Blocked, Watch, watching
+
+logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def audited(*, golem_id: Callable[[], UUID | None], actor: str, now: Callable[[], datetime]) -> Iterator[None]:
-    """Appends TaintViolationBlocked at the end, once, where something was kept back; `golem_id` is asked then, and None
-    is a call of nobody. An answer that is on its way keeps it, an error too.
+def audited(*, actor: str, now: Callable[[], datetime], golem_id: UUID | None = None) -> Iterator[None]:
+    """Appends TaintViolationBlocked at the end, once for each golem of which something was kept back; what is of no
+    known golem stands in the server's log. An answer that is on its way keeps it, an error too.
     """
-    with watching() as found:
-        try:
+    watch = Watch()
+    try:
+        with watching(golem_id) as watch:
             yield
-        finally:
-            golem = golem_id() if found else None
-            if golem is not None:
-                blocked = [
-                    {"label": str(label), "sink": str(sink), "count": count}
-                    for (label, sink), count in sorted(found.items())
-                ]
-                facts = {"blocked": blocked}
-                audit_log.append(golem_id=golem, event="TaintViolationBlocked", actor=actor, data=facts, now=now())
+    finally:
+        for golem, blocked in watch.by_golem().items():
+            _tell(golem, blocked, actor, now)
+
+
+def _tell(golem_id: UUID | None, blocked: Blocked, actor: str, now: Callable[[], datetime]) -> None:
+    told = [{"label": str(label), "sink": str(sink), "count": count} for (label, sink), count in blocked.items()]
+    if golem_id is None:
+        words = ", ".join(f"{each['label']} from {each['sink']} {each['count']} times" for each in told)
+        logger.warning("kept back by %s, of no golem that is known: %s", actor, words)
+        return
+    try:
+        # Loaded when there is something to tell: doors open before models are there.
+        from tools_app.core import audit_log
+
+        audit_log.append(
+            golem_id=golem_id, event="TaintViolationBlocked", actor=actor, data={"blocked": told}, now=now()
+        )
+    except Exception:
+        # What was done is done, and what was kept back is kept back; the answer that says so must not be lost.
+        logger.exception("kept back by %s of golem %s, and not in its audit log: %s", actor, golem_id, told)

@@ -29,7 +29,7 @@ from tools_app.core.events import Event
 from tools_app.core.models import EventSequence, OutboxEvent
 from tools_app.core.prepared import Filled, Prepared
 from tools_app.core.storable_text import make_plain_value
-from tools_app.core.taint import DataSink, clean_for
+from tools_app.core.taint import DataSink, about, clean_for
 
 logger = logging.getLogger(__name__)
 
@@ -143,7 +143,8 @@ def _fill(golem_id: UUID, events: Sequence[Event], now: datetime, heartbeat_tick
     held = _held.get()
     if held is not None and held.golem_id == golem_id:
         events, held.events = [*held.events, *events], []
-    payloads = [clean_for(DataSink.EVENTS, event.payload) for event in events]
+    with about(golem_id):
+        payloads = [clean_for(DataSink.EVENTS, event.payload) for event in events]
     if _checks_payloads:
         for event, payload in zip(events, payloads, strict=True):
             check_payload(event.type, payload)

@@ -11,13 +11,14 @@ import hashlib
 import re
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, ParamSpec, TypeVar
+from uuid import UUID
 
 
 class TaintLabel(StrEnum):
@@ -51,9 +52,38 @@ _ALLOWED: dict[TaintLabel, frozenset[DataSink]] = {
 
 REMOVED: Final = "[removed]"
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 Blocked = Counter[tuple[TaintLabel, DataSink]]
 """How often a value of a label was kept from a sink."""
-_watch: ContextVar[Blocked | None] = ContextVar("blocked_flows", default=None)
+
+
+@dataclass(slots=True)
+class Watch:
+    """What was kept from sinks since it opened, and of which golem. `golem_id`: whose call it is, where that is
+    known; `seen`: the golems that anything was written of meanwhile.
+    """
+
+    golem_id: UUID | None = None
+    found: Counter[tuple[UUID | None, TaintLabel, DataSink]] = field(default_factory=Counter)
+    seen: set[UUID] = field(default_factory=set)
+
+    def by_golem(self) -> dict[UUID | None, Blocked]:
+        """What was found, by golem. What no sink said a golem of is of the golem whose call it is, or of the only one
+        that was seen; else of nobody.
+        """
+        only = next(iter(self.seen)) if len(self.seen) == 1 else None
+        found: dict[UUID | None, Blocked] = {}
+        for (golem_id, label, sink), count in sorted(self.found.items(), key=lambda each: each[0][1:]):
+            found.setdefault(golem_id or self.golem_id or only, Counter())[label, sink] += count
+        return found
+
+
+_watch: ContextVar[Watch | None] = ContextVar("blocked_flows", default=None)
+_about: ContextVar[UUID | None] = ContextVar("blocked_flows_about", default=None)
+# Threads of one call count into one watch.
+_counting = threading.Lock()
 
 _SHORTEST_KNOWN: Final = 8
 _MOST_KNOWN: Final = 4_096
@@ -127,20 +157,56 @@ def can_flow_to(label: TaintLabel, sink: DataSink) -> bool:
 
 
 @contextmanager
-def watching() -> Iterator[Blocked]:
+def watching(golem_id: UUID | None = None) -> Iterator[Watch]:
     """Counts, inside, what is kept from sinks that may not see it; what a watch within this one counts is its own."""
-    found: Blocked = Counter()
-    token = _watch.set(found)
+    watch = Watch(golem_id)
+    token, about_token = _watch.set(watch), _about.set(None)
     try:
-        yield found
+        yield watch
     finally:
+        _about.reset(about_token)
         _watch.reset(token)
 
 
+def name_golem(golem_id: UUID) -> None:
+    """Say whose call is being served, once that is known."""
+    watch = _watch.get()
+    if watch is not None:
+        watch.golem_id = golem_id
+
+
+@contextmanager
+def about(golem_id: UUID) -> Iterator[None]:
+    """What is kept back inside is of this golem: for sinks that write of one."""
+    watch = _watch.get()
+    if watch is not None:
+        watch.seen.add(golem_id)
+    token = _about.set(golem_id)
+    try:
+        yield
+    finally:
+        _about.reset(token)
+
+
+def carry_watch(function: Callable[P, T]) -> Callable[P, T]:
+    """`function` for a thread that works for this call: what it keeps back counts as the call's."""
+    watch = _watch.get()
+
+    def carried(*args: P.args, **kwargs: P.kwargs) -> T:
+        token = _watch.set(watch)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _watch.reset(token)
+
+    return carried
+
+
 def _block(label: TaintLabel, sink: DataSink) -> str:
-    found = _watch.get()
-    if found is not None:
-        found[label, sink] += 1
+    watch = _watch.get()
+    if watch is not None:
+        with _counting:
+            watch.found[_about.get(), label, sink] += 1
     return REMOVED
 
 

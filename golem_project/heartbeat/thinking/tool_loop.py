@@ -41,6 +41,7 @@ from golem_project.heartbeat.thinking.errors import (
 )
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.taint import carry_watch
 
 LOOP_WINDOW = 20
 LEAST_SECONDS = 0.05
@@ -167,7 +168,7 @@ class _Loop:
                 contents = [self._answer(batch[0])]
             else:
                 with ThreadPoolExecutor(len(batch), thread_name_prefix="tool-call") as pool:
-                    contents = list(pool.map(partial(_in_own_connection, self._answer), batch))
+                    contents = list(pool.map(carry_watch(partial(_in_own_connection, self._answer)), batch))
             for call, (content, code) in zip(batch, contents, strict=True):
                 if code:
                     self.transcript.refusals.append(code)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import re
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -38,11 +38,17 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_second_run_says_nothing_and_takes_well_under_a_second() -> None:
     if not bootstrap.is_installed(bootstrap.wanted_stamp()):
         pytest.fail("these tests run in an environment that `make setup` did not make: run `make setup`")
-    begun = time.monotonic()
+    begun = _time_of_children()
     command = [str(Path(sys.base_prefix) / "bin" / "python3"), "-I", str(SCRIPT), "--no-world"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
-    assert time.monotonic() - begun < 1.0
+    # Processor time: what else runs on the machine takes none of it.
+    assert _time_of_children() - begun < 1.0
+
+
+def _time_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @pytest.mark.parametrize("file", ["requirements.txt", "constraints.txt"])

@@ -178,7 +178,7 @@ def test_a_watchdog_sees_what_is_announced_and_cancels_it_over_rest(watched: Liv
     assert watched.permit(permit_id).status == "CANCELLED"
 
 
-def test_a_watchdog_sees_what_is_announced_and_cancels_it_from_its_own_tick(watched: LiveGolem) -> None:
+def test_a_watchdogs_tools_show_what_is_announced_and_cancel_it(watched: LiveGolem) -> None:
     sync_builtins()
     permit_id = _announce(watched)
     kind = Archetype.objects.get(name="vault-watchdog")

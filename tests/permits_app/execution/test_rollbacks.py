@@ -173,6 +173,7 @@ def test_what_can_never_be_mined_again_is_told_as_lost_and_what_is_known_of_it_c
     old, new = Episode.objects.get(pk=episode_id), Episode.objects.get(pk=corrected)
     assert old.is_quarantined and str(new.pk) in old.quarantine_reason and old.outcome["succeeded"]
     assert not new.is_quarantined and not new.outcome["succeeded"]
+    assert (old.importance, new.importance, new.stability_days) == ("BASE", "CRITICAL", 90.0)
     told = OutcomeRecord.objects.filter(permit_id=UUID(permit_id)).order_by("pk").values_list("episode_id", flat=True)
     assert list(told) == [episode_id, corrected]
     assert live_golem.commit(live_golem.preview(amount="300000000")["permit_id"])["status"] == PermitStatus.COMMITTED

@@ -82,10 +82,10 @@ def test_a_read_goes_on_when_the_first_node_serves_another_chain() -> None:
 def test_a_silent_node_leaves_the_next_one_time_to_answer() -> None:
     with serve_silence() as silent, serve(_head(7)) as node:
         started = time.perf_counter()
-        answer = _pool(silent, node.url).call("eth_blockNumber", deadline=Deadline.after_ms(600))
+        answer = _pool(silent, node.url).call("eth_blockNumber", deadline=Deadline.after_ms(6_000))
 
     assert answer == "0x7"
-    assert time.perf_counter() - started < 0.6
+    assert time.perf_counter() - started < 6.0
 
 
 def test_a_node_that_said_when_to_ask_again_is_not_asked_first_before() -> None:

@@ -1,4 +1,8 @@
-"""`manage.py strategic_files export|import GOLEM FOLDER`: PLAYBOOK, STRATEGY, heuristics and strategies as files."""
+"""`manage.py strategic_files export|import GOLEM FOLDER`: PLAYBOOK, STRATEGY, heuristics and strategies as files.
+
+Strategies are confidential: an export is signed for by somebody who decides for the golem, with a code of their
+authenticator, and stands in the golem's audit log.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,15 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from archetypes_app.admin.audited import name_actor
 from archetypes_app.models import Golem
+from archetypes_app.ownership import has_power
+from archetypes_app.roles import Power
 from memory_app.strategy_files import export_files, import_files
+from permits_app.approvals.second_factor import check_code
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 
@@ -22,11 +31,15 @@ class Command(BaseCommand):
         parser.add_argument("golem", help="its id or its name")
         parser.add_argument("folder", type=Path)
         parser.add_argument("--reason", default="read back from files")
+        parser.add_argument("--owner", help="whose account signs for an export")
+        parser.add_argument("--code", help="what their authenticator shows now, instead of typing it when asked")
 
     def handle(self, *args: Any, **options: Any) -> None:
         golem_id = _find_golem(options["golem"])
         if options["direction"] == "export":
-            for path in export_files(golem_id=golem_id, folder=options["folder"]):
+            actor = _sign(golem_id, options["owner"], options["code"])
+            files = export_files(golem_id=golem_id, folder=options["folder"], actor=actor, now=clock.now())
+            for path in files:
                 self.stdout.write(str(path))
             return
         try:
@@ -42,6 +55,20 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{done.documents} documents, {done.heuristics} heuristics and {done.strategies} strategies changed"
         )
+
+
+def _sign(golem_id: UUID, name: str | None, code: str | None) -> str:
+    """Who signs for the export, as the audit log names them; the code is used up."""
+    if not name:
+        raise CommandError("an export holds strategies; somebody who decides for the golem signs for it: --owner NAME")
+    owner = get_user_model()._default_manager.filter(username=name).first()
+    if owner is None or not has_power(Golem.objects.get(pk=golem_id), owner, Power.DECIDE):
+        raise CommandError(f"no account {name!r} decides for this golem")
+    try:
+        check_code(user=owner, code=code if code is not None else input("Code of your authenticator: "))
+    except GolemError as error:
+        raise CommandError(error.detail) from error
+    return name_actor(owner)
 
 
 def _find_golem(text: str) -> UUID:

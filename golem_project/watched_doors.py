@@ -1,0 +1,40 @@
+"""The two doors that all else comes through: what is kept from a sink in a request or a task is told of its golem.
+
+A new page or task has it without a word of its own: the middleware and the class of tasks are the project's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from celery import Task
+from django.http import HttpRequest, HttpResponse
+
+from tools_app.core import clock
+from tools_app.core.blocked_flows import audited
+
+
+class WatchedRequests:
+    """Middleware around every page and every call of the API; who knows the golem of a request says so by
+    `taint.name_golem`.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with audited(actor="system:door", now=clock.now):
+            return self.get_response(request)
+
+
+class WatchedTask(Task):
+    """What every task of the application is. A task that is called with a golem's id is that golem's."""
+
+    abstract = True
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        golem_id, actor = kwargs.get("golem_id"), kwargs.get("actor", "system:runtime")
+        with audited(golem_id=UUID(golem_id) if golem_id else None, actor=actor, now=clock.now):
+            return super().__call__(*args, **kwargs)

@@ -92,7 +92,7 @@ def test_where_no_validation_registry_is_known_nobody_is_asked(chain: World, mon
     known = addresses._DEPLOYMENTS[CHAIN_ID]
     # As on every main network.
     without = {key: address for key, address in known.items() if key != addresses.VALIDATION}
-    monkeypatch.setitem(addresses._DEPLOYMENTS, CHAIN_ID, without)  # type: ignore[arg-type]
+    monkeypatch.setitem(addresses._DEPLOYMENTS, CHAIN_ID, without)
     with pytest.raises(GolemError) as refused:
         call_tool(make_context(chain, address=owner.address), "identity_verify_agent", **asked)
     assert refused.value.code == "VALIDATION_NOT_OFFERED"

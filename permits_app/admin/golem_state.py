@@ -24,8 +24,8 @@ class GolemState:
     contract: bool | None
     can_act: bool
     phase: str
-    is_retired: bool = False
-    is_ending: bool = False
+    is_retired: bool
+    is_ending: bool
 
     @property
     def word(self) -> str:

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from archetypes_app.actions.sync_builtins import sync_builtins
-from archetypes_app.admin.graph_picture import draw_graph
+from archetypes_app.admin.graph_picture import BOX_HEIGHT, draw_graph
 from archetypes_app.models import Archetype, ToolProfile
 from archetypes_app.stock import list_stocked
 from tests import factories
@@ -102,3 +102,13 @@ def test_the_matrix_shows_each_profile_with_its_categories(client: Client) -> No
     assert answer.context["categories"] == [category.value.replace("_", " ") for category in list_stocked()]
     assert private.name not in rows
     assert set(rows) == set(ToolProfile.objects.filter(is_builtin=True).values_list("name", flat=True))
+
+
+def test_every_line_runs_between_the_middles_of_its_two_boxes(client: Client) -> None:
+    picture = draw_graph(visible=_names())
+    middles = {box.name: box.top + BOX_HEIGHT // 2 for box in picture.boxes}
+    assert picture.lines
+    for line in picture.lines:
+        source, _, target = line.title.partition(" asks ")
+        numbers = line.path.split()
+        assert (int(numbers[1]), int(numbers[-1])) == (middles[source], middles[target])

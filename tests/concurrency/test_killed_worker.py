@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from memory_app.models import Insight
+from permits_app.actions import commit
 from permits_app.models import ActionPermit, CapabilityGrant, OutboundTransaction, OutcomeRecord, SpendEntry
 from permits_app.models.spending import SpendState
 from tests.concurrency.doors import kill_at_each_door
@@ -80,3 +81,19 @@ def test_a_local_write_whose_worker_dies_before_any_of_its_doors_happens_once(sh
         met.append(door)
     assert {"PREPARE mint_* AS", "COMMIT"} <= set(met)
     assert verify_stored_chain(shared_golem.golem.pk).broken is None
+
+
+def test_a_fault_that_nobody_foresaw_reaches_who_runs_the_worker_and_leaves_the_permit_to_the_next(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    permit_id = live_golem.preview()["permit_id"]
+    live_golem.start(permit_id)
+    with monkeypatch.context() as patch:
+        patch.setattr(commit, "_work", fail)
+        with pytest.raises(ZeroDivisionError):
+            live_golem.work(permit_id)
+    answer = live_golem.work(permit_id)
+    assert answer is not None and answer["status"] == "COMMITTED"

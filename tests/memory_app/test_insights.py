@@ -99,6 +99,22 @@ def test_confidence_and_forgetting_decide_between_equal_texts_and_none_fades_bel
 
 
 @pytest.mark.django_db
+def test_an_insight_that_is_remembered_lasts_half_as_long_again_up_to_a_year() -> None:
+    golem = make_golem()
+    said = manage(golem, Operation.ADD, content="Swap slippage rises at noon")
+    row = Insight.objects.get(pk=said.insight_id)
+    before = row.stability_days
+    for expected in (before * 1.5, before * 2.25):
+        query_grimoire(golem_id=golem.pk, query="swap slippage", store="insights", now=NOW, text_only_reason="no model")
+        row.refresh_from_db()
+        assert row.stability_days == pytest.approx(expected)
+    Insight.objects.filter(pk=row.pk).update(stability_days=300)
+    query_grimoire(golem_id=golem.pk, query="swap slippage", store="insights", now=NOW, text_only_reason="no model")
+    row.refresh_from_db()
+    assert (row.stability_days, row.access_count) == (365, 3)
+
+
+@pytest.mark.django_db
 def test_the_tools_write_read_and_find_insights() -> None:
     golem = make_golem()
     added = write(golem, "memory_manage_insight", operation="ADD", content="Swaps at noon slip", category="slippage")

@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from threading import Timer
 from typing import Any, Final
@@ -30,11 +31,12 @@ from typing import Any, Final
 from golem_project.embedded.environment import LOCAL_RPC_VARIABLE
 from golem_project.embedded.paths import CHECKOUT
 from tests.proof import mutants
-from tests.proof.drawn_alone import OUT_OF_TIME, SECONDS_VARIABLE, WORDS_VARIABLE
+from tests.proof.drawn_alone import FIRST_VARIABLE, OUT_OF_TIME, SECONDS_VARIABLE, WORDS_VARIABLE
 from tests.proof.drawn_reasons import CHANGES_NOTHING
-from tests.proof.drawn_record import split_word
+from tests.proof.drawn_record import split_word, write_whole
 from tests.proof.drawn_session import PLAN_VARIABLE
 from tests.proof.equivalent_mutants import EQUIVALENT
+from tests.proof.forks import read_lines
 from tests.proof.mutants import Mutant
 from tests.proof.near_tests import APPS, list_near, list_quick
 from tests.proof.probes import list_probes
@@ -59,6 +61,8 @@ _MOST_ALONE: Final = 6
 _MOST_BESIDE: Final = 3
 _MOST_REACHING: Final = 60
 _ASKED_AGAIN_AT_ONCE: Final = 12
+# How long nothing may be said before those tried beside are looked at.
+_PAUSE_SECONDS: Final = 5
 _ALONE_SECONDS: Final = 30
 _MOST_SECONDS: Final = 600
 # Read by every interpreter that starts with its folder on the path, so that servers and workers which tests start are
@@ -166,14 +170,17 @@ def try_drawn(
     named = named or {}
     with ThreadPoolExecutor(max_workers=1) as beside:
         alone: list[tuple[Drawn, Future[_Alone]]] = []
-        for each, verdict in _try_forked(wanted, record, woven=woven, quick=quick, named=named):
-            if verdict["verdict"] == "alone":
+        for heard in _try_forked(wanted, record, woven=woven, quick=quick, named=named):
+            if heard is not None and heard[1]["verdict"] == "alone":
+                each, verdict = heard
                 alone.append((each, beside.submit(_try_alone, each, verdict, named.get(each.key, ()))))
-            else:
-                yield each, verdict
-            while len(alone) >= _ASKED_AGAIN_AT_ONCE and alone[_ASKED_AGAIN_AT_ONCE - 1][1].done():
-                yield from _ask_again([(one, told.result()) for one, told in alone[:_ASKED_AGAIN_AT_ONCE]])
-                del alone[:_ASKED_AGAIN_AT_ONCE]
+            elif heard is not None:
+                yield heard
+            # A few at once, or whatever there is when none is under way: a run that is ended loses little.
+            done = len(list(takewhile(lambda one: one[1].done(), alone)))
+            if done and done >= min(_ASKED_AGAIN_AT_ONCE, len(alone)):
+                yield from _ask_again([(one, told.result()) for one, told in alone[:done]])
+                del alone[:done]
         for begin in range(0, len(alone), _ASKED_AGAIN_AT_ONCE):
             yield from _ask_again([(one, told.result()) for one, told in alone[begin : begin + _ASKED_AGAIN_AT_ONCE]])
 
@@ -196,9 +203,10 @@ def _try_forked(
     woven: Sequence[Drawn],
     quick: Sequence[str],
     named: Mapping[str, Sequence[str]],
-) -> Iterator[tuple[Drawn, dict[str, Any]]]:
+) -> Iterator[tuple[Drawn, dict[str, Any]] | None]:
+    """The verdicts of one run of the tests; None now and then while there is none."""
     reading, writing = os.pipe()
-    with tempfile.TemporaryDirectory(prefix="golem-drawn-") as folder, os.fdopen(reading, encoding="utf-8") as lines:
+    with tempfile.TemporaryDirectory(prefix="golem-drawn-") as folder, os.fdopen(reading):
         near = [list_near(each.module, each.mutant)[:_MOST_FILES] for each in wanted]
         chosen = {each.key for each in wanted}
         described = [_describe(each) for each in (*wanted, *(each for each in woven if each.key not in chosen))]
@@ -231,7 +239,10 @@ def _try_forked(
         os.close(writing)
         told, numbered = 0, {(each.module, each.mutant.number): each for each in wanted}
         try:
-            for line in lines:
+            for line in read_lines(reading, patience_seconds=_PAUSE_SECONDS):
+                if line is None:
+                    yield None
+                    continue
                 verdict = json.loads(line)
                 told += verdict.pop("is_last", True)
                 yield numbered[verdict["module"], verdict["number"]], verdict
@@ -266,7 +277,7 @@ def _try_alone(drawn: Drawn, told: dict[str, Any], named: Sequence[str]) -> _Alo
     near = list_near(drawn.module, drawn.mutant)
     reaching = told.get("reaching", [])[:_MOST_REACHING]
     files = [*named, *(near[:_MOST_BESIDE] if reaching else near[:_MOST_ALONE]), *reaching]
-    run = _run_alone(files, drawn=drawn)
+    run = _run_alone(files, drawn=drawn, named=named)
     return _Alone(
         tests=tuple(files),
         failed=next(iter(run.failed), None if run.is_fit else ""),
@@ -306,13 +317,16 @@ class _Run:
     seconds: float
 
 
-def _run_alone(tests: Sequence[str], *, drawn: Drawn | None) -> _Run:
-    """The tests in a process of their own, with the mutant until the first that fails, or all of them without one."""
+def _run_alone(tests: Sequence[str], *, drawn: Drawn | None, named: Sequence[str] = ()) -> _Run:
+    """The tests in a process of their own, those `named` first, with the mutant until the first that fails, or all of
+    them without one.
+    """
     with tempfile.TemporaryDirectory(prefix="golem-mutant-") as folder:
         environment = {
             **{name: value for name, value in os.environ.items() if name not in SERVERS},
             SECONDS_VARIABLE: str(_ALONE_SECONDS if drawn is not None else _MOST_SECONDS),
             WORDS_VARIABLE: json.dumps(dict(split_word(each) for each in tests)),
+            FIRST_VARIABLE: json.dumps([split_word(each)[0] for each in named]),
         }
         if drawn is not None:
             (Path(folder) / "mutant.py").write_text(drawn.mutant.source, encoding="utf-8")
@@ -382,7 +396,7 @@ def _prove(progress: Progress, seed: int) -> None:
     record = progress.path.with_name("drawn_reached.json")
     for each, verdict in try_drawn(wanted, record=record, woven=woven, quick=list_quick(), named=_list_named()):
         known[each.key] = verdict
-        kept.write_text(json.dumps(known, indent=1), encoding="utf-8")
+        write_whole(kept, json.dumps(known, indent=1))
         _report(progress, seed, drawn, known)
     _report(progress, seed, drawn, known)
 

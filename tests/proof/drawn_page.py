@@ -8,16 +8,19 @@ kept with it: the next run asks that one first.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from golem_project.embedded.paths import CHECKOUT
 from tests.proof.drawn import DRAWN, KEPT, LEAST_NOTICED, SEEDS, Drawn, draw
 from tests.proof.drawn_reasons import SURVIVES
+from tests.proof.near_tests import APPS
 
 PAGE: Final = CHECKOUT / "docs" / "mutants.md"
 FOUND: Final = CHECKOUT / "var" / "drawn.json"
 _LATE: Final = "no quick test that it met in its time noticed it; not all slow ones that are near were asked yet"
+_NOT_LOOKED_AT: Final = "not known: nobody looked yet whether it is a hole"
 _WORDS: Final = {"survived": "met tests, and all of them passed", "unreached": "no test reached it"}
 
 
@@ -71,6 +74,10 @@ def _list_lines(kept: Mapping[str, Any]) -> Iterator[str]:
         yield f"{told['tried']}{so_far} tried, {len(told['noticed'])} noticed, {len(told['left'])} not.\n"
         if nameless := sum(not each["by"] for each in told["noticed"]):
             yield f"{nameless} of these an earlier run saw noticed, which did not keep by which test.\n"
+        yield "| Package | Tried | Noticed | Share |\n| --- | --- | --- | --- |"
+        for package, (tried, noticed) in count_by_package(told).items():
+            yield f"| {package} | {tried} | {noticed} | {100 * noticed // tried} % |"
+        yield ""
         if told["left"]:
             yield "| Not noticed | What became of it | Why |\n| --- | --- | --- |"
             for each in told["left"]:
@@ -88,9 +95,16 @@ def _show(each: Mapping[str, Any]) -> str:
     return f"`{each['module']}`: `` {name} ``"
 
 
+def count_by_package(told: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
+    """Of each app that any was tried of: how many were, and how many of them a test noticed."""
+    noticed = Counter(each["module"].partition(".")[0] for each in told["noticed"])
+    left = Counter(each["module"].partition(".")[0] for each in told["left"])
+    return {app: (noticed[app] + left[app], noticed[app]) for app in APPS if noticed[app] + left[app]}
+
+
 def find_reason(each: Mapping[str, Any]) -> str:
-    """Why nothing notices it; nothing where nobody wrote it down."""
-    return SURVIVES.get(each["module"], {}).get(each["name"], "")
+    """Why nothing notices it: what was written down of it, or that nobody looked yet."""
+    return SURVIVES.get(each["module"], {}).get(each["name"], "") or _NOT_LOOKED_AT
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ class Record:
         """Write it down whole, not more often than it is worth."""
         if is_last or time.monotonic() - self._saved_at > _SAVED_EVERY_SECONDS:
             kept = {"tests": self.tests, "parts": self.parts, "woven": self.woven}
-            self.path.write_text(json.dumps(kept), encoding="utf-8")
+            write_whole(self.path, json.dumps(kept))
             self._saved_at = time.monotonic()
 
     def is_known(self, part: str, key: str) -> bool:
@@ -71,6 +71,13 @@ class Record:
         """The tests that pass and reach it, the quickest first."""
         found = [(told["seconds"], name) for name, told in self.tests.items() if key in told["reached"]]
         return [name for _, name in sorted(found)]
+
+
+def write_whole(path: Path, text: str) -> None:
+    """In one step: a run may be ended at any moment, and the next one reads what it kept."""
+    beside = path.with_name(path.name + ".new")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
 
 
 def split_word(file: str) -> tuple[str, str]:

@@ -33,14 +33,14 @@ def tell(writing: int, told: dict[str, Any]) -> None:
         line = line[os.write(writing, line) :]
 
 
-def read_lines(reading: int) -> Iterator[str | None]:
-    """The lines of a fork until it ends; None when it said nothing for too long."""
+def read_lines(reading: int, *, patience_seconds: float = PATIENCE_SECONDS) -> Iterator[str | None]:
+    """The lines of another process until it ends; None each time it said nothing for too long."""
     kept = b""
     while True:
-        ready, _, _ = select.select([reading], [], [], PATIENCE_SECONDS)
+        ready, _, _ = select.select([reading], [], [], patience_seconds)
         if not ready:
             yield None
-            return
+            continue
         read = os.read(reading, 65_536)
         if not read:
             return

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connections, transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -169,6 +170,30 @@ def test_a_channel_that_fails_is_tried_later_and_told_everything_then(golem: Gol
     assert len(read_texts(receiver)[-1].splitlines()) == 2
     channel.refresh_from_db()
     assert (channel.failures, channel.last_error) == (0, "")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_channel_that_another_worker_gathers_for_is_not_waited_for(golem: Golem, receiver: Receiver) -> None:
+    channel = make_channel(golem, receiver.url)
+    refuse(golem)
+    is_held, is_over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        try:
+            with transaction.atomic():
+                AlertChannel.objects.select_for_update().get(pk=channel.pk)
+                is_held.set()
+                is_over.wait(5)
+        finally:
+            connections.close_all()
+
+    worker = threading.Thread(target=hold)
+    worker.start()
+    assert is_held.wait(5)
+    assert channels.gather_alerts(now=clock.now()) == 0 and worker.is_alive()
+    is_over.set()
+    worker.join()
+    assert channels.gather_alerts(now=clock.now()) == 1
 
 
 def test_a_channel_that_hangs_delays_no_permit(live_golem: LiveGolem) -> None:

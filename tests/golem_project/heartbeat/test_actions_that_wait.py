@@ -159,6 +159,15 @@ def test_a_tick_that_died_before_it_noted_the_permit_leaves_nobody_asked(owned: 
     assert ChangeRequest.objects.filter(golem=owned.golem, state="OPEN").count() == 1
 
 
+def test_a_permit_that_is_over_is_not_taken_for_one_that_a_dead_tick_left(owned: LiveGolem) -> None:
+    _, action, request = _ask(owned)
+    reject(request, owned.owner)
+    ActionRecord.objects.filter(pk=action.pk).update(state="PLANNED", permit=None, block_reason="")
+    tick(owned.golem)
+    action.refresh_from_db()
+    assert (action.state, action.permit) == ("DEFERRED", None)
+
+
 def test_a_tick_that_died_before_it_left_the_permit_to_its_owners_is_taken_up(owned: LiveGolem) -> None:
     _, action, _ = _ask(owned)
     ActionRecord.objects.filter(pk=action.pk).update(state="PREVIEWED", block_reason="")

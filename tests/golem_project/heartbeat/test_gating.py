@@ -92,3 +92,9 @@ def test_more_surprise_never_means_less_error(one: Surprise, other: Surprise) ->
         max(one.anomalies, other.anomalies),
     )
     assert measure_surprise(both) >= max(measure_surprise(one), measure_surprise(other))
+
+
+def test_a_health_that_fell_by_a_tenth_counts_not_even_the_last_millionth() -> None:
+    # So much divergence that one millionth of health more would round the sum up.
+    fell, stood = Surprise(price_divergence=6, health_delta=100_000), Surprise(price_divergence=6)
+    assert measure_surprise(fell) == measure_surprise(stood) == 1

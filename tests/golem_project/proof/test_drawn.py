@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.proof import drawn, drawn_record, near_tests, probes
+from tests.proof import drawn, drawn_alone, drawn_record, near_tests, probes
 from tests.proof.drawn import Drawn
 from tests.proof.mutants import list_mutants
 from tests.proof.registry import Progress
@@ -264,3 +265,42 @@ def test_a_mutant_of_what_runs_while_a_module_loads_is_tried_in_a_process_of_its
     monkeypatch.setattr(drawn, "list_near", lambda *_: ["tests/architecture/test_migrations.py"])
     *_, (_, verdict) = drawn.try_drawn(mutants[:1], record=tmp_path / "reached.json")
     assert verdict["verdict"] == "noticed" and "test_migrations.py" in verdict["by"] and verdict["alone"]
+
+
+def test_what_needs_a_process_of_its_own_is_told_while_the_others_still_run(
+    small: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A run that is ended by hand keeps what it found: the last few are not left to its very end."""
+    first, second = drawn.draw(2)[:2]
+    told = threading.Event()
+
+    def run(*_: Any, **__: Any) -> Iterator[tuple[Drawn, dict[str, Any]] | None]:
+        yield first, {"verdict": "alone"}
+        for _pause in range(100):
+            if told.wait(0.05):
+                break
+            yield None
+        yield second, {"verdict": "noticed", "by": "the rest"}
+
+    monkeypatch.setattr(drawn, "_try_forked", run)
+    alone = drawn._Alone(("a test",), failed=None, is_unreached=False, is_ended=True, seconds=1)
+    monkeypatch.setattr(drawn, "_try_alone", lambda *_: alone)
+    seen = []
+    for each, verdict in drawn.try_drawn([first, second], record=tmp_path / "reached.json"):
+        seen.append((each.key, verdict["verdict"]))
+        told.set()
+    assert seen == [(first.key, "survived"), (second.key, "noticed")]
+
+
+def test_in_a_process_of_its_own_the_test_that_noticed_it_before_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Item:
+        def __init__(self, nodeid: str, is_slow: bool) -> None:
+            self.nodeid, self.name, self._is_slow = nodeid, nodeid.partition("::")[2], is_slow
+
+        def get_closest_marker(self, _: str) -> object | None:
+            return self._is_slow or None
+
+    items: list[Any] = [Item("a.py::quick", False), Item("a.py::slow", True), Item("b.py::named", True)]
+    monkeypatch.setenv(drawn_alone.FIRST_VARIABLE, json.dumps(["b.py::named"]))
+    drawn_alone.pytest_collection_modifyitems(items)
+    assert [item.nodeid for item in items] == ["b.py::named", "a.py::quick", "a.py::slow"]

@@ -70,6 +70,16 @@ def test_what_was_sent_is_left_to_the_follower_and_ended_by_a_worker_once_a_bloc
     assert follower.look(now=clock.now() + timedelta(seconds=9)).handed == ()
 
 
+def test_a_commit_that_looks_itself_goes_on_looking_until_a_block_has_it(live_golem: LiveGolem, settings: Any) -> None:
+    settings.GOLEM_FIRST_LOOK_SECONDS = 20
+    with mining_paused(live_golem.world):
+        permit_id = live_golem.preview()["permit_id"]
+        mined = threading.Timer(1, mine, [live_golem.world])
+        mined.start()
+        assert live_golem.commit(permit_id)["status"] == "COMMITTED"
+        mined.join()
+
+
 def test_all_that_was_sent_is_asked_for_in_one_batch_a_block(live_golem: LiveGolem, node: FailingNode) -> None:
     follower = follow()
     with mining_paused(live_golem.world):

@@ -180,6 +180,15 @@ def test_a_swap_that_took_less_than_it_was_to_is_a_finding(live_golem: LiveGolem
     assert f"USDC: {SOLD - 1} left, at least {SOLD} was to be spent" in judged.findings
 
 
+def test_a_balance_that_could_not_be_read_is_named_with_what_the_events_say(live_golem: LiveGolem) -> None:
+    permit, receipts, evidence = swap_receipts(live_golem)
+    usdc = live_golem.world.tokens["USDC"].address
+    unread = Evidence(evidence.before, {held: raw for held, raw in evidence.after.items() if held[1] != usdc})
+    judged = outcome.judge_outcome(permit=permit, plan=decode_plan(permit), receipts=receipts, evidence=unread)
+    assert f"USDC: its balance could not be read; transfer events say {-SOLD}" in judged.findings
+    assert judged.deltas[usdc] == -SOLD and usdc in judged.unshown
+
+
 def test_nothing_is_verified_without_balances(live_golem: LiveGolem) -> None:
     permit, receipts, evidence = swap_receipts(live_golem)
     plan = decode_plan(permit)

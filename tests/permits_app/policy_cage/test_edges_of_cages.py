@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ from permits_app.approvals.operations.cage import read_rules
 from permits_app.policy_cage import call_rules
 from permits_app.policy_cage.conditions import _are_assets, _is_path
 from permits_app.policy_cage.contract import MOST_POSITIONS, BatchClass, Limit, RuleKind
+from permits_app.policy_cage.forbidden import FORBIDDEN_SELECTORS
 from permits_app.policy_cage.preflight import _judge_class
 from permits_app.policy_cage.state import PendingChange
 from permits_app.policy_cage.suggested_bounds import read_bounds
@@ -125,3 +127,10 @@ def test_a_key_with_a_fifth_of_a_days_coins_takes_none_and_below_it_takes_half(h
     )
     own: Any = SimpleNamespace(state=state)
     assert _find_amount(own, chain, now=NOW) == taken
+
+
+def test_the_contract_forbids_the_selectors_that_are_named_here_and_no_others() -> None:
+    source = (ROOT / "contracts/src/CageGate.sol").read_text()
+    listed = re.findall(r'hex"([0-9a-f]{8})"', source.partition("FORBIDDEN = ")[2].partition("function ")[0])
+    assert len(listed) > 80 and listed == sorted(set(listed))
+    assert {bytes.fromhex(each) for each in listed} == FORBIDDEN_SELECTORS

@@ -30,6 +30,7 @@ PROTOCOL: Final = ProtocolDef(
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(
         "event DepositReceived(address indexed from, uint256 amount, uint256 time)",
+        "event ExcessWithdrawn(address indexed to, uint256 amount, uint256 time)",
         "event TokensMinted(address indexed to, uint256 amount, uint256 ethAmount, uint256 time)",
         "event TokensBurned(address indexed from, uint256 amount, uint256 ethAmount, uint256 time)",
         "event BalancesUpdated(uint256 indexed block, uint256 slotTimestamp, uint256 totalEth, uint256 stakingEth,"

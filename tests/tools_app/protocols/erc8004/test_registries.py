@@ -12,6 +12,7 @@ from tests.tools_app.factories import call_tool, make_context, report_of
 from tests.tools_app.protocols.erc8004.registries import ETH, GIVE, act, as_data, ask, register, registry, speak
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import GolemError
+from tools_app.protocols.erc8004 import addresses
 from tools_app.protocols.erc8004.addresses import CHAINS, VALIDATION_CHAINS, deployments
 from tools_app.protocols.erc8004.protocol import PROTOCOL
 from tools_app.simulation.rights import find_right
@@ -83,6 +84,18 @@ def test_only_the_validator_who_was_asked_answers_and_one_proof_is_asked_once(ch
     with pytest.raises(GolemError) as again:
         call_tool(make_context(chain, address=owner.address), "identity_verify_agent", **asked)
     assert again.value.code == "VALIDATION_REQUESTED"
+
+
+def test_where_no_validation_registry_is_known_nobody_is_asked(chain: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = chain.new_account(ETH)
+    asked = {"agent_id": register(chain, owner), "method": "zkml", "proof": "ran it", "validator": OTHER}
+    known = addresses._DEPLOYMENTS[CHAIN_ID]
+    # As on every main network.
+    without = {key: address for key, address in known.items() if key != addresses.VALIDATION}
+    monkeypatch.setitem(addresses._DEPLOYMENTS, CHAIN_ID, without)
+    with pytest.raises(GolemError) as refused:
+        call_tool(make_context(chain, address=owner.address), "identity_verify_agent", **asked)
+    assert refused.value.code == "VALIDATION_NOT_OFFERED"
 
 
 def test_an_approval_of_an_agent_is_a_right_and_is_taken_back_by_its_own_call(chain: World) -> None:

@@ -6,16 +6,19 @@ import pytest
 
 import tools_app.subsystems.lending.overview
 import tools_app.subsystems.lending.tools  # noqa: F401  declares the tools
-from tests.evm.world import World
+from tests.evm.world import CHAIN_ID, World
 from tests.tools_app.factories import answer_of, make_context, run_plan
 from tests.tools_app.protocols.maker.test_vaults import WAD, make_golem, open_vault, refuse
 from tests.tools_app.protocols.measured import Golem
+from tools_app.protocols.maker_sky.lending import MakerLending
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.lending import MarketClosed, MarketNotFound
+from tools_app.toolkit.lending import MarketClosed, MarketNotFound, Verb
 from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.positions import drive
 
 pytestmark = pytest.mark.protocols("maker")
 LENDER = {"protocol": "maker"}
+LENDING = MakerLending()
 
 
 @pytest.fixture
@@ -93,3 +96,10 @@ def test_what_maker_does_not_offer_here_is_refused(golem: Golem) -> None:
     assert "maker tools" in str(closed.detail)
     other = {**pair, "borrow_asset": "USDC"}
     refuse(golem, MarketNotFound, "lending_execute_leverage_loop", **other, **LENDER)
+    # Nor does a pair that is there give calls for it.
+    reader = make_context(golem.chain, address=golem.address).chain()
+    weth, dai = (golem.chain.tokens[symbol].address for symbol in ("WETH", "DAI"))
+    found = drive(LENDING.pair(CHAIN_ID, golem.address, weth, dai), reader.call_many)
+    for verb in (Verb.SUPPLY, Verb.BORROW):
+        with pytest.raises(MarketClosed):
+            LENDING.calls(found, verb, WAD)

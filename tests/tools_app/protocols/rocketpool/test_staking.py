@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,11 +11,13 @@ import pytest
 import tools_app.protocols.rocketpool.tools.figures
 import tools_app.protocols.rocketpool.tools.stake
 import tools_app.protocols.uniswap.tools.swaps  # noqa: F401  declares the tools
+from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.world.accounts import derive_account
 from tests.evm.world import CHAIN_ID, World
 from tests.tools_app.factories import answer_of, call_tool, make_context, report_of, run_plan
 from tools_app.apps import load_registry
-from tools_app.chain.abi import encode_call
+from tools_app.chain.abi import encode_call, event_topic
+from tools_app.chain.known_events import KNOWN_EVENTS
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.protocols.rocketpool.protocol import PROTOCOL
 from tools_app.toolkit.effects import Effects, UnknownCall
@@ -91,6 +95,8 @@ def test_what_is_held_is_burned_at_full_worth_and_nothing_is_left(chain: World) 
     outcome = act(chain, account, step.tool, **step.params)
     told = report_of("rocketpool_unstake", outcome)
     assert told["route"] == "burn" and int(told["eth_received"]) == outcome.plan.receives[0].bound == held.legs[0].raw
+    # What no balance tells is not made up.
+    assert report_of("rocketpool_unstake", replace(outcome, deltas={}))["eth_received"] == "0"
     assert list_of(chain, account) == ()
 
 
@@ -256,3 +262,13 @@ def test_rates_and_operators_are_those_of_the_network(chain: World) -> None:
     (only,) = large["operators"]
     assert (only["minipools"], only["commission_rate"], only["performance_score"]) == (40, "5", "95")
     assert only["slashing_history"] == [] and only["slashing_is_told"] is False
+
+
+@pytest.mark.parametrize("contract", ["SimulatedRocketDepositPool", "SimulatedRocketEther"])
+def test_whatever_its_contracts_write_into_the_log_has_a_name_in_a_trace(contract: str) -> None:
+    abi = json.loads((CHECKOUT / f"contracts/out/{contract}.json").read_text())["abi"]
+    written = {
+        f"{each['name']}({','.join(one['type'] for one in each['inputs'])})" for each in abi if each["type"] == "event"
+    }
+    named = {event_topic(text) for text in (*KNOWN_EVENTS, *PROTOCOL.events)}
+    assert written and [each for each in written if event_topic(f"event {each}") not in named] == []

@@ -125,6 +125,9 @@ def test_links_and_changes_are_refused_there_too(remote: CodingAgent, tmp_path: 
     assert remote.commit(permit)["problem"]["code"] == "FILE_CHANGED"
     with pytest.raises(Refused, match="FILE_NOT_FOUND"):
         remote.ask("read", path="nowhere/a.txt")
+    # Who reads or previews makes no folder.
+    remote.preview("write", path="elsewhere/a.txt", content="x")
+    assert not (remote.folder / "nowhere").exists() and not (remote.folder / "elsewhere").exists()
 
 
 def test_a_machine_with_another_host_key_is_not_spoken_to(remote: CodingAgent, sshd: Sshd) -> None:

@@ -1,0 +1,47 @@
+"""The world's own JSON-RPC client against a socket: what is tried once more, and what is told at once."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from golem_project.embedded.errors import EmbeddedError
+from golem_project.embedded.world.rpc import JsonRpc
+
+BODY = b'{"jsonrpc": "2.0", "id": 1, "result": "0x1"}'
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(BODY), BODY)
+
+
+def serve(server: socket.socket, script: Sequence[Sequence[bytes]]) -> threading.Thread:
+    """A node of so many connections: on each it answers so many requests, then it hangs up on the next."""
+
+    def run() -> None:
+        for answers in script:
+            connection, _ = server.accept()
+            with connection:
+                for answer in answers:
+                    connection.recv(65_536)
+                    connection.sendall(answer)
+                connection.recv(65_536)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_a_node_that_hangs_up_on_a_new_connection_is_not_asked_again() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        serve(server, [[], [ANSWER]])
+        rpc = JsonRpc(f"http://127.0.0.1:{server.getsockname()[1]}", timeout_seconds=5)
+        with pytest.raises(EmbeddedError, match="hung up"):
+            rpc.call("eth_chainId")
+
+
+def test_a_connection_that_was_kept_and_closed_meanwhile_is_opened_once_more() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        serve(server, [[ANSWER], [ANSWER]])
+        rpc = JsonRpc(f"http://127.0.0.1:{server.getsockname()[1]}", timeout_seconds=5)
+        assert [rpc.call("eth_chainId"), rpc.call("eth_chainId")] == ["0x1", "0x1"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -120,8 +121,12 @@ def test_a_limit_that_is_used_up_is_waited_for(live_golem: LiveGolem) -> None:
         assert done_in(tick(golem)) == []
     assert AuditEntry.objects.filter(golem_id=golem.pk, event="PreviewDenied").count() == 1
     SpendingLimits.objects.filter(golem=golem).update(per_day_micro_usd=100_000_000_000)
+    assert done_in(tick(golem)) == []
+    # As if the time that the refusal named had passed: until then no tick looks whether the limit is another.
     row = Heartbeat.objects.get(pk=golem.pk)
-    row.state["waits"] = {}
+    (wait,) = row.state["waits"].values()
+    assert wait["code"] == "SAFETY_SPENDING_LIMIT_EXCEEDED" and datetime.fromisoformat(wait["until"]) > clock.now()
+    wait["until"] = clock.now().isoformat()
     row.save(update_fields=["state"])
     assert done_in(tick(golem)) == [("add_liquidity", "EXECUTED")]
 

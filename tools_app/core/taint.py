@@ -11,13 +11,13 @@ import hashlib
 import re
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Final, NoReturn, ParamSpec, TypeVar
+from typing import Any, Final, NoReturn
 from uuid import UUID
 
 
@@ -52,8 +52,6 @@ _ALLOWED: dict[TaintLabel, frozenset[DataSink]] = {
 
 REMOVED: Final = "[removed]"
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
 Blocked = Counter[tuple[TaintLabel, DataSink]]
 """How often a value of a label was kept from a sink."""
@@ -186,20 +184,6 @@ def about(golem_id: UUID) -> Iterator[None]:
         yield
     finally:
         _about.reset(token)
-
-
-def carry_watch(function: Callable[P, T]) -> Callable[P, T]:
-    """`function` for a thread that works for this call: what it keeps back counts as the call's."""
-    watch = _watch.get()
-
-    def carried(*args: P.args, **kwargs: P.kwargs) -> T:
-        token = _watch.set(watch)
-        try:
-            return function(*args, **kwargs)
-        finally:
-            _watch.reset(token)
-
-    return carried
 
 
 def _block(label: TaintLabel, sink: DataSink) -> str:

@@ -11,8 +11,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -41,7 +41,6 @@ from golem_project.heartbeat.thinking.errors import (
 )
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.core.taint import carry_watch
 
 LOOP_WINDOW = 20
 LEAST_SECONDS = 0.05
@@ -168,7 +167,9 @@ class _Loop:
                 contents = [self._answer(batch[0])]
             else:
                 with ThreadPoolExecutor(len(batch), thread_name_prefix="tool-call") as pool:
-                    contents = list(pool.map(carry_watch(partial(_in_own_connection, self._answer)), batch))
+                    # Events belong to the tick, a delegate's reads to its hop, and what is kept back to the call.
+                    asked = [pool.submit(copy_context().run, _in_own_connection, self._answer, call) for call in batch]
+                    contents = [each.result() for each in asked]
             for call, (content, code) in zip(batch, contents, strict=True):
                 if code:
                     self.transcript.refusals.append(code)

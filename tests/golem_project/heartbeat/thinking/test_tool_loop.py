@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -136,6 +137,25 @@ def test_reads_that_stand_together_run_beside_each_other_and_answer_in_the_order
     assert desk.ran[3:] == ["write", "write"]
     roles = [message["tool_call_id"] for message in played.model.requests[1]["messages"] if message["role"] == "tool"]
     assert [role.rpartition("_")[2] for role in roles] == [str(number) for number in range(5)]
+
+
+def test_calls_beside_each_other_run_in_the_context_of_the_tick_that_asked(play: Play) -> None:
+    """Their events carry its number, what they keep back is counted as its own, and their time ends with its time."""
+    asking: ContextVar[str] = ContextVar("asking", default="nobody")
+
+    class Curious(Desk):
+        def run(self, **asked: Any) -> dict[str, Any]:
+            return {**super().run(**asked), "asked_by": asking.get()}
+
+    token = asking.set("tick 7")
+    try:
+        played = play(
+            calls(("read_a", "{}"), ("read_b", "{}")), say("done"), desk=Curious(threading.Barrier(2)), beside=2
+        )
+    finally:
+        asking.reset(token)
+    answered = [each.answer or {} for each in played.told if each.kind is HappeningKind.ANSWERED]
+    assert [each["asked_by"] for each in answered] == ["tick 7", "tick 7"]
 
 
 def test_without_leave_for_it_no_call_runs_beside_another(play: Play) -> None:

@@ -22,6 +22,7 @@ from tools_app.toolkit.context import ChainReader
 
 Shape = tuple[object, ...]
 _MOST_SHAPES: Final = 512
+_RELIED_ON: Final = "oracle or rate model"
 
 
 class _Memory:
@@ -91,15 +92,19 @@ def judge_bound_code(call: HookCall, chain: ChainReader) -> Reject | None:
         return _changed(f"the permit's contracts lead to {error} now", str(error), f"{MOST_CONTRACTS} contracts")
     changes += tuple(each for each in call.bound.find_strangers(ran) if not _is_linked(each, call.bound, chain))
     changes += tuple(
-        CodeChange(address, "oracle or rate model", "another contract", address)
+        CodeChange(address, _RELIED_ON, "another contract", address)
         for address in _list_relied(call)
         if address not in call.bound.codes
     )
     if not changes:
         return None
     first = changes[0]
+    is_new = first.what == _RELIED_ON
     return _changed(
-        f"the {first.what} of {first.address} is not what it was when this was simulated",
+        f"a position relies on {first.address} now, and none did when this was simulated: it opened meanwhile, or its"
+        " oracle or rate model is another"
+        if is_new
+        else f"the {first.what} of {first.address} is not what it was when this was simulated",
         first.now,
         first.before,
         contract=first.address,

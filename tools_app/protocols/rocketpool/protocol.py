@@ -29,6 +29,7 @@ PROTOCOL: Final = ProtocolDef(
     effects=RocketPoolEffects(),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(
+        "event EtherDeposited(address indexed from, uint256 amount, uint256 time)",
         "event DepositReceived(address indexed from, uint256 amount, uint256 time)",
         "event ExcessWithdrawn(address indexed to, uint256 amount, uint256 time)",
         "event TokensMinted(address indexed to, uint256 amount, uint256 ethAmount, uint256 time)",

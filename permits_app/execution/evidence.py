@@ -123,12 +123,13 @@ class Evidence:
 class Found:
     """What could be read: `evidence` is None when no balances tell of this permit, `chain` reads after its last block.
 
-    `is_away` says that a node did not answer, so that another look may tell more.
+    `is_away` says that a node did not answer, `is_newest` that its newest block was read: another look may tell more.
     """
 
     evidence: Evidence | None
     chain: ChainReader | None
     is_away: bool = False
+    is_newest: bool = False
 
 
 def sum_transfers(*, receipts: Sequence[ReceiptView], account: str) -> Told:
@@ -209,7 +210,7 @@ def read_evidence(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[Rece
         beside=read_beside(account=permit.account, mined=mined),
         fees_beside=_sum_fees(permit, others),
     )
-    return Found(evidence, after_chain)
+    return Found(evidence, after_chain, is_newest=head.block.number <= last)
 
 
 def _sum_fees(permit: ActionPermit, receipts: Sequence[ReceiptView]) -> int:

@@ -7,6 +7,7 @@ Seed: decisions, "Permits" (UNKNOWN); 002, "OutcomeRecord".
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -54,6 +55,8 @@ from tools_app.toolkit.views import ReceiptView
 logger = logging.getLogger(__name__)
 
 _READ_BUDGET_MS = 5_000
+_MORE_LOOKS = 2
+_PAUSE_SECONDS = 0.05
 S = PermitStatus
 S_TX = TransactionState
 Told = TypeVar("Told")
@@ -89,13 +92,33 @@ def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution
         _close(permit, seen, judgement, _wrap(permit, tool, plan, seen, judgement, over, None), clock.now(), over, None)
 
 
+def _look_at_newest_again(
+    permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView], found: Found, judgement: Judgement
+) -> tuple[Found, Judgement]:
+    """A local node that mines while it answers for its newest block may answer from the next one's state, and more than
+    once: what such a block does not verify is read again.
+    """
+    for _ in range(_MORE_LOOKS):
+        if judgement.is_verified or not judgement.succeeded or not found.is_newest:
+            break
+        time.sleep(_PAUSE_SECONDS)
+        read = partial(read_evidence, permit=permit, plan=plan, receipts=receipts)
+        again = _guard(permit, "balances", read, Found(None, None, is_away=True))
+        if again.evidence is None:
+            break
+        found = again
+        judgement = outcome.judge_outcome(permit=permit, plan=plan, receipts=receipts, evidence=found.evidence)
+    return found, judgement
+
+
 def _settle(
     permit: ActionPermit, tool: WriteTool | None, plan: TxPlan, execution: Execution, found: Found, doubt: str
 ) -> None:
     """Judge, measure and close. What one of the witnesses makes impossible to say is a finding."""
     seen = [receipt for receipt in execution.receipts if receipt is not None]
-    chain = found.chain
     judgement = outcome.judge_outcome(permit=permit, plan=plan, receipts=seen, evidence=found.evidence)
+    found, judgement = _look_at_newest_again(permit, plan, seen, found, judgement)
+    chain = found.chain
     judgement = _add_lost(permit, execution, judgement)
     if not judgement.succeeded:
         why = _guard(permit, "revert reason", partial(read_revert_reason, permit=permit, receipts=seen), "")

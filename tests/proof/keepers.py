@@ -37,6 +37,8 @@ _MAY_BLOCK: Final = checks.EXPECTED_BLOCKS | {
     "CODE_CHANGED",
 }
 """What another agent of the golem did between preview and commit may have taken away what a permit stood on."""
+_MAY_DIFFER: Final = frozenset({"aave_repay", "spark_repay"})
+"""Who repays when another agent just did repays less."""
 MOST_LOST_BPS: Final = 50
 MOST_GAINED_BPS: Final = 5
 _READ_MS: Final = 60_000
@@ -83,6 +85,7 @@ def play_round(progress: Progress, product: Product, *, golems: int, seconds: fl
         owners=approving,
         seconds=seconds,
         may_block=_MAY_BLOCK,
+        may_differ=_MAY_DIFFER,
     )
     return [*findings, *find_worth(made, before)]
 

@@ -66,8 +66,11 @@ def play(
     owners: Sequence[Owner | Approver],
     seconds: float,
     may_block: frozenset[str] = checks.EXPECTED_BLOCKS,
+    may_differ: frozenset[str] = frozenset(),
 ) -> list[str]:
-    """Let all of them act for `seconds`; what went wrong. `may_block` are codes that a permit may be blocked for."""
+    """Let all of them act for `seconds`; what went wrong. `may_block` are codes that a permit may be blocked for,
+    `may_differ` tools whose outcome other agents of a golem may change.
+    """
     ids = [golem.pk for golem in golems]
     deadlocks, repeated = checks.count_deadlocks(), sum(count_repeated().values())
     is_over, started = threading.Event(), clock.monotonic_ms()
@@ -90,7 +93,7 @@ def play(
     findings += [f"{deadlocks} deadlocks, {again} transactions repeated"] if deadlocks or again else []
     findings += [line for each in everybody for line in each.failures]
     findings += [f"{count} permits blocked: {code}" for code, count in checks.find_blocks(ids, may_block).items()]
-    findings += [*checks.find_broken(ids), *checks.find_unverified(ids)]
+    findings += [*checks.find_broken(ids), *checks.find_unverified(ids, may_differ)]
     times = [each for client in clients for each in client.times_ms]
     if not times:
         findings.append("nothing was committed")

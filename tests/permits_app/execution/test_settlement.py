@@ -145,3 +145,24 @@ def test_a_newest_block_whose_transactions_are_counted_with_the_next_ones_is_loo
         live_golem.work(permits[0])
     assert counted > 2
     assert OutcomeRecord.objects.get(permit_id=permits[0]).is_verified
+
+
+def test_what_a_newest_block_does_not_verify_is_read_again(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Two readings in a row were seen to agree on the next block's state, which lacks the fee of its transaction.
+    true_answer, readings = evidence.read_balances, 0
+
+    def answer_twice_with_the_next_block(**given: Any) -> dict[evidence.Holding, int]:
+        nonlocal readings
+        readings += 1
+        held = true_answer(**given)
+        coin = (live_golem.golem.address, NATIVE)
+        return {**held, coin: held[coin] - 4_612_303_226_943} if readings in (2, 3) else held
+
+    monkeypatch.setattr(evidence, "read_balances", answer_twice_with_the_next_block)
+    permit_id = live_golem.preview(token_in="ETH", token_out="USDC", amount=str(10**17))["permit_id"]
+    live_golem.commit(permit_id)
+    record = OutcomeRecord.objects.get(permit_id=permit_id)
+    assert (record.findings, record.is_verified) == ([], True)
+    assert readings == 6

@@ -14,7 +14,15 @@ from django.db import connection
 
 from archetypes_app.models import Golem
 from golem_project.embedded.world.rpc import JsonRpc
-from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction, OutcomeRecord, SpendEntry
+from permits_app.models import (
+    ActionPermit,
+    ChangeRequest,
+    NonceReservation,
+    OutboundTransaction,
+    OutcomeRecord,
+    SpendEntry,
+)
+from permits_app.models.approval import ChangeState
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.spending import SpendState
 from permits_app.models.transaction import PayloadPurpose
@@ -37,10 +45,12 @@ def count_deadlocks() -> int:
 
 
 def wait_until_quiet(golem_ids: Sequence[UUID]) -> bool:
-    """Whether no permit of these golems is under way any more; waits a minute for it."""
+    """Whether nothing of these golems is under way any more; waits a minute for it."""
     deadline, pause = Deadline.after_ms(_QUIET_MS), threading.Event()
     under_way = ActionPermit.objects.filter(golem_id__in=golem_ids, status__in=[str(status) for status in UNFINISHED])
-    while under_way.exists():
+    # What owners agreed to is carried out behind them.
+    agreed = ChangeRequest.objects.filter(golem_id__in=golem_ids, state=ChangeState.APPROVED)
+    while under_way.exists() or agreed.exists():
         if deadline.is_over:
             return False
         pause.wait(0.5)
@@ -56,9 +66,11 @@ def find_blocks(golem_ids: Sequence[UUID], may_block: frozenset[str] = EXPECTED_
     return Counter({code: count for code, count in codes.items() if code not in may_block})
 
 
-def find_unverified(golem_ids: Sequence[UUID]) -> Iterator[str]:
-    """What was carried out otherwise than its permit promised."""
+def find_unverified(golem_ids: Sequence[UUID], but_for: frozenset[str] = frozenset()) -> Iterator[str]:
+    """What was carried out otherwise than its permit promised, but for these tools."""
     for tool, findings in _list_unverified(golem_ids):
+        if tool in but_for:
+            continue
         if contradicting := [each for each in findings if not _SAYS_NOBODY_KNOWS.search(each)]:
             yield f"{tool} is not verified: {'; '.join(contradicting)}"
 

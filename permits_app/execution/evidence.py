@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from uuid import UUID
 
 from django.db.models import Q
@@ -173,23 +172,18 @@ def read_evidence(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[Rece
             return runner.open_reader(permit.chain_id, now=now, deadline=deadline, block=head.block_at(number))
 
         after_chain, before_chain = open_at(last), open_at(first - 1)
-        look = partial(_find_others, permit, first, last, before=before_chain, count=len(receipts), deadline=deadline)
-        mined = look(after=after_chain)
-        for _ in range(_MOST_READINGS):
-            if mined is not None or head.block.number > last:
-                break
-            # A local node that mines while it answers for its newest block may count the next one's transactions.
-            head = runner.open_reader(permit.chain_id, now=now, deadline=deadline)
-            after_chain = open_at(last)
-            mined = look(after=after_chain)
+        mined = _find_others(
+            permit, first, last, before=before_chain, after=after_chain, count=len(receipts), deadline=deadline
+        )
+        is_newest = head.block.number <= last
         if mined is None:
-            return Found(None, after_chain)
+            return Found(None, after_chain, is_newest=is_newest)
         others = tuple(receipt for _, receipt in mined)
         named = [*sum_transfers(receipts=[*receipts, *others], account=permit.account).moved, *list_expected(permit)]
         own = [NATIVE, *(token.address for token in plan.tokens if not token.is_native)]
         wanted = [*((permit.account, token) for token in dict.fromkeys(own)), *plan.list_payees(permit.account)]
         before = read_balances(chain=before_chain, permit=permit, holdings=wanted)
-        if head.block.number > last:
+        if not is_newest:
             after = read_balances(chain=after_chain, permit=permit, holdings=wanted)
         else:
             after = _read_settled(lambda: open_at(last), permit, wanted)
@@ -210,7 +204,7 @@ def read_evidence(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[Rece
         beside=read_beside(account=permit.account, mined=mined),
         fees_beside=_sum_fees(permit, others),
     )
-    return Found(evidence, after_chain, is_newest=head.block.number <= last)
+    return Found(evidence, after_chain, is_newest=is_newest)
 
 
 def _sum_fees(permit: ActionPermit, receipts: Sequence[ReceiptView]) -> int:

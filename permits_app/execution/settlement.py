@@ -104,7 +104,7 @@ def _look_at_newest_again(
         time.sleep(_PAUSE_SECONDS)
         read = partial(read_evidence, permit=permit, plan=plan, receipts=receipts)
         again = _guard(permit, "balances", read, Found(None, None, is_away=True))
-        if again.evidence is None:
+        if again.is_away:
             break
         found = again
         judgement = outcome.judge_outcome(permit=permit, plan=plan, receipts=receipts, evidence=found.evidence)

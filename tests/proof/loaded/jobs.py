@@ -11,6 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 from django.contrib.auth.models import User
@@ -20,7 +21,7 @@ from archetypes_app.models import ApiKey, Golem, ToolProfile
 from permits_app.doors.decide_change import decide_change
 from permits_app.models import ChangeRequest
 from permits_app.models.approval import ChangeState, Verdict
-from tests.catalogue.shelf import find_write, load_cases
+from tests.catalogue.shelf import Filed, find_write, load_cases
 from tests.proof.loaded.people import Client, make_golem, next_code
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -91,6 +92,11 @@ NOT_NOW: Final = frozenset(
 """What an agent is told that takes back what is not there, or what another agent of its golem was quicker with."""
 
 
+@cache
+def _cases() -> Mapping[str, Filed]:
+    return load_cases()
+
+
 def make_rich_golem(owner: User) -> Golem:
     """One with every tool and something of everything."""
     golem = make_golem(owner, "Jobs", wei=COINS, funds=PURSE)
@@ -102,7 +108,7 @@ def draw_body(chance: random.Random, positions: Sequence[str]) -> dict[str, Any]
     """A job's body. `positions` are ids of liquidity that the golem may have."""
     jobs = {**_JOBS, **(_JOBS_OF_LIQUIDITY if positions else {})}
     name = chance.choice(sorted(jobs))
-    case = load_cases()[name].case
+    case = _cases()[name].case
     params = {**case.params, **jobs[name](chance)}
     if "position_id" in params:
         params["position_id"] = chance.choice(positions)
@@ -126,9 +132,9 @@ class Keeper(Client):
         """Any job."""
         return draw_body(self._chance, self.positions)
 
-    def note(self, body: Mapping[str, Any], permit: Mapping[str, Any]) -> None:
+    def note(self, permit: Mapping[str, Any]) -> None:
         """Liquidity that was given can be taken back."""
-        super().note(body, permit)
+        super().note(permit)
         if permit["tool"] == "uniswap_lp_add_liquidity" and permit["status"] == "COMMITTED":
             self.positions.append(str(permit["result"]["data"]["position_id"]))
 

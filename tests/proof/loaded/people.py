@@ -127,7 +127,7 @@ class Client:
             "slippage_bps": 100,
         }
 
-    def note(self, body: Mapping[str, Any], permit: Mapping[str, Any]) -> None:
+    def note(self, permit: Mapping[str, Any]) -> None:
         """How a commit ended."""
         self.statuses[permit["status"]] += 1
 
@@ -144,14 +144,13 @@ class Client:
                 self.times_ms.append((time.perf_counter() - started) * 1000)
 
     def _act(self, client: httpx.Client) -> bool:
-        body = self.next_body()
-        permit = self._ask(client, "preview_action", body)
+        permit = self._ask(client, "preview_action", self.next_body())
         if permit is None:
             return False
         answer = self._ask(client, "commit_action", {"permit_id": permit["permit_id"]})
         if answer is None:
             return False
-        self.note(body, answer["permit"])
+        self.note(answer["permit"])
         return bool(answer["permit"]["status"] == "COMMITTED")
 
     def _ask(self, client: httpx.Client, tool: str, body: dict[str, Any]) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Error as PlaywrightError
 
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.embedded.paths import CHECKOUT
@@ -50,6 +51,26 @@ def browser() -> Iterator[Browser]:
             os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = before
 
 
+def go_to(page: Page, url: str) -> None:
+    """Leave the page for another, also while it reloads itself.
+
+    A page that waits for its work does so every second. When that falls together with leaving it, the browser takes
+    either first and the driver tells of an error, whichever page stands there in the end.
+    """
+    for _ in range(3):
+        try:
+            page.goto(url)
+            return
+        except PlaywrightError as error:
+            if not any(words in error.message for words in ("ERR_ABORTED", "interrupted by another navigation")):
+                raise
+            page.wait_for_timeout(200)
+            page.wait_for_load_state("networkidle")
+        if page.url == url:
+            return
+    raise AssertionError(f"{page.url} stands where {url} was asked for")
+
+
 @dataclass
 class Visit:
     """One person's browser window on the server under test."""
@@ -68,7 +89,7 @@ class Visit:
 
     def open(self, path: str) -> Page:
         """Go to `path` and wait until it is quiet."""
-        self.page.goto(self.base_url + path)
+        go_to(self.page, self.base_url + path)
         self.page.wait_for_load_state("networkidle")
         return self.page
 

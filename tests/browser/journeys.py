@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page
 from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_owner_group
 from tests.browser.axe import find_serious
-from tests.browser.conftest import PHONE, WIDE, Visit
+from tests.browser.conftest import PHONE, WIDE, Visit, go_to
 from tests.browser.page_times import TIMES, PageTime
 from tests.browser.served import Server
 from tests.factories.golems import PASSWORD
@@ -57,7 +57,7 @@ class Journey:
 
     def go(self, path: str) -> str:
         """Open a page; what it says."""
-        self.page.goto(self.visit.base_url + path, wait_until="load")
+        go_to(self.page, self.visit.base_url + path)
         return self.text()
 
     def press(self, name: str, *, role: Any = "button", whole: bool = False) -> str:

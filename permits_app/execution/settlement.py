@@ -163,15 +163,19 @@ def _tell_changes(found: Found) -> list[dict[str, Any]]:
 
 
 def _remember_positions(permit: ActionPermit, plan: TxPlan, receipts: Sequence[ReceiptView], found: Found) -> None:
-    """Where the account may have positions now: what the plan names, what was read, and what the receipts tell."""
-    refs = {change.ref for change in plan.changes if change.ref is not None}
-    if found.evidence is not None:
-        refs |= {each.ref for each in found.evidence.moved or () if each.after is not None}
+    """Where the account may have positions now: what the plan names and what the receipts tell is the golem's own; what
+    else was read moved beside it.
+    """
+    now = clock.now()
+    own = {change.ref for change in plan.changes if change.ref is not None}
     logs = [log for receipt in receipts for log in receipt.logs]
     for protocol in SHELF.on(permit.chain_id):
         if protocol.positions is not None:
-            refs |= set(protocol.positions.born(logs, permit.account, permit.chain_id))
-    remember_positions(account=permit.account, refs=refs, now=clock.now())
+            own |= set(protocol.positions.born(logs, permit.account, permit.chain_id))
+    remember_positions(account=permit.account, refs=own, now=now, is_own=True)
+    if found.evidence is not None:
+        beside = {each.ref for each in found.evidence.moved or () if each.after is not None} - own
+        remember_positions(account=permit.account, refs=beside, now=now)
 
 
 def _mark_shares(permit: ActionPermit, found: Found) -> None:

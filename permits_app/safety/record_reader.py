@@ -23,8 +23,7 @@ from permits_app.safety.hook import HookCall
 from permits_app.safety.records import Mark, PastCall, Records, UnderWay, VenueOutcome, decode_later, read_moment
 from permits_app.safety.repetition import BREAKER_HORIZON, BREAKER_REQUESTS, LOOP_HORIZON, LOOP_WINDOW
 from tools_app.core.prepared import Prepared
-from tools_app.models.known_position import KnownPosition
-from tools_app.portfolio.known import MOST_HINTS, parse_refs
+from tools_app.portfolio.known import HINTS_SQL, parse_refs
 from tools_app.standards.loan_callback import list_contracts
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import TxPlan
@@ -89,9 +88,7 @@ _UNDER_WAY = f"""(SELECT jsonb_agg(jsonb_build_object('permit', id, 'tool', tool
            WHERE golem_id = %(golem)s AND state = 'OPEN')) AND id IS DISTINCT FROM %(excluded)s
       AND (committing_at IS NULL OR committing_at < COALESCE(
           (SELECT own.committing_at FROM {_PERMITS} AS own WHERE own.id = %(excluded)s), 'infinity')))"""  # noqa: S608
-_POSITIONS = f"""ARRAY(SELECT ref FROM {KnownPosition._meta.db_table}
-    WHERE account = %(account)s AND chain_id = %(chain)s AND gone_at IS NULL
-    ORDER BY last_seen DESC, ref LIMIT {MOST_HINTS})"""  # noqa: S608
+_POSITIONS = f"ARRAY({HINTS_SQL})"
 _NOTHING = "NULL"
 
 

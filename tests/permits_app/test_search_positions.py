@@ -141,7 +141,7 @@ def test_a_search_that_is_too_long_or_finds_too_many_ends_and_says_so(
     search_positions(now=now + timedelta(days=1))
     assert PositionSearch.objects.get().ended == TOO_MANY
     assert read(live_golem, "wallet_get_status")["not_counted"] == [
-        "TOO_MANY_POSITIONS: 1 are remembered, of which the 0 seen last are looked for"
+        "TOO_MANY_POSITIONS: 1 at morpho were not opened by the golem, of which the 0 known longest are looked for"
     ]
 
 

@@ -27,7 +27,7 @@ from tools_app.core.errors import InvalidParams
 from tools_app.core.recursion import deep_calls
 from tools_app.core.taint import DataSink, Secret, clean_for
 from tools_app.models import KnownPosition, StreamSubscription
-from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.known import list_hints, remember_positions
 from tools_app.portfolio.searching import TOO_LONG, TOO_MANY, list_gaps, look_further
 from tools_app.portfolio.standing_rights import find_standing_rights
 from tools_app.protocols.erc8004.discovery import find_registrations
@@ -157,19 +157,32 @@ def test_a_protocol_tells_its_positions_in_eight_batches_wherever_it_is_asked(ba
 
 
 @pytest.mark.django_db
-def test_two_hundred_positions_of_an_account_are_looked_for_and_more_is_told() -> None:
-    def remember(number: int) -> KnownPosition:
+def test_two_hundred_positions_of_an_account_are_looked_for_besides_its_own_and_more_is_told() -> None:
+    def remember(number: int, kind: str = "market", *, is_own: bool = False) -> KnownPosition:
         seen = T + timedelta(seconds=number)
-        return KnownPosition(
-            chain_id=1, account=ME, ref=str(PositionRef("p", "k", 1, str(number))), first_seen=T, last_seen=seen
-        )
+        ref = PositionRef("morpho", kind, 1, str(number))
+        return KnownPosition(chain_id=1, account=ME, ref=str(ref), first_seen=seen, last_seen=seen, is_own=is_own)
 
     KnownPosition.objects.bulk_create([remember(number) for number in range(200)])
     assert list_gaps(chain_id=1, account=ME) == () and len(list_hints(chain_id=1, account=ME)) == 200
     remember(200).save()
-    assert "TOO_MANY_POSITIONS: 201" in list_gaps(chain_id=1, account=ME)[0]
+    assert "TOO_MANY_POSITIONS: 201 at morpho" in list_gaps(chain_id=1, account=ME)[0]
     hints = list_hints(chain_id=1, account=ME)
-    assert len(hints) == 200 and hints[0].id == "200" and "0" not in {each.id for each in hints}
+    assert len(hints) == 200 and hints[0].id == "0" and "200" not in {each.id for each in hints}
+    # Its own come first, whenever they were opened, and another kind is pushed out by none of these.
+    KnownPosition.objects.bulk_create([remember(201, is_own=True), remember(202, "vault")])
+    hints = list_hints(chain_id=1, account=ME)
+    assert hints[0].id == "201" and hints[-1].id == "202" and len(hints) == 202
+
+
+@pytest.mark.django_db
+def test_what_the_golem_opened_stays_its_own_whoever_sees_it_again() -> None:
+    ref = PositionRef("morpho", "market", 1, "0x01")
+    remember_positions(account=ME, refs=[ref], now=T)
+    assert not KnownPosition.objects.get().is_own
+    remember_positions(account=ME, refs=[ref], now=T, is_own=True)
+    remember_positions(account=ME, refs=[ref], now=T + timedelta(hours=1))
+    assert KnownPosition.objects.get().is_own
 
 
 def look(*, looks: int, found: int = 0) -> Any:

@@ -6,7 +6,10 @@ from django.db import models
 
 
 class KnownPosition(models.Model):
-    """One per account and position. `ref` is the position's name; `gone_at` is when a look no longer found it."""
+    """One per account and position. `ref` is the position's name; `gone_at` is when a look no longer found it.
+
+    `is_own`: an action of the golem opened or changed it. Whoever likes may open the others.
+    """
 
     chain_id = models.PositiveBigIntegerField()
     account = models.CharField(max_length=42)
@@ -14,6 +17,7 @@ class KnownPosition(models.Model):
     first_seen = models.DateTimeField()
     last_seen = models.DateTimeField()
     gone_at = models.DateTimeField(null=True, blank=True)
+    is_own = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         verbose_name = "known position"

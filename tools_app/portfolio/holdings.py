@@ -137,10 +137,10 @@ class Holdings:
     @property
     def missing(self) -> frozenset[str] | None:
         """Addresses of tokens that are held and have no price now, but may have one at another time; None where more
-        is missing than that: what is owed, or what was not read.
+        is missing than that: what is owed, or what counted and was not read.
         """
         parts = [part for part in self.list_parts() if part.problem]
-        if any(part.raw < 0 for part in parts) or not all(each.position.is_whole for each in self.positions):
+        if any(part.raw < 0 for part in parts) or not all(each.position.is_told for each in self.positions):
             return None
         return frozenset(part.token.address for part in parts if part.problem != NO_FEED)
 
@@ -333,7 +333,7 @@ def _list_problems(tokens: Sequence[Worth], positions: Sequence[HeldPosition]) -
 
 def _is_steady(tokens: Sequence[Worth], positions: Sequence[HeldPosition]) -> bool:
     parts = [*tokens, *(part for each in positions for part in each.parts)]
-    is_told = all(each.position.is_whole for each in positions)
+    is_told = all(each.position.is_told for each in positions)
     return is_told and all(not part.problem or (part.problem == NO_FEED and part.raw > 0) for part in parts)
 
 

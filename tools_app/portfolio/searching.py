@@ -6,6 +6,7 @@ is kept; what was not searched, and what is too much to remember, is said wherev
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -36,9 +37,18 @@ def begin_search(*, chain_id: int, account: str, now: datetime) -> None:
 
 def list_gaps(*, chain_id: int, account: str) -> tuple[str, ...]:
     """What may be missing of an account's positions because nobody looked or there were too many, `CODE: what`."""
-    known = KnownPosition.objects.filter(account=account, chain_id=chain_id, gone_at__isnull=True).count()
-    if known > MOST_HINTS:
-        return (f"TOO_MANY_POSITIONS: {known} are remembered, of which the {MOST_HINTS} seen last are looked for",)
+    strange = KnownPosition.objects.filter(account=account, chain_id=chain_id, gone_at__isnull=True, is_own=False)
+    kinds = Counter(tuple(ref.split("/", 2)[:2]) for ref in strange.values_list("ref", flat=True))
+    # What a contract lists is read without being looked for.
+    unlisted = {each.name for each in SHELF.on(chain_id) if each.trails(chain_id, account)}
+    too_many = tuple(
+        f"TOO_MANY_POSITIONS: {count} at {protocol} were not opened by the golem,"
+        f" of which the {MOST_HINTS} known longest are looked for"
+        for (protocol, _), count in sorted(kinds.items())
+        if protocol in unlisted and count > MOST_HINTS
+    )
+    if too_many:
+        return too_many
     row = PositionSearch.objects.filter(chain_id=chain_id, account=account).exclude(ended=ALL_SEARCHED).first()
     if row is None:
         return ()

@@ -117,7 +117,8 @@ class Position:
     `health_bps` is the protocol's own word: cover over debt, 10,000 is liquidation, None without debt.
     `claim_tokens` are addresses of tokens that stand for it. `facts` is JSON-ready, for people, integers as text.
     `is_whole` is off where there is more than its legs tell, such as the positions beyond those that are read: nothing
-    that counts it is complete. A `kind` of ACCOUNT keeps legs that stand for themselves; legs of any other are one.
+    that counts it is complete. Without any leg it stands for what nobody met with, which never counted.
+    A `kind` of ACCOUNT keeps legs that stand for themselves; legs of any other are one.
     `relies_on` are contracts that decide its health or its interest and are neither called by a plan nor heard in its
     logs: oracles, where those have their prices from, rate models. A permit binds their code too.
     `share_index` is told by a share that a stranger can make dearer: its legs count as far as it grew believably.
@@ -133,6 +134,11 @@ class Position:
     is_whole: bool = True
     relies_on: frozenset[str] = frozenset()
     share_index: ShareIndex | None = None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether all of it that ever counted is among its legs."""
+        return self.is_whole or not self.legs
 
     @property
     def has_debt(self) -> bool:

@@ -56,7 +56,7 @@ def test_a_position_that_is_opened_is_neither_gain_nor_loss_but_for_its_gas(live
 def test_where_a_position_is_is_remembered_when_its_outcome_is_seen(live_golem: LiveGolem) -> None:
     live_golem.commit(live_golem.preview(**RANGE)["permit_id"])
     [known] = KnownPosition.objects.filter(account=live_golem.golem.address)
-    assert known.ref.startswith("uniswap/nft/31337/") and known.gone_at is None
+    assert known.ref.startswith("uniswap/nft/31337/") and known.gone_at is None and known.is_own
 
 
 def test_what_is_told_of_a_golem_has_its_profit(live_golem: LiveGolem) -> None:

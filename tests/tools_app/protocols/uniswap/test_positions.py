@@ -113,9 +113,9 @@ def test_an_account_buried_under_positions_is_told_its_own_and_that_there_are_mo
     beyond = found[held_here.BEYOND]
     assert not beyond.is_whole and beyond.facts["not_read"] == "1" and beyond.label.startswith("1 more")
     assert PROTOCOL.exits is not None and isinstance(PROTOCOL.exits.next_step(beyond, {}, 0), Stuck)
-    # What counts it says so, and takes nothing for a value to compare with.
+    # What counts it says so. What it leaves out nobody met with, so that it is held against an earlier value.
     holdings = measure_holdings(chain=make_context(chain).chain(), account=account.address, hints=[own])
-    assert not (holdings.is_complete or holdings.is_steady)
+    assert not holdings.is_complete and holdings.is_steady
     assert holdings.problems == ("POSITIONS_NOT_COUNTED: 1 more Uniswap V3 positions, not read",)
     assert sum(each.micro_usd or 0 for each in holdings.positions if each.ref.id == ids[0]) > 0
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from golem_project.heartbeat.claims import Claim, claim_due
 from golem_project.heartbeat.cycle import run_heartbeat_tick
 from golem_project.heartbeat.duties.run import run_duties
-from golem_project.heartbeat.duties.valuing import value_unattended
+from golem_project.heartbeat.duties.valuing import value_after_outcomes, value_unattended
 from tools_app.core import clock
 
 logger = logging.getLogger(__name__)
@@ -52,3 +52,9 @@ def run_duties_task(**_: Any) -> dict[str, int]:
 def value_unattended_task(**_: Any) -> int:
     """Golems that no tick looks at: what they are worth, how far that fell, and how much life is left in them."""
     return value_unattended(now=clock.now())
+
+
+@shared_task(ignore_result=True)
+def value_after_outcomes_task(**_: Any) -> int:
+    """Golems that acted since anything was held to their mark."""
+    return value_after_outcomes(now=clock.now())

@@ -129,6 +129,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "schedule": 60.0,
         "options": {"expires": 60},
     },
+    "value-after-outcomes": {
+        "task": "golem_project.heartbeat.tasks.value_after_outcomes_task",
+        "schedule": 15.0,
+        "options": {"expires": 15},
+    },
     "scan-memory": {"task": "memory_app.tasks.scan_memory_task", "schedule": 3_600.0},
     "dream": {"task": "memory_app.tasks.dream_golems_task", "schedule": 21_600.0},
     "forget-episodes": {"task": "memory_app.tasks.forget_episodes_task", "schedule": 3_600.0},

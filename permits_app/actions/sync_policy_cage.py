@@ -3,7 +3,8 @@
 The chain is read first, outside any transaction; then the rows are locked and written if nobody else was faster. What
 a reorganisation took back is rolled back to the last block that still stands. Appends CageMirrored when a rule or the
 session changed; emits policy:cage_updated. The Safe itself is looked at too: SafeChanged and safe:changed when
-something of it became weaker. Seed: issue of the cage, "The mirror and custody".
+something of it became weaker. A fall that the contract noted is told like one that was seen here, and the golem is
+valued at once (PolicyCageCheck, policy:violation). Seed: issue of the cage, "The mirror and custody".
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from uuid import UUID
 from django.db import transaction
 
 from archetypes_app.models import Golem
+from permits_app.actions.value_golem import value_golem
 from permits_app.errors import CageContradicted
 from permits_app.models import CageCheckpoint, CageMirror, PolicyCage
 from permits_app.permits.blockage import list_silent_chains
+from permits_app.policy_cage.contract import Limit
 from permits_app.policy_cage.mirror import (
     CageFacts,
     Followed,
@@ -38,6 +41,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
 from tools_app.core.one_by_one import one_by_one
+from tools_app.core.units import format_micro_usd
 from tools_app.core.whole import whole
 from tools_app.toolkit.context import ChainReader
 
@@ -92,7 +96,11 @@ def sync_policy_cage(*, mirror_id: int, now: datetime) -> CageMirror:
     except GolemError as error:
         CageMirror.objects.filter(pk=mirror_id).update(problem=_describe(error))
         raise
-    return _keep(mirror, followed, facts, replaced, safe, now)
+    was = CageState.from_dict(mirror.state)
+    kept = _keep(mirror, followed, facts, replaced, safe, now)
+    if CageState.from_dict(kept.state).is_drawdown_breached and not was.is_drawdown_breached:
+        value_golem(golem=Golem.objects.get(pk=kept.cage.golem_id), now=now)
+    return kept
 
 
 def _describe(error: GolemError) -> str:
@@ -157,6 +165,8 @@ def _keep(
             _tell_safe(mirror, lines, now=now)
         if was.rules != state.rules or was.keys != state.keys or is_rolled_back:
             _announce(mirror, changed, is_rolled_back=is_rolled_back, now=now)
+        if state.is_drawdown_breached and not was.is_drawdown_breached:
+            _tell_fall(mirror, state, now=now)
     return mirror
 
 
@@ -183,6 +193,20 @@ def _tell_safe(mirror: CageMirror, lines: Sequence[str], *, now: datetime) -> No
     audit_log.append(golem_id=mirror.cage.golem_id, event="SafeChanged", actor=_ACTOR, data=data, now=now)
     told = {"account": mirror.account, "contract": mirror.contract, "count": len(lines)}
     event_bus.emit(golem_id=mirror.cage.golem_id, event=Event(EventType.SAFE_CHANGED, told), now=now)
+
+
+def _tell_fall(mirror: CageMirror, state: CageState, *, now: datetime) -> None:
+    golem_id = mirror.cage.golem_id
+    facts = {
+        "rule": "policy_cage.drawdown",
+        "reason": "the cage contract noted a fall; until its owners acknowledge it there, positions are only left",
+        "limit_bps": str(state.limit(Limit.MAX_DRAWDOWN_BPS)),
+        "mark": format_micro_usd(state.limit(Limit.HIGH_WATER_MARK_MICRO_USD)),
+    }
+    data = {**facts, "contract": mirror.contract, "block_number": str(mirror.block_number)}
+    audit_log.append(golem_id=golem_id, event="PolicyCageCheck", actor=_ACTOR, data=data, now=now)
+    event = Event(EventType.POLICY_VIOLATION, {"hook": "policy_cage", **facts})
+    event_bus.emit(golem_id=golem_id, event=event, now=now)
 
 
 def _write_checkpoints(mirror: CageMirror, points: Sequence[MirrorPoint]) -> None:

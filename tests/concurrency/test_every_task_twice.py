@@ -419,6 +419,9 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "golem_project.heartbeat.tasks.claim_heartbeats_task": claim_task,
     "golem_project.heartbeat.tasks.tick_golem_task": tick_task,
     "golem_project.heartbeat.tasks.value_unattended_task": unchanged_task(heartbeat_tasks.value_unattended_task),
+    "golem_project.heartbeat.tasks.value_after_outcomes_task": unchanged_task(
+        heartbeat_tasks.value_after_outcomes_task
+    ),
     "golem_project.heartbeat.tasks.run_duties_task": unchanged_task(heartbeat_tasks.run_duties_task),
     "golem_project.alerts.tasks.gather_alerts_task": gather_alerts_task,
     "golem_project.alerts.tasks.send_alerts_task": send_alerts_task,

@@ -283,7 +283,7 @@ def test_a_golem_that_does_not_tick_is_valued_every_ten_minutes(
         valued.append(each.pk)
         return True
 
-    monkeypatch.setattr(valuing, "_value", value)
+    monkeypatch.setattr(valuing, "_measure_life", value)
     valuing.value_unattended(now=NOW)
     assert (golem.pk in valued) is is_due
 

@@ -8,9 +8,10 @@ import pytest
 
 from archetypes_app.models import VitalityRecord
 from golem_project import wiring
-from golem_project.heartbeat.tasks import value_unattended_task
+from golem_project.heartbeat.duties.valuing import value_after_outcomes
+from golem_project.heartbeat.tasks import value_after_outcomes_task, value_unattended_task
 from permits_app.errors import PolicyRejected
-from permits_app.models import HighWaterMark, NavSnapshot
+from permits_app.models import HighWaterMark, NavSnapshot, OutcomeRecord
 from permits_app.performance.nav_parts import NavState
 from permits_app.safety.drawdown import read_fall
 from tests.golem_project.heartbeat.pulses import tick, turn_on
@@ -154,3 +155,29 @@ def test_a_node_that_does_not_answer_moves_no_mark(live_golem: LiveGolem) -> Non
     wiring.configure_networks({})
     assert value_unattended_task() == 0
     assert not HighWaterMark.objects.filter(golem=live_golem.golem).exists()
+
+
+def test_what_an_action_left_is_held_to_the_mark_soon_after_its_outcome(live_golem: LiveGolem) -> None:
+    assert value_after_outcomes_task() == 0, "it has not acted yet"
+    assert value_unattended_task() == 1
+    assert live_golem.commit(live_golem.preview()["permit_id"])["status"] == "COMMITTED"
+    _leave(live_golem, 5)
+    assert value_after_outcomes_task() == 1
+    assert read_fall(live_golem.golem.pk).violated_at is not None
+    assert OutboxEvent.objects.filter(golem_id=live_golem.golem.pk, type="policy:violation").count() == 1
+    assert value_after_outcomes_task() == 0, "the mark was held to it"
+
+
+def test_an_outcome_of_a_golem_that_nobody_valued_begins_its_mark(live_golem: LiveGolem) -> None:
+    assert live_golem.commit(live_golem.preview()["permit_id"])["status"] == "COMMITTED"
+    HighWaterMark.objects.all().delete()
+    assert value_after_outcomes_task() == 1
+    assert HighWaterMark.objects.get(golem=live_golem.golem).value_micro_usd > 0
+
+
+@pytest.mark.parametrize(("age", "is_due"), [(timedelta(hours=1), False), (timedelta(minutes=59), True)])
+def test_an_outcome_is_looked_at_for_an_hour(live_golem: LiveGolem, age: timedelta, is_due: bool) -> None:
+    assert live_golem.commit(live_golem.preview()["permit_id"])["status"] == "COMMITTED"
+    HighWaterMark.objects.all().delete()
+    born = OutcomeRecord.objects.get().created_at
+    assert value_after_outcomes(now=born + age) == int(is_due)

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from archetypes_app.owner_group import ensure_owner_group
 from permits_app.actions.execute_change import execute_change
-from permits_app.models import ChangeRequest, OwnerTransaction
+from permits_app.models import ChangeRequest, HighWaterMark, OwnerTransaction
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.state import CageState
 from tests.live_golem import LiveGolem
@@ -22,6 +22,7 @@ from tests.proof.caged.safe import sign_digest
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.core.models import AuditEntry, OutboxEvent
 
 TRANSFER = "function transfer(address to, uint256 amount)"
 
@@ -44,6 +45,12 @@ def test_an_acknowledged_drawdown_lets_the_golem_act_again(live_golem: LiveGolem
     # What left comes back; the record stays.
     live_golem.world.fund(caged.safe.address, 0, FUNDS)
     assert CageState.from_dict(caged.sync().state).is_drawdown_breached
+    # It is told once, and the golem was valued at once.
+    told = AuditEntry.objects.filter(golem_id=live_golem.golem.pk, event="PolicyCageCheck", data__has_key="contract")
+    caged.sync()
+    assert "noted a fall" in told.get().data["reason"]
+    assert OutboxEvent.objects.filter(golem_id=live_golem.golem.pk, type="policy:violation").count() == 1
+    assert HighWaterMark.objects.filter(golem=live_golem.golem).exists()
     with pytest.raises(GolemError, match="DrawdownNotAcknowledged|drawdown"):
         live_golem.preview()
 

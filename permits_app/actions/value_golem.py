@@ -1,0 +1,51 @@
+"""value_golem: what a golem is worth now, held against its mark and kept.
+
+For looks beside the ticks: at golems without a heartbeat, after an outcome, and when a cage contract noted a fall.
+Nothing here acts. Seed: 001, "Drawdown"; decision 0127.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+from typing import Final
+
+from archetypes_app.models import Golem
+from archetypes_app.toolset import view_golem
+from permits_app.actions.hold_to_mark import hold_to_mark
+from permits_app.actions.record_nav import record_nav
+from permits_app.actions.weigh_missing import weigh_missing
+from tools_app import runner
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.portfolio.holdings import Holdings, measure_holdings
+from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.looks import note_look
+
+logger = logging.getLogger(__name__)
+
+_BUDGET_MS: Final = 2_000
+
+
+def value_golem(*, golem: Golem, now: datetime) -> Holdings | None:
+    """What it holds, after it was held to the mark; None where nothing can be held against an earlier value, or no node
+    answers. Call with no transaction open.
+    """
+    view = view_golem(golem)
+    if not view.address:
+        return None
+    chain_id = view.home_chain_id
+    try:
+        chain = runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
+        hints = list_hints(chain_id=chain_id, account=view.address)
+        holdings = measure_holdings(chain=chain, account=view.address, hints=hints)
+        block = chain.block
+    except GolemError as error:
+        logger.info("golem %s is not valued now: %s", golem.pk, error.code)
+        return None
+    note_look(chain_id=chain_id, account=view.address, asked=hints, holdings=holdings, block=block, now=now)
+    holdings = weigh_missing(golem_id=golem.pk, chain_id=chain_id, block_number=block.number, holdings=holdings)
+    if hold_to_mark(golem_id=golem.pk, holdings=holdings, now=now) is None:
+        return None
+    record_nav(golem=golem, chain_id=chain_id, block=block, holdings=holdings, now=now)
+    return holdings

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from permits_app.models import ActionPermit, StandingAllowance
+from django.db.models import Exists, OuterRef, Q
+
+from permits_app.models import ActionPermit, OutboundTransaction, StandingAllowance
+from permits_app.models.permit import UNFINISHED
+from permits_app.models.transaction import PayloadPurpose
+from permits_app.permits.plan_store import decode_plan
 from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
 from tools_app.core.errors import GolemError
 from tools_app.core.units import format_units
@@ -53,16 +58,22 @@ def _account_of(permit: ActionPermit) -> tuple[UUID, int, str]:
 @dataclass(frozen=True, slots=True)
 class LeftOver:
     """Base units each spender may still take after `block_number`: of the plan's own pairs, which are `planned`, and of
-    others that the account left before.
+    others that the account left before. `lent` is what permits under way give by pair, for which they answer when they
+    end.
     """
 
     left: Mapping[Pair, int]
     planned: Mapping[Pair, AllowanceLeft]
     block_number: int
+    lent: Mapping[Pair, int] = field(default_factory=dict)
 
     def list_beyond(self) -> list[tuple[AllowanceLeft, int]]:
-        """The plan's allowances of which more is left than it promised, with how much is left."""
-        return [(each, self.left[pair]) for pair, each in self.planned.items() if self.left.get(pair, 0) > each.left]
+        """The plan's allowances of which more is left than it promised, and than others gave, with how much is left."""
+        return [
+            (each, left)
+            for pair, each in self.planned.items()
+            if (left := self.left.get(pair, 0)) > max(each.left, self.lent.get(pair, 0))
+        ]
 
     def describe_beyond(self) -> list[str]:
         """The same in words."""
@@ -102,7 +113,8 @@ def read_left(
         left = {pair: each.granted for pair, each in planned.items() if each.granted}
     if known or any(left.values()) or (planned and not succeeded):
         left |= _ask(chain, permit.account, list(dict.fromkeys([*planned, *known])))
-    return LeftOver(left, planned, block_number)
+    over = LeftOver(left, planned, block_number)
+    return replace(over, lent=_read_lent(permit, block_number)) if over.list_beyond() else over
 
 
 def assume_left(*, plan: TxPlan, succeeded: bool, block_number: int) -> LeftOver:
@@ -155,6 +167,23 @@ def _keep(permit: ActionPermit, planned: AllowanceLeft, left: int, block_number:
     )
     # Of two permits that end at once and left the same one is kept; the next outcome is read for both.
     StandingAllowance.objects.bulk_create([row], ignore_conflicts=True)
+
+
+def _read_lent(permit: ActionPermit, block_number: int) -> dict[Pair, int]:
+    """What other permits of the account that were under way at the end of that block give by pair.
+
+    An approval sets and adds nothing: where one gives only later, it takes the place of what is left now.
+    """
+    of_account = {"chain_id": permit.chain_id, "signer": permit.signer, "acts_for": permit.acts_for}
+    begun = OutboundTransaction.objects.filter(purpose=PayloadPurpose.CALL, permit=OuterRef("pk"))
+    is_open = Q(status__in=[str(each) for each in UNFINISHED]) | Q(transactions__block_number__gt=block_number)
+    others = ActionPermit.objects.filter(is_open, golem=permit.golem_id, **of_account).exclude(pk=permit.pk)
+    lent: dict[Pair, int] = {}
+    for other in others.filter(Exists(begun)).distinct():
+        for each in decode_plan(other).allowances:
+            pair = (each.token.address, each.spender)
+            lent[pair] = max(lent.get(pair, 0), each.granted)
+    return lent
 
 
 def _ask(chain: ChainReader | None, account: str, pairs: Sequence[Pair]) -> dict[Pair, int]:

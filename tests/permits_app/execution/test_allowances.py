@@ -12,10 +12,19 @@ from permits_app.actions.halt import carry_out_halt, halt_golem, list_allowances
 from permits_app.actions.query import describe_limits
 from permits_app.execution import allowances, replacement
 from permits_app.limits import ledger
-from permits_app.models import ActionPermit, HaltRecord, OutboundTransaction, SpendEntry, StandingAllowance
+from permits_app.models import (
+    ActionPermit,
+    HaltRecord,
+    OutboundTransaction,
+    OutcomeRecord,
+    SpendEntry,
+    StandingAllowance,
+)
+from permits_app.permits.plan_store import decode_plan
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mine, mining_paused
 from tests.permits_app.execution.test_halt import allowance_on_chain
+from tests.permits_app.execution.test_profit import RANGE
 from tools_app.chain.node_errors import RpcUnavailable
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -184,3 +193,27 @@ def test_an_unread_price_counts_an_allowance_as_all_that_was_reserved(live_golem
     reserved = SpendEntry.objects.get(permit=permit).reserved_micro_usd
     assert allowances._value(permit, "0x" + "11" * 20, 1) == reserved
     assert issubclass(RpcUnavailable, GolemError)
+
+
+def test_what_another_permit_gave_and_is_about_to_use_is_no_finding_of_this_one(live_golem: LiveGolem) -> None:
+    """Both open a position at one manager and may leave a rest; the second is half-way when the first is judged."""
+    wished = ({**RANGE, "amount1": amount} for amount in ("500000000", "400000000"))
+    first, second = (live_golem.preview(**each)["permit_id"] for each in wished)
+    with mining_paused(live_golem.world), override_settings(GOLEM_RECEIPT_WAIT_SECONDS=0.02):
+        for permit_id in (first, second):
+            live_golem.start(permit_id)
+            live_golem.work(permit_id)
+        last = OutboundTransaction.objects.filter(permit=second).order_by("call_index").last()
+        assert last is not None and last.call_index
+        live_golem.world.rpc.call("anvil_dropTransaction", last.tx_hash)
+    live_golem.work(first)
+    told = OutcomeRecord.objects.get(permit=first)
+    assert (told.findings, told.is_verified) == ([], True)
+    assert [row for row in StandingAllowance.objects.all() if int(row.left)], "it counts until it is used"
+    live_golem.world.rpc.call("eth_sendRawTransaction", last.raw)
+    mine(live_golem.world)
+    live_golem.work(second)
+    told = OutcomeRecord.objects.get(permit=second)
+    assert (told.findings, told.is_verified) == ([], True)
+    promised = {each.spender: each.left for each in decode_plan(told.permit).allowances}
+    assert all(int(row.left) <= promised[row.spender] for row in StandingAllowance.objects.all())

@@ -20,6 +20,7 @@ from django.db.models import Q
 
 from archetypes_app.models import Golem
 from permits_app.actions.announce import announce_permit
+from permits_app.actions.close_stale_change import close_stale_change
 from permits_app.actions.commit import commit_permit, start_commit
 from permits_app.actions.relay_owner_transaction import count_missing, relay_owner_transaction
 from permits_app.actions.release_permit import FreshJudgement, end_waiting_permit, open_again, resimulate
@@ -151,7 +152,7 @@ def _apply(request: ChangeRequest, now: datetime) -> None:
 def _release_permit(request: ChangeRequest, asked: OwnerTransaction | None, now: datetime) -> None:
     why = find_staleness(request)
     if why:
-        _end_as_stale(request, why, now)
+        close_stale_change(request=request, why=why, now=now)
         return
     golem, permit = request.golem, request.permit
     if asked is not None:
@@ -189,7 +190,7 @@ def _carry_out_on_chain(request: ChangeRequest, asked: OwnerTransaction, now: da
             return
         why = find_staleness(request)
         if why:
-            _end_as_stale(request, why, now)
+            close_stale_change(request=request, why=why, now=now)
             return
         _check_signed(request, asked, now)
         if request.permit_id is None:
@@ -271,15 +272,6 @@ def _follow_mirror(mirror_id: int, now: datetime) -> dict[str, str]:
         logger.warning("the mirror follows later: %s", error.code)
         return {}
     return {"block_number": str(mirror.block_number)}
-
-
-@whole
-def _end_as_stale(request: ChangeRequest, why: str, now: datetime) -> None:
-    with transaction.atomic():
-        lock_request(request)
-        states.move_request(request=request, to=ChangeState.STALE, actor=_ACTOR, now=now, reason=why)
-        problem = ChangeStale(why, request_id=str(request.pk)).as_problem()
-        end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, why, now, problem=problem)
 
 
 def _close(request: ChangeRequest, result: dict[str, Any], now: datetime, *, reason: str = "") -> None:

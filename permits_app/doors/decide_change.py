@@ -18,6 +18,7 @@ from django.db import transaction
 
 from archetypes_app.ownership import has_power
 from archetypes_app.roles import Power
+from permits_app.actions.close_stale_change import close_stale_change
 from permits_app.actions.release_permit import end_waiting_permit
 from permits_app.approval_errors import (
     AlreadyDecided,
@@ -218,7 +219,7 @@ def _read_signature(request: ChangeRequest, owner: Any, text: str, now: datetime
     try:
         safe = check_safe_current(request, now=now)
     except ChangeStale as error:
-        _close_as_stale(request, error.detail, now)
+        close_stale_change(request=request, why=error.detail, now=now)
         raise
     assert safe is not None
     if not text.strip() and asked.signatures.filter(given_by=owner).exists():
@@ -241,17 +242,8 @@ def _close_if_stale(request: ChangeRequest, seen_digest: str, now: datetime) -> 
     why = find_staleness(request)
     if not why:
         return
-    _close_as_stale(request, why, now)
+    close_stale_change(request=request, why=why, now=now)
     raise ChangeStale(why, request_id=str(request.pk))
-
-
-@whole
-def _close_as_stale(request: ChangeRequest, why: str, now: datetime) -> None:
-    with transaction.atomic():
-        lock_request(request)
-        states.move_request(request=request, to=ChangeState.STALE, actor="system:approvals", now=now, reason=why)
-        problem = ChangeStale(why, request_id=str(request.pk)).as_problem()
-        end_waiting_permit(request, PermitStatus.BLOCKED, "system:approvals", why, now, problem=problem)
 
 
 def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, proof: str, now: datetime) -> None:

@@ -1,0 +1,32 @@
+"""close_stale_change: a request whose plan or policy moved is over, with the permit that waited for it.
+
+Takes the request's lock; tells approval:* through `states`. Seed: decisions, "Approvals" (staleness).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+
+from permits_app.actions.release_permit import end_waiting_permit
+from permits_app.approval_errors import ChangeStale
+from permits_app.approvals import states
+from permits_app.models import ChangeRequest
+from permits_app.models.approval import ChangeState
+from permits_app.models.permit import PermitStatus
+from permits_app.permits.row_locks import lock_request
+from tools_app.core.whole import whole
+
+_ACTOR: Final = "system:approvals"
+
+
+@whole
+def close_stale_change(*, request: ChangeRequest, why: str, now: datetime) -> None:
+    """End it as STALE; its permit is BLOCKED and keeps the problem."""
+    with transaction.atomic():
+        lock_request(request)
+        states.move_request(request=request, to=ChangeState.STALE, actor=_ACTOR, now=now, reason=why)
+        problem = ChangeStale(why, request_id=str(request.pk)).as_problem()
+        end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, why, now, problem=problem)

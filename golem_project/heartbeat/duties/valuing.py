@@ -10,8 +10,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Value
-from django.db.models.functions import Coalesce
+from django.db.models import F, Q, QuerySet
 
 from archetypes_app.actions.update_vitality import VitalityFacts, update_vitality
 from archetypes_app.models import Golem
@@ -39,11 +38,10 @@ def value_unattended(*, now: datetime) -> int:
 
 def value_after_outcomes(*, now: datetime) -> int:
     """Value golems with an outcome that came after their mark was last held to, at most twenty; how many were."""
-    since = Coalesce(OuterRef("high_water_mark__updated_at"), Value(now - LOOK_FOR))
-    untold = OutcomeRecord.live.filter(
-        permit__golem=OuterRef("pk"), created_at__gt=now - LOOK_FOR, created_at__gte=since
-    )
-    due = _list_reachable(now).filter(Exists(untold))
+    mark = "permit__golem__high_water_mark"
+    is_news = Q(**{mark: None}) | Q(created_at__gte=F(f"{mark}__updated_at"))
+    untold = OutcomeRecord.live.filter(is_news, created_at__gt=now - LOOK_FOR)
+    due = _list_reachable(now).filter(pk__in=untold.values("permit__golem"))
     return sum(one_by_one(_draw(due), lambda golem: _look(golem, now), what="the value after an outcome of"))
 
 

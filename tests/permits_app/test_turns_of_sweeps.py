@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime, timedelta
 
 import pytest
@@ -11,12 +12,14 @@ from permits_app.actions.announce import list_due_announcements
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.sweep import list_unfinished, list_unremembered
 from permits_app.actions.sweep_changes import list_due_changes
-from permits_app.models import ActionPermit, Announcement, ChangeRequest, SignedPromise
+from permits_app.execution import reconcile, rollback
+from permits_app.models import ActionPermit, Announcement, ChangeRequest, OutboundTransaction, SignedPromise
 from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
+from permits_app.models.transaction import TransactionState
 from tests import factories
 from tests.factories.approvals import make_change_request
-from tests.factories.permits import make_outcome, make_permit
+from tests.factories.permits import make_outcome, make_permit, make_transaction
 from tests.factories.requests import make_signed_promise
 from tools_app.core import clock
 
@@ -97,3 +100,31 @@ def test_signed_promises_of_one_golem_delay_no_other_golems(busy: Golem, other: 
     assert follow_promises(now=now + HOUR, limit=2)["looked"] == 2
     seen = SignedPromise.objects.filter(next_check_at__gt=now + HOUR).values_list("golem", flat=True)
     assert set(seen) == {busy.pk, other.pk}
+
+
+@pytest.mark.parametrize("round_of", ["given up", "stuck"])
+def test_what_one_account_sent_keeps_no_other_from_being_looked_for(
+    busy: Golem, other: Golem, round_of: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, accounts = clock.now(), {busy.pk: "0x" + "11" * 20, other.pk: "0x" + "ff" * 20}
+    for nonce, golem in enumerate((busy, busy, busy, other)):
+        permit = make_permit(golem=golem, status=PermitStatus.COMMITTED, signer=accounts[golem.pk])
+        make_transaction(permit=permit, nonce=nonce)
+    state = TransactionState.DROPPED if round_of == "given up" else TransactionState.BROADCAST
+    OutboundTransaction.objects.update(state=state, updated_at=now, broadcast_at=now - HOUR, block_number=None)
+    looked: list[str] = []
+
+    def look(row: OutboundTransaction, now: datetime) -> bool:
+        looked.append(row.sender)
+        return False
+
+    monkeypatch.setattr(rollback, "_look_for_late", look)
+    monkeypatch.setattr(reconcile, "_replace", lambda row, now: Counter({look(row, now): 0}))
+    for module in (rollback, reconcile):
+        monkeypatch.setattr(module, "_BATCH", 2)
+    chain_id = permit.chain_id
+    if round_of == "given up":
+        rollback.find_given_up(chain_id, now)
+    else:
+        reconcile._replace_stuck(chain_id, now)
+    assert len(looked) == 2 and accounts[other.pk] in looked

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from archetypes_app.models import Golem
+from golem_project.first_page import build_board
 from permits_app.actions.announce import list_due_announcements
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.sweep import list_unfinished, list_unremembered
@@ -100,6 +101,15 @@ def test_signed_promises_of_one_golem_delay_no_other_golems(busy: Golem, other: 
     assert follow_promises(now=now + HOUR, limit=2)["looked"] == 2
     seen = SignedPromise.objects.filter(next_check_at__gt=now + HOUR).values_list("golem", flat=True)
     assert set(seen) == {busy.pk, other.pk}
+
+
+def test_an_owner_sees_their_blocked_account_behind_those_of_others(busy: Golem, other: Golem) -> None:
+    now = clock.now()
+    for number in range(51):
+        golem, account = (other, "0x" + "ff" * 20) if number == 50 else (busy, f"0x{number:040x}")
+        make_transaction(permit=make_permit(golem=golem, status=PermitStatus.COMMITTING, signer=account))
+    OutboundTransaction.objects.update(state=TransactionState.BROADCAST, created_at=now - HOUR, block_number=None)
+    assert [line.what for line in build_board(other.owner, now=now).stuck if line.what.startswith("Other")]
 
 
 @pytest.mark.parametrize("round_of", ["given up", "stuck"])

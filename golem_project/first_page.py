@@ -239,8 +239,8 @@ def _list_stuck(golems: QuerySet[Golem], now: datetime) -> tuple[StuckLine, ...]
             f"nonce {account.nonce} of {account.address} was sent and is not mined; new commits wait for it",
             show_age(account.since, now=now),
         )
-        for account in list_blocked_accounts(now=now)
-        if account.golem_id in names
+        for account in list_blocked_accounts(now=now, of=names)
+        if account.golem_id is not None
     ]
     return (*chains, *accounts)
 

@@ -2,7 +2,8 @@
 
 It sends two kinds of calls only: execTransaction of a Safe behind a cage or of a golem's own, a cage's applyChange.
 One transaction at a time per chain, so that nonces need no cursor; bytes are stored before they are sent, and sent
-again when a reorganisation takes them out; what it may spend on gas within 24 h is capped. A key that owns the Safe, or
+again when a reorganisation takes them out; what it may spend on gas within 24 h is capped, and one owner leaves half of
+it to the others. A key that owns the Safe, or
 that is a golem's wallet, is refused.
 Seed: decisions, "PolicyCage" (the server holds no owner key).
 """
@@ -17,7 +18,7 @@ from typing import Final
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, Q, QuerySet
 from eth_utils import is_checksum_address
 
 from archetypes_app.models import Golem
@@ -85,6 +86,14 @@ class RelayOrder:
     subject: str = ""
     owners: Sequence[str] = ()
 
+    @property
+    def golem(self) -> Golem | None:
+        """Whose call it is."""
+        if self.owner_transaction is not None:
+            golem: Golem = self.owner_transaction.request.golem
+            return golem
+        return self.mirror.cage.golem if self.mirror is not None else None
+
 
 def find_relayer_address() -> str:
     """The address of the relayer's key in the server's keystore; empty when there is none."""
@@ -133,7 +142,8 @@ def send_order(*, order: RelayOrder, chain: ChainReader, now: datetime) -> Relay
     fees = chain.fees()
     outcome = free.calls[0]
     gas = (outcome.gas_before_refunds or outcome.gas_used) * _GAS_MARGIN_BPS // 10_000 + _GAS_SPARE
-    _check_budget(chain, signer.address, cost=gas * fees.max_fee, gas=gas, now=now)
+    owner_id = order.golem.owner_id if order.golem is not None else None
+    _check_budget(chain, signer.address, cost=gas * fees.max_fee, gas=gas, now=now, owner_id=owner_id)
     _rehearse_signed(request, free, gas=gas, fees=fees, block_hash=chain.block.hash)
     nonce = _read_used_nonce(chain.chain_id, signer.address)
     _check_unused(chain.chain_id, signer.address, nonce)
@@ -308,13 +318,20 @@ def _rehearse_signed(
         raise SimulationRecognised("the call does something else with the gas and the fees it would be signed with")
 
 
-def _check_budget(chain: ChainReader, address: str, *, cost: int, gas: int, now: datetime) -> None:
+def _check_budget(
+    chain: ChainReader, address: str, *, cost: int, gas: int, now: datetime, owner_id: int | None = None
+) -> None:
+    """Raises RelayerRefuses, RelayerBudgetUsed. `owner_id`: whose call it is; None for one that is sent already."""
     if gas > settings.GOLEM_RELAYER_MOST_GAS:
         raise RelayerRefuses(f"it needs {gas} gas; the relayer sends at most {settings.GOLEM_RELAYER_MOST_GAS}")
     day = RelayedTransaction.objects.filter(chain_id=chain.chain_id, sender=address, created_at__gt=now - _DAY)
-    used = sum(int(wei) for wei in day.exclude(state=RelayState.REPLACED).values_list("fee_wei", flat=True))
-    oldest = day.exclude(state=RelayState.REPLACED).order_by("created_at").values_list("created_at", flat=True).first()
-    most = settings.GOLEM_RELAYER_MOST_WEI_PER_DAY
+    day, most = day.exclude(state=RelayState.REPLACED), settings.GOLEM_RELAYER_MOST_WEI_PER_DAY
+    used = _sum_fees(day)
+    if owner_id is not None and used + cost <= most and _has_others(chain.chain_id, owner_id):
+        # Nobody's signatures may use up what another owner needs to tighten a rule or to stop.
+        day, most = day.filter(_of_owner(owner_id)), most // 2
+        used = _sum_fees(day)
+    oldest = day.order_by("created_at").values_list("created_at", flat=True).first()
     coin = chain.native()
     if used + cost > most:
         raise RelayerBudgetUsed(
@@ -332,6 +349,21 @@ def _check_budget(chain: ChainReader, address: str, *, cost: int, gas: int, now:
             limit=str(cost),
             cleared_by="coins for gas at the relayer's address",
         )
+
+
+def _sum_fees(rows: QuerySet[RelayedTransaction]) -> int:
+    return sum(int(wei) for wei in rows.values_list("fee_wei", flat=True))
+
+
+def _of_owner(owner_id: int) -> Q:
+    return Q(mirror__cage__golem__owner_id=owner_id) | Q(owner_transaction__request__golem__owner_id=owner_id)
+
+
+def _has_others(chain_id: int, owner_id: int) -> bool:
+    """Whether somebody else's cage or Safe is on the chain."""
+    mirrors = CageMirror.objects.filter(chain_id=chain_id).exclude(cage__golem__owner_id=owner_id)
+    asked = OwnerTransaction.objects.filter(chain_id=chain_id).exclude(request__golem__owner_id=owner_id)
+    return bool(mirrors.exists() or asked.exists())
 
 
 def _store(

@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
+
 from golem_project.a2a.models import OPEN_STATES, Task, TaskState
 from golem_project.a2a.task_states import move_task
 from permits_app.models.permit import PermitStatus as P
@@ -68,9 +70,16 @@ def follow_task(*, task_id: UUID, now: datetime) -> Task:
     return _load(task_id)
 
 
-def list_open(*, most: int) -> list[UUID]:
-    """The tasks that may have to follow something, longest unchanged first."""
-    rows = Task.objects.filter(state__in=[str(state) for state in OPEN_STATES]).order_by("updated_at")
+def list_behind(*, most: int, now: datetime) -> list[UUID]:
+    """The open tasks that are not where their permit is, longest unchanged first.
+
+    One whose permit waits for owners is where it should be for days, and is left out: it would stand before the others.
+    """
+    free = Q(lease_until__isnull=True) | Q(lease_until__lte=now)
+    behind = Q(permit__isnull=True) | Q(permit__status=P.CREATED)
+    for status, state in STATE_OF.items():
+        behind |= Q(permit__status=status) & ~Q(state=state)
+    rows = Task.objects.filter(free, behind, state__in=[str(state) for state in OPEN_STATES]).order_by("updated_at")
     return list(rows.values_list("pk", flat=True)[:most])
 
 

@@ -19,7 +19,7 @@ def follow_tasks_task() -> int:
     """Bring open tasks to where their permits are."""
     from golem_project.a2a import following
 
-    found = following.list_open(most=_MOST_FOLLOWED)
+    found = following.list_behind(most=_MOST_FOLLOWED, now=clock.now())
     for task_id in found:
         following.follow_task(task_id=task_id, now=clock.now())
     return len(found)

@@ -20,9 +20,9 @@ from archetypes_app.models import Golem
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
 from golem_project.alerts.models import Alert, AlertChannel, ChannelKind
-from golem_project.alerts.sending import NotSent, send_lines
+from golem_project.alerts.sending import MOST_LINES, NotSent, send_lines
 from golem_project.alerts.timing import is_due, wait_after
-from golem_project.alerts.topics import list_events, tell_event
+from golem_project.alerts.topics import list_events, rank_event, tell_event
 from golem_project.stream import sealed
 from tools_app.core import event_log, outgoing
 from tools_app.core.errors import GolemError, Recovery
@@ -100,7 +100,7 @@ def send_channel(*, channel_id: UUID, now: datetime) -> bool:
         return False
     try:
         # Of a golem that was lost from sight in between nothing is told any more.
-        told = [alert.text for alert in waiting if str(alert.golem_id) in seen]
+        told = _put_foremost_first([alert for alert in waiting if str(alert.golem_id) in seen])
         if told:
             send_lines(channel, told)
     except NotSent as error:
@@ -112,6 +112,12 @@ def send_channel(*, channel_id: UUID, now: datetime) -> bool:
     Alert.objects.filter(pk__in=[alert.pk for alert in waiting]).update(sent_at=now)
     AlertChannel.objects.filter(pk=channel.pk).update(failures=0, last_error="", next_try_at=None, last_sent_at=now)
     return True
+
+
+def _put_foremost_first(alerts: Sequence[Alert]) -> list[str]:
+    """The lines in the order of time, after those that a message has no place for were put last."""
+    shown = {alert.pk for alert in sorted(alerts, key=lambda alert: alert.rank)[:MOST_LINES]}
+    return [alert.text for alert in sorted(alerts, key=lambda alert: alert.pk not in shown)]
 
 
 def _is_due(channel: AlertChannel, now: datetime) -> bool:
@@ -155,6 +161,7 @@ def _make_alert(channel: AlertChannel, event: Mapping[str, Any], names: Mapping[
         event_id=event["event_id"],
         text=text,
         is_urgent=is_urgent,
+        rank=rank_event(event["type"]),
         happened_at=datetime.fromisoformat(event["occurred_at"]),
     )
 

@@ -77,6 +77,7 @@ class Alert(models.Model):
     event_id = models.UUIDField()
     text = models.CharField(max_length=300)
     is_urgent = models.BooleanField(default=False)
+    rank = models.PositiveSmallIntegerField(default=0, db_default=0, help_text="The lower, the less is put before it")
     happened_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True, blank=True)
 

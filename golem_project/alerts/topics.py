@@ -68,6 +68,8 @@ TOPICS: Final[Mapping[str, Topic]] = {
     ),
     "done": Topic("An action is on chain", {E.PERMIT_COMMITTED: "{status}: {tool_name}"}),
 }
+_RANKS: Final = ("stopped", "danger", "decide", "decided", "done", "refused")
+"""What counts more first: anybody with a token can have actions refused, without end."""
 _OF_EVENT: Final = {str(event): (name, text) for name, topic in TOPICS.items() for event, text in topic.events.items()}
 
 
@@ -79,6 +81,11 @@ class _Words(dict[str, str]):
 def list_events(topics: list[str]) -> frozenset[str]:
     """Wire names of the events of `topics`; of every topic where none is named."""
     return frozenset(event for event, (name, _) in _OF_EVENT.items() if not topics or name in topics)
+
+
+def rank_event(event_type: str) -> int:
+    """How far behind others an event's line stands where not all are shown. Raises KeyError for one of no topic."""
+    return _RANKS.index(_OF_EVENT[event_type][0])
 
 
 def tell_event(event_type: str, payload: Mapping[str, Any], *, golem: str) -> tuple[str, bool]:

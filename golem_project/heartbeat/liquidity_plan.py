@@ -2,7 +2,8 @@
 
 In range and earning: harvest when it pays. Out of range: close, then open around the price, swapping only what is
 missing of one side; neither while the pool is pushed away from the feeds. In a late phase: only what leaves. One action
-at a time, because each is planned on what the one before really left.
+at a time, because each is planned on what the one before really left. Anybody can put a position into the account: one
+smaller than what would be opened is not the one that is kept, and one not worth its gas is left where it is.
 Seed: facts A11 and RO (a range is at least twice the volatility); issue "The pulse".
 """
 
@@ -59,15 +60,28 @@ def plan_liquidity(
     if pool is None:
         return ()
     mine = [each for each in observation.positions if each.position.pool.address == pool.address]
-    active = [each for each in mine if each.position.liquidity]
-    closing = [each for each in active if not each.position.is_in_range or phase in _LATE]
+    least = _least_taken(observation, rule)
+    worthwhile = [each for each in mine if each.position.liquidity and _is_worth(each, least)]
+    closing = [each for each in worthwhile if not each.position.is_in_range or phase in _LATE]
     if closing and (phase in _LATE or _is_fair(observation, rule)):
         return tuple(_close(each, phase) for each in closing) if _may_leave(phase) else ()
     wishes = [wish for each in mine if (wish := _harvest(each, observation, rule, phase)) is not None]
-    if not active and is_allowed(phase, ActionClass.NEW_POSITION):
+    smallest = rule.target_micro_usd * _LEAST_SHORTAGE_BPS // BPS
+    is_kept = any(each.position.liquidity and _is_worth(each, smallest) for each in mine)
+    if not is_kept and is_allowed(phase, ActionClass.NEW_POSITION):
         opening = _open(observation, pool, rule, range_bps)
         wishes += [opening] if opening is not None else []
     return tuple(wishes)
+
+
+def _least_taken(observation: Observation, rule: LiquidityRule) -> int:
+    """What taking something out has to bring, in micro-USD: as much as the owner wants, and several times its gas."""
+    return max(rule.harvest_micro_usd, HARVEST_PAYS_TIMES * harvest_gas_micro_usd(observation))
+
+
+def _is_worth(held: HeldPosition, micro_usd: int) -> bool:
+    """Whether it is worth as much, or nobody knows what it is worth."""
+    return held.micro_usd is None or held.micro_usd >= micro_usd
 
 
 def _is_fair(observation: Observation, rule: LiquidityRule) -> bool:
@@ -95,7 +109,7 @@ def _close(held: HeldPosition, phase: Phase) -> Wish:
 
 def _harvest(held: HeldPosition, observation: Observation, rule: LiquidityRule, phase: Phase) -> Wish | None:
     fees = held.fees_micro_usd
-    if not fees or fees < max(rule.harvest_micro_usd, HARVEST_PAYS_TIMES * harvest_gas_micro_usd(observation)):
+    if not fees or fees < _least_taken(observation, rule):
         return None
     if not is_allowed(phase, ActionClass.DECREASE_POSITION):
         return None

@@ -18,6 +18,7 @@ from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.errors import GolemError
+from tools_app.portfolio.foremost import list_foremost
 from tools_app.portfolio.holdings import NO_FEED, Holdings, measure_holdings, value_of
 from tools_app.portfolio.markets import list_markets
 from tools_app.portfolio.reading import FirstReads, foretell_positions
@@ -71,7 +72,7 @@ def _observe(
             golem_id=golem.id, chain_id=chain.chain_id, block_number=chain.block.number, holdings=measured
         )
         anomalies += _list_uncounted(whole)
-    positions, known_ids = _read_positions(chain, golem, markets, held, known, whole)
+    positions, known_ids = _read_positions(chain, golem, markets, held, known, whole, pool)
     price, deviation = _price_of(chain, pool, held)
     total = _total(held, whole)
     return Observation(
@@ -228,6 +229,7 @@ def _read_positions(
     held: Iterable[Holding],
     known: Mapping[str, Any],
     whole: Holdings | None,
+    pool: Pool | None,
 ) -> tuple[tuple[HeldPosition, ...], dict[str, Any]]:
     if golem.address is None or not markets:
         return (), {}
@@ -236,15 +238,27 @@ def _read_positions(
     valued: list[HeldPosition] = []
     ranges: dict[str, Any] = {}
     for name, each in markets.items():
-        found, ranges[name] = _read_ranges(chain, golem.address, each.ranges, known.get("ranges", {}).get(name, {}))
+        first = _list_foremost(chain, each.ranges, whole, pool)
+        seen = known.get("ranges", {}).get(name, {})
+        found, ranges[name] = _read_ranges(chain, golem.address, each.ranges, seen, first)
         valued += [_value_position(position, prices, worth.get((name, position.position_id))) for position in found]
     return tuple(valued), {"ranges": ranges}
 
 
+def _list_foremost(chain: ChainReader, ranges: RangePositions, whole: Holdings | None, pool: Pool | None) -> list[str]:
+    """Ids of those with something in them, of the watched pool first and what is worth most before the rest."""
+    held = list_foremost(whole.positions) if whole is not None else []
+    mine = [each for each in held if ranges.name(chain.chain_id, each.ref.id) == each.ref and each.position.is_whole]
+    watched = pool.address if pool is not None else ""
+    return [each.ref.id for each in sorted(mine, key=lambda each: each.position.facts.get("pool") != watched)]
+
+
 def _read_ranges(
-    chain: ChainReader, owner: str, ranges: RangePositions, known: Mapping[str, Any]
+    chain: ChainReader, owner: str, ranges: RangePositions, known: Mapping[str, Any], first: Sequence[str]
 ) -> tuple[list[RangePosition], dict[str, Any]]:
-    ids, count = ranges.list_ids(chain, owner, limit=MOST_POSITIONS)
+    """`first` and then the newest, so many as are looked at: more than that anybody can send."""
+    newest, count = ranges.list_ids(chain, owner, limit=MOST_POSITIONS)
+    ids = list(dict.fromkeys((*first, *newest)))[:MOST_POSITIONS]
     looks = int(known.get("looks", 0)) + 1
     empty = set(known.get("empty", ())) & set(ids) if looks % _LOOKS_BETWEEN_EMPTY_ONES else set()
     asked = ranges.read_many(chain, [each for each in ids if each not in empty])

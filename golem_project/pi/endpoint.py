@@ -5,10 +5,12 @@ Authentication, scopes, parsing and errors are the framework's classes named in 
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any, cast
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,6 +20,7 @@ from archetypes_app.models.api_key import Scope
 from golem_project.pi import serializers as wire
 from golem_project.pi.authentication import Agent
 from golem_project.pi.idempotency import IdempotentView
+from golem_project.pi.places import PLACES
 from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.core.taint import name_golem
 
@@ -38,9 +41,19 @@ class PiView(IdempotentView):
             request.META["CONTENT_LENGTH"] = str(len(request.body))
         return super().initialize_request(request, *args, **kwargs)
 
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        with ExitStack() as self._held:
+            return super().dispatch(request, *args, **kwargs)
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         name_golem(self.agent.golem.pk)
+
+    def check_throttles(self, request: Request) -> None:
+        # The framework asks once it knows who calls, and before a key of idempotency is claimed.
+        super().check_throttles(request)
+        if self.required_scope is not Scope.HALT:
+            self._held.enter_context(PLACES.hold(self.agent.golem.owner_id))
 
     @property
     def agent(self) -> Agent:

@@ -50,6 +50,16 @@ class ScopeMissing(GolemError):
     title = "The bearer token lacks a scope"
 
 
+class TooManyAtOnce(GolemError):
+    """Half of this server's threads work for agents of this owner. `data` has limit, retry_after_seconds."""
+
+    code = "TOO_MANY_REQUESTS_AT_ONCE"
+    http_status = 429
+    recovery = Recovery.WAIT
+    cleared_by = "one of the requests that are worked on ends"
+    title = "Too many requests of this owner's agents at once"
+
+
 class BodyNotJson(GolemError):
     """The body is not JSON, or JSON that no exact value can be made of (NaN, half a character)."""
 

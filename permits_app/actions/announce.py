@@ -31,6 +31,7 @@ from permits_app.permits.row_locks import lock_action, lock_golem_and_permit
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.events import Event, EventType
+from tools_app.core.in_turns import in_turns
 from tools_app.core.one_by_one import one_by_one
 from tools_app.core.units import format_micro_usd
 from tools_app.core.whole import whole
@@ -192,14 +193,14 @@ def _end_late(row: Announcement, now: datetime) -> bool:
 
 
 def list_due_announcements(*, now: datetime) -> list[UUID]:
-    """Permits whose delay is over."""
+    """Permits whose delay is over; those of each golem in its turn, since one that fails for now stays due."""
     rows = Announcement.objects.filter(
         state=AnnouncementState.WAITING,
         executes_at__lte=now,
         expires_at__gt=now,
         permit__status=PermitStatus.ANNOUNCED,
     )
-    return list(rows.order_by("executes_at").values_list("permit_id", flat=True)[:50])
+    return list(in_turns(rows, "executes_at", of="permit__golem_id").values_list("permit_id", flat=True)[:50])
 
 
 @whole

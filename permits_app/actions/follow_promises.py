@@ -17,6 +17,7 @@ from permits_app.permits.blockage import list_silent_chains
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.in_turns import in_turns
 from tools_app.core.one_by_one import one_by_one
 from tools_app.toolkit.protocol import SHELF
 
@@ -28,10 +29,10 @@ _READ_BUDGET_MS: Final = 5_000
 
 
 def follow_promises(*, now: datetime, limit: int = MOST_ROWS) -> dict[str, int]:
-    """Look at what is due, the longest waiting first; how many were looked at and how many ended."""
+    """Look at what is due, the longest waiting first of each golem; how many were looked at and how many ended."""
     due = SignedPromise.objects.filter(state=PromiseState.OPEN, next_check_at__lte=now)
     heard = due.exclude(chain_id__in=list_silent_chains(now=now))
-    rows = list(heard.select_related("permit").order_by("next_check_at", "pk")[:limit])
+    rows = list(in_turns(heard.select_related("permit"), "next_check_at", "pk", of="golem_id")[:limit])
     taken = [row for row in one_by_one(rows, lambda row: _take(row, now), what="promise") if row is not None]
     ended = one_by_one(taken, lambda row: _follow(row, now), what="promise")
     return {"looked": len(taken), "ended": sum(ended)}

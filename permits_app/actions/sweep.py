@@ -17,6 +17,7 @@ from permits_app.models import ActionPermit, IdempotencyRecord, OutboundTransact
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import UNSETTLED, TransactionState
 from permits_app.permits.blockage import list_followed_chains, list_silent_chains
+from tools_app.core.in_turns import in_turns
 from tools_app.core.one_by_one import one_by_one
 
 _START_GRACE = timedelta(seconds=3)
@@ -51,7 +52,8 @@ def end_outlived(*, now: datetime) -> int:
 
 
 def list_unfinished(*, now: datetime) -> list[UUID]:
-    """Permits that need a worker: not signed, not wholly sent, or not seen for too long. The longest untouched first.
+    """Permits that need a worker: not signed, not wholly sent, or not seen for too long. The longest untouched first of
+    each golem, every golem in its turn.
 
     What was sent just now is the follower's to see, where one looks; on a chain whose node is silent nothing is tried.
     """
@@ -65,7 +67,7 @@ def list_unfinished(*, now: datetime) -> list[UUID]:
     started = Q(status=PermitStatus.COMMITTING) & (is_left | is_unseen)
     unknown = Q(status=PermitStatus.UNKNOWN, updated_at__lte=now - _UNKNOWN_PAUSE)
     is_tried = Q(is_local=True) | ~Q(chain_id__in=list_silent_chains(now=now))
-    rows = _free(now).filter(is_tried, started | unknown).order_by("status", "updated_at")
+    rows = in_turns(_free(now).filter(is_tried, started | unknown), "status", "updated_at", of="golem_id")
     return list(rows.values_list("pk", flat=True)[:_BATCH])
 
 
@@ -82,4 +84,4 @@ def list_unremembered(*, now: datetime) -> list[UUID]:
         permit__halt_epoch__isnull=True,
         created_at__range=(now - _MEMORY_WINDOW, now - _MEMORY_GRACE),
     )
-    return list(rows.order_by("created_at").values_list("permit_id", flat=True)[:_BATCH])
+    return list(in_turns(rows, "created_at", of="permit__golem_id").values_list("permit_id", flat=True)[:_BATCH])

@@ -20,6 +20,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.permits.lifecycle import FINAL
 from permits_app.permits.row_locks import lock_action, lock_request
 from tools_app.core.compiled_query import CompiledStatement
+from tools_app.core.in_turns import in_turns
 from tools_app.core.one_by_one import one_by_one
 from tools_app.core.whole import whole
 
@@ -74,11 +75,13 @@ def forget_denials(*, now: datetime) -> int:
 
 
 def list_due_changes(*, now: datetime) -> list[UUID]:
-    """Approved requests whose wait is over and on which nobody works."""
+    """Approved requests whose wait is over and on which nobody works; those of each golem in its turn, since many may
+    wait for long for what their owners have to do.
+    """
     dead = now - timedelta(seconds=settings.GOLEM_CHANGE_CLAIM_SECONDS)
     free = Q(claimed_at__isnull=True) | Q(claimed_at__lte=dead)
     rows = ChangeRequest.objects.filter(free, state=ChangeState.APPROVED, executes_at__lte=now)
-    return list(rows.order_by("executes_at").values_list("pk", flat=True)[:_BATCH])
+    return list(in_turns(rows, "executes_at", of="golem_id").values_list("pk", flat=True)[:_BATCH])
 
 
 _ASKED_OF_OWNERS = CompiledStatement(

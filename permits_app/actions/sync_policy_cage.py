@@ -15,6 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Case, F, When
 
 from archetypes_app.models import Golem
 from permits_app.actions.value_golem import value_golem
@@ -74,9 +75,14 @@ def _register(
 
 
 def sync_policy_cages(*, now: datetime) -> dict[str, int]:
-    """Every mirror of a chain that answers; one that fails keeps its problem on its row and stops nobody else's."""
+    """Every mirror of a chain that answers; one that fails keeps its problem on its row and stops nobody else's.
+
+    The longest unseen first, and those that failed last after all others: a round that takes too long is stopped.
+    """
     heard = CageMirror.objects.exclude(chain_id__in=list_silent_chains(now=now))
-    mirrors = list(heard.order_by("pk").values_list("pk", flat=True))
+    failed_last = Case(When(problem="", then=0), default=1)
+    ordered = heard.order_by(failed_last, F("synced_at").asc(nulls_first=True), "pk")
+    mirrors = list(ordered.values_list("pk", flat=True))
     done = list(one_by_one(mirrors, lambda pk: sync_policy_cage(mirror_id=pk, now=now), what="the mirror"))
     return {"synced": len(done), "failed": len(mirrors) - len(done)}
 

@@ -33,6 +33,7 @@ from tools_app.chain.networks import Network, configured_networks
 from tools_app.chain.node_errors import NODE_AWAY
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.in_turns import in_turns
 from tools_app.core.one_by_one import one_by_one
 from tools_app.toolkit.views import FeeQuote
 
@@ -134,7 +135,7 @@ def _fill_unsent(chain_id: int, now: datetime) -> Counter[str]:
         .filter(purpose=PayloadPurpose.CALL, is_live=True, state=S.SIGNED, broadcast_count=0)
         .exclude(permit__status__in=_UNFINISHED)
     )
-    return _each(rows.select_related("permit").order_by("sender", "nonce")[:_BATCH], partial(_fill, now=now))
+    return _each(in_turns(rows.select_related("permit"), "nonce", of="sender")[:_BATCH], partial(_fill, now=now))
 
 
 def _fill(row: OutboundTransaction, now: datetime) -> Counter[str]:
@@ -194,7 +195,8 @@ def _replace_stuck(chain_id: int, now: datetime) -> Counter[str]:
         created_at__lte=since,
     )
     rows = _rows(chain_id).filter(is_out | is_refused | never_taken, purpose=PayloadPurpose.CALL, is_live=True)
-    stuck = rows.select_related("permit__golem").order_by("sender", "nonce")[:_BATCH]
+    # Of an account only the next nonce can be replaced: every account's lowest comes before any account's second.
+    stuck = in_turns(rows.select_related("permit__golem"), "nonce", of="sender")[:_BATCH]
     return _each(stuck, partial(_replace, now=now))
 
 

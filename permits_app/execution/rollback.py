@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import F
 
 from permits_app.execution import chain_marks, delivery, witness
 from permits_app.execution.payloads import send_payload
@@ -30,6 +31,7 @@ from tools_app.chain.node_errors import NODE_AWAY
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
 from tools_app.core.events import EventType
+from tools_app.core.in_turns import in_turns
 from tools_app.core.one_by_one import one_by_one
 from tools_app.core.whole import whole
 from tools_app.toolkit.views import ReceiptView
@@ -76,7 +78,7 @@ def reopen(chain_id: int, now: datetime) -> Counter[str]:
     """Permits whose payload left the chain are UNKNOWN again, to be judged anew once the same bytes are mined."""
     rows = _rows(chain_id).filter(state__in=_OUT, is_live=True, purpose=PayloadPurpose.CALL, permit__status__in=_ENDED)
     # The lowest nonce first: of two equal actions the other waits for it, on the chain and here.
-    out = rows.select_related("permit").order_by("sender", "nonce")[:_BATCH]
+    out = in_turns(rows.select_related("permit"), "nonce", of="sender")[:_BATCH]
     # Where an equal action is under way the permit is reopened once that one has ended.
     reopened = one_by_one(out, lambda row: _reopen_permit(row, REOPENED, now), what="reopening the permit of")
     return Counter(reopened=sum(reopened))
@@ -87,16 +89,19 @@ def send_again(chain_id: int) -> Counter[str]:
     it waits for may itself wait for this nonce.
     """
     rows = _rows(chain_id).filter(state=S.REORGED, is_live=True, purpose=PayloadPurpose.CALL)
-    lost = rows.order_by("sender", "nonce")[:_BATCH]
+    lost = in_turns(rows, "nonce", of="sender")[:_BATCH]
     return Counter(sent_again=sum(one_by_one(lost, send_payload, what="sending again", raises=NODE_AWAY)))
 
 
 def find_given_up(chain_id: int, now: datetime) -> Counter[str]:
-    """What was given up as lost and is in a block after all: recorded, and its permit judged again."""
+    """What was given up as lost and is in a block after all: recorded, and its permit judged again.
+
+    Each account's newest first: one that gives up much keeps no other's from being looked for.
+    """
     rows = _rows(chain_id).filter(
         state=S.DROPPED, purpose=PayloadPurpose.CALL, permit__status__in=_ENDED, updated_at__gte=now - _HORIZON
     )
-    dropped = rows.select_related("permit").order_by("sender", "nonce")[:_BATCH]
+    dropped = in_turns(rows.select_related("permit").annotate(age=-F("nonce")), "age", of="sender")[:_BATCH]
     found = one_by_one(dropped, lambda row: _look_for_late(row, now), what="looking again for", raises=NODE_AWAY)
     return Counter(found_late=sum(found))
 

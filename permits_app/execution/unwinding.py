@@ -2,7 +2,8 @@
 
 Each position is left as its protocol says, one step at a time, each step a plan of its own made by the tool that an
 agent would use; after every step the protocol is asked again, so it goes on wherever it was stopped. One that fails
-keeps no other from being left. Seed: decisions, "Halt"; 002, "Emergency halt".
+keeps no other from being left. Debts are left first, then what is worth most: what strangers sent waits for that, and
+takes no gas from it. Seed: decisions, "Halt"; 002, "Emergency halt".
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from tools_app import runner
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
-from tools_app.portfolio.holdings import read_balances
+from tools_app.portfolio.foremost import list_foremost
+from tools_app.portfolio.holdings import PriceBook, read_balances
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.reading import read_positions
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
@@ -81,7 +83,7 @@ def unwind_positions(
     for _ in range(MOST_ROUNDS):
         has_acted = False
         # A step out of one position may open another or add to it: what is unwrapped, a place in a queue.
-        for position in _find_open(golem, _open_chain(golem, now)):
+        for position in _find_foremost(golem, _open_chain(golem, now)):
             if position.ref in failed:
                 continue
             line, over[position.ref] = _leave(golem, epoch, position, actor, now, goes_on)
@@ -242,6 +244,13 @@ def _find_open(golem: Golem, chain: ChainReader) -> tuple[Position, ...]:
         return ()
     hints = list_hints(chain_id=chain.chain_id, account=golem.address)
     return read_positions(chain=chain, account=golem.address, hints=hints)
+
+
+def _find_foremost(golem: Golem, chain: ChainReader) -> list[Position]:
+    """The same, what counts first before the rest."""
+    found, book = _find_open(golem, chain), PriceBook(chain)
+    book.preload(leg.token for position in found for leg in position.legs)
+    return [each.position for each in list_foremost(book.weigh_position(position) for position in found)]
 
 
 def _read_held(golem: Golem, chain: ChainReader) -> Mapping[str, int]:

@@ -5,6 +5,7 @@ Read from rows alone: the payloads that were sent, and what the follower of each
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -96,8 +97,10 @@ def check_clear(permit: ActionPermit, *, now: datetime) -> None:
         )
 
 
-def list_blocked_accounts(*, now: datetime) -> list[BlockedAccount]:
-    """The first unmined payload of each account that waits for too long, the longest waiting first."""
+def list_blocked_accounts(*, now: datetime, of: Collection[UUID] | None = None) -> list[BlockedAccount]:
+    """The first unmined payload of each account that waits for too long, the longest waiting first; of these golems
+    alone where they are named.
+    """
     border = now - _blocked_after()
     is_old = Q(created_at__lte=border) & (~Q(state=TransactionState.REORGED) | Q(updated_at__lte=border))
     rows = (
@@ -108,7 +111,9 @@ def list_blocked_accounts(*, now: datetime) -> list[BlockedAccount]:
             "chain_id", "sender", "nonce", "tx_hash", Coalesce("broadcast_at", "created_at"), "permit__golem_id"
         )
     )
-    return sorted((BlockedAccount(*row) for row in rows[:_MOST_SHOWN]), key=lambda each: each.since)
+    if of is not None:
+        rows = rows.filter(permit__golem_id__in=of)
+    return sorted((BlockedAccount(*row) for row in rows), key=lambda each: each.since)[:_MOST_SHOWN]
 
 
 def list_stuck_chains(*, now: datetime) -> list[StuckChain]:

@@ -27,6 +27,8 @@ from tools_app.toolkit.views import NATIVE, TokenMeta
 
 RAISING = frozenset({ActionClass.NEW_POSITION, ActionClass.INCREASE_POSITION, ActionClass.REBALANCE})
 # A swap changes what is held and a transfer gives it away; everything else puts value into a venue.
+GIFT_BPS = 10
+"""An asset worth less of what is held takes up no room of the number of assets by itself."""
 NO_POSITION = frozenset({Category.TRADING, Category.WALLET})
 
 
@@ -60,6 +62,15 @@ class Portfolio:
     @property
     def total_after(self) -> int:
         return sum(self.after.values())
+
+    def count_assets(self) -> int:
+        """How many are held after the plan. What is worth next to nothing counts where the plan adds to it alone:
+        anybody can send some of every token.
+        """
+        least = self.total_before * GIFT_BPS // BPS
+        return sum(
+            value > 0 and (value >= least or value > self.before.get(asset, 0)) for asset, value in self.after.items()
+        )
 
     def weigh(self, values: Mapping[str, int], asset: str) -> int:
         """How much of the portfolio moves with an asset, whichever way: held, owed and followed."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from golem_project.embedded.world.accounts import derive_account
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.execution.right_revocation import list_rights
 from permits_app.models import ActionPermit, HaltRecord
@@ -16,6 +17,7 @@ from tests.evm.world import CHAIN_ID
 from tests.factories.permits import make_permit
 from tests.live_golem import LiveGolem
 from tests.made_up_bank.on_the_shelf import Bank
+from tools_app.chain import blocks
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core import clock
@@ -163,6 +165,27 @@ def test_an_operator_of_all_liquidity_positions_is_taken_back(live_golem: LiveGo
     assert (told["right"], told["outcome"]) == ("may move every Uniswap V3 position", "COMMITTED")
     reads = "isApprovedForAll(address,address)"
     assert not stage.world.rpc.read(manager, reads, stage.account, THIEF, returns="(bool)")[0]
+
+
+@pytest.mark.protocols("morpho")
+def test_rights_that_strangers_give_the_golem_hide_none_that_it_gave(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, stranger = open_stage(live_golem, load_cases()), derive_account("a stranger with much to give")
+    manager = (UNISWAP.deployments(CHAIN_ID) or {})["v3_position_manager"]
+    where = (morpho(CHAIN_ID) or {})["morpho"]
+    send(stage, manager, encode_call("function setApprovalForAll(address,bool)", THIEF, True))
+    send(stage, where, encode_call(AUTHORIZE, THIEF, True))
+    stage.world.rpc.call("anvil_setBalance", stranger.address, hex(10**20))
+    for number in range(8):
+        given = number % 2 == 0
+        stage.world.transact(stranger, manager, "setApprovalForAll(address,bool)", stage.account, given)
+        stage.world.transact(stranger, where, "setAuthorization(address,bool)", stage.account, given)
+    # As where there are fifty thousand of them, for which a stranger pays a few dollars on a cheap chain.
+    monkeypatch.setattr(blocks, "_MOST_LOGS", 4)
+    told = halt(live_golem)["rights taken back"]["rights"]
+    assert [(each["taker"], each["outcome"]) for each in told] == [(THIEF, "COMMITTED")] * 2
+    assert not authorized(stage, THIEF)
 
 
 def test_only_the_end_of_a_right_that_no_log_tells_is_one() -> None:

@@ -15,8 +15,10 @@ from permits_app.models import ActionPermit, HaltRecord, HaltSetting
 from tests.catalogue.shelf import load_cases
 from tests.catalogue.stage import open_stage
 from tests.evm.world import CHAIN_ID
+from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.live_golem import LiveGolem, make_live_golem
 from tests.made_up_bank.on_the_shelf import Bank
+from tests.strangers import send_ranges
 from tools_app.core import clock
 from tools_app.toolkit.case import Case
 from tools_app.toolkit.enums import ActionClass
@@ -112,6 +114,17 @@ def test_an_ill_loan_is_left_while_no_feed_prices_it(live_golem: LiveGolem) -> N
     (permit,) = halt(live_golem)
     assert permit.status == "COMMITTED"
     assert stage.positions() == ()
+
+
+def test_a_halt_leaves_what_is_worth_most_before_what_strangers_sent(live_golem: LiveGolem) -> None:
+    golem, world = live_golem.golem, live_golem.world
+    send_ranges(world, golem.address, 2, in_range=True)
+    turn_on(golem)
+    tick(golem)
+    manager, third = world.contracts["uniswap_v3_position_manager"], "tokenOfOwnerByIndex(address,uint256)"
+    own = world.rpc.read(manager, third, golem.address, 2, returns="(uint256)")[0]
+    send_ranges(world, golem.address, 1, in_range=True, cents=2)
+    assert [each.params["position"] for each in halt(live_golem)][:1] == [f"uniswap/nft/{CHAIN_ID}/{own}"]
 
 
 def ill_loan_at_aave(golem: LiveGolem) -> Any:

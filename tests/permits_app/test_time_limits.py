@@ -232,9 +232,9 @@ def test_an_identical_call_counts_for_an_hour(live_golem: LiveGolem, late: timed
     assert len(read_records(call).earlier) == (1 if late < OVER else 0)
 
 
-def relay(live: LiveGolem, *, cost: int, gas: int, now: datetime) -> None:
+def relay(live: LiveGolem, *, cost: int, gas: int, now: datetime, owner_id: int | None = None) -> None:
     """Whether a relayer with this golem's coins may send `gas` units that cost at most `cost` wei; raises when not."""
-    check_budget(open_chain(31337, now=now), live.golem.address, cost=cost, gas=gas, now=now)
+    check_budget(open_chain(31337, now=now), live.golem.address, cost=cost, gas=gas, now=now, owner_id=owner_id)
 
 
 @pytest.mark.parametrize("over", [-1, 0, 1])
@@ -261,6 +261,20 @@ def test_the_relayer_spends_up_to_its_day_and_no_more(live_golem: LiveGolem, ove
     with pytest.raises(RelayerBudgetUsed) as refused:
         relay(live_golem, cost=cost, gas=1, now=now)
     assert int(refused.value.data["observed"]) == int(refused.value.data["limit"]) + 1
+
+
+def test_one_owner_leaves_half_of_the_relayers_day_to_the_others(live_golem: LiveGolem) -> None:
+    half, now = settings.GOLEM_RELAYER_MOST_WEI_PER_DAY // 2, clock.now()
+    sender, golem = live_golem.golem.address, live_golem.golem
+    other = factories.make_golem(owner=factories.make_owner(name="other"), name="Other")
+    mirrors = [factories.make_cage_mirror(golem=each) for each in (golem, other)]
+    make_relayed(mirrors[0], sender=sender, fee_wei=half, created_at=now)
+    with pytest.raises(RelayerBudgetUsed) as refused:
+        relay(live_golem, cost=1, gas=1, now=now, owner_id=golem.owner_id)
+    assert int(refused.value.data["limit"]) == half
+    relay(live_golem, cost=half, gas=1, now=now, owner_id=other.owner_id)
+    CageMirror.objects.filter(pk=mirrors[1].pk).update(chain_id=1)
+    relay(live_golem, cost=half, gas=1, now=now, owner_id=golem.owner_id)
 
 
 def make_relayed(mirror: CageMirror, *, sender: str, fee_wei: int, created_at: datetime) -> None:

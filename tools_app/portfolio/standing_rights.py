@@ -1,7 +1,8 @@
 """Rights over an account that a protocol's own contracts still give somebody: operators, delegated credit, managers.
 
 They are told by logs, and only by logs; the last word about a taker counts. Only contracts that a protocol knows for
-its own are believed: anybody can write a log that names an account. Seed: decisions, "Positions" (rights).
+its own are believed: anybody can write a log that names an account. Only logs that name it where the giver stands are
+asked for: anybody can give it rights, without end. Seed: decisions, "Positions" (rights).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_input, encode_call, event_topic
 from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.chain.signatures import parse_signature
 from tools_app.simulation.rights import read_words
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.positions import drive
@@ -22,7 +24,6 @@ MOST_RANGES: Final = 50
 """So many ranges of blocks, as wide as a node gives logs for, are searched backwards from the head."""
 NOBODY: Final = "0x" + "0" * 40
 _ADDRESS: Final = (1 << 160) - 1
-_MOST_INDEXED: Final = 3
 Topics: TypeAlias = tuple[str | None, ...]
 
 
@@ -119,10 +120,17 @@ def _list_own(protocol: ProtocolDef, event: RightEvent, chain_id: int) -> tuple[
 
 
 def _filters(event: RightEvent, contracts: tuple[str, ...], account: str) -> list[tuple[tuple[str, ...], Topics]]:
-    """The event by these contracts with the account at any indexed place."""
-    topic = event_topic("event " + event.signature.removeprefix("event "))
-    named = "0x" + account[2:].lower().rjust(64, "0")
-    return [(contracts, (topic, *([None] * place), named)) for place in range(_MOST_INDEXED)]
+    """The event by these contracts with the account where the giver stands."""
+    text = "event " + event.signature.removeprefix("event ")
+    topic, named = event_topic(text), "0x" + account[2:].lower().rjust(64, "0")
+    return [(contracts, (topic, *([None] * place), named)) for place in _list_places(text, event.giver)]
+
+
+def _list_places(text: str, giver: int) -> range:
+    """Which topics may hold the giver: as many indexed arguments stand before it, where the event says which are."""
+    indexed = [each.is_indexed for each in parse_signature(text).inputs]
+    before = sum(indexed[:giver])
+    return range(before, before + 1) if any(indexed) else range(giver + 1)
 
 
 def _read_logs(

@@ -41,16 +41,18 @@ def judge_positions(probes: Mapping[str, Any]) -> tuple[Alert, ...]:
 
 
 def monitor_positions(*, now: datetime, limit: int = 500) -> int:
-    """Tell of every golem whose positions stand otherwise than was told last; how many golems."""
+    """Tell of every golem whose positions stand otherwise than was told last; how many golems. Of more than `limit` any
+    are looked at, other ones each minute.
+    """
     newest = (
         DecisionCycleRecord.objects.filter(
             decided_at__gt=now - _FRESH, decided_at__lte=now, golem__heartbeat__is_on=True, golem__retired_at=None
         )
         .order_by("golem_id", "-heartbeat_tick")
         .distinct("golem_id")
-        .select_related("golem")
     )
-    return sum(_tell(each.golem, judge_positions(each.probes), now) for each in newest[:limit])
+    looked_at = DecisionCycleRecord.objects.filter(pk__in=newest.values("pk")).select_related("golem").order_by("?")
+    return sum(_tell(each.golem, judge_positions(each.probes), now) for each in looked_at[:limit])
 
 
 @whole

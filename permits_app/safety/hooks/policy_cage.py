@@ -265,8 +265,7 @@ def judge_with_others(call: HookCall, rows: CageRows, holdings: Holdings) -> Rej
 def _judge_assets(call: HookCall, portfolio: Portfolio) -> Reject | None:
     if call.limits.allowlist_mode == AllowlistMode.STRICT:
         return None
-    held = sum(1 for value in portfolio.after.values() if value > 0)
-    return judge_asset_count(count=held, most=call.cage.max_assets)
+    return judge_asset_count(count=portfolio.count_assets(), most=call.cage.max_assets)
 
 
 def _judge_shares(call: HookCall, rows: CageRows, portfolio: Portfolio) -> Reject | None:

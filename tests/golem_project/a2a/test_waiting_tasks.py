@@ -21,6 +21,7 @@ from django.db import connection
 from google.protobuf.json_format import MessageToDict
 
 from archetypes_app.models import ApiKey
+from golem_project.a2a import tasks
 from golem_project.a2a.following import follow_task
 from golem_project.a2a.models import Task, TaskState
 from golem_project.a2a.tasks import follow_tasks_task
@@ -30,6 +31,7 @@ from permits_app.actions.execute_change import execute_change
 from permits_app.models import ActionPermit, ChangeRequest
 from tests import factories
 from tests.architecture.sources import ROOT
+from tests.factories.permits import make_permit
 from tests.golem_project.a2a.conftest import JSON_RPC, REST, SWAP, Line, answer_of, ask, run, send, state_of
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem
@@ -187,6 +189,32 @@ def test_what_a_dead_server_left_behind_has_failed_and_says_so(live: Agent) -> N
     left = follow_task(task_id=row.pk, now=now + timedelta(seconds=2))
     assert left.state == TaskState.FAILED
     assert "stopped" in left.note
+
+
+def test_what_waits_for_owners_delays_nothing_that_went_on(live: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "_MOST_FOLLOWED", 2)
+    now = clock.now()
+
+    def add(number: int, state: TaskState, status: str) -> Task:
+        return Task.objects.create(
+            golem=live.golem,
+            api_key=live.key.key,
+            context_id="c",
+            message_id=f"m-{number}",
+            asked_digest="0x",
+            skill="preview_action",
+            state=state,
+            permit=make_permit(golem=live.golem, status=status),
+            created_at=now + timedelta(seconds=number),
+            updated_at=now + timedelta(seconds=number),
+        )
+
+    waiting = [add(number, TaskState.INPUT_REQUIRED, "AWAITING_APPROVAL") for number in range(2)]
+    done = add(2, TaskState.WORKING, "EXPIRED")
+    follow_tasks_task.run()
+    done.refresh_from_db()
+    assert done.state == TaskState.FAILED
+    assert {each.state for each in Task.objects.filter(pk__in=[row.pk for row in waiting])} == {"INPUT_REQUIRED"}
 
 
 def test_who_does_not_wait_is_answered_at_once_and_finds_the_end_later(line: Line) -> None:

@@ -157,6 +157,25 @@ def test_quiet_hours_hold_back_a_refusal_and_let_a_halt_through(golem: Golem, re
 
 
 @pytest.mark.django_db(transaction=True)
+def test_no_number_of_refusals_hides_what_is_urgent_or_waits_for_owners(golem: Golem, receiver: Receiver) -> None:
+    make_channel(golem, receiver.url)
+    for number in range(40):
+        refuse(golem, f"CODE_{number}")
+    request_operation(
+        golem=golem, name="phase", arguments={"to": "CAUTIOUS"}, owner=golem.owner, reason="x", now=clock.now()
+    )
+    halt_golem(golem=golem, reason="stop", actor="owner:1", now=clock.now())
+    assert run() == 1
+    lines = read_texts(receiver)[0].splitlines()
+    assert [line for line in lines if "refused" not in line] == [
+        "Atlas: waits for a decision: Reset the phase to cautious",
+        "Atlas is halted",
+        "and 12 more",
+    ]
+    assert len(lines) == 31
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_channel_that_fails_is_tried_later_and_told_everything_then(golem: Golem, receiver: Receiver) -> None:
     channel = make_channel(golem, receiver.url)
     receiver.statuses = [500]

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from archetypes_app.models import Golem
-from golem_project.heartbeat.duties.position_monitor import judge_positions
+from archetypes_app.models import DecisionCycleRecord, Golem
+from golem_project.heartbeat.duties.position_monitor import judge_positions, monitor_positions
 from golem_project.heartbeat.duties.run import run_duties
+from tests import factories
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.heartbeat.test_rule_planner import trade
 from tests.live_golem import LiveGolem
@@ -68,3 +69,28 @@ def test_a_position_that_a_whale_pushed_out_is_told_once_and_once_when_it_is_bac
     back = tick(golem)
     run_duties(now=back.decided_at + timedelta(minutes=7))
     assert told(golem) == [f"out of range: position {name}", "well again"]
+
+
+def test_of_more_golems_than_one_look_takes_every_one_has_its_turn(live_golem: LiveGolem) -> None:
+    turn_on(live_golem.golem)
+    first = tick(live_golem.golem)
+    golems = [live_golem.golem]
+    for number in range(2):
+        golem = factories.make_golem(owner=live_golem.owner, name=f"Other {number}")
+        turn_on(golem)
+        pulse = _copy(first.tick, golem=golem)
+        _copy(first, golem=golem, tick=pulse)
+        golems.append(golem)
+    DecisionCycleRecord.objects.update(probes=at(-1))
+    for _ in range(60):
+        monitor_positions(now=clock.now(), limit=1)
+    assert [told(golem) for golem in golems] == [["out of range: position 7"]] * 3
+
+
+def _copy(row: Any, **changes: Any) -> Any:
+    columns = {
+        field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields if not field.primary_key
+    }
+    for name in changes:
+        columns.pop(f"{name}_id")
+    return type(row).objects.create(**columns, **changes)

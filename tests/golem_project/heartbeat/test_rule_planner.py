@@ -11,12 +11,14 @@ from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat
 from archetypes_app.models.golem import Golem as GolemRow
 from golem_project.embedded.world.figures import worth
 from golem_project.embedded.world.trading import SLOT0
+from golem_project.heartbeat import probes
 from permits_app.models import SpendingLimits
 from permits_app.models.action_record import ActionRecord
 from permits_app.permits.decisions import list_decisions
 from tests.evm.world import World
 from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on
 from tests.live_golem import LiveGolem
+from tests.strangers import send_ranges
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
@@ -75,6 +77,36 @@ def test_a_whale_moves_the_price_out_of_range_and_the_next_tick_rebalances(keepe
     assert new["position_id"] != old["position_id"] and new["in_range"]
     assert after.tier == "T0", after.gating_reason
     assert after.regime == "VOLATILE" and after.tick.theta_seconds == 30
+
+
+def test_a_strangers_gift_in_its_pool_is_not_the_position_that_a_golem_keeps(live_golem: LiveGolem) -> None:
+    golem, world = live_golem.golem, live_golem.world
+    send_ranges(world, golem.address, 1, in_range=True)
+    turn_on(golem)
+    assert done_in(tick(golem)) == [("add_liquidity", "EXECUTED")], list_decisions(golem=golem)
+    assert done_in(tick(golem)) == []
+
+
+def test_a_golem_pays_no_gas_to_leave_gifts_that_are_out_of_range(keeper: LiveGolem) -> None:
+    send_ranges(keeper.world, keeper.golem.address, 3, in_range=False)
+    record = tick(keeper.golem)
+    assert done_in(record) == [], list_decisions(golem=keeper.golem)
+    assert len(positions_of(record)) == 4
+
+
+def test_a_golem_sees_its_own_position_behind_more_gifts_than_it_looks_at(
+    keeper: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probes, "MOST_POSITIONS", 2)
+    (own,) = positions_of(tick(keeper.golem))
+    send_ranges(keeper.world, keeper.golem.address, 3, in_range=True)
+    for _ in range(2):
+        record = tick(keeper.golem)
+        assert done_in(record) == [], "it opens no second one"
+        assert own["position_id"] in {each["position_id"] for each in positions_of(record)}
+    trade(keeper.world, sells="USDC", buys="WETH", usd=3_000_000)
+    let_feed_follow(keeper.world)
+    assert done_in(tick(keeper.golem)) == [("remove_liquidity", "EXECUTED"), ("add_liquidity", "EXECUTED")]
 
 
 def test_a_pool_that_a_whale_pushed_away_from_the_feeds_is_waited_out(keeper: LiveGolem) -> None:

@@ -15,9 +15,10 @@ from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.models.api_key import Scope
 from golem_project.celery import app
 from golem_project.pi.commit_slots import name_slot, waiting_slot
+from golem_project.pi.places import PLACES
 from permits_app.errors import TooManyWaiting
 from permits_app.models import ActionPermit
-from tests.golem_project.pi.conftest import SWAP, Agent, assert_problem
+from tests.golem_project.pi.conftest import SWAP, Agent, MakeAgent, assert_problem
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 
@@ -110,3 +111,21 @@ def test_a_place_of_a_dead_process_frees_itself(settings: Any) -> None:
         _wait_until_gone(broker, name_slot(key_id, 0))
         with waiting_slot(key_id, request_id="r"):
             pass
+
+
+def test_agents_of_one_owner_hold_half_of_a_servers_threads_and_a_halt_needs_none(
+    live: Agent, make_agent: MakeAgent, settings: Any
+) -> None:
+    settings.GOLEM_WEB_THREADS = 4
+    other = make_agent(scopes=[Scope.READ])
+    assert other.golem.owner_id != live.golem.owner_id
+    owner = live.golem.owner_id
+    with PLACES.hold(owner), PLACES.hold(owner):
+        refused = live.post("query_state", {"query": "golem"})
+        assert_problem(refused, 429, "TOO_MANY_REQUESTS_AT_ONCE")
+        assert refused.headers["Retry-After"] == "1"
+        assert other.post("query_state", {"query": "golem"}).status_code == 200
+        halt = live.post("emergency_halt", {"reason": "somebody floods it"})
+        assert halt.status_code == 200, halt.content
+    for _ in range(3):
+        assert live.post("query_state", {"query": "golem"}).status_code == 200

@@ -13,6 +13,7 @@ from django.test import Client
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
+from permits_app.actions import sync_policy_cage as sync_module
 from permits_app.actions.sync_policy_cage import register_cage, sync_policy_cage, sync_policy_cages
 from permits_app.errors import CageReorganised, NotACage
 from permits_app.limits.policy import read_policy
@@ -24,7 +25,8 @@ from permits_app.policy_cage.state import CageState
 from tests.concurrency.test_sixty_four_at_once import at_once
 from tests.contracts.role_keys import PAYER, appoint
 from tests.evm.world import World
-from tests.factories.golems import make_golem
+from tests.factories.golems import make_golem, make_owner
+from tests.factories.permits import make_cage_mirror
 from tests.proof.caged.engines import NodeEngine
 from tests.proof.caged.safe import USD, CagedSafe, build_caged_safe
 from tools_app.chain.node_errors import RpcUnavailable
@@ -221,3 +223,19 @@ def test_an_owner_sees_the_mirror_its_block_and_whether_it_is_behind(
     CageMirror.objects.filter(pk=mirror.pk).update(synced_at=None)
     assert "writes are refused" in client.get(cage).content.decode()
     assert "writes are refused" in client.get("/admin/permits_app/cagemirror/").content.decode()
+
+
+@pytest.mark.django_db
+def test_a_contract_that_does_not_answer_keeps_no_other_cage_from_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A round that is stopped half-way begins anew: what it came to last is first then, what fails is last."""
+    now = clock.now()
+    failing, fresh, old = (
+        make_cage_mirror(golem=make_golem(owner=make_owner(name=name), name=name)).pk
+        for name in ("failing", "fresh", "old")
+    )
+    CageMirror.objects.filter(pk=failing).update(problem="NODE_TIMEOUT: it does not answer", synced_at=None)
+    CageMirror.objects.filter(pk=old).update(synced_at=now - timedelta(minutes=1))
+    looked_at: list[int] = []
+    monkeypatch.setattr(sync_module, "sync_policy_cage", lambda *, mirror_id, now: looked_at.append(mirror_id))
+    sync_policy_cages(now=now)
+    assert looked_at == [old, fresh, failing]

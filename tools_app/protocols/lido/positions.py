@@ -1,7 +1,9 @@
 """What an account has at Lido: stETH, wstETH and places in the queue, as ether; and the way out.
 
 Legs are in the chain's coin, which is what comes back and what feeds price. So a rebase is more ether in a position,
-which is yield, and no token balance that changed by itself.
+which is yield, and no token balance that changed by itself. Anybody may ask for a withdrawal in the name of an account:
+of one that was buried under more than can be read, those that hints name and the newest are, and one more position says
+that there are others.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from tools_app.chain.abi import decode_log
+from tools_app.chain.abi import checksum, decode_log
 from tools_app.protocols.lido import reads
 from tools_app.protocols.lido.addresses import NAME, deployments
 from tools_app.protocols.lido.math import BPS, Pool
@@ -37,6 +39,12 @@ LATE_SECONDS: Final = 60 * 86_400
 """A request that is not final after so long is stuck: people have to look."""
 _MOST_IDS: Final = 20
 """So many amounts or ids go into one call."""
+MOST_REQUESTS: Final = 1_000
+"""So many requests of an account are read, besides those that hints name."""
+_STEP_OF_NEWEST: Final = 64
+"""The first of the newest is a multiple of it, so that a plan that opens a request hardly ever moves it."""
+BEYOND: Final = "beyond"
+"""The id under which the requests that are not read are told."""
 
 
 def stake_ref(chain_id: int, key: str) -> PositionRef:
@@ -75,8 +83,10 @@ class LidoPositions:
             ReadCall(at["steth"], reads.BUFFERED),
             ReadCall(at["queue"], reads.LAST_CHECKPOINT),
         ]
-        shares, wrapped, ids = (each[0] for each in _values((yield own)))
-        if not (shares or wrapped or ids):
+        *held, listed = yield own
+        shares, wrapped = (each[0] for each in _values(held))
+        ids, has_more = _choose(listed, [ref for ref in hints if ref.kind == REQUEST_KIND])
+        if not (shares or wrapped or ids or has_more):
             return ()
         told_head, told_line = yield from gather(head, line)
         pool, oracle = reads.parse_pool(_values(told_head))
@@ -88,8 +98,10 @@ class LidoPositions:
         if wrapped:
             found.append(_stake(chain_id, at, WSTETH, int(wrapped), pool, queue))
         if ids:
-            asked = sorted(int(each) for each in ids)
-            found += yield from self._requests(chain_id, at, asked, int(last), pool, queue, oracle)
+            found += yield from self._requests(chain_id, at, account, ids, int(last), pool, queue, oracle)
+        if has_more:
+            ref = PositionRef(NAME, REQUEST_KIND, chain_id, BEYOND)
+            found.append(Position(ref, "more Lido withdrawal requests, not read", (), is_whole=False))
         return tuple(found)
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
@@ -107,28 +119,39 @@ class LidoPositions:
         self,
         chain_id: int,
         at: Mapping[str, str],
+        account: str,
         ids: Sequence[int],
         last: int,
         pool: Pool,
         queue: Queue,
         oracle: Oracle,
     ) -> Reads[tuple[Position, ...]]:
-        outcomes = yield [
-            ReadCall(at["queue"], reads.STATUS_OF, (ids,)),
-            ReadCall(at["queue"], reads.HINTS_OF, (ids, 1, last)),
+        parts = [ids[start : start + _MOST_IDS] for start in range(0, len(ids), _MOST_IDS)]
+        told, hinted = yield from gather(
+            [ReadCall(at["queue"], reads.STATUS_OF, (part,)) for part in parts],
+            [ReadCall(at["queue"], reads.HINTS_OF, (part, 1, last)) for part in parts],
+        )
+        statuses = [status for (part,) in _values(told) for status in part]
+        hints = [hint for (part,) in _values(hinted) for hint in part]
+        # What hints name may have been claimed or sent away since.
+        mine = [
+            (each, hint, status)
+            for each, hint, status in zip(ids, hints, statuses, strict=True)
+            if not status[5] and checksum(status[2]) == account
         ]
-        (statuses,), (hints,) = _values(outcomes)
-        final = [(each, hint) for each, hint, status in zip(ids, hints, statuses, strict=True) if status[4]]
+        final = [(each, hint) for each, hint, status in mine if status[4]]
         claimable: dict[int, int] = {}
         if final:
-            asked = ([each for each, _ in final], [hint for _, hint in final])
-            outcomes = yield [ReadCall(at["queue"], reads.CLAIMABLE, asked)]
-            ((amounts,),) = _values(outcomes)
+            parts_of_final = [final[start : start + _MOST_IDS] for start in range(0, len(final), _MOST_IDS)]
+            outcomes = yield [
+                ReadCall(at["queue"], reads.CLAIMABLE, tuple(map(list, zip(*part, strict=True))))
+                for part in parts_of_final
+            ]
+            amounts = [amount for (part,) in _values(outcomes) for amount in part]
             claimable = {each: int(amount) for (each, _), amount in zip(final, amounts, strict=True)}
         ready = queue.ready_at(oracle)
         return tuple(
-            _request(chain_id, at, each, status, claimable.get(each), pool, ready, oracle)
-            for each, status in zip(ids, statuses, strict=True)
+            _request(chain_id, at, each, status, claimable.get(each), pool, ready, oracle) for each, _, status in mine
         )
 
 
@@ -138,6 +161,8 @@ class LidoExits:
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """What to do next; dust below the queue's least amount counts as nothing."""
         facts, chain_id = position.facts, position.ref.chain_id
+        if position.ref.id == BEYOND:
+            return Stuck("there are more withdrawal requests than can be read; name those to claim")
         if position.ref.kind == REQUEST_KIND:
             return _leave_request(position, now)
         if position.ref.id == WSTETH:
@@ -151,6 +176,19 @@ class LidoExits:
             return Wait(None, "the queue takes no requests while it is paused")
         asked = {"amounts": [str(each) for each in amounts], "token": "stETH", "chain_id": chain_id}
         return Act("lido_unstake", asked, "stETH joins the withdrawal queue")
+
+
+def _choose(listed: ReadOutcome, hints: Sequence[PositionRef]) -> tuple[list[int], bool]:
+    """The requests to read, in their order, and whether there are others. A list too long to be told tells none."""
+    named = {int(ref.id) for ref in hints if ref.id.isdecimal()}
+    if not listed.ok:
+        return sorted(named), True
+    ids = sorted(int(each) for each in listed.values[0])
+    if len(ids) <= MOST_REQUESTS:
+        return ids, False
+    first = min(-(-(len(ids) - MOST_REQUESTS) // _STEP_OF_NEWEST) * _STEP_OF_NEWEST, len(ids) - 1)
+    chosen = sorted({*ids[first:], *named.intersection(ids)})
+    return chosen, len(chosen) < len(ids)
 
 
 def split_amount(total: int, least: int, most: int) -> list[int]:

@@ -108,7 +108,9 @@ class MakerLending:
         )
 
     def leg_rates(self, position: Position) -> Reads[tuple[int, ...]]:
-        """A debt costs the fee of its type; collateral earns nothing."""
+        """A debt costs the fee of its type; collateral earns nothing, and what is not read has no legs."""
+        if not position.legs:
+            return ()
         name = word_of(str(position.facts["collateral_type"]))
         outcomes = yield list_kind_reads(position.ref.chain_id, (name,))
         (kind,) = read_kinds((name,), outcomes)

@@ -20,6 +20,7 @@ from tools_app.toolkit.positions import (
     PositionRef,
     PositionsUnreadable,
     Reads,
+    Stuck,
 )
 from tools_app.toolkit.views import LogEntry
 
@@ -49,15 +50,17 @@ class MakerPositions:
     """Reads collateral and debt with the fee up to the block."""
 
     def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
-        """Every vault with something in it. Raises PositionsUnreadable, also for a kind that is not served here."""
+        """Every vault with something in it; of a kind that is not served here, only that it is there: anybody can open
+        one for anybody. Raises PositionsUnreadable, also where such a vault owes something.
+        """
         if deployments(chain_id) is None:
             return ()
         vaults = yield from ask_vaults(chain_id, account)
         kept = [each for each in vaults if each.ink or each.art or each.inside // math.RAY >= LEAST_INSIDE]
-        for each in kept:
-            if each.kind.name not in collateral_types(chain_id):
-                raise PositionsUnreadable(f"vault {each.id} is of kind {each.kind.name}, which cannot be read here")
-        return tuple(_make(chain_id, each) for each in kept)
+        served = collateral_types(chain_id)
+        return tuple(
+            _make(chain_id, each) if each.kind.name in served else _make_unread(chain_id, each) for each in kept
+        )
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
         """The vaults that logs say were opened for `account`."""
@@ -68,6 +71,14 @@ class MakerPositions:
             if told is not None and told["own"] == account:
                 found[ref_of(chain_id, told["cdp"])] = None
         return tuple(found)
+
+
+def _make_unread(chain_id: int, vault: math.VaultState) -> Position:
+    """A vault whose collateral nobody here can name. Its kind is whatever its opener wrote, and is not repeated."""
+    if vault.art:
+        raise PositionsUnreadable(f"vault {vault.id} owes something and is of a kind that cannot be read here")
+    label = f"Maker vault {vault.id} of a kind that is not served"
+    return Position(ref_of(chain_id, vault.id), label, (), is_whole=False)
 
 
 def _make(chain_id: int, vault: math.VaultState) -> Position:
@@ -108,6 +119,8 @@ class MakerExits:
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """Close it; where DAI is missing, pay what there is as long as a vault may owe the rest, then say how much."""
         facts = position.facts
+        if not facts:
+            return Stuck("it is of a kind that is not served here")
         if not (int(facts["collateral"]) or int(facts["owed"])):
             return None
         missing = (int(facts["to_clear"]) if int(facts["owed"]) else 0) - held.get(str(facts["debt_token"]), 0)

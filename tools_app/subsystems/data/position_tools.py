@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tools_app.adapters import WalletNotConfigured
 from tools_app.core.ratio import ratio_text
+from tools_app.portfolio.foremost import list_foremost
 from tools_app.portfolio.holdings import HeldPosition, PriceBook, ValueUnknown
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.reading import read_positions_at
@@ -14,7 +15,7 @@ from tools_app.standards.concentrated import ratio_of_sqrt_price, sqrt_price_at_
 from tools_app.subsystems.data.family import data
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
-from tools_app.toolkit.markets import RangePosition
+from tools_app.toolkit.markets import RangePosition, RangePositions
 from tools_app.toolkit.params import Address, ChainId, PositionId
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.result import TokenAmount, UsdAmount
@@ -115,7 +116,7 @@ def data_get_positions_by_owner(
 ) -> OwnedPositions:
     """List the liquidity positions with a range of a wallet, by default the golem's own.
 
-    Use to see what is deployed and where it stands. Shows the 50 newest; empty ones are only counted.
+    Use to see what is deployed and where it stands. Shows the 50 worth most; empty ones are only counted.
     Does not list V2 liquidity, V4 positions, or positions a vault holds for the wallet.
     """
     account = owner or ctx.golem.address
@@ -130,7 +131,10 @@ def data_get_positions_by_owner(
     newest = [each.name(reader.chain_id, number) for each, ids, _ in listed for number in ids]
     worth = weigh_ranges(reader, account, newest) if held else {}
     book = PriceBook(reader)
-    found = [position for each, ids, _ in listed for position in each.read_many(reader, ids)]
+    # Anybody can send positions: what is worth most comes before the newest.
+    foremost = [one.ref for one in list_foremost(worth.values()) if one.position.is_whole]
+    asked = [(each, _put_first(each, reader.chain_id, foremost, ids)) for each, ids, _ in listed]
+    found = [position for each, ids in asked for position in each.read_many(reader, ids)]
     shown = [
         describe_position(reader, book, position, worth.get(markets.name_range(position)))
         for position in found
@@ -146,8 +150,15 @@ def data_get_positions_by_owner(
         empty=len(found) - len(shown),
         total_value_usd=_less(total, fees),
         total_unclaimed_fees_usd=fees,
-        value_reason=reason or (f"only the {len(found)} newest of {held} positions are read" if fees is None else None),
+        value_reason=reason or (f"only {len(found)} of {held} positions are shown" if fees is None else None),
     )
+
+
+def _put_first(
+    ranges: RangePositions, chain_id: int, foremost: Iterable[PositionRef], newest: Iterable[str]
+) -> list[str]:
+    first = [ref.id for ref in foremost if ranges.name(chain_id, ref.id) == ref]
+    return list(dict.fromkeys((*first, *newest)))[:MOST_POSITIONS]
 
 
 def weigh_ranges(reader: ChainReader, account: str, refs: Sequence[PositionRef]) -> dict[PositionRef, HeldPosition]:

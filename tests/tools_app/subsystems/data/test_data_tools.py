@@ -15,6 +15,7 @@ import tools_app.subsystems.data.tick_tools
 import tools_app.subsystems.testnet.chains  # noqa: F401  declares the tools
 from golem_project.embedded.world.rpc import checksum
 from tests.evm.world import World
+from tests.strangers import send_ranges
 from tests.tools_app.factories import answer_of, make_context
 from tools_app.chain.abi import event_topic
 from tools_app.chain.rpc_pool import RpcPool
@@ -283,7 +284,19 @@ def test_a_part_of_the_positions_is_no_total(chain: World, monkeypatch: pytest.M
     answer = read(chain, "data_get_positions_by_owner")
     assert len(answer["positions"]) + answer["empty"] == 3 < answer["held"]
     assert (answer["total_value_usd"], answer["total_unclaimed_fees_usd"]) == (None, None)
-    assert answer["value_reason"] == f"only the 3 newest of {answer['held']} positions are read"
+    assert answer["value_reason"] == f"only 3 of {answer['held']} positions are shown"
+
+
+def test_positions_worth_most_are_shown_behind_whatever_strangers_sent(
+    chain: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(position_tools, "MOST_POSITIONS", 2)
+    account = chain.new_account().address
+    send_ranges(chain, account, 1, in_range=True, cents=50_000)
+    (own,) = (row["token_id"] for row in read(chain, "data_get_positions_by_owner", owner=account)["positions"])
+    send_ranges(chain, account, 3, in_range=True)
+    answer = read(chain, "data_get_positions_by_owner", owner=account)
+    assert own in {row["token_id"] for row in answer["positions"]} and answer["held"] == 4
 
 
 def test_an_owner_without_positions_has_an_empty_list(chain: World) -> None:

@@ -148,3 +148,16 @@ def test_a_hostile_receiver_costs_little_time_and_memory(
         with pytest.raises(ExchangeFailed):
             outgoing.post(target, headers={}, body=b"{}", seconds=1)
     assert clock.monotonic_ms() - started < 2_000
+
+
+def test_an_exchange_that_ends_as_its_time_does_is_broken_off_without_an_error() -> None:
+    ours, theirs = socket.socketpair()
+
+    class Closed:
+        """Whoever asked is done between two looks at it."""
+
+        _looks = iter((ours, None, None))
+        sock = property(lambda self: next(self._looks))
+
+    with ours, theirs:
+        outgoing._break_off(Closed(), threading.Event())  # type: ignore[arg-type]

@@ -81,7 +81,7 @@ def make_stack(paths: Paths) -> Iterator[MakeStack]:
 
 def serve_until(stack: Stack, condition: threading.Event) -> None:
     """Run the stack's loop in this thread, which its children belong to, until `condition` is set."""
-    deadline = threading.Timer(20, condition.set)
+    deadline = threading.Timer(90, condition.set)
     deadline.start()
 
     def ask() -> None:

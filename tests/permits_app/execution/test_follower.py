@@ -71,13 +71,25 @@ def test_what_was_sent_is_left_to_the_follower_and_ended_by_a_worker_once_a_bloc
 
 
 def test_a_commit_that_looks_itself_goes_on_looking_until_a_block_has_it(live_golem: LiveGolem, settings: Any) -> None:
-    settings.GOLEM_FIRST_LOOK_SECONDS = 20
+    settings.GOLEM_FIRST_LOOK_SECONDS = 60
     with mining_paused(live_golem.world):
         permit_id = live_golem.preview()["permit_id"]
-        mined = threading.Timer(1, mine, [live_golem.world])
-        mined.start()
-        assert live_golem.commit(permit_id)["status"] == "COMMITTED"
-        mined.join()
+        rpc, is_done = live_golem.world.connect(), threading.Event()
+
+        def mine_what_waits() -> None:
+            """Half a second after it was sent, in which the commit has looked and found nothing."""
+            while not is_done.wait(0.5):
+                if int(rpc.call("txpool_status")["pending"], 16):
+                    is_done.wait(0.5)
+                    rpc.call("anvil_mine", "0x1")
+
+        miner = threading.Thread(target=mine_what_waits)
+        miner.start()
+        try:
+            assert live_golem.commit(permit_id)["status"] == "COMMITTED"
+        finally:
+            is_done.set()
+            miner.join()
 
 
 def test_all_that_was_sent_is_asked_for_in_one_batch_a_block(live_golem: LiveGolem, node: FailingNode) -> None:

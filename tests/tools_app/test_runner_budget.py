@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 import time
@@ -56,7 +57,7 @@ class SilentNode:
     def _hold(self, client: socket.socket) -> None:
         key = id(client)
         self.open.add(key)
-        with client:
+        with client, contextlib.suppress(OSError):
             while client.recv(65_536):
                 self.asked += 1
         self.open.discard(key)

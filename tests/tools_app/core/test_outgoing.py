@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import socket
 import threading
@@ -107,13 +108,12 @@ def serve_raw(answer: Callable[[socket.socket], None]) -> str:
     listener = socket.create_server(("127.0.0.1", 0))
 
     def run() -> None:
-        connection, _ = listener.accept()
-        with connection, listener:
-            connection.recv(65_536)
-            try:
+        # Who asks leaves when it has enough.
+        with contextlib.suppress(OSError), listener:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65_536)
                 answer(connection)
-            except OSError:
-                return
 
     threading.Thread(target=run, daemon=True).start()
     return f"http://127.0.0.1:{listener.getsockname()[1]}/"

@@ -29,7 +29,7 @@ def list_processes(mark: str) -> list[str]:
 
 
 def wait_until_gone(mark: str) -> None:
-    deadline = clock.Deadline.after_ms(5_000)
+    deadline = clock.Deadline.after_ms(60_000)
     while list_processes(mark):
         assert not deadline.is_over, list_processes(mark)
         time.sleep(0.02)

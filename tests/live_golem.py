@@ -77,7 +77,7 @@ class LiveGolem:
 
     def wait_until_mined(self, count: int) -> None:
         """The node mines what it was sent, and what waited behind it, a moment later."""
-        for _ in range(100):
+        for _ in range(600):
             if self.mined_nonce() >= count:
                 return
             time.sleep(0.05)

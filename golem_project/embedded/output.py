@@ -19,6 +19,10 @@ CHATTER = re.compile(
     r"|signal-handler|Valkey is now ready to exit|background worker|^celery beat v|^\s*$"
 )
 
+# Written behind what a process has said: whoever reads it has read all of that. No program of ours says it.
+_MARK = b"\0read up to here\0"
+_CARRY_SECONDS = 5.0
+
 
 class Output:
     """Prints whole lines from several threads; colours only on a terminal that wants them."""
@@ -81,6 +85,7 @@ class Pump:
         self._output = output
         self._wanted: re.Pattern[str] | None = None
         self._seen = threading.Event()
+        self._has_caught_up = threading.Event()
         reading, self.write_end = os.pipe()
         source, log = os.fdopen(reading, "rb"), open_log(output.log_dir / f"{name}.log")
         self._thread = threading.Thread(target=self._carry, args=(source, log), name=f"log-{name}", daemon=True)
@@ -100,13 +105,26 @@ class Pump:
         """Whether the expected line came."""
         return self._seen.is_set()
 
+    def read_last_words(self) -> str:
+        """The last line of a process that has ended, empty where it said nothing; what is in the pipe is waited for."""
+        self._has_caught_up.clear()
+        os.write(self.write_end, _MARK + b"\n")
+        self._has_caught_up.wait(_CARRY_SECONDS)
+        return self.last_lines[-1] if self.last_lines else ""
+
     def _carry(self, source: IO[bytes], log: IO[bytes]) -> None:
         with source, log:
             for raw in source:
-                log.write(raw)
+                said, mark, _ = raw.partition(_MARK)
+                if mark and not said:
+                    self._has_caught_up.set()
+                    continue
+                log.write(said + b"\n" if mark else said)
                 log.flush()
-                text = raw.decode(errors="replace").rstrip()
+                text = said.decode(errors="replace").rstrip()
                 self.last_lines = [*self.last_lines[-19:], text]
                 if self._wanted is not None and self._wanted.search(text):
                     self._seen.set()
                 self._output.line(self.name, text)
+                if mark:
+                    self._has_caught_up.set()

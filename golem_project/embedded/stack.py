@@ -261,7 +261,7 @@ class Stack:
         """Wait for it, and remember that it was done. Raises EmbeddedError and Stopped."""
         self._preparing = None
         if self._wait_for_end(child) != 0:
-            last = " / ".join(self.output.pump(PREPARE).last_lines[-1:])
+            last = self.output.pump(PREPARE).read_last_words()
             raise EmbeddedError(f"`{' '.join(self._preparation[1:])}` failed: {last}")
         if self.servers.postgres is not None:
             mark_prepared(self.servers.postgres.data)
@@ -414,7 +414,7 @@ class Stack:
             if child.has_ended():
                 if plan.port and not is_port_free(plan.port):
                     raise PortTaken
-                last = " / ".join(pump.last_lines[-1:])
+                last = pump.read_last_words()
                 raise EmbeddedError(
                     f"{plan.name} ended while starting: {last}. See {self.paths.log_dir / plan.name}.log"
                 )

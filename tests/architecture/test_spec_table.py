@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,10 +17,15 @@ def test_every_element_has_a_state_and_a_place() -> None:
     assert [row for row in ROWS if not states.fullmatch(row[2])] == []
 
 
-def test_every_file_of_the_table_exists() -> None:
-    named = [name for row in ROWS for name in re.findall(r"`([\w/.]+)`", row[3])]
-    assert len(named) >= len(ROWS)
-    assert [name for name in named if not (ROOT / name).exists()] == []
+def test_each_place_is_files_that_exist_and_nothing_else() -> None:
+    """A test that stands as the place of an element is one of them."""
+    assert [row for row in ROWS if not re.fullmatch(r"`[^`]+`(, `[^`]+`)*", row[3])] == []
+    named = [(row[1], name) for row in ROWS for name in re.findall(r"`([^`]+)`", row[3])]
+    assert [(element, name) for element, name in named if not (ROOT / name).is_file()] == []
+
+
+def test_no_element_stands_there_twice() -> None:
+    assert [count for count in Counter((row[0], row[1]) for row in ROWS).items() if count[1] > 1] == []
 
 
 def test_every_decision_of_the_table_exists() -> None:

@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
 from playwright.sync_api import Error as PlaywrightError
 
 from archetypes_app.owner_group import ensure_owner_group
@@ -27,6 +27,8 @@ SCREENSHOTS = CHECKOUT / "var" / "screenshots"
 DESKTOP = {"width": 1280, "height": 900}
 WIDE = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
+PATIENCE_MS = 30_000
+"""How long a page and what is expected of it are waited for: it ends what would wait for ever, and measures nothing."""
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +43,7 @@ def browser() -> Iterator[Browser]:
     # Playwright's synchronous calls run on an event loop of their own in this thread, which Django would refuse.
     before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    expect.set_options(timeout=PATIENCE_MS)
     try:
         with open_browser(path) as opened:
             yield opened
@@ -69,6 +72,12 @@ def go_to(page: Page, url: str) -> None:
         if page.url == url:
             return
     raise AssertionError(f"{page.url} stands where {url} was asked for")
+
+
+def press(what: Locator) -> None:
+    """Press what leads to another page, and wait until all of that is there: a click alone returns as it begins."""
+    with what.page.expect_navigation(wait_until="load"):
+        what.click()
 
 
 @dataclass
@@ -106,8 +115,7 @@ class Visit:
         self.open("/admin/login/")
         self.page.get_by_label("Username").fill(username)
         self.page.get_by_label("Password").fill(password)
-        self.page.get_by_role("button", name="Log in").click()
-        self.page.wait_for_load_state("networkidle")
+        press(self.page.get_by_role("button", name="Log in"))
 
     def shoot(self, name: str, *, is_full: bool = True) -> Path:
         """Keep a picture under var/screenshots."""
@@ -138,7 +146,7 @@ def open_window(browser: Browser, live_server: Any) -> Iterator[Any]:
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE_MS)
         visits.append(Visit(page, live_server.url))
         return visits[-1]
 

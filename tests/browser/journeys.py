@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page
 from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_owner_group
 from tests.browser.axe import find_serious
-from tests.browser.conftest import PHONE, WIDE, Visit, go_to
+from tests.browser.conftest import PATIENCE_MS, PHONE, WIDE, Visit, go_to, press
 from tests.browser.page_times import TIMES, PageTime
 from tests.browser.served import Server
 from tests.factories.golems import PASSWORD
@@ -52,8 +52,7 @@ class Journey:
         self.go("/admin/login/")
         self.page.get_by_label("Username").fill(username)
         self.page.get_by_label("Password").fill(PASSWORD)
-        with self.page.expect_navigation(wait_until="load"):
-            self.page.get_by_role("button", name="Log in").click()
+        press(self.page.get_by_role("button", name="Log in"))
 
     def go(self, path: str) -> str:
         """Open a page; what it says."""
@@ -62,8 +61,7 @@ class Journey:
 
     def press(self, name: str, *, role: Any = "button", whole: bool = False) -> str:
         """Press what leads to another page; what that says, with its messages where `whole`."""
-        with self.page.expect_navigation(wait_until="load"):
-            self.page.get_by_role(role, name=name, exact=True).first.click()
+        press(self.page.get_by_role(role, name=name, exact=True).first)
         return self.page.inner_text("body") if whole else self.text()
 
     def follow(self, name: str) -> str:
@@ -103,7 +101,7 @@ def set_out(browser: Browser) -> Iterator[Callable[..., Journey]]:
         context = browser.new_context(viewport=WIDE if size == "wide" else PHONE)  # type: ignore[arg-type]
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(8_000)
+        page.set_default_timeout(PATIENCE_MS)
         if wallet is not None:
             wallet.enter(page)
         journeys.append(Journey(Visit(page, server.url), size))

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from golem_project.a2a.models import OpenedRead, TaskState
 from tests import factories
+from tests.browser.conftest import press
 from tests.live_golem import LiveGolem
 
 pytestmark = pytest.mark.browser
@@ -29,7 +30,7 @@ def test_the_pages_of_the_a2a_door_load_without_errors_in_the_console(open_windo
     form.select_option("select[name=golem]", str(demo.golem.pk))
     form.fill("[name=query]", "limits")
     form.fill("[name=venue]", "golem")
-    form.get_by_role("button", name="Save", exact=True).click()
+    press(form.get_by_role("button", name="Save", exact=True))
     expect(visit.open("/admin/a2a/openedread/").get_by_text("limits").first).to_be_visible()
     assert OpenedRead.objects.get().golem_id == demo.golem.pk
     assert complaints == []

@@ -9,7 +9,7 @@ import pytest
 from golem_project.a2a.models import OpenedRead, Task
 from tests import factories
 from tests.browser.axe import find_serious
-from tests.browser.conftest import PHONE, WIDE
+from tests.browser.conftest import PHONE, WIDE, go_to
 from tests.browser.owners import House, make_house
 from tools_app.core import clock
 
@@ -68,7 +68,7 @@ def test_axe_finds_nothing_serious_on_any_page(open_window: Any, house: House, l
     visit.log_in("ana")
     found: dict[str, Any] = {}
     for path in list_pages(house):
-        visit.page.goto(visit.base_url + path)
+        go_to(visit.page, visit.base_url + path)
         serious = find_serious(visit.page)
         if serious:
             found[path] = [(each["id"], each["nodes"]) for each in serious]
@@ -79,7 +79,7 @@ def test_the_login_page_and_the_open_pages_are_clean_too(open_window: Any, house
     visit = open_window(viewport=WIDE)
     found: dict[str, Any] = {}
     for path in ("/admin/login/", "/about", "/errors/", "/nowhere"):
-        visit.page.goto(visit.base_url + path)
+        go_to(visit.page, visit.base_url + path)
         serious = find_serious(visit.page)
         if serious:
             found[path] = [(each["id"], each["nodes"]) for each in serious]

@@ -19,7 +19,7 @@ from archetypes_app.owner_group import ensure_owner_group
 from golem_project.celery import app
 from permits_app.models import ChangeRequest
 from tests import factories
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, press
 from tests.factories.golems import PASSWORD
 from tests.live_golem import SWAP, LiveGolem
 from tests.permits_app.approvals.conftest import critical_swap as critical_swap
@@ -107,20 +107,18 @@ def test_a_critical_change_goes_from_an_agent_s_wish_to_the_chain(
     secret = page.locator("code").first.inner_text()
     page.get_by_label("Your account password").fill(PASSWORD)
     page.get_by_role("textbox", name="Code of the new device").fill(_code_of(secret))
-    page.get_by_role("button", name="Use this device").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Use this device"))
     second.shoot("approval-inbox")
-    page.get_by_role("link", name=re.compile("Swap 500 USDC")).click()
+    press(page.get_by_role("link", name=re.compile("Swap 500 USDC")))
     page.get_by_label("Comment").fill("Within what we agreed on.")
-    page.get_by_role("button", name="Comment").click()
+    press(page.get_by_role("button", name="Comment"))
     page.get_by_label("Code of your authenticator").fill("000000")
-    page.get_by_role("button", name="Approve").click()
+    press(page.get_by_role("button", name="Approve"))
     assert "The code was not accepted" in page.inner_text("#content")
     second.shoot("approval-wrong-code")
     code = next_code(other)
     page.get_by_label("Code of your authenticator").fill(code)
-    page.get_by_role("button", name="Approve").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Approve"))
     second.open(_page(request))
     second.shoot("approval-executed")
 

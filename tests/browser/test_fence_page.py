@@ -8,7 +8,7 @@ import pytest
 
 from archetypes_app.owner_group import ensure_owner_group
 from permits_app.policy_cage.roles_fence import ALLOW_FUNCTION
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, press
 from tests.factories.golems import PASSWORD
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import CagedGolem
@@ -37,12 +37,10 @@ def test_an_owner_reads_what_a_second_fence_lacks_and_gets_the_file_that_mends_i
     visit = open_window()
     visit.log_in(caged.live.owner.username)
     page = visit.open(f"/admin/archetypes_app/golem/{caged.live.golem.pk}/cage/")
-    page.get_by_role("link", name="A second fence").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("link", name="A second fence"))
     visit.shoot("fence")
     page.get_by_label("Roles contract").fill(roles)
-    page.get_by_role("button", name="Compare").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Compare"))
     visit.shoot("fence-lacks")
     text = page.inner_text("#content")
     assert "may not be called yet" in text and "swapExactTokensForTokens (0x38ed1739) at Uniswap V2 router" in text

@@ -9,6 +9,7 @@ import pytest
 from memory_app.actions.update_directive import update_directive
 from memory_app.models import Directive, Episode
 from tests import factories
+from tests.browser.conftest import press
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 
@@ -21,8 +22,7 @@ def test_an_owner_searches_as_the_agent_would_and_sees_why_each_row_ranked(open_
     before = Episode.objects.get(golem=demo.golem).access_count
     page = visit.open("/admin/memory_app/episode/memory/")
     page.get_by_label("Question").fill("swap of USDC for WETH")
-    page.get_by_role("button", name="Ask").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Ask"))
     visit.shoot("memory-search")
     row = page.locator(".gx-ranked tbody tr").first.inner_text()
     assert "by words" in row and "retention" in row
@@ -44,10 +44,9 @@ def test_an_episode_shows_its_permit_prediction_outcome_and_curve_and_is_pinned(
     assert swap_id in text
     assert "Predicted and seen" in text and "Reflection" in text
     assert page.locator("path.gx-curve").count() == 1
-    page.get_by_role("link", name="Pin", exact=True).click()
+    press(page.get_by_role("link", name="Pin", exact=True))
     page.get_by_label("Reason").fill("worth keeping")
-    page.get_by_role("button", name="Pin", exact=True).click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Pin", exact=True))
     episode.refresh_from_db()
     assert episode.is_pinned
 
@@ -68,10 +67,9 @@ def test_a_playbooks_history_shows_diffs_and_restores(open_window: Any, demo: Li
     page = visit.open(f"/admin/memory_app/directive/{first.pk}/change/")
     visit.shoot("memory-playbook")
     assert "v2" in page.inner_text("#content")
-    page.get_by_role("link", name="Restore this version").click()
+    press(page.get_by_role("link", name="Restore this version"))
     page.get_by_label("Reason").fill("the first was better")
-    page.get_by_role("button", name="Restore", exact=True).click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Restore", exact=True))
     newest = Directive.objects.filter(golem=demo.golem).latest("version")
     assert (newest.version, newest.text) == (3, first.text)
 

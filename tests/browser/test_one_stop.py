@@ -12,7 +12,7 @@ from permits_app.actions.request_change import request_operation
 from permits_app.approvals.operations import find_operation
 from permits_app.models.permit import PermitStatus
 from tests import factories
-from tests.browser.conftest import PHONE, WIDE
+from tests.browser.conftest import PHONE, WIDE, press
 from tests.browser.owners import House, make_house
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
@@ -34,13 +34,12 @@ def test_a_stop_of_all_golems_is_one_page_away_from_every_page(open_window: Any,
     for path in ("/admin/", "/admin/cockpit/", "/admin/permits_app/actionpermit/", "/admin/machinery/"):
         assert visit.open(path).get_by_role("link", name="Stop", exact=True).count() >= 1, path
     page = visit.page
-    page.get_by_role("link", name="Stop", exact=True).first.click()
+    press(page.get_by_role("link", name="Stop", exact=True).first)
     told = page.inner_text("#content")
     visit.shoot("stop")
     assert "Swap 500 USDC for WETH" in told and "Cancels" in told and "Gamma" not in told
     page.get_by_label("Reason").fill("something smells")
-    page.get_by_role("button", name="Stop now").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Stop now"))
     for golem in (house.golem, other):
         golem.refresh_from_db()
         assert golem.is_halted
@@ -58,8 +57,7 @@ def test_only_the_ticked_golems_are_stopped(open_window: Any, house: House) -> N
     assert visit.overflow() == 0
     page.get_by_label("Beta").uncheck()
     page.get_by_label("Reason").fill("only one")
-    page.get_by_role("button", name="Stop now").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Stop now"))
     house.golem.refresh_from_db()
     other.refresh_from_db()
     assert (house.golem.is_halted, other.is_halted) == (True, False)
@@ -72,8 +70,7 @@ def test_a_drill_changes_nothing_and_tells_in_words(open_window: Any, house: Hou
     page = visit.open(f"/admin/archetypes_app/golem/{house.golem.pk}/halt/")
     page.get_by_label("Reason").fill("to see")
     page.get_by_label("Drill").check()
-    page.get_by_role("button", name="Stop now").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Stop now"))
     house.golem.refresh_from_db()
     told = page.inner_text("body")
     assert not house.golem.is_halted and "nothing was changed" in told
@@ -105,10 +102,9 @@ def test_back_to_rehearsal_needs_nobody_and_is_audited(open_window: Any, house: 
     visit = open_window(viewport=WIDE)
     visit.log_in("ana")
     page = visit.open(f"/admin/archetypes_app/golem/{house.golem.pk}/change/")
-    page.get_by_role("link", name="Back to rehearsal").click()
+    press(page.get_by_role("link", name="Back to rehearsal"))
     page.get_by_label("Reason").fill("look first")
-    page.get_by_role("button", name="Rehearse from now on").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Rehearse from now on"))
     house.golem.refresh_from_db()
     assert not house.golem.is_live
     assert AuditEntry.objects.filter(golem_id=house.golem.pk, event="LiveSet").count() == 1
@@ -121,19 +117,17 @@ def test_a_golem_is_retired_and_brought_back_halted(open_window: Any, house: Hou
     visit.log_in("ana")
     own = f"/admin/archetypes_app/golem/{house.golem.pk}/change/"
     page = visit.open(own)
-    page.get_by_role("link", name="Retire").click()
+    press(page.get_by_role("link", name="Retire"))
     page.get_by_label("Reason").fill("it did its work")
-    page.get_by_role("button", name="Retire it").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Retire it"))
     key.key.refresh_from_db()
     assert key.key.revoked_at is not None
     assert "retired" in page.inner_text("#content")
     for path in ("/admin/", "/admin/archetypes_app/golem/"):
         assert "Alpha" not in visit.open(path).inner_text("#content"), path
-    visit.open(own).get_by_role("link", name="Bring back").click()
+    press(visit.open(own).get_by_role("link", name="Bring back"))
     page.get_by_label("Reason").fill("needed again")
-    page.get_by_role("button", name="Bring it back").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Bring it back"))
     house.golem.refresh_from_db()
     assert house.golem.is_halted and house.golem.retired_at is None
     events = AuditEntry.objects.filter(golem_id=house.golem.pk, event__startswith="Golem")

@@ -16,7 +16,7 @@ from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
 from tests import factories
 from tests.admin.rows import make_decision
-from tests.browser.conftest import WIDE
+from tests.browser.conftest import WIDE, go_to, press
 from tests.browser.owners import USD, House, make_house
 from tests.permits_app.approvals.people import next_code
 from tools_app.core import clock
@@ -36,7 +36,7 @@ def enter(open_window: Any, **window: Any) -> Any:
 
 
 def text_of(visit: Any, path: str, part: str = "#content") -> str:
-    visit.page.goto(visit.base_url + path)
+    go_to(visit.page, visit.base_url + path)
     return " ".join(visit.page.inner_text(part).split())
 
 
@@ -218,20 +218,19 @@ def test_going_live_is_a_change_with_a_summary_and_a_second_factor(open_window: 
     visit = enter(open_window)
     page = visit.open(f"/admin/archetypes_app/golem/{house.golem.pk}/change/")
     assert page.locator("input[name=is_live]").count() == 0
-    page.get_by_role("link", name="Go live").click()
+    press(page.get_by_role("link", name="Go live"))
     page.get_by_label("Why").fill("rehearsed long enough")
-    page.get_by_role("button", name="Ask to go live").click()
+    press(page.get_by_role("button", name="Ask to go live"))
     told = page.inner_text("#differences")
     visit.shoot("go-live")
     assert "Spent in 24 h, at most" in told and "Drawdown within 24 h" in told and "$29,000.00" in told
     house.golem.refresh_from_db()
     assert not house.golem.is_live
-    page.get_by_role("button", name="Approve").click()
+    press(page.get_by_role("button", name="Approve"))
     house.golem.refresh_from_db()
     assert not house.golem.is_live, "no second factor was given"
     page.get_by_label("Code of your authenticator").fill(next_code(house.owner))
-    page.get_by_role("button", name="Approve").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Approve"))
     request = ChangeRequest.objects.get(kind="live")
     assert request.state in (ChangeState.APPROVED, ChangeState.EXECUTED)
 
@@ -253,7 +252,7 @@ def test_a_chart_tells_each_value_and_writes_no_label_over_another(open_window: 
         factories.make_outcome(permit=permit, pnl_micro_usd=cents * 10_000)
     visit = enter(open_window)
     page = visit.page
-    page.goto(f"{visit.base_url}/admin/cockpit/{house.golem.pk}/")
+    go_to(page, f"{visit.base_url}/admin/cockpit/{house.golem.pk}/")
     plot = page.locator("section", has_text="P&L, added up").locator("svg")
     boxes = plot.locator("text").evaluate_all(
         "all => all.map(each => { const b = each.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; })"

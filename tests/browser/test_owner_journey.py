@@ -10,7 +10,7 @@ import pytest
 
 from archetypes_app.models import Golem
 from tests import factories
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, press
 from tests.live_golem import LiveGolem
 
 pytestmark = pytest.mark.browser
@@ -77,18 +77,17 @@ def test_the_graph_the_matrix_and_the_diff_before_saving(open_window: Any, demo:
     page = visit.open("/admin/archetypes_app/archetype/graph/")
     page.get_by_label("From").select_option("safety-guardian")
     page.get_by_label("to", exact=True).select_option("trade-executor")
-    page.get_by_role("button", name="Try it").click()
+    press(page.get_by_role("button", name="Try it"))
     visit.shoot("graph")
     assert page.locator(".gx-edge-bad").count() == 1
     visit.open("/admin/archetypes_app/toolprofile/matrix/")
     visit.shoot("matrix")
     visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/change/")
     page.locator("input[name=profiles]:checked").first.uncheck()
-    page.get_by_role("button", name="Save", exact=True).click()
+    press(page.get_by_role("button", name="Save", exact=True))
     visit.shoot("diff")
     assert "Before it is saved" in page.inner_text("#content")
-    page.get_by_role("button", name="Save it").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Save it"))
     assert demo.golem.profiles.count() == 2
 
 
@@ -170,20 +169,20 @@ def walk_through_wizard(visit: Any, *, name: str, pictures: bool = True) -> str:
         page.locator("label", has_text=re.compile(rf"^\s*{profile}")).get_by_role("checkbox").first.check()
     if pictures:
         visit.shoot("wizard-1")
-    page.get_by_role("button", name="Next: wallet").click()
+    press(page.get_by_role("button", name="Next: wallet"))
     if pictures:
         visit.shoot("wizard-2")
-    page.get_by_role("button", name="Next: limits").click()
+    press(page.get_by_role("button", name="Next: limits"))
     page.get_by_label("Per transaction").fill("$1,000.00")
     page.get_by_label("Per heartbeat tick").fill("$2,000.00")
     page.get_by_label("Per 24 hours").fill("$2,500.00")
     if pictures:
         visit.shoot("wizard-3")
-    page.get_by_role("button", name="Next: funds").click()
-    page.get_by_role("button", name="Next: token").click()
+    press(page.get_by_role("button", name="Next: funds"))
+    press(page.get_by_role("button", name="Next: token"))
     if pictures:
         visit.shoot("wizard-4")
-    page.get_by_role("button", name="Create the golem's token").click()
+    press(page.get_by_role("button", name="Create the golem's token"))
     if pictures:
         visit.shoot("wizard-5")
     return str(page.inner_text("#new-token")).strip()
@@ -204,10 +203,10 @@ def test_an_open_permit_is_cancelled_with_a_reason(open_window: Any, demo: LiveG
     visit.log_in("owner-a")
     page = visit.open(f"/admin/permits_app/actionpermit/{permit_id}/change/")
     visit.shoot("permit-open", is_full=False)
-    page.get_by_role("link", name="Cancel").click()
+    press(page.get_by_role("link", name="Cancel"))
     visit.shoot("permit-cancel")
     page.get_by_label("Reason").fill("not today")
-    page.get_by_role("button", name="Cancel the permit").click()
+    press(page.get_by_role("button", name="Cancel the permit"))
     permit = demo.permit(permit_id)
     assert (permit.status, permit.status_reason) == ("CANCELLED", "not today")
     assert "not today" in page.inner_text("#content")

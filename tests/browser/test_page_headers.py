@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
+from tests.browser.conftest import press
 from tests.factories.golems import PASSWORD
 from tests.live_golem import LiveGolem
 
@@ -86,8 +87,7 @@ def test_the_bar_of_actions_is_as_wide_as_its_list_and_runs_one(open_window: Any
     expect(bar.locator(".action-counter")).to_have_text("1 of 2 selected")
     assert abs(bar.bounding_box()["width"] - rows.bounding_box()["width"]) < 2
     bar.get_by_role("combobox").select_option("delete_selected")
-    bar.get_by_role("button", name="Run").click()
-    page.wait_for_load_state("networkidle")
+    press(bar.get_by_role("button", name="Run"))
     assert "Are you sure" in page.inner_text("#content")
 
 

@@ -12,7 +12,7 @@ from permits_app.models import ChangeRequest, OwnerApproval, Passkey
 from permits_app.models.approval import ChangeState
 from tests import factories
 from tests.browser.axe import find_serious
-from tests.browser.conftest import PHONE, WIDE, Visit
+from tests.browser.conftest import PHONE, WIDE, Visit, press
 from tests.browser.owners import House, make_house
 from tests.factories.golems import PASSWORD
 
@@ -72,15 +72,14 @@ def test_a_passkey_is_added_goes_live_approves_and_is_removed(open_window: Any, 
     visit.log_in("ana")
 
     page = visit.open("/admin/permits_app/changerequest/inbox/")
-    page.get_by_role("link", name="Set up your second factor").click()
+    press(page.get_by_role("link", name="Set up your second factor"))
     look(visit, f"passkeys-none-{size}")
     add(page, "telephone")
     look(visit, f"passkeys-{size}")
 
     page = visit.open(f"/admin/archetypes_app/golem/{house.golem.pk}/live/")
     page.get_by_label("Why").fill("rehearsed long enough")
-    page.get_by_role("button", name="Ask to go live").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Ask to go live"))
     look(visit, f"passkeys-go-live-{size}")
     assert page.get_by_label("Code of your authenticator").count() == 0
     page.get_by_role("button", name="Approve with a passkey").click()
@@ -97,14 +96,14 @@ def test_a_passkey_is_added_goes_live_approves_and_is_removed(open_window: Any, 
 
     page = visit.open(FACTORS)
     page.get_by_label("New name of telephone").fill("my telephone")
-    page.get_by_role("button", name="Rename").click()
+    press(page.get_by_role("button", name="Rename"))
     expect(page.get_by_text("It is called my telephone now.")).to_be_visible()
-    page.get_by_role("link", name="Remove my telephone").click()
+    press(page.get_by_role("link", name="Remove my telephone"))
     look(visit, f"passkeys-remove-{size}")
     assert "It is your last second factor" in page.inner_text("#content")
     page.get_by_role("button", name="Confirm with a passkey").click()
     expect(page.get_by_text("Your passkey answered.")).to_be_visible()
-    page.get_by_role("button", name="Remove the passkey").click()
+    press(page.get_by_role("button", name="Remove the passkey"))
     expect(page.get_by_text("The passkey my telephone is removed.")).to_be_visible()
     assert not Passkey.objects.exists()
     assert errors == []

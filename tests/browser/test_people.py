@@ -9,7 +9,7 @@ import pytest
 
 from archetypes_app.models import GolemMember
 from tests.browser.axe import find_serious
-from tests.browser.conftest import PHONE, WIDE, Visit
+from tests.browser.conftest import PHONE, WIDE, Visit, press
 from tests.browser.owners import House, make_house
 from tests.factories.golems import PASSWORD
 
@@ -38,8 +38,7 @@ def test_a_person_is_invited_joins_by_the_link_and_sees_the_golem(open_window: A
     visit.log_in("ana")
     page = visit.open(f"/admin/archetypes_app/golem/{house.golem.pk}/people/")
     page.get_by_label("For whom").fill("Vera of accounting")
-    page.get_by_role("button", name="Make a link").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Make a link"))
     look(visit, f"people-{size}")
     found = re.search(r"/join/#[\w-]+", page.inner_text("#content"))
     assert found is not None
@@ -52,8 +51,7 @@ def test_a_person_is_invited_joins_by_the_link_and_sees_the_golem(open_window: A
     look(guest, f"join-{size}")
     # The page that follows streams events, which this test's server does not.
     assert errors == []
-    there.get_by_role("button", name="Make the account and join").click()
-    there.wait_for_load_state("networkidle")
+    press(there.get_by_role("button", name="Make the account and join"))
     assert there.url.endswith(f"/admin/cockpit/{house.golem.pk}/")
     assert GolemMember.objects.get(golem=house.golem).person.username == "vera"
 

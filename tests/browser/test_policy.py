@@ -11,7 +11,7 @@ from permits_app.actions.try_policy import run_trial
 from permits_app.admin import policy_pages
 from permits_app.errors import PolicyRejected
 from permits_app.models import ActionPermit, ChangeRequest, PolicyTrial, SpendingLimits
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, press
 from tests.factories.golems import PASSWORD
 from tests.live_golem import LiveGolem
 
@@ -40,27 +40,23 @@ def test_a_draft_is_tried_and_the_least_policy_is_asked_for(open_window: Any, li
     page = visit.open(f"/admin/archetypes_app/golem/{lived.golem.pk}/policy/")
     visit.shoot("policy")
     page.get_by_label("Per transaction").fill("700")
-    page.get_by_role("button", name="Try it on past decisions").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Try it on past decisions"))
     visit.shoot("policy-trial")
     text = page.inner_text("#content")
     assert "newly allowed, worth $600.00" in text
     assert "1 cannot be judged: recorded before facts were kept" in text
 
     page = visit.open(f"/admin/archetypes_app/golem/{lived.golem.pk}/policy/")
-    page.get_by_role("button", name="Find the least policy").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Find the least policy"))
     visit.shoot("policy-least")
     assert "Under this policy all 2 calls" in page.inner_text("#content")
     page.get_by_label("Why").fill("no wider than it was used")
-    page.get_by_role("button", name="Take it over").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Take it over"))
     visit.shoot("policy-taken-over")
     limits = SpendingLimits.objects.get(golem=lived.golem)
     assert 200_000_000 < limits.per_transaction_micro_usd < 210_000_000
     assert not ChangeRequest.objects.exists(), "everything tightened"
-    page.get_by_role("link", name="v1").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("link", name="v1"))
     visit.shoot("policy-version")
     assert "loosens" in page.inner_text("#content")
 
@@ -73,7 +69,7 @@ def test_a_long_trial_is_followed_to_its_end(
     visit = open_window()
     visit.log_in(lived.owner.username)
     page = visit.open(f"/admin/archetypes_app/golem/{lived.golem.pk}/policy/")
-    page.get_by_role("button", name="Try it on past decisions").click()
+    press(page.get_by_role("button", name="Try it on past decisions"))
     page.get_by_text("Waiting for a worker").wait_for()
     visit.shoot("policy-trial-running")
     run_trial(trial_id=PolicyTrial.objects.get().pk)
@@ -86,7 +82,6 @@ def test_on_a_phone_the_policy_pages_do_not_scroll_sideways(open_window: Any, li
     visit.log_in(lived.owner.username)
     page = visit.open(f"/admin/archetypes_app/golem/{lived.golem.pk}/policy/")
     assert visit.overflow() == 0
-    page.get_by_role("button", name="Find the least policy").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Find the least policy"))
     visit.shoot("phone-policy-least")
     assert visit.overflow() == 0

@@ -12,7 +12,7 @@ from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.models import ActionPermit, ChangeRequest, HaltSetting, PolicyCage
 from tests import factories
 from tests.browser.axe import find_serious
-from tests.browser.conftest import PHONE, WIDE
+from tests.browser.conftest import PHONE, WIDE, go_to, press
 from tests.browser.holder import ETH, PROTOCOLS, USDC, do, give_tools, hold_everything, look_twice
 from tests.factories.golems import PASSWORD
 from tests.live_golem import LiveGolem
@@ -45,14 +45,14 @@ def test_a_loan_a_vault_share_and_a_queue_are_seen_with_dollars_health_and_times
         visit = open_window(**kind)
         visit.log_in("owner-a")
         for page, path in pages.items():
-            visit.page.goto(visit.base_url + path)
+            go_to(visit.page, visit.base_url + path)
             visit.page.wait_for_selector(".gx")
             told[page] = visit.page.inner_text("#content")
             visit.shoot(f"holder-{page}-{name}")
     phone = open_window(viewport=PHONE)
     phone.log_in("owner-a")
     for page, path in pages.items():
-        phone.page.goto(phone.base_url + path)
+        go_to(phone.page, phone.base_url + path)
         phone.shoot(f"holder-{page}-phone")
         assert phone.overflow() == 0, page
     for page in ("golem", "cockpit"):
@@ -104,7 +104,7 @@ def test_a_halt_tells_the_way_out_of_each_position_and_when(open_window: Any, ow
     assert "waits" in exits and "UTC" in exits and "Local USDC vault" in exits
     assert "Aave V3" in exits and "Lido (simulated contract)" in exits and "stETH joins the withdrawal queue" in exits
     visit.open("/admin/permits_app/haltrecord/")
-    page.get_by_role("link", name="Live").first.click()
+    press(page.get_by_role("link", name="Live").first)
     # Before its style is there, what is folded counts as shown.
     page.wait_for_load_state("networkidle")
     record = page.inner_text("#content")

@@ -21,7 +21,7 @@ from permits_app.models import AllowlistEntry, ChangeRequest, RelayedTransaction
 from permits_app.policy_cage.contract import RuleKind, call_key
 from permits_app.policy_cage.state import CageState
 from tests import factories
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, press
 from tests.browser.test_approvals import eager as eager
 from tests.evm.world import CHAIN_ID
 from tests.factories.golems import PASSWORD
@@ -171,17 +171,16 @@ def test_an_agent_asks_and_the_other_owner_s_signature_changes_the_chain(
     second.log_in("owner-b")
     second.open("/admin/permits_app/changerequest/inbox/")
     second.shoot("safe-inbox")
-    second.page.get_by_role("link", name=re.compile("Its agent asks for")).first.click()
+    press(second.page.get_by_role("link", name=re.compile("Its agent asks for")).first)
     page = second.page
-    page.get_by_role("button", name="Approve").click()
+    press(page.get_by_role("button", name="Approve"))
     assert "This is approved with your own signature" in page.inner_text("#content")
     page.get_by_role("button", name="Sign with your wallet").click()
     assert f"Signed by {safe.owners[1].address}" in _told(page)
     assert "wallet_switchEthereumChain" in wallet.asked
     second.shoot("safe-signed")
     page.get_by_label("Code of your authenticator").fill(next_code(other))
-    page.get_by_role("button", name="Approve").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Approve"))
     second.open(_page(request))
     second.shoot("safe-executed")
 
@@ -271,7 +270,7 @@ def test_without_javascript_a_pasted_signature_approves_and_a_phone_shows_it_all
     assert page.get_by_role("button", name="Sign with your wallet").count() == 0
     page.get_by_label("Code of your authenticator").fill(next_code(other))
     page.get_by_label("Your signature").fill(safe.sign(owner_transaction(request).safe_tx_hash, 1))
-    page.get_by_role("button", name="Approve").click()
+    press(page.get_by_role("button", name="Approve"))
     request.refresh_from_db()
     assert request.state == "EXECUTED"
     visit = open_window(viewport=PHONE)
@@ -301,7 +300,11 @@ def test_two_owners_sign_a_plan_of_the_golem_and_its_key_sends_it(
     def agent(path: str, **body: Any) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {shared_golem.key.token}"}
         url = f"{first.base_url}/api/v1/pi/{path}"
-        answer = httpx.post(url, json=body, timeout=60, headers=headers) if body else httpx.get(url, headers=headers)
+        answer = (
+            httpx.post(url, json=body, timeout=60, headers=headers)
+            if body
+            else httpx.get(url, headers=headers, timeout=60)
+        )
         found: dict[str, Any] = answer.json()
         return found
 
@@ -326,8 +329,7 @@ def test_two_owners_sign_a_plan_of_the_golem_and_its_key_sends_it(
         assert shown in text, shown
     page.get_by_role("button", name="Sign with your wallet").click()
     assert f"Signed by {shared.safe.owners[0].address}" in _told(page)
-    page.get_by_role("button", name="Approve").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Approve"))
     first.open(_page(request))
     first.shoot("plan-one-signed")
     assert "1 more owner of the Safe must sign" in page.inner_text("#content")
@@ -340,8 +342,7 @@ def test_two_owners_sign_a_plan_of_the_golem_and_its_key_sends_it(
     second.shoot("plan-second-owner")
     page.get_by_role("button", name="Sign with your wallet").click()
     assert f"Signed by {shared.safe.owners[1].address}" in _told(page)
-    page.get_by_role("button", name="Hand in the signature").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Hand in the signature"))
     second.open(_page(request))
     second.shoot("plan-executed")
     done = agent(f"permits/{asked['permit_id']}")

@@ -13,7 +13,7 @@ from django.contrib.sessions.models import Session
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.models import ApiKey, Archetype, Golem
 from permits_app.models import SpendingLimits
-from tests.browser.conftest import PHONE, WIDE
+from tests.browser.conftest import PHONE, WIDE, go_to, press
 from tests.browser.owners import House, make_house
 from tests.evm.world import World
 from tests.permits_app.approvals.conftest import eager as eager
@@ -33,8 +33,7 @@ def begin(visit: Any, *, intent: str, name: str, base_asset: str | None = None) 
     page.get_by_role("radio", name=re.compile(f"^{intent}")).check()
     if base_asset is not None:
         page.get_by_label("Base asset").fill(base_asset)
-    page.get_by_role("button", name="Next: wallet").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Next: wallet"))
     return page
 
 
@@ -55,19 +54,17 @@ def test_a_trader_ends_with_a_funded_address_and_a_token_that_is_shown_once(open
     visit.log_in("ana")
     page = begin(visit, intent="Trade", name="Trader")
     visit.shoot("wizard-wallet")
-    page.get_by_role("button", name="Next: limits").click()
-    page.get_by_role("button", name="Next: funds").click()
+    press(page.get_by_role("button", name="Next: limits"))
+    press(page.get_by_role("button", name="Next: funds"))
     golem = Golem.objects.get(name="Trader")
     assert [profile.name for profile in golem.profiles.all()] == ["trader"]
     assert golem.address in page.inner_text("#funding-address")
     assert page.locator(".gx-qr svg").count() == 1
-    page.get_by_role("button", name="Take test money").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Take test money"))
     visit.shoot("wizard-funds")
     assert "15,000" in page.inner_text("#content")
-    page.get_by_role("button", name="Next: token").click()
-    page.get_by_role("button", name="Create the golem's token").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Next: token"))
+    press(page.get_by_role("button", name="Create the golem's token"))
     visit.shoot("wizard-token")
     examples = page.locator("[data-try]").all_inner_texts()
     assert len(examples) == 2
@@ -85,16 +82,16 @@ def test_a_new_golem_ends_with_a_first_previewed_action_and_its_funds_are_seen_a
     visit = open_window(viewport=PHONE)
     visit.log_in("ana")
     page = begin(visit, intent="Trade", name="First")
-    page.get_by_role("button", name="Next: limits").click()
-    page.get_by_role("button", name="Next: funds").click()
+    press(page.get_by_role("button", name="Next: limits"))
+    press(page.get_by_role("button", name="Next: funds"))
     golem = Golem.objects.get(name="First")
     assert "15,000" not in page.inner_text("#there-now")
     # From somewhere else, as an owner sends it.
     local_chain.fund(golem.address, 10**18, {"USDC": 15_000 * 10**6})
-    page.wait_for_function("document.querySelector('#there-now').innerText.includes('15,000')", timeout=20_000)
-    page.get_by_role("button", name="Next: token").click()
-    page.get_by_role("button", name="Create the golem's token").click()
-    page.get_by_role("button", name="Preview it here").click()
+    page.wait_for_function("document.querySelector('#there-now').innerText.includes('15,000')")
+    press(page.get_by_role("button", name="Next: token"))
+    press(page.get_by_role("button", name="Create the golem's token"))
+    press(page.get_by_role("button", name="Preview it here"))
     page.wait_for_url("**/actionpermit/**")
     assert "Swap USDC for WETH" in page.inner_text("#content")
     visit.shoot("wizard-first-preview")
@@ -107,8 +104,7 @@ def test_one_that_only_watches_gets_no_wallet_no_limits_and_a_curl_that_works(op
     page = begin(visit, intent="Only watch", name="Watcher")
     assert page.url.endswith("/set-up/token/")
     assert page.get_by_role("checkbox").count() == 1
-    page.get_by_role("button", name="Create the golem's token").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Create the golem's token"))
     for block in page.locator("[data-try]").all_inner_texts():
         assert try_it(visit, block).status_code == 200, block
     assert Golem.objects.get(name="Watcher").address == ""
@@ -127,10 +123,10 @@ def test_limits_that_contradict_each_other_are_refused(open_window: Any, house: 
     visit = open_window(viewport=WIDE)
     visit.log_in("ana")
     page = begin(visit, intent="Trade", name="Bold")
-    page.get_by_role("button", name="Next: limits").click()
+    press(page.get_by_role("button", name="Next: limits"))
     page.get_by_label("Per transaction").fill("20,000")
     page.get_by_label("Per 24 hours").fill("2,000")
-    page.get_by_role("button", name="Next: funds").click()
+    press(page.get_by_role("button", name="Next: funds"))
     assert "More than per 24 hours allows ($2,000.00)" in page.inner_text("#content")
     assert SpendingLimits.objects.get(golem__name="Bold").per_transaction_micro_usd != 20_000 * 10**6
 
@@ -152,7 +148,7 @@ def test_getting_started_ends_with_live(open_window: Any, house: House) -> None:
     page = visit.open("/admin/")
     steps = page.locator("#getting-started li").all_inner_texts()
     assert steps[-1].endswith("Go live") and steps[0].startswith("done")
-    page.get_by_role("link", name="Go live").click()
+    press(page.get_by_role("link", name="Go live"))
     assert "Ask to go live" in page.inner_text("#content")
 
 
@@ -165,12 +161,12 @@ def test_the_sidebar_has_twelve_lines_at_most_and_each_is_called_like_its_page(o
     )
     named = {href: name for name, href in links if href and href.startswith("/admin/") and name}
     assert 8 <= len(named) <= 12, named
-    page.goto(visit.base_url + "/admin/machinery/")
+    go_to(page, visit.base_url + "/admin/machinery/")
     behind = page.locator(".gx-links a").evaluate_all("all => all.map(each => [each.innerText, each.href])")
     assert len(behind) > 20
     wrong = {}
     for name, href in [*((name, visit.base_url + href) for href, name in named.items()), *behind]:
-        page.goto(href)
+        go_to(page, href)
         title = page.title().split("|")[0].strip()
         if name.lower() not in title.lower():
             wrong[name] = title
@@ -183,8 +179,7 @@ def test_a_form_of_an_ended_session_keeps_what_was_typed(open_window: Any, house
     page = visit.open(f"/admin/archetypes_app/golem/{house.golem.pk}/halt/")
     page.get_by_label("Reason").fill("a long explanation")
     Session.objects.all().delete()
-    page.get_by_role("button", name="Stop now").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Stop now"))
     told = page.inner_text("main")
     assert "You were logged out" in told and "a long explanation" in told
     house.golem.refresh_from_db()
@@ -197,7 +192,6 @@ def test_a_form_without_its_mark_keeps_what_was_typed_and_no_secret(open_window:
     page = visit.open(f"/admin/archetypes_app/golem/{house.golem.pk}/halt/")
     page.get_by_label("Reason").fill("a long explanation")
     page.context.clear_cookies(name="csrftoken")
-    page.get_by_role("button", name="Stop now").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("button", name="Stop now"))
     told = page.inner_text("main")
     assert "This form is out of date" in told and "a long explanation" in told and "csrf" not in told.lower()

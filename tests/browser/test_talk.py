@@ -17,7 +17,7 @@ from archetypes_app.owner_group import ensure_owner_group
 from golem_project.chat.answering import answer_turn
 from golem_project.heartbeat.thinking import model_planner
 from tests.browser.axe import find_serious
-from tests.browser.conftest import DESKTOP, PHONE, Visit
+from tests.browser.conftest import DESKTOP, PHONE, Visit, go_to, press
 from tests.browser.test_cockpit import Server, wait_until_live
 from tests.factories.golems import PASSWORD
 from tests.golem_project.heartbeat.thinking.conftest import make_client
@@ -60,7 +60,7 @@ def open_chat(browser: Browser, server: Server, shared_golem: LiveGolem) -> Iter
         visit = Visit(context.new_page(), server.url)
         visits.append(visit)
         visit.log_in(shared_golem.owner.username)
-        visit.page.goto(f"{server.url}/admin/chat/{shared_golem.golem.pk}/")
+        go_to(visit.page, f"{server.url}/admin/chat/{shared_golem.golem.pk}/")
         return visit
 
     yield open_one
@@ -92,8 +92,8 @@ def test_an_owner_asks_by_keyboard_and_sees_calls_permit_and_cost_as_they_come(
         worker.join(60)
     model_planner.configure(None)
     newest = page.locator("#newest")
-    expect(newest).to_contain_text("answered", timeout=15_000)
-    expect(newest).to_contain_text(HOSTILE, timeout=15_000)
+    expect(newest).to_contain_text("answered")
+    expect(newest).to_contain_text(HOSTILE)
     expect(newest).to_contain_text("$0.0")
     expect(newest.get_by_role("link", name="The permit it previewed")).to_be_visible()
     expect(newest.locator("details")).to_have_count(3)
@@ -103,7 +103,7 @@ def test_an_owner_asks_by_keyboard_and_sees_calls_permit_and_cost_as_they_come(
     expect(newest.locator("details").first).to_have_attribute("open", "")
     visit.shoot("talk")
     assert find_serious(page) == []
-    newest.get_by_role("link", name="The permit it previewed").click()
+    press(newest.get_by_role("link", name="The permit it previewed"))
     expect(page.locator("#content")).to_contain_text("ancelled")
     assert shared_golem.mined_nonce() == 0
     for look in ({"viewport": PHONE}, {"is_dark": True}):

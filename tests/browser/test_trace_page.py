@@ -13,7 +13,7 @@ import pytest
 from permits_app.models import ActionPermit
 from permits_app.permits.plan_store import encode_calls
 from tests.architecture.sources import ROOT
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, press
 from tests.factories.golems import PASSWORD
 from tests.live_golem import LiveGolem
 from tests.tools_app.simulation.protocol_bytecode import bytecode
@@ -58,8 +58,7 @@ def test_the_call_tree_of_a_swap_fits_the_window_and_folds_without_script(
     visit.log_in("owner-a")
     page = visit.open(f"/admin/permits_app/actionpermit/{swap_id}/change/")
     assert "old" in page.inner_text("#simulation")
-    page.get_by_role("link", name="Call tree").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("link", name="Call tree"))
     visit.shoot(name)
     text = page.inner_text("#content")
     frames = page.locator(".gx-frame")
@@ -82,8 +81,7 @@ def test_the_phone_page_is_not_wider_than_the_phone(open_window: Any, demo: Live
     page = visit.open(f"/admin/permits_app/actionpermit/{swap_id}/trace/")
     assert visit.overflow() <= 0
 
-    page.get_by_role("link", name="Show the state difference").click()
-    page.wait_for_load_state("networkidle")
+    press(page.get_by_role("link", name="Show the state difference"))
     for account in page.locator("#state details > summary").all():
         account.click()
     visit.shoot("state-phone")

@@ -16,6 +16,7 @@ import pytest
 from archetypes_app.models import Golem
 from permits_app.models import ChangeRequest
 from tests import factories
+from tests.browser.conftest import press
 from tests.browser.journeys import SIZES, Journey, approve_it, make_person, own
 from tests.browser.journeys import set_out as set_out
 from tests.browser.owners import House, make_house
@@ -121,7 +122,7 @@ def test_of_two_wishes_of_an_agent_one_is_approved_and_one_rejected(
     assert "Swap 500 USDC" in journey.go("/admin/")
     journey.go("/admin/permits_app/changerequest/inbox/")
     journey.look("06-approve-inbox")
-    journey.page.get_by_role("link", name=re.compile("Swap 500 USDC")).first.click()
+    press(journey.page.get_by_role("link", name=re.compile("Swap 500 USDC")).first)
     journey.page.wait_for_url(f"**/{good.pk}/change/")
     journey.look("06-approve-request")
     approve_it(journey, owner)

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from archetypes_app.actions.update_vitality import VitalityFacts, update_vitality
 from archetypes_app.models import Golem
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, press
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
@@ -141,15 +141,15 @@ def test_graph_and_diff_work_without_javascript(open_window: Any, demo: LiveGole
     page = visit.open(GRAPH)
     page.get_by_label("From").select_option("pool-researcher")
     page.get_by_label("to", exact=True).select_option("trade-executor")
-    page.get_by_role("button", name="Try it").click()
+    press(page.get_by_role("button", name="Try it"))
     visit.shoot("graph-plain")
     assert "Refused: " in page.inner_text("#content")
     visit.open(f"/admin/archetypes_app/golem/{demo.golem.pk}/change/")
     page.get_by_text("Who it is", exact=True).click()
     page.locator("input[name=profiles]:checked").first.uncheck()
-    page.locator("[name=_save]").first.click()
+    press(page.locator("[name=_save]").first)
     assert "Before it is saved" in page.inner_text("#content")
-    page.get_by_role("button", name="Save it").click()
+    press(page.get_by_role("button", name="Save it"))
     assert demo.golem.profiles.count() == 2
 
 
@@ -160,8 +160,7 @@ def test_on_a_phone_the_diff_and_the_conflict_do_not_scroll_sideways(open_window
     page = visit.open(path)
     page.locator("details#who-it-is > summary").click()
     page.locator("input[name=profiles]:checked").first.uncheck()
-    with page.expect_navigation():
-        page.get_by_role("button", name="Save", exact=True).click()
+    press(page.get_by_role("button", name="Save", exact=True))
     visit.shoot("phone-diff")
     assert "Before it is saved" in page.inner_text("#content")
     assert visit.overflow() == 0
@@ -169,8 +168,7 @@ def test_on_a_phone_the_diff_and_the_conflict_do_not_scroll_sideways(open_window
     # The section stays open, as it was left.
     page.get_by_label("Name").fill("Renamed by the second")
     Golem.objects.filter(pk=demo.golem.pk).update(version=demo.golem.version + 1)
-    with page.expect_navigation():
-        page.get_by_role("button", name="Save", exact=True).click()
+    press(page.get_by_role("button", name="Save", exact=True))
     visit.shoot("phone-conflict")
     assert "What you typed is still here" in page.inner_text("#content")
     assert page.get_by_label("Name").input_value() == "Renamed by the second"

@@ -38,19 +38,27 @@ class LossyLine:
                 return
             self.requests += 1
             is_lost, self.loses = self.loses > 0, max(0, self.loses - 1)
-            with near, socket.create_connection(self._upstream, timeout=60) as far:
+            # Either end may hang up at any time.
+            with near, contextlib.suppress(OSError), socket.create_connection(self._upstream, timeout=60) as far:
                 self._pass_on(near, far, is_lost=is_lost)
+
+    def _hear(self, near: socket.socket) -> bytes:
+        """What comes next. Raises OSError where nothing does any more."""
+        heard = near.recv(_MOST)
+        if not heard:
+            raise ConnectionResetError("it hung up in the middle of a request")
+        return heard
 
     def _pass_on(self, near: socket.socket, far: socket.socket, *, is_lost: bool) -> None:
         """One request forth and its answer back, or only forth; one exchange a connection."""
         request = b""
         while b"\r\n\r\n" not in request:
-            request += near.recv(_MOST)
+            request += self._hear(near)
         head, _, body = request.partition(b"\r\n\r\n")
         lines = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"connection:")]
         length = next((int(line[15:]) for line in lines if line.lower().startswith(b"content-length:")), 0)
         while len(body) < length:
-            body += near.recv(_MOST)
+            body += self._hear(near)
         far.sendall(b"\r\n".join([*lines, b"Connection: close"]) + b"\r\n\r\n" + body)
         while answer := far.recv(_MOST):
             if not is_lost:

@@ -17,7 +17,7 @@ from typing import Any
 from golem_project.embedded.npm_tree import newest_node
 from tests.scripted_model import MODEL, Answer, Reply
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 120
 
 
 def streamed(answer: Answer) -> Answer:
@@ -70,7 +70,7 @@ class PiAgent:
         self._process.stdin.flush()
 
     def wait_for(self, is_it: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """The next record that is it; questions on the way are answered. Raises AssertionError after a minute."""
+        """The next record that is it; questions on the way are answered. Raises AssertionError after two minutes."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
@@ -150,4 +150,4 @@ def running(
             yield PiAgent(process, answer)
         finally:
             process.kill()
-            process.wait(10)
+            process.wait(60)

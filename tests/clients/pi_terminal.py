@@ -14,7 +14,7 @@ import pyte
 from ptyprocess import PtyProcess
 
 ROWS, COLUMNS = 50, 140
-PATIENCE_SECONDS = 40
+PATIENCE_SECONDS = 120
 ENTER, ESCAPE, UP, DOWN = "\r", "\x1b", "\x1b[A", "\x1b[B"
 HALT_KEY = "\x1b\x08"
 """Ctrl+Alt+H as a terminal without any extended keyboard protocol sends it."""

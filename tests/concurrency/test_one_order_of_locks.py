@@ -84,7 +84,7 @@ def test_an_action_beside_a_change_of_its_golem_is_no_deadlock(shared_golem: Liv
 
         def let_the_other_come() -> None:
             acted.append(in_thread(pool, act))
-            give_up = Deadline.after_ms(20_000)
+            give_up = Deadline.after_ms(60_000)
             while not acted[0].done() and not somebody_waits():
                 assert not give_up.is_over, "the other one neither ended nor waited"
 

@@ -101,7 +101,7 @@ def test_twice_as_many_stuck_permits_as_threads_keep_a_fresh_golem_from_nothing(
         assert set(ActionPermit.objects.filter(pk__in=permits).values_list("status", flat=True)) == {"COMMITTING"}
         # The rest is worked on meanwhile, a few at once.
         unsent = ActionPermit.objects.filter(pk__in=permits).exclude(transactions__state="BROADCAST")
-        deadline = Deadline.after_ms(30_000)
+        deadline = Deadline.after_ms(60_000)
         while unsent.exists() and not deadline.is_over:
             threading.Event().wait(0.05)
         assert list(unsent.values_list("status", "status_reason", "problem")) == []
@@ -270,14 +270,14 @@ def test_who_waits_is_woken_by_the_end_of_the_permit_in_another_process(
 
     waiter = threading.Thread(target=wait, daemon=True)
     waiter.start()
-    deadline = Deadline.after_ms(20_000)
+    deadline = Deadline.after_ms(60_000)
     listener = wakeups._listener
     assert listener is not None
     while not listener._waiters and not deadline.is_over:
         threading.Event().wait(0.01)
     run_elsewhere(permit_id)
     assert woken.wait(60)
-    waiter.join(20)
+    waiter.join(60)
     assert shared_golem.permit(str(permit_id)).status == PermitStatus.COMMITTED
 
 

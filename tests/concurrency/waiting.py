@@ -29,7 +29,7 @@ def run_behind(first: Callable[[], object], second: Callable[[], T]) -> T:
         with transaction.atomic():
             first()
             waiting = thread.submit(run)
-            give_up = Deadline.after_ms(20_000)
+            give_up = Deadline.after_ms(60_000)
             while not somebody_waits() and not waiting.done():
                 assert not give_up.is_over, "the second transaction never came to the row"
             assert not waiting.done(), f"the second transaction did not wait: {waiting.result()!r}"

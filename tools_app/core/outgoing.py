@@ -175,11 +175,13 @@ def _connection(target: Target, seconds: float) -> http.client.HTTPConnection:
 
 def _break_off(connection: http.client.HTTPConnection, is_over: threading.Event) -> None:
     is_over.set()
-    if connection.sock is not None:
+    # Whoever asked may be done in this moment, and closes it.
+    plain = connection.sock
+    if plain is not None:
         try:
-            connection.sock.shutdown(socket.SHUT_RDWR)
+            plain.shutdown(socket.SHUT_RDWR)
         except OSError:
-            connection.sock.close()
+            plain.close()
 
 
 def _read_seconds(text: str | None) -> int | None:

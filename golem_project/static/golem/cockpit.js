@@ -12,6 +12,10 @@
   const RENEW_MS = 700;
   let cursor = page.dataset.cursor;
   let renewal = null;
+  // While the server is asked for a part, which may be drawn before what comes meanwhile: the steps, and whether there
+  // was more. Null while it is not asked.
+  let steps = null;
+  let isBehind = false;
 
   const say = (words) => { link.textContent = words; };
   const plain = (value) => {
@@ -108,8 +112,10 @@
   };
 
   const renew = () => {
+    if (steps) isBehind = true;
     if (renewal) return;
     renewal = setTimeout(async () => {
+      steps = [];
       try {
         const answer = await fetch(page.dataset.parts, { headers: { Accept: "text/html" } });
         if (answer.redirected || !answer.ok) throw new Error(String(answer.status));
@@ -117,11 +123,16 @@
         const old = page.querySelector("[data-part]");
         // The keyboard stays where it is: a part is not replaced under somebody's focus.
         if (fresh && !old.contains(document.activeElement)) old.replaceWith(document.importNode(fresh, true));
+        steps.forEach(showStep);
         countDown();
       } catch {
         say("this part of the page could not be renewed; it is tried again with the next event");
       } finally {
-        renewal = null;
+        renewal = steps = null;
+        if (isBehind) {
+          isBehind = false;
+          renew();
+        }
       }
     }, RENEW_MS);
   };
@@ -132,8 +143,10 @@
     if (seen.has(event.event_id)) return;
     seen.add(event.event_id);
     addLine(event);
-    if (event.type.startsWith("tool:")) showStep(event);
-    else renew();
+    if (event.type.startsWith("tool:")) {
+      showStep(event);
+      steps?.push(event);
+    } else renew();
   };
 
   // A source does not tell why it was refused; the same question as a page does.

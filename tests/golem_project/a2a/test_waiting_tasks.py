@@ -223,7 +223,7 @@ def test_who_does_not_wait_is_answered_at_once_and_finds_the_end_later(line: Lin
             request = ask("query_state", {"query": "golem"})
             request.configuration.return_immediately = True
             task = (await send(client, request))[0]["task"]
-            for _ in range(200):
+            for _ in range(1_200):
                 found = MessageToDict(await client.get_task(wire.GetTaskRequest(id=task["id"])))
                 if state_of({"task": found}) == "COMPLETED":
                     return str(answer_of(found)["data"]["name"])

@@ -202,13 +202,13 @@ def test_a_channel_that_another_worker_gathers_for_is_not_waited_for(golem: Gole
             with transaction.atomic():
                 AlertChannel.objects.select_for_update().get(pk=channel.pk)
                 is_held.set()
-                is_over.wait(5)
+                is_over.wait(60)
         finally:
             connections.close_all()
 
     worker = threading.Thread(target=hold)
     worker.start()
-    assert is_held.wait(5)
+    assert is_held.wait(60)
     assert channels.gather_alerts(now=clock.now()) == 0 and worker.is_alive()
     is_over.set()
     worker.join()

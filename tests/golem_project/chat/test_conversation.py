@@ -198,7 +198,7 @@ def test_an_answer_goes_on_until_its_own_end_is_asked_for(monkeypatch: pytest.Mo
         time.sleep(0.2)
         assert not is_cancelled()
         ChatTurn.objects.filter(pk=mine.pk).update(cancel_asked_at=clock.now())
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while not is_cancelled() and time.monotonic() < until:
             time.sleep(0.01)
         assert is_cancelled()

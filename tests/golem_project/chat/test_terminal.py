@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import threading
 from io import StringIO
 from typing import Any
 
@@ -17,7 +16,7 @@ from permits_app.models import ActionPermit
 from tests.golem_project.chat.conftest import Script, Talk
 from tests.golem_project.heartbeat.thinking.conftest import make_client
 from tests.live_golem import SWAP
-from tests.scripted_model import calls, say, slow
+from tests.scripted_model import Reply, calls, say, slow
 
 
 def chat(golem: str, *words: str) -> str:
@@ -46,11 +45,14 @@ def test_lines_are_one_conversation_and_costs_add_up(
 
 
 def test_ctrl_c_ends_the_answer_and_not_the_conversation(talk: Talk, script: Script) -> None:
-    model = script(slow(9), say("Back."))
+    def write_and_be_interrupted(request: dict[str, Any]) -> Reply:
+        os.kill(os.getpid(), signal.SIGINT)
+        return slow(60)(request)
+
+    model = script(write_and_be_interrupted, say("Back."))
     told: list[str] = []
     terminal = TerminalChat(talk.live.golem, make_client(model.url), told.append)
     before: Any = signal.getsignal(signal.SIGINT)
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     terminal.say("Hello?")
     assert told[-1].startswith("ended early: THINKING_CANCELLED; $")
     assert signal.getsignal(signal.SIGINT) is before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -92,7 +93,7 @@ def start_and_wait(kind: type[object]) -> str:
 def kill_hard(process: subprocess.Popen[str]) -> None:
     """kill -9, and wait until the kernel has done it."""
     process.send_signal(signal.SIGKILL)
-    process.wait(timeout=10)
+    process.wait(timeout=60)
 
 
 def identity_of(pid: int) -> ProcessIdentity:
@@ -105,5 +106,7 @@ def identity_of(pid: int) -> ProcessIdentity:
 def wait_until_gone(identity: ProcessIdentity) -> None:
     """Wait for the end of a process that is not our child; fails when it stays."""
     if identity.is_alive():
-        psutil.Process(identity.pid).wait(timeout=15)
+        # Between the two it may end by itself.
+        with contextlib.suppress(psutil.NoSuchProcess):
+            psutil.Process(identity.pid).wait(timeout=60)
     assert not identity.is_alive()

@@ -50,9 +50,9 @@ class Stranger:
             except OSError:
                 return
             with closing(connection):
-                connection.sendall(self._answer)
-                connection.settimeout(0.5)
                 try:
+                    connection.sendall(self._answer)
+                    connection.settimeout(0.5)
                     while received := connection.recv(4096):
                         self.heard += received
                 except OSError:

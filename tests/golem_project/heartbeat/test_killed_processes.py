@@ -12,7 +12,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import psutil
@@ -61,9 +62,7 @@ class Processes:
         children = _list_children(self.worker.pid)
         self.worker.kill()
         self.worker.wait(30)
-        for child in children:
-            if child.is_running():
-                child.kill()
+        end(children)
 
     def stop(self) -> None:
         self.kill_worker()
@@ -76,6 +75,13 @@ class Processes:
         return subprocess.Popen(
             [*_CELERY, *arguments], cwd=settings.BASE_DIR, env=self.environment, stdout=quiet, stderr=quiet
         )
+
+
+def end(children: Sequence[psutil.Process]) -> None:
+    """Those that have not ended by themselves meanwhile."""
+    for child in children:
+        with suppress(psutil.NoSuchProcess):
+            child.kill()
 
 
 def _list_children(pid: int) -> list[psutil.Process]:
@@ -145,8 +151,7 @@ def test_workers_beats_and_the_database_are_killed_and_no_action_is_sent_twice(
     for number in range(_KILLS):
         # Anywhere from the claim to the outcome: a tick that opens a position takes about this long.
         pause.wait(chance.random() * 0.8)
-        for child in processes.children():
-            child.kill()
+        end(processes.children())
         if number == 1:
             processes.beats[0].kill()
         if number == 3:

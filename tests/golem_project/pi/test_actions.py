@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -227,14 +228,15 @@ def test_a_read_that_can_go_on_tells_how_far_it_came_while_it_runs_and_when_its_
     live: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool_tools, "SCAN_BLOCKS", 40)
+    bound, scans = Deadline.after_ms(4_000), count(1)
     original = ChainMarkets.created
 
-    def scan_slowly(self: ChainMarkets, reader: Any, *, from_block: int, to_block: int) -> Any:
-        time.sleep(0.08)
+    def scan_until_it_is_late(self: ChainMarkets, reader: Any, *, from_block: int, to_block: int) -> Any:
+        time.sleep(bound.remaining_ms() / 1_000 if next(scans) == 4 else 0.08)
         return original(self, reader, from_block=from_block, to_block=to_block)
 
-    monkeypatch.setattr(ChainMarkets, "created", scan_slowly)
-    with runner.bounded_by(Deadline.after_ms(400)):
+    monkeypatch.setattr(ChainMarkets, "created", scan_until_it_is_late)
+    with runner.bounded_by(bound):
         problem = live.post("query_state", {"query": "new_pools", "hours": 48}).json()
     assert (problem["code"], problem["goes_on"]) == ("BUDGET_EXCEEDED", True)
     told = OutboxEvent.objects.filter(golem_id=live.golem.pk, type__in=["tool:update", "tool:error"])

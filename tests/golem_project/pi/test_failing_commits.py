@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -46,14 +46,15 @@ def node(shared_golem: LiveGolem) -> Iterator[FailingNode]:
 
 
 @contextmanager
-def worker(permit_id: str) -> Iterator[None]:
-    """Takes the permit up again and again, as wake-ups and the sweep would."""
+def worker(permit_id: str, meanwhile: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Takes the permit up again and again, as wake-ups and the sweep would; `meanwhile` happens between two times."""
     is_over = threading.Event()
 
     def serve() -> None:
         try:
             while not is_over.wait(0.05):
                 tasks.commit_permit_task.run(permit_id=permit_id)
+                meanwhile()
                 end_outlived(now=clock.now())
         finally:
             connection.close()
@@ -94,9 +95,19 @@ def test_a_node_that_fails_until_the_permit_is_over_is_a_refusal_with_the_way_on
     live: Agent, shared_golem: LiveGolem, node: FailingNode, failure: str
 ) -> None:
     permit_id = shared_golem.preview()["permit_id"]
-    ActionPermit.objects.filter(pk=permit_id).update(expires_at=clock.now() + timedelta(seconds=2))
-    node.rule = lambda methods: FAILURES[failure]
-    with worker(permit_id):
+    failed: list[list[str]] = []
+
+    def fail(methods: list[str]) -> tuple[int, Any]:
+        failed.append(methods)
+        return FAILURES[failure]
+
+    def let_it_end() -> None:
+        """Not before its commit has begun and met the node."""
+        if failed:
+            ActionPermit.objects.filter(pk=permit_id, status=PermitStatus.COMMITTING).update(expires_at=clock.now())
+
+    node.rule = fail
+    with worker(permit_id, let_it_end):
         response = live.post("commit_action", {"permit_id": permit_id})
     problem = assert_problem(response, 503, "COMMIT_NOT_SIGNED", "PREVIEW_AGAIN")
     assert problem["cause"] in ("RPC_RATE_LIMITED", "RPC_UNAVAILABLE") and problem["cleared_by"]

@@ -35,7 +35,7 @@ class EventSource:
     """Reads one stream. `last_id` moves as a browser's would."""
 
     def __init__(self, port: int, *, token: str = "", query: str = "", last_id: str = "", **headers: str) -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         sent = {"Accept": "text/event-stream", **headers}
         if token:
             sent["Authorization"] = f"Bearer {token}"
@@ -81,6 +81,13 @@ class EventSource:
         assert self.response.readline().startswith(b"retry: ")
         assert self.response.readline() == b"\n"
 
+    def wait_until_followed(self) -> None:
+        """Until it has caught up, and what comes goes through its queue: only then it is told that nothing comes."""
+        self.wait_until_live()
+        while self.response.readline() != b": heartbeat\n":
+            pass
+        assert self.response.readline() == b"\n"
+
     def close(self) -> None:
         """Hang up without a word, as a lost connection does."""
         self.response.close()
@@ -107,14 +114,14 @@ def web_port() -> Iterator[int]:
         thread.join(0.01)
     yield port
     server.should_exit = True
-    thread.join(5)
+    thread.join(30)
 
 
 @pytest.fixture(autouse=True)
 def no_stream_is_left() -> Iterator[None]:
     """A server that still reads for a client of the last test would meet the next one's database."""
     yield
-    deadline = clock.Deadline.after_ms(5_000)
+    deadline = clock.Deadline.after_ms(30_000)
     while event_stream.open_streams and not deadline.is_over:
         threading.Event().wait(0.01)
     assert event_stream.open_streams == 0

@@ -255,8 +255,9 @@ def test_a_client_that_reads_nothing_is_cut_off_and_holds_nobody(
 def test_a_slow_client_is_told_where_to_resume(make_agent: MakeAgent, web_port: int, settings: Any) -> None:
     settings.GOLEM_STREAM_QUEUE_EVENTS = 3
     agent = make_agent()
+    settings.GOLEM_STREAM_HEARTBEAT_SECONDS = 0.05
     source = EventSource(web_port, token=agent.key.token)
-    source.wait_until_live()
+    source.wait_until_followed()
     emit(agent.golem.pk, *range(400))
     received = list(source)
     assert received[-1].event == "stream:resume"

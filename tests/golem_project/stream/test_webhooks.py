@@ -144,7 +144,7 @@ def test_a_delivery_that_another_worker_claims_while_this_one_waits_for_the_row_
     with transaction.atomic():
         WebhookDelivery.objects.update(next_attempt_at=NOW + timedelta(seconds=60), attempts=1)
         late.start()
-        give_up = clock.Deadline.after_ms(20_000)
+        give_up = clock.Deadline.after_ms(60_000)
         while not _somebody_waits_for_a_row():
             assert not give_up.is_over, "the second worker never came to the row"
     late.join()

@@ -215,10 +215,12 @@ def test_an_owners_own_transaction_in_the_same_block_is_not_taken_for_the_golems
 
 
 def mine_when_two_wait(rpc: Any) -> None:
-    for _ in range(2_000):
+    deadline = clock.Deadline.after_ms(60_000)
+    while not deadline.is_over:
         if int(rpc.call("txpool_status")["pending"], 16) >= 2:
             rpc.call("evm_mine")
             return
+        threading.Event().wait(0.01)
     raise AssertionError("the two transactions never waited together")
 
 

@@ -71,13 +71,25 @@ def test_what_was_sent_is_left_to_the_follower_and_ended_by_a_worker_once_a_bloc
 
 
 def test_a_commit_that_looks_itself_goes_on_looking_until_a_block_has_it(live_golem: LiveGolem, settings: Any) -> None:
-    settings.GOLEM_FIRST_LOOK_SECONDS = 20
+    settings.GOLEM_FIRST_LOOK_SECONDS = 60
     with mining_paused(live_golem.world):
         permit_id = live_golem.preview()["permit_id"]
-        mined = threading.Timer(1, mine, [live_golem.world])
-        mined.start()
-        assert live_golem.commit(permit_id)["status"] == "COMMITTED"
-        mined.join()
+        rpc, is_done = live_golem.world.connect(), threading.Event()
+
+        def mine_what_waits() -> None:
+            """Half a second after it was sent, in which the commit has looked and found nothing."""
+            while not is_done.wait(0.5):
+                if int(rpc.call("txpool_status")["pending"], 16):
+                    is_done.wait(0.5)
+                    rpc.call("anvil_mine", "0x1")
+
+        miner = threading.Thread(target=mine_what_waits)
+        miner.start()
+        try:
+            assert live_golem.commit(permit_id)["status"] == "COMMITTED"
+        finally:
+            is_done.set()
+            miner.join()
 
 
 def test_all_that_was_sent_is_asked_for_in_one_batch_a_block(live_golem: LiveGolem, node: FailingNode) -> None:
@@ -132,6 +144,13 @@ def test_a_node_that_fails_is_written_down_with_its_first_failure_and_cleared_by
     assert watch.head is not None
 
 
+def wait_until_nobody_follows() -> None:
+    """A thread that is slow to end would look at the database of whichever test comes next."""
+    for thread in threading.enumerate():
+        if thread.name.startswith("follower-"):
+            thread.join(60)
+
+
 def test_the_threads_of_a_worker_follow_what_another_process_sent(shared_golem: LiveGolem) -> None:
     ended = threading.Event()
 
@@ -149,6 +168,7 @@ def test_the_threads_of_a_worker_follow_what_another_process_sent(shared_golem: 
             assert ended.wait(30)
         finally:
             following.stop()
+            wait_until_nobody_follows()
     assert ActionPermit.objects.get(pk=permit_id).status == PermitStatus.COMMITTED
     assert ChainWatch.objects.get().owner == "", "a worker that stops lets another one follow at once"
     connections.close_all()
@@ -164,3 +184,4 @@ def test_every_worker_of_commits_is_a_candidate_and_no_other(
         assert bool(celery_module._following) is follows
     finally:
         celery_module.stop_following()
+        wait_until_nobody_follows()

@@ -254,13 +254,11 @@ def test_a_commit_that_is_running_signs_nothing_once_the_halt_returned(
 def test_the_next_commit_after_a_halt_is_refused(live_golem: LiveGolem) -> None:
     permit_id = live_golem.preview()["permit_id"]
     ActionPermit.objects.filter(pk=permit_id).update(status=PermitStatus.CREATED)
-    started = clock.monotonic_ms()
     halt(live_golem)
     ActionPermit.objects.filter(pk=permit_id).update(status=PermitStatus.CREATED)
     with pytest.raises((GolemHalted, LeaseLost)) as refused:
         live_golem.start(permit_id)
     assert refused.value.code == "GOLEM_HALTED"
-    assert clock.monotonic_ms() - started < 1_000
 
 
 def test_an_agents_drill_over_http_stops_nothing(live_golem: LiveGolem, client: Client) -> None:

@@ -104,10 +104,10 @@ def test_a_node_that_never_answers_times_out_within_the_deadline() -> None:
     with serve_silence() as url:
         started = time.perf_counter()
         with pytest.raises(RpcTimeout) as slow:
-            _endpoint(url).call("eth_blockNumber", deadline=Deadline.after_ms(150))
+            _endpoint(url).call("eth_blockNumber", deadline=Deadline.after_ms(1_500))
 
     # The node says nothing for ever.
-    assert time.perf_counter() - started < 5.0
+    assert time.perf_counter() - started < 30.0
     assert slow.value.data["maybe_sent"] is True
 
 
@@ -185,10 +185,10 @@ def test_an_answer_that_drips_is_cut_off_at_the_deadline() -> None:
     with serve_drip() as url:
         started = time.perf_counter()
         with pytest.raises(RpcTimeout):
-            _endpoint(url).call("eth_blockNumber", deadline=Deadline.after_ms(200))
+            _endpoint(url).call("eth_blockNumber", deadline=Deadline.after_ms(1_500))
 
     # A byte came every hundredth of a second: a limit on silence alone would never be met.
-    assert time.perf_counter() - started < 5.0
+    assert time.perf_counter() - started < 30.0
 
 
 def test_after_a_failure_the_node_is_asked_for_its_chain_again() -> None:

@@ -135,13 +135,13 @@ def test_contracts_may_call_deep_while_any_thread_runs_one_and_no_longer() -> No
     def run() -> None:
         with deep_calls():
             inside.set()
-            leave.wait(10)
+            leave.wait(60)
 
     thread = threading.Thread(target=run)
     with deep_calls():
         thread.start()
-        assert inside.wait(10)
+        assert inside.wait(60)
     assert sys.getrecursionlimit() == max(before, DEEP)
     leave.set()
-    thread.join(10)
+    thread.join(60)
     assert sys.getrecursionlimit() == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
@@ -65,6 +66,8 @@ def think(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Think]:
     # Who waits for a worker gives its connection back; here the worker is the same transaction.
     monkeypatch.setattr(dispatch, "connections", SimpleNamespace(close_all=lambda: None))
     monkeypatch.setattr("golem_project.celery.close_old_connections", lambda: None)
+    # Whoever thinks first in a process loads the model library, for seconds that belong to no deliberation here.
+    import_module("golem_project.heartbeat.thinking.dialogue")
     eager = celery_app.conf.task_always_eager
     celery_app.conf.task_always_eager = True
     stack = ExitStack()

@@ -154,8 +154,11 @@ def test_calls_that_lie_are_answered_and_change_nothing(live_golem: LiveGolem, t
     assert_ended(live_golem, stopped_by="")
 
 
-def test_an_answer_that_drips_for_ever_is_left_when_its_time_is_over(live_golem: LiveGolem, think: Think) -> None:
-    found, _ = think(live_golem.golem, drip(2_000), seconds=0.4)
+def test_an_answer_that_drips_for_ever_is_left_when_its_time_is_over(
+    live_golem: LiveGolem, think: Think, settings: Any
+) -> None:
+    settings.GOLEM_MODEL_REQUEST_SECONDS = 0.4
+    found, _ = think(live_golem.golem, drip(2_000))
     assert found.stopped_by == "MODEL_TIMED_OUT"
     assert_ended(live_golem, stopped_by="MODEL_TIMED_OUT")
 

@@ -24,7 +24,7 @@ from golem_project.heartbeat.thinking.model_client import GolemPurse, ModelClien
 from golem_project.heartbeat.thinking.tool_loop import hold_conversation
 from tests import factories
 from tests.golem_project.heartbeat.thinking.conftest import PRICE, make_client
-from tests.scripted_model import Answer, ScriptedModel, call, calls, raw, say, serve_model, slow
+from tests.scripted_model import Answer, Reply, ScriptedModel, call, calls, raw, say, serve_model, slow
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import InvalidParams
 
@@ -60,7 +60,7 @@ class Desk:
         if name == "read_wrong":
             raise InvalidParams("wrong")
         if self.meeting is not None and name.startswith("read_"):
-            self.meeting.wait(5)
+            self.meeting.wait(30)
         return {"name": name, **arguments}
 
 
@@ -87,10 +87,10 @@ def play() -> Play:
         history: tuple[Exchange, ...] = (),
         most_micro_usd: int | None = None,
         is_cancelled: Callable[[], bool] = never,
-        seconds: float = 20,
+        told: list[Happening] | None = None,
         **limits: Any,
     ) -> Played:
-        told: list[Happening] = []
+        told = [] if told is None else told
         purse = GolemPurse(
             golem_id=golem.pk,
             price=PRICE,
@@ -104,7 +104,7 @@ def play() -> Play:
                 desk=desk or Desk(),
                 purse=purse,
                 limits=replace(LIMITS, **limits),
-                deadline=Deadline.after_ms(seconds * 1000),
+                deadline=Deadline.after_ms(60_000),
                 listen=told.append,
                 is_cancelled=is_cancelled,
             )
@@ -213,21 +213,31 @@ def test_cancelled_between_two_calls_the_second_is_not_run(play: Play) -> None:
     assert (played.transcript.stopped_by, desk.ran) == ("THINKING_CANCELLED", ["write"])
 
 
-def test_cancelled_while_the_model_writes_it_ends_at_once_and_the_request_counts_as_its_worst_case(play: Play) -> None:
+def test_cancelled_while_the_model_writes_it_ends_before_the_answer_and_the_request_counts_as_its_worst_case(
+    play: Play,
+) -> None:
     wish = threading.Event()
-    threading.Timer(0.3, wish.set).start()
-    deadline = Deadline.after_ms(5_000)
-    played = play(slow(9), is_cancelled=wish.is_set)
+
+    def write_for_a_minute(request: dict[str, Any]) -> Reply:
+        wish.set()
+        return slow(60)(request)
+
+    # Who looked for the wish only between two requests would be told that the time of this one is over.
+    played = play(write_for_a_minute, is_cancelled=wish.is_set)
     assert played.transcript.stopped_by == "THINKING_CANCELLED"
-    assert not deadline.is_over
     assert played.purse.spent_micro_usd > 15 * 2_048
 
 
 def test_cancelled_while_it_waits_to_ask_again_nothing_more_is_asked(play: Play) -> None:
-    wish = threading.Event()
-    threading.Timer(0.3, wish.set).start()
-    played = play(AWAY, retries=2, retry_seconds=30, is_cancelled=wish.is_set)
+    told: list[Happening] = []
+
+    def has_failed_once() -> bool:
+        return any(each.kind is HappeningKind.RETRIED for each in told)
+
+    before_it_would_ask = Deadline.after_ms(50_000)
+    played = play(AWAY, retries=2, retry_seconds=60, is_cancelled=has_failed_once, told=told)
     assert (played.transcript.stopped_by, len(played.model.requests)) == ("THINKING_CANCELLED", 1)
+    assert not before_it_would_ask.is_over
 
 
 def test_what_was_said_before_is_told_before_the_new_words(play: Play) -> None:

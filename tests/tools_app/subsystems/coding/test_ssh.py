@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -75,8 +75,8 @@ def test_commands_there_begin_with_an_empty_environment(remote: CodingAgent) -> 
 )
 def test_a_command_over_its_time_is_killed_there_with_all_it_started(remote: CodingAgent, command: str) -> None:
     begun = clock.monotonic_ms()
-    told = remote.run(f"echo before; {command}", timeout_ms=1_500)
-    assert clock.monotonic_ms() - begun < 9_000
+    told = remote.run(f"echo before; {command}", timeout_ms=3_000)
+    assert clock.monotonic_ms() - begun < 60_000
     assert (told["exit_code"], told["content"][-1]["err_code"]) == (-1, "timeout")
     wait_until_gone("sleep 8811")
 
@@ -92,18 +92,20 @@ def test_a_command_whose_line_is_lost_is_ended_there_by_its_own_time(remote: Cod
     server = sshd.process.pid
 
     def cut() -> None:
-        deadline = clock.Deadline.after_ms(10_000)
+        deadline = clock.Deadline.after_ms(60_000)
         while not list_processes("sleep 8833") and not deadline.is_over:
             time.sleep(0.02)
         for session in Path(f"/proc/{server}/task/{server}/children").read_text().split():
-            os.kill(int(session), signal.SIGKILL)
+            # One of them may end with another.
+            with suppress(ProcessLookupError):
+                os.kill(int(session), signal.SIGKILL)
 
     workspaces: Any = runner.list_services()[Workspaces]
-    with workspaces.open(golem_id=remote.golem.pk, deadline=clock.Deadline.after_ms(20_000)) as workspace:
+    with workspaces.open(golem_id=remote.golem.pk, deadline=clock.Deadline.after_ms(60_000)) as workspace:
         cutter = threading.Thread(target=cut)
         cutter.start()
         with pytest.raises(RemoteUnavailable):
-            workspace.commands.run("sleep 8833", timeout_ms=2_000)
+            workspace.commands.run("sleep 8833", timeout_ms=6_000)
         cutter.join()
     wait_until_gone("sleep 8833")
 
@@ -208,13 +210,13 @@ def breaking_server(breaks: type[asyncssh.SFTPServer]) -> Iterator[tuple[int, st
     async def listen() -> asyncssh.SSHAcceptor:
         return await asyncssh.create_server(Open, "127.0.0.1", 0, server_host_keys=[key], sftp_factory=breaks)
 
-    server = asyncio.run_coroutine_threadsafe(listen(), loop).result(10)
+    server = asyncio.run_coroutine_threadsafe(listen(), loop).result(60)
     try:
         yield server.get_port(), key.export_public_key().decode().strip()
     finally:
-        asyncio.run_coroutine_threadsafe(_end(server), loop).result(10)
+        asyncio.run_coroutine_threadsafe(_end(server), loop).result(60)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join(60)
         loop.close()
 
 

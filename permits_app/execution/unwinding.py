@@ -18,6 +18,7 @@ from django.db.models import Q
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.custody.signing_route import SigningRoute
+from permits_app.errors import SimulationFailed
 from permits_app.execution.halt_permits import TOOL_NAME, HaltPlan, execute_halt_plan
 from permits_app.execution.halt_sales import does_sell, plan_sale
 from permits_app.halts.choices import UNWIND_ACTION
@@ -119,8 +120,11 @@ def _leave(
             if sale is None and not isinstance(step, Act):
                 # What waits is looked at again; what needs a trade or is stuck is its owner's.
                 return {**done, **_describe_step(step)}, not isinstance(step, Wait)
-            plan, tool_name = sale or _plan_step(golem, step, chain, now)
-            permit = _take_step(golem, epoch, position, plan, tool_name, step.reason, chain, actor, now)
+            take = partial(_take_step, golem, epoch, position, chain=chain, actor=actor, now=now)
+            if sale is not None:
+                permit = take(*sale, step.reason)
+            else:
+                permit = _take_whole_or_part(golem, step, take, chain, now)
         except GolemError as error:
             if error.data.get("rule") in DANGERS:
                 # As it is planned it is not signed; another order is its owner's to choose.
@@ -162,6 +166,18 @@ def _find_sale(
         return None
 
 
+def _take_whole_or_part(
+    golem: Golem, step: ExitStep, take: Callable[[TxPlan, str, str], ActionPermit], chain: ChainReader, now: datetime
+) -> ActionPermit:
+    """The step, or where that would revert the smaller one that it names. Raises what planning and taking raise."""
+    try:
+        return take(*_plan_step(golem, step, chain, now), step.reason)
+    except SimulationFailed:
+        if not isinstance(step, Act) or step.in_part is None:
+            raise
+        return take(*_plan_step(golem, step.in_part, chain, now), step.in_part.reason)
+
+
 def _plan_step(golem: Golem, step: ExitStep, chain: ChainReader, now: datetime) -> tuple[TxPlan, str]:
     tool = REGISTRY.get(step.tool) if isinstance(step, Act) else None
     if not isinstance(step, Act) or not isinstance(tool, WriteTool):
@@ -178,6 +194,7 @@ def _take_step(
     plan: TxPlan,
     tool_name: str,
     reason: str,
+    *,
     chain: ChainReader,
     actor: str,
     now: datetime,

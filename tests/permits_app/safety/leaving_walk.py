@@ -235,8 +235,9 @@ class LeavingWalk:
         return [symbol for symbol in OTHERS if self.live.balance(symbol)]
 
     def _sell_all(self) -> None:
-        for symbol in self._list_held():
-            self._do(action_type="swap", token_in=symbol, token_out=BASE, amount=str(self.live.balance(symbol)))
+        for _ in OTHERS:
+            for symbol in self._list_held()[:1]:
+                self._do(action_type="swap", token_in=symbol, token_out=BASE, amount=str(self.live.balance(symbol)))
         assert (self.list_positions(), self._list_held()) == ([], []), self._tell("something is left")
         assert self.live.balance(BASE) > 0
 

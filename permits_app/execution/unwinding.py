@@ -37,6 +37,7 @@ from tools_app.portfolio.holdings import read_balances
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.reading import read_positions
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
+from tools_app.standards.sold_at_once import RetiringUnsold
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import Act, ExitStep, NeedsTrade, Position, PositionRef, Stuck, Wait
@@ -126,8 +127,8 @@ def _leave(
             else:
                 permit = _take_whole_or_part(golem, step, take, chain, now)
         except GolemError as error:
-            if error.data.get("rule") in DANGERS:
-                # As it is planned it is not signed; another order is its owner's to choose.
+            if error.data.get("rule") in DANGERS or isinstance(error, RetiringUnsold):
+                # As it is planned it is not signed, or never will be; another way is its owner's to choose.
                 return {**done, "outcome": OWNER_NEEDED, "reason": error.detail}, True
             return {**done, "failed": error.code, "outcome": error.detail}, False
         hashes += permit.transactions.order_by("call_index").values_list("tx_hash", flat=True)

@@ -8,20 +8,21 @@ owners take out of the Safe.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from permits_app.actions.execute_change import execute_change
-from permits_app.models import AllowlistEntry, ChangeRequest, SpendingLimits
+from permits_app.actions.halt import halt_golem
+from permits_app.models import AllowlistEntry, ChangeRequest, HaltRecord, SpendingLimits
 from permits_app.models.spending import AllowlistMode
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.heartbeat.loans import include
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, give_device
 from tests.permits_app.safety.caged_walk import CAGED_ACTS, CagedWalk
-from tests.permits_app.safety.leaving_walk import BASE
+from tests.permits_app.safety.leaving_walk import BASE, OWNER
 from tests.permits_app.safety.lending_walk import LENDING_ACTS, OWED, SUPPLIED, LendingWalk
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
@@ -37,6 +38,7 @@ _APPROVE: Final = "function approve(address spender, uint256 amount)"
 _ADD_V2: Final = "function addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)"
 _REDEEM: Final = "function redeem(uint256 shares, address receiver, address owner)"
 _PAIRED: Final = (600 * 10**6, 2 * 10**17)
+_INTEREST: Final = 10**12
 _FAR: Final = 2**40
 _ALL: Final = 2**256 - 1
 
@@ -72,6 +74,11 @@ class CagedLendingWalk(LendingWalk, CagedWalk):
         self._sign_call(self.pair, _APPROVE, self._router, 0)
         self.may_router_take_shares = False
 
+    def leave_the_lender_but(self, raw: int) -> None:
+        """By the owners: the debt is paid, and of what was put in so many base units stay."""
+        self._repay_as_owners()
+        self._withdraw_as_owners(self._read_reserve(SUPPLIED)[0] - raw)
+
     # What must hold.
 
     def check_every_step_out(self) -> None:
@@ -104,24 +111,39 @@ class CagedLendingWalk(LendingWalk, CagedWalk):
         super().check_owner_gets_out()
         self._check_nothing_is_counted()
 
+    def halt_until_done(self) -> HaltRecord:
+        """A halt that may sell, carried out as often as the sweep would; its record."""
+        self._choose_halt(unwinds=True)
+        report = halt_golem(golem=self.golem, reason="out", actor=OWNER, now=clock.now())
+        for _ in range(4):
+            self._carry_out(report)
+        return HaltRecord.objects.get(golem=self.live.golem, epoch=report["epoch"])
+
     def check_step(self, name: str) -> None:
         """Asked for and not taken: `repay`, `withdraw`, `redeem` or `pair`."""
-        wishes: dict[str, Callable[[], dict[str, Any]]] = {
-            "repay": lambda: {"action_type": "repay", "venue": "aave", "asset": OWED, "amount": "max"},
-            "withdraw": lambda: {"action_type": "withdraw", "venue": "aave", "asset": SUPPLIED, "amount": "max"},
-            "redeem": self._redeem,
-            "pair": self._leave_the_pair,
-        }
-        self._check(**wishes[name]())
+        self._check(**self._wish(name))
 
     def take_step(self, name: str) -> None:
         """Asked for and taken."""
-        wish = {"repay": {"action_type": "repay", "venue": "aave", "asset": OWED, "amount": "max"}}
-        self._do(**wish[name])
+        self._do(**self._wish(name))
+
+    def has_collateral(self) -> bool:
+        """Whether anything is lent out; of what retires, more than the interest since it was last sold."""
+        return self._read_reserve(SUPPLIED)[0] > (_INTEREST if SUPPLIED in self.retiring else 0)
 
     def has_pair_shares(self) -> bool:
         """Whether it holds shares of the V2 pair."""
         return self._balance_of(self.pair) > 0
+
+    def _wish(self, name: str) -> dict[str, Any]:
+        lender = {"venue": "aave", "amount": "max"}
+        wishes = {
+            "repay": {"action_type": "repay", "asset": OWED, **lender},
+            "withdraw": {"action_type": "withdraw", "asset": SUPPLIED, **lender},
+            "redeem": self._redeem(),
+            "pair": self._leave_the_pair(),
+        }
+        return wishes[name]
 
     def _may_key_take(self, wish: dict[str, Any]) -> bool:
         """A debt is paid with what may leave, and by itself: with its cover it would be an exchange to the contract."""
@@ -131,7 +153,8 @@ class CagedLendingWalk(LendingWalk, CagedWalk):
         return wish["venue"] != "aave" or self._may_key_withdraw()
 
     def _may_key_withdraw(self) -> bool:
-        return SUPPLIED not in self.retiring
+        """What retires is sold as it comes out, and that is outflow."""
+        return SUPPLIED not in self.retiring & self.kept_in
 
     def _may_key_leave_the_pair(self) -> bool:
         """Nothing counts the pair's shares, so what comes out of them is there anew: not above a cap, nor of what
@@ -151,9 +174,9 @@ class CagedLendingWalk(LendingWalk, CagedWalk):
             self._repay_as_owners()
         if self.has_collateral() and not self._may_key_withdraw():
             self._repay_as_owners()
-            self._sign_call(self._pool, words.WITHDRAW, self._address(SUPPLIED), _ALL, self.live.golem.address)
+            self._withdraw_as_owners(_ALL)
         if self.has_pair_shares() and not self._may_key_leave_the_pair():
-            self._leave_the_pair_as_owners()
+            self.leave_the_pair_as_owners()
         self.caged.sync()
 
     def _is_anything_open(self) -> bool:
@@ -186,7 +209,8 @@ class CagedLendingWalk(LendingWalk, CagedWalk):
     def _leave_the_pair(self) -> dict[str, Any]:
         return {"action_type": "remove_shares", "pair": self.pair}
 
-    def _leave_the_pair_as_owners(self) -> None:
+    def leave_the_pair_as_owners(self) -> None:
+        """Two transactions of the Safe."""
         shares = self._balance_of(self.pair)
         tokens = sorted((self._address(each) for each in (BASE, "WETH")), key=str.lower)
         self._sign_call(self.pair, _APPROVE, self._router, shares)
@@ -198,6 +222,10 @@ class CagedLendingWalk(LendingWalk, CagedWalk):
             self._sign_call(self._address(OWED), _APPROVE, self._pool, owed + owed // 100)
             self._sign_call(self._pool, words.REPAY, self._address(OWED), _ALL, words.VARIABLE, self.live.golem.address)
             self._sign_call(self._address(OWED), _APPROVE, self._pool, 0)
+
+    def _withdraw_as_owners(self, raw: int) -> None:
+        self._sign_call(self._pool, words.WITHDRAW, self._address(SUPPLIED), raw, self.live.golem.address)
+        self.caged.sync()
 
     def _sign_call(self, to: str, signature: str, *arguments: Any) -> None:
         self.caged.safe.owner_call(to, encode_call(signature, *arguments))

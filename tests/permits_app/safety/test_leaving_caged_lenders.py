@@ -1,4 +1,4 @@
-"""From behind its cage a golem gets out of a lender, a debt, a vault and a pair, or its owners do, wherever it was led."""
+"""From behind its cage a golem gets out of lender, debt, vault and pair, or its owners do, wherever it was led."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from hypothesis import Phase as Stage
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from permits_app.actions.halt import UNWOUND_STEP
+from permits_app.execution.unwinding import OWNER_NEEDED
 from permits_app.policy_cage.contract import Limit
 from tests.evm.world import World
 from tests.golem_project.pi.conftest import tasks_here as tasks_here
@@ -69,6 +71,39 @@ def test_a_debt_in_what_nothing_may_leave_of_is_paid_by_the_owners(by_owner: boo
         walk.check_step("repay")
     walk.take("halt_contract", ())
     _get_out(walk, by_owner=by_owner)
+
+
+@pytest.mark.parametrize("by_owner", [False, True])
+def test_what_retires_is_sold_as_it_comes_out_of_a_lender(by_owner: bool, local_chain: World) -> None:
+    walk = _begin(local_chain, ("retire", ("WETH",)))
+    walk.leave_the_pair_as_owners()
+    held = walk.live.balance("WETH")
+    if by_owner:
+        walk.check_owner_gets_out()
+    else:
+        walk.take_step("repay")
+        walk.take_step("withdraw")
+        assert walk.live.balance("WETH") <= held
+        walk.check_agent_gets_out()
+
+
+def test_a_rest_of_what_retires_that_no_market_buys_keeps_no_halt_open(local_chain: World) -> None:
+    walk = _begin(local_chain)
+    walk.leave_the_lender_but(100)
+    walk.retire("WETH")
+    walk.leave_the_pair_as_owners()
+    halt = walk.halt_until_done()
+    assert halt.completed_at is not None, halt.steps
+    [unwound] = [step["positions"] for step in halt.steps if step["step"] == UNWOUND_STEP]
+    assert {each["venue"]: each["outcome"] for each in unwound}["aave_v3"] == OWNER_NEEDED
+
+
+def test_what_retires_and_may_not_leave_the_owners_take_out_of_a_lender(local_chain: World) -> None:
+    walk = _begin(local_chain, ("retire", ("WETH",)), ("close_outflow", ("WETH",)))
+    walk.take_step("repay")
+    with pytest.raises(AssertionError, match="OutflowTooLarge"):
+        walk.check_step("withdraw")
+    _get_out(walk, by_owner=True)
 
 
 @pytest.mark.parametrize("by_owner", [False, True])

@@ -66,6 +66,7 @@ def aave_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax, chain
 
     Use to get tokens back. `max` takes everything; while there is a debt, as much as keeps the golem's health floor
     and as much as the pool has.
+    What retires behind the golem's cage is sold for its base asset in the same plan.
     Does not repay debts and does not unwrap the coin.
     """
     return AAVE.withdraw(ctx, asset, amount, chain_id)

@@ -58,6 +58,7 @@ def spark_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax, chai
     """Take a supplied asset out of SparkLend, with the interest it earned.
 
     Use to get tokens back. `max` takes everything, or while there is a debt as much as keeps the health floor.
+    What retires behind the golem's cage is sold for its base asset in the same plan.
     Does not repay debts and does not unwrap the coin.
     """
     return SPARK.withdraw(ctx, asset, amount, chain_id)

@@ -29,6 +29,7 @@ from tools_app.core import clock
 from tools_app.protocols.aave_v3.addresses import deployments as aave_deployments
 from tools_app.protocols.erc4626.addresses import NAME as VAULTS
 from tools_app.protocols.uniswap.v2 import plans as v2
+from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.standards.aave_like import words
 from tools_app.toolkit.protocol import SHELF
 
@@ -118,6 +119,24 @@ class CagedLendingWalk(LendingWalk, CagedWalk):
         for _ in range(4):
             self._carry_out(report)
         return HaltRecord.objects.get(golem=self.live.golem, epoch=report["epoch"])
+
+    def sell_what_is_owed(self) -> None:
+        """All of it that the wallet holds, by its agent."""
+        asked = {"token_in": OWED, "token_out": BASE, "amount": str(self.live.balance(OWED))}
+        self._do(action_type="swap", **asked)
+
+    def buy_what_is_owed_as_owners(self) -> None:
+        """A little more than the debt, for dollars."""
+        router, dollars = self.live.world.contracts["uniswap_v3_swap_router_02"], 310 * 10**6
+        self._sign_call(self._address(BASE), _APPROVE, router, dollars)
+        tokens = (self._address(BASE), self._address(OWED))
+        self._sign_call(router, v3.EXACT_IN_SINGLE, (*tokens, 100, self.live.golem.address, dollars, 0, 0))
+        self.caged.sync()
+
+    def redeem_as_owners(self) -> None:
+        """The vault's shares, out of the Safe."""
+        account = self.live.golem.address
+        self._sign_call(self.vault, _REDEEM, self._balance_of(self.vault), account, account)
 
     def check_step(self, name: str) -> None:
         """Asked for and not taken: `repay`, `withdraw`, `redeem` or `pair`."""

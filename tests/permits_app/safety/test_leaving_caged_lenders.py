@@ -114,13 +114,48 @@ def test_shares_of_a_pair_that_retires_are_taken_out_by_the_owners(by_owner: boo
     _get_out(walk, by_owner=by_owner)
 
 
-@pytest.mark.parametrize("by_owner", [False, True])
-def test_shares_that_the_owners_let_no_router_take_they_take_out(by_owner: bool, local_chain: World) -> None:
+def test_shares_that_the_owners_let_no_router_take_they_take_out(local_chain: World) -> None:
     walk = _begin(local_chain)
     walk.keep_shares_from_router()
     with pytest.raises(AssertionError, match="SelectorForbidden"):
         walk.check_step("pair")
-    _get_out(walk, by_owner=by_owner)
+    _get_out(walk, by_owner=False)
+
+
+def test_a_halt_leaves_the_rest_and_ends_once_the_owners_took_out_what_the_contract_keeps(local_chain: World) -> None:
+    walk = _begin(local_chain)
+    walk.keep_shares_from_router()
+    halt = walk.halt_until_done()
+    assert halt.completed_at is None and not (walk.has_debt() or walk.has_collateral() or walk.has_shares())
+    walk.leave_the_pair_as_owners()
+    assert walk.halt_until_done().completed_at is not None
+
+
+def test_shares_of_a_vault_whose_asset_retires_are_given_back_by_the_owners(local_chain: World) -> None:
+    walk = _begin(local_chain, ("retire", ("USDC",)))
+    with pytest.raises(AssertionError, match="AssetNotApproved"):
+        walk.check_step("redeem")
+    held = walk.live.balance("USDC")
+    walk.redeem_as_owners()
+    assert not walk.has_shares() and walk.live.balance("USDC") > held
+
+
+def test_a_debt_whose_asset_is_gone_is_paid_out_of_its_cover_while_the_contract_takes_exchanges(
+    local_chain: World,
+) -> None:
+    walk = _begin(local_chain)
+    walk.sell_what_is_owed()
+    _get_out(walk, by_owner=True)
+
+
+def test_a_debt_whose_asset_is_gone_is_paid_by_the_owners_where_the_contract_only_leaves(local_chain: World) -> None:
+    walk = _begin(local_chain)
+    walk.sell_what_is_owed()
+    walk.worsen_in_contract(4)
+    assert walk.halt_until_done().completed_at is None and walk.has_debt()
+    walk.buy_what_is_owed_as_owners()
+    assert walk.halt_until_done().completed_at is not None
+    assert not walk.has_debt() and not walk.has_collateral()
 
 
 def test_what_is_above_a_lowered_cap_of_positions_is_left_before_anything_is_sold(local_chain: World) -> None:

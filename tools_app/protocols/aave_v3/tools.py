@@ -117,7 +117,10 @@ def aave_borrow(
         "aave_repay: pay back a debt at Aave V3, never more than is owed; `max` is all of it, or all that is held;"
         " withdraw_collateral takes out what was supplied in the same plan."
     ),
-    guidelines=("Repaying lowers risk and is allowed in every phase.",),
+    guidelines=(
+        "Repaying lowers risk and is allowed in every phase.",
+        "Where a cage refuses both in one plan as an exchange, repay first and withdraw after.",
+    ),
 )
 def aave_repay(
     ctx: WriteContext,

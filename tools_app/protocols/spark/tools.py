@@ -109,6 +109,7 @@ def spark_borrow(
     guidelines=(
         "Say max to clear a debt, since an amount read before is too little by the interest since; repaying is "
         "allowed in every phase.",
+        "Where a cage refuses both in one plan as an exchange, repay first and withdraw after.",
     ),
 )
 def spark_repay(

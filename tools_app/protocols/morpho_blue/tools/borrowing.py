@@ -199,6 +199,7 @@ def morpho_borrow_market(
     guidelines=(
         "Say max to clear a debt: an amount read before is too little by the interest since.",
         "Allowed in every phase: it only lowers risk.",
+        "Where a cage refuses both in one plan as an exchange, repay first and withdraw after.",
     ),
 )
 def morpho_repay_market(

@@ -123,9 +123,9 @@ def _leave(
                 return {**done, **_describe_step(step)}, not isinstance(step, Wait)
             take = partial(_take_step, golem, epoch, position, chain=chain, actor=actor, now=now)
             if sale is not None:
-                permit = take(*sale, step.reason)
+                permit, reason = take(*sale, step.reason), step.reason
             else:
-                permit = _take_whole_or_part(golem, step, take, chain, now)
+                permit, reason = _take_whole_or_part(golem, step, take, chain, now)
         except GolemError as error:
             if error.data.get("rule") in DANGERS or isinstance(error, RetiringUnsold):
                 # As it is planned it is not signed, or never will be; another way is its owner's to choose.
@@ -136,7 +136,7 @@ def _leave(
             "permit_id": str(permit.pk),
             "tx_hashes": list(hashes),
             "outcome": str(permit.status),
-            "reason": step.reason,
+            "reason": reason,
         }
         if permit.status != PermitStatus.COMMITTED:
             return done, False
@@ -169,14 +169,18 @@ def _find_sale(
 
 def _take_whole_or_part(
     golem: Golem, step: ExitStep, take: Callable[[TxPlan, str, str], ActionPermit], chain: ChainReader, now: datetime
-) -> ActionPermit:
-    """The step, or where that would revert the smaller one that it names. Raises what planning and taking raise."""
+) -> tuple[ActionPermit, str]:
+    """The step, or where that would revert the smaller one that it names; with the reason of what was taken.
+
+    Raises what planning and taking raise.
+    """
     try:
-        return take(*_plan_step(golem, step, chain, now), step.reason)
+        return take(*_plan_step(golem, step, chain, now), step.reason), step.reason
     except SimulationFailed:
         if not isinstance(step, Act) or step.in_part is None:
             raise
-        return take(*_plan_step(golem, step.in_part, chain, now), step.in_part.reason)
+        part = step.in_part
+        return take(*_plan_step(golem, part, chain, now), part.reason), part.reason
 
 
 def _plan_step(golem: Golem, step: ExitStep, chain: ChainReader, now: datetime) -> tuple[TxPlan, str]:

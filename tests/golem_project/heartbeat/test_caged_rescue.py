@@ -29,5 +29,7 @@ def test_a_tick_pays_a_debt_by_itself_where_the_contract_takes_no_exchange(local
     for _ in range(4):
         tick(walk.live.golem)
         walk.caged.sync()
-    told = [(each.wish_key.split(":")[0], each.state, each.block_reason) for each in ActionRecord.objects.order_by("pk")]
+    told = [
+        (each.wish_key.split(":")[0], each.state, each.block_reason) for each in ActionRecord.objects.order_by("pk")
+    ]
     assert not walk.has_debt() and walk.has_collateral(), told

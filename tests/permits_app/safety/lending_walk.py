@@ -63,6 +63,10 @@ class LendingWalk(LeavingWalk):
         for wish in self.list_lent_steps():
             self._check(**wish)
 
+    def withdraw_what_the_floor_leaves(self) -> None:
+        """Beside its debt, asked for as everything."""
+        self._do(**_WITHDRAW)
+
     def list_lent_steps(self) -> list[dict[str, Any]]:
         """The next steps out of what is lent and owed, as its agent asks for them."""
         steps = []

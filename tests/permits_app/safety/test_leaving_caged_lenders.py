@@ -53,7 +53,8 @@ def test_from_behind_a_cage_key_and_halt_leave_lender_debt_vault_and_pair(by_own
 def test_in_a_worse_phase_of_golem_and_contract_they_are_left_too(
     phase: Phase, by_owner: bool, local_chain: World
 ) -> None:
-    acts = [("change_phase", (phase,)), ("worsen_in_contract", (list(Phase).index(phase),))]
+    acts: list[tuple[str, tuple[Any, ...]]] = [("change_phase", (phase,))]
+    acts += [("worsen_in_contract", (list(Phase).index(phase),))]
     acts += [("raise_the_mark", (60_000,)), ("record_drawdown", ()), ("take_off_list", (None,))]
     _get_out(_begin(local_chain, *acts), by_owner=by_owner)
 

@@ -29,6 +29,8 @@ from tools_app.toolkit.views import TokenMeta
 
 ROUNDING = 2
 """Base units that the pool's own rounding may take."""
+SECONDS_BPS = 1
+"""What of a health the seconds until a plan is judged may take: exactly at its floor it would be below it then."""
 PLAN_SECONDS = 86_400
 """A plan is carried out within a day of being made: what interest adds until then is counted in."""
 
@@ -114,7 +116,8 @@ class Lender:
             raise NothingThere(f"nothing of {desk.token.symbol} is supplied at {self.label}", asset=desk.asset)
         wanted = held if amount >= held else amount
         if amount == EVERYTHING:
-            wanted = min(held, desk.checks.most_withdrawn(), desk.stand.reserve.liquidity)
+            most = desk.checks.most_withdrawn(spare_bps=SECONDS_BPS)
+            wanted = min(held, most, desk.stand.reserve.liquidity)
         desk.checks.check_withdrawal(max(1, wanted))
         ctx.step("Building calls")
         sale = sell_falling(ctx, desk.reader, desk.token, wanted)

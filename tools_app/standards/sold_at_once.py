@@ -17,6 +17,9 @@ from tools_app.toolkit.views import TokenMeta
 SALE_SLIPPAGE_BPS: Final = 50
 """Of a sale in a plan whose tool asks for no slippage."""
 
+RETIRES: Final = "it retires: a withdrawal of its own sells it"
+"""Why a plan that takes several things out leaves one of them."""
+
 
 class RetiringUnsold(GolemError):
     """What retires would come out of a position, and no market here sells so much of it in the same plan.

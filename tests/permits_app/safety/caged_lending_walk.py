@@ -14,20 +14,21 @@ from typing import Any, Final
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from permits_app.actions.execute_change import execute_change
-from permits_app.actions.halt import halt_golem
-from permits_app.models import AllowlistEntry, ChangeRequest, HaltRecord, SpendingLimits
+from permits_app.actions.halt import list_what_is_left
+from permits_app.models import AllowlistEntry, ChangeRequest, SpendingLimits
 from permits_app.models.spending import AllowlistMode
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.heartbeat.loans import include
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, give_device
 from tests.permits_app.safety.caged_walk import CAGED_ACTS, CagedWalk
-from tests.permits_app.safety.leaving_walk import BASE, OWNER
+from tests.permits_app.safety.leaving_walk import BASE
 from tests.permits_app.safety.lending_walk import LENDING_ACTS, OWED, SUPPLIED, LendingWalk
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.protocols.aave_v3.addresses import deployments as aave_deployments
 from tools_app.protocols.erc4626.addresses import NAME as VAULTS
+from tools_app.protocols.morpho_blue.addresses import known_markets
 from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.standards.aave_like import words
@@ -47,14 +48,41 @@ CAGED_LENDING_ACTS: Final[Mapping[str, tuple[tuple[Any, ...], ...]]] = {**CAGED_
 """All that is done to a golem behind its cage, and the lender's own pause."""
 
 
+def list_only(live: LiveGolem, protocols: frozenset[str]) -> None:
+    """A cage's creation has room for the protocols that are used, not for all that are there."""
+    unused = [each for each in SHELF.on(CHAIN_ID) if each.name not in protocols]
+    gone = [place for each in unused for place in (each.deployments(CHAIN_ID) or {}).values()]
+    AllowlistEntry.objects.filter(golem=live.golem, address__in=gone).delete()
+
+
+class CagedMorphoWalk(CagedWalk):
+    """One golem behind its cage with collateral in a market of Morpho."""
+
+    def __init__(self, live: LiveGolem) -> None:
+        list_only(live, frozenset({"uniswap", "morpho"}))
+        super().__init__(live)
+        self.market = {"venue": "morpho", "market_id": known_markets(CHAIN_ID)[0].id, "asset": SUPPLIED}
+
+    def begin(self) -> None:
+        """By its key; no debt."""
+        include(self.live, "morpho_supply_market", "morpho_withdraw_market")
+        self._do(action_type="supply", amount=str(3 * 10**17), **self.market)
+
+    def take_out(self) -> None:
+        """All of it, by its agent."""
+        self._do(action_type="withdraw", amount="max", **self.market)
+
+    def check_nothing_is_left(self) -> None:
+        """At any protocol."""
+        left = list_what_is_left(golem=self.golem, now=clock.now())
+        assert left == [], self._tell(left)
+
+
 class CagedLendingWalk(LendingWalk, CagedWalk):
     """One golem behind its cage that lends, owes, and holds shares of a vault and of a pair."""
 
     def __init__(self, live: LiveGolem) -> None:
-        # A cage's creation has room for the protocols that are used, not for all that are there.
-        unused = [each for each in SHELF.on(CHAIN_ID) if each.name not in _USED]
-        gone = [place for each in unused for place in (each.deployments(CHAIN_ID) or {}).values()]
-        AllowlistEntry.objects.filter(golem=live.golem, address__in=gone).delete()
+        list_only(live, _USED)
         self.may_router_take_shares = True
         super().__init__(live)
         self.pair = live.world.pool("v2", BASE, "WETH").address
@@ -111,14 +139,6 @@ class CagedLendingWalk(LendingWalk, CagedWalk):
         self._let_the_key_act()
         super().check_owner_gets_out()
         self._check_nothing_is_counted()
-
-    def halt_until_done(self) -> HaltRecord:
-        """A halt that may sell, carried out as often as the sweep would; its record."""
-        self._choose_halt(unwinds=True)
-        report = halt_golem(golem=self.golem, reason="out", actor=OWNER, now=clock.now())
-        for _ in range(4):
-            self._carry_out(report)
-        return HaltRecord.objects.get(golem=self.live.golem, epoch=report["epoch"])
 
     def sell_what_is_owed(self) -> None:
         """All of it that the wallet holds, by its agent."""

@@ -19,7 +19,15 @@ from archetypes_app.phases import is_worse
 from permits_app.actions.halt import carry_out_halt, halt_golem, list_what_is_left
 from permits_app.actions.set_limits import set_limits
 from permits_app.halts.resume import resume_golem
-from permits_app.models import ActionPermit, AllowlistEntry, HaltSetting, HighWaterMark, PolicyCage, VenueTrust
+from permits_app.models import (
+    ActionPermit,
+    AllowlistEntry,
+    HaltRecord,
+    HaltSetting,
+    HighWaterMark,
+    PolicyCage,
+    VenueTrust,
+)
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import AllowlistMode
 from permits_app.safety.repetition import BREAKER_FAILURES
@@ -207,6 +215,14 @@ class LeavingWalk:
         assert (self.list_positions(), left) == ([], []), self._tell(self.golem.halts.latest("epoch").steps)
         self.resume()
         self._sell_all()
+
+    def halt_until_done(self) -> HaltRecord:
+        """A halt that may sell, carried out as often as the sweep would; its record."""
+        self._choose_halt(unwinds=True)
+        report = halt_golem(golem=self.golem, reason="out", actor=OWNER, now=clock.now())
+        for _ in range(_HALT_TRIES):
+            self._carry_out(report)
+        return HaltRecord.objects.get(golem=self.live.golem, epoch=report["epoch"])
 
     def list_positions(self) -> list[str]:
         """The ids of its liquidity positions that hold something."""

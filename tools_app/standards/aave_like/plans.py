@@ -17,7 +17,7 @@ from tools_app.standards.aave_like.leaving import list_supplied
 from tools_app.standards.aave_like.positions import ref_of
 from tools_app.standards.aave_like.reads import Stand, annual_ppm, interest_in, read_stand
 from tools_app.standards.plan_draft import PlanDraft, check_enough
-from tools_app.standards.sold_at_once import sell_falling
+from tools_app.standards.sold_at_once import RETIRES, sell_falling
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.falling import list_falling
@@ -296,7 +296,7 @@ class Desk:
         for each in drive(list_supplied(where, self.account, label=self.lender.label), self.reader.call_many):
             token = self.reader.token(each.reserve.asset)
             closed = "this asset was owed too" if token.address == self.asset else each.closed
-            closed = "it retires: a withdrawal of its own sells it" if token.address in falling else closed
+            closed = RETIRES if token.address in falling else closed
             if closed:
                 left.append(f"{token.symbol}: {closed}")
                 continue

@@ -115,7 +115,8 @@ def plan_rescues(
     *, debts: Iterable[WatchedDebt], holdings: Holdings | None, account: str, now: int, refused: frozenset[str]
 ) -> tuple[Wish, ...]:
     """What lowers the debts that are under their floor, most urgent first. `now` in unix seconds; `refused` are keys
-    of wishes that were refused and wait, in whose place the protocol's own way out is taken.
+    of wishes that were refused and wait, in whose place the protocol's own way out is taken, or where that was refused
+    too the smaller step of it.
     """
     if holdings is None:
         return ()
@@ -127,8 +128,7 @@ def plan_rescues(
         deleverage = _deleverage(debt, by_ref[debt.ref], account)
         wishes += [deleverage] if deleverage is not None else []
         if deleverage is None or deleverage.key in refused:
-            leave = _leave(debt, by_ref[debt.ref], holdings, now)
-            wishes += [leave] if leave is not None else []
+            wishes += _leave(debt, by_ref[debt.ref], holdings, now, refused)
     return tuple(wishes)
 
 
@@ -236,20 +236,30 @@ def _deleverage(debt: WatchedDebt, held: HeldPosition, account: str) -> Wish | N
     )
 
 
-def _leave(debt: WatchedDebt, held: HeldPosition, holdings: Holdings, now: int) -> Wish | None:
-    """The protocol's own next step out, where that is one of ours that leaves; None where it waits or needs more."""
+def _leave(debt: WatchedDebt, held: HeldPosition, holdings: Holdings, now: int, refused: frozenset[str]) -> list[Wish]:
+    """The protocol's own next step out, where that is one of ours that leaves, and once it was refused the smaller one
+    too; none where it waits or needs more.
+    """
     protocol = SHELF.get(held.ref.protocol)
     if protocol is None or protocol.exits is None:
-        return None
+        return []
     balances = {each.token.address: each.raw for each in holdings.tokens}
     step = protocol.exits.next_step(held.position, balances, now)
     if not isinstance(step, Act):
-        return None
+        return []
+    key = f"leave:{debt.ref}"
+    found = [_wish_to_leave(key, debt, step)]
+    if key in refused and step.in_part is not None:
+        found.append(_wish_to_leave(f"leave_in_part:{debt.ref}", debt, step.in_part))
+    return [each for each in found if each is not None]
+
+
+def _wish_to_leave(key: str, debt: WatchedDebt, step: Act) -> Wish | None:
     tool = REGISTRY.get(step.tool)
     if not isinstance(tool, WriteTool) or not (tool.is_rescue or tool.action_class in LEAVING):
         return None
     return Wish(
-        key=f"leave:{debt.ref}",
+        key=key,
         venue=tool.venue,
         action_type=tool.key,
         params=dict(step.params),

@@ -19,6 +19,7 @@ from django.db.models import Q
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.custody.signing_route import SigningRoute
+from permits_app.errors import SimulationFailed
 from permits_app.execution.halt_permits import TOOL_NAME, HaltPlan, execute_halt_plan
 from permits_app.execution.halt_sales import does_sell, plan_sale
 from permits_app.halts.choices import UNWIND_ACTION
@@ -38,6 +39,7 @@ from tools_app.portfolio.holdings import PriceBook, read_balances
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.reading import read_positions
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
+from tools_app.standards.sold_at_once import RetiringUnsold
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import Act, ExitStep, NeedsTrade, Position, PositionRef, Stuck, Wait
@@ -121,11 +123,14 @@ def _leave(
             if sale is None and not isinstance(step, Act):
                 # What waits is looked at again; what needs a trade or is stuck is its owner's.
                 return {**done, **_describe_step(step)}, not isinstance(step, Wait)
-            plan, tool_name = sale or _plan_step(golem, step, chain, now)
-            permit = _take_step(golem, epoch, position, plan, tool_name, step.reason, chain, actor, now)
+            take = partial(_take_step, golem, epoch, position, chain=chain, actor=actor, now=now)
+            if sale is not None:
+                permit, reason = take(*sale, step.reason), step.reason
+            else:
+                permit, reason = _take_whole_or_part(golem, step, take, chain, now)
         except GolemError as error:
-            if error.data.get("rule") in DANGERS:
-                # As it is planned it is not signed; another order is its owner's to choose.
+            if error.data.get("rule") in DANGERS or isinstance(error, RetiringUnsold):
+                # As it is planned it is not signed, or never will be; another way is its owner's to choose.
                 return {**done, "outcome": OWNER_NEEDED, "reason": error.detail}, True
             return {**done, "failed": error.code, "outcome": error.detail}, False
         hashes += permit.transactions.order_by("call_index").values_list("tx_hash", flat=True)
@@ -133,7 +138,7 @@ def _leave(
             "permit_id": str(permit.pk),
             "tx_hashes": list(hashes),
             "outcome": str(permit.status),
-            "reason": step.reason,
+            "reason": reason,
         }
         if permit.status != PermitStatus.COMMITTED:
             return done, False
@@ -164,6 +169,22 @@ def _find_sale(
         return None
 
 
+def _take_whole_or_part(
+    golem: Golem, step: ExitStep, take: Callable[[TxPlan, str, str], ActionPermit], chain: ChainReader, now: datetime
+) -> tuple[ActionPermit, str]:
+    """The step, or where that would revert the smaller one that it names; with the reason of what was taken.
+
+    Raises what planning and taking raise.
+    """
+    try:
+        return take(*_plan_step(golem, step, chain, now), step.reason), step.reason
+    except SimulationFailed:
+        if not isinstance(step, Act) or step.in_part is None:
+            raise
+        part = step.in_part
+        return take(*_plan_step(golem, part, chain, now), part.reason), part.reason
+
+
 def _plan_step(golem: Golem, step: ExitStep, chain: ChainReader, now: datetime) -> tuple[TxPlan, str]:
     tool = REGISTRY.get(step.tool) if isinstance(step, Act) else None
     if not isinstance(step, Act) or not isinstance(tool, WriteTool):
@@ -180,6 +201,7 @@ def _take_step(
     plan: TxPlan,
     tool_name: str,
     reason: str,
+    *,
     chain: ChainReader,
     actor: str,
     now: datetime,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from permits_app.policy_cage.contract import AssetRule, AssetState, Rule, RuleKind, address_key
-from tests.contracts.attackers import class_of, ran, refused
+from tests.contracts.attackers import Lent, class_of, ran, refused
+from tests.proof.caged.engines import Engine
 from tests.proof.caged.safe import CagedSafe
-from tests.proof.caged.uniswap import COLLECT, DECREASE, FOREVER, MOST, V3
+from tests.proof.caged.uniswap import COLLECT, DECREASE, FOREVER, MOST, V3, WHOLE
 from tools_app.toolkit.plan import Call
 
 HOUR = 3_600
@@ -65,3 +66,17 @@ def test_of_what_no_outflow_is_allowed_nothing_leaves_a_position_in_one_batch_ei
     amount = weth.units(1) // 10
     sold = caged.execute(out, collect(v3, "WETH", amount), *sell(caged, "WETH", amount))
     assert refused(caged, sold) == "OutflowTooLarge"
+
+
+def test_what_retires_leaves_a_lender_in_one_batch_that_sells_exactly_what_came_out(engine: Engine) -> None:
+    snapshot = engine.snapshot()
+    lent = Lent(engine)
+    caged = lent.caged
+    ran(caged, caged.execute(*lent.supply("WETH", WHOLE)))
+    retire(caged, "WETH")
+    assert refused(caged, caged.execute(lent.withdraw("WETH", WHOLE // 2))) == "AssetNotApproved"
+    kept = caged.execute(lent.withdraw("WETH", WHOLE // 2), *sell(caged, "WETH", WHOLE // 2 - 1))
+    assert refused(caged, kept) == "AssetNotApproved"
+    sold = caged.execute(lent.withdraw("WETH", WHOLE // 2), *sell(caged, "WETH", WHOLE // 2))
+    assert class_of(ran(caged, sold)) == LEAVING
+    engine.revert(snapshot)

@@ -12,6 +12,7 @@ _MACHINES: Final = (
     "tests/permits_app/safety/test_leaving_machine.py",
     "tests/permits_app/safety/test_leaving_lenders.py",
     "tests/permits_app/safety/test_leaving_safes.py",
+    "tests/permits_app/safety/test_leaving_caged_lenders.py",
 )
 
 

@@ -231,12 +231,15 @@ class Act:
     """The next step out of a position: a tool of the product and its parameters, previewed like any other.
 
     `or_trade` is what the account is short of to be out at once: who may trade does that instead, the others this step.
+    `in_part` is a smaller step, for an account whose contract refuses the whole: to a cage a debt that is paid and its
+    cover that comes out are an exchange, and each by itself is leaving.
     """
 
     tool: str
     params: Mapping[str, Any]
     reason: str = ""
     or_trade: NeedsTrade | None = None
+    in_part: Act | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,10 +110,10 @@ def test_a_position_that_fails_keeps_no_other_from_being_unwound_and_is_tried_ag
     halt(live_golem)
     unwind = unwinding._take_step
 
-    def fail_for_one(golem: Any, epoch: int, position: Any, *more: Any) -> ActionPermit:
+    def fail_for_one(golem: Any, epoch: int, position: Any, *more: Any, **about: Any) -> ActionPermit:
         if position.ref.id == failing:
             raise SimulationFailed("not now")
-        return unwind(golem, epoch, position, *more)
+        return unwind(golem, epoch, position, *more, **about)
 
     monkeypatch.setattr(unwinding, "_take_step", fail_for_one)
     told = {id_of(row): row for row in carry_out(live_golem)["positions unwound"]["positions"]}

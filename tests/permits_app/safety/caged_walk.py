@@ -44,13 +44,14 @@ CAGED_ACTS: Final[Mapping[str, tuple[tuple[Any, ...], ...]]] = {
     "worsen_in_contract": tuple((index,) for index in range(1, len(_PHASES))),
     "tighten_contract": (
         (Limit.MAX_POSITION_BPS, 1),
-        (Limit.MAX_CONCENTRATION_BPS, 1),
+        (Limit.MAX_CONCENTRATION_BPS, 500),
         (Limit.MAX_REBALANCES_PER_DAY, 0),
     ),
     "retire": tuple((token,) for token in OTHERS),
     "raise_the_mark": ((60_000,), (10_000_000,)),
     "record_drawdown": ((),),
     "close_outflow": tuple((token,) for token in OTHERS),
+    "propose_looser": ((),),
     "end_session": ((),),
     "appoint": ((),),
     "halt_contract": ((),),
@@ -75,6 +76,8 @@ class CagedWalk(LeavingWalk):
         self.kept_in: set[str] = set()
         self.retiring: set[str] = set()
         self.is_position_first = False
+        self.is_concentrated = False
+        self.is_change_pending = False
         super().__init__(live)
         self.appoint()
 
@@ -86,9 +89,10 @@ class CagedWalk(LeavingWalk):
             self._propose(limit_rule(Limit.PHASE, index))
 
     def tighten_contract(self, limit: Limit, value: int) -> None:
-        """One of the contract's own limits, at once. A position above its cap is left before anything is sold."""
+        """One of the contract's own limits, at once. What is above its cap goes before anything else is sold."""
         self._propose(limit_rule(limit, value))
         self.is_position_first |= limit is Limit.MAX_POSITION_BPS
+        self.is_concentrated |= limit is Limit.MAX_CONCENTRATION_BPS
 
     def retire(self, symbol: str) -> None:
         """The asset may only fall from now on: what a position holds of it is sold in the plan that takes it out."""
@@ -115,6 +119,12 @@ class CagedWalk(LeavingWalk):
         self._propose(CageRule(RuleKind.OUTFLOW_PER_BATCH, key, 0))
         self.kept_in.add(symbol)
 
+    def propose_looser(self) -> None:
+        """A change that waits."""
+        if not self.is_change_pending:
+            self._sign(encode_propose([limit_rule(Limit.MAX_LOSS_BPS, 2 * self._state().limit(Limit.MAX_LOSS_BPS))]))
+        self.is_change_pending = True
+
     def end_session(self) -> None:
         """The key may nothing."""
         self._sign(encode_set_session(key=ZERO_ADDRESS, expires_at=0, operations=0, budget_micro_usd=0))
@@ -136,10 +146,13 @@ class CagedWalk(LeavingWalk):
 
     def check_every_step_out(self) -> None:
         """Through the key, unless the contract is halted or its session ended: then its owners' word comes first."""
-        self.caged.sync()
-        state = self._state()
-        if not state.is_halted and state.session.key == self.caged.key.address:
+        if self.may_the_key_act():
             super().check_every_step_out()
+
+    def may_the_key_act(self) -> bool:
+        """Neither a halt of the contract nor an end of the session keeps it from acting."""
+        state = self._state()
+        return not state.is_halted and state.session.key == self.caged.key.address
 
     def check_agent_gets_out(self) -> None:
         """By the agent, once its owners let its key act and took out what it may not."""
@@ -177,6 +190,10 @@ class CagedWalk(LeavingWalk):
     def _may_leave_positions(self) -> bool:
         return _IN_POSITION not in self.kept_in
 
+    def _is_anything_open(self) -> bool:
+        """Whether the contract still counts a position."""
+        return bool(self.list_positions())
+
     def _list_left(self) -> list[str]:
         return self.list_positions() if self._may_leave_positions() else []
 
@@ -189,14 +206,16 @@ class CagedWalk(LeavingWalk):
         self.caged.safe.owner_call(manager, encode_call(v3.COLLECT, (position, account, _ALL, _ALL)))
 
     def _list_held(self) -> list[str]:
-        if self.is_position_first and self.list_positions():
+        if self.is_position_first and self._is_anything_open():
             return []
-        return [symbol for symbol in super()._list_held() if symbol not in self.kept_in]
+        held = super()._list_held()
+        first = held[:1] if self.is_concentrated else held
+        return [symbol for symbol in first if symbol not in self.kept_in]
 
     def _sell_all(self) -> None:
-        super()._sell_all()
         for symbol in self.kept_in:
             self._sell_as_owners(symbol)
+        super()._sell_all()
         assert [symbol for symbol in OTHERS if self.live.balance(symbol)] == [], self._tell("something is left")
 
     def _sell_as_owners(self, symbol: str) -> None:

@@ -19,7 +19,15 @@ from archetypes_app.phases import is_worse
 from permits_app.actions.halt import carry_out_halt, halt_golem, list_what_is_left
 from permits_app.actions.set_limits import set_limits
 from permits_app.halts.resume import resume_golem
-from permits_app.models import ActionPermit, AllowlistEntry, HaltSetting, HighWaterMark, PolicyCage, VenueTrust
+from permits_app.models import (
+    ActionPermit,
+    AllowlistEntry,
+    HaltRecord,
+    HaltSetting,
+    HighWaterMark,
+    PolicyCage,
+    VenueTrust,
+)
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import AllowlistMode
 from permits_app.safety.repetition import BREAKER_FAILURES
@@ -208,6 +216,14 @@ class LeavingWalk:
         self.resume()
         self._sell_all()
 
+    def halt_until_done(self) -> HaltRecord:
+        """A halt that may sell, carried out as often as the sweep would; its record."""
+        self._choose_halt(unwinds=True)
+        report = halt_golem(golem=self.golem, reason="out", actor=OWNER, now=clock.now())
+        for _ in range(_HALT_TRIES):
+            self._carry_out(report)
+        return HaltRecord.objects.get(golem=self.live.golem, epoch=report["epoch"])
+
     def list_positions(self) -> list[str]:
         """The ids of its liquidity positions that hold something."""
         manager, rpc = self.live.world.contracts["uniswap_v3_position_manager"], self.live.world.rpc
@@ -235,8 +251,9 @@ class LeavingWalk:
         return [symbol for symbol in OTHERS if self.live.balance(symbol)]
 
     def _sell_all(self) -> None:
-        for symbol in self._list_held():
-            self._do(action_type="swap", token_in=symbol, token_out=BASE, amount=str(self.live.balance(symbol)))
+        for _ in OTHERS:
+            for symbol in self._list_held()[:1]:
+                self._do(action_type="swap", token_in=symbol, token_out=BASE, amount=str(self.live.balance(symbol)))
         assert (self.list_positions(), self._list_held()) == ([], []), self._tell("something is left")
         assert self.live.balance(BASE) > 0
 

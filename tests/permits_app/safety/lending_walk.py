@@ -23,6 +23,7 @@ LOCAL: Final = 31337
 SUPPLIED, OWED = "WETH", "DAI"
 _WAYS_OUT: Final = ("aave_repay", "aave_withdraw", "vault_withdraw")
 _HALT_TRIES: Final = 8
+_MOST_STEPS: Final = 6
 LENDING_ACTS: Final[Mapping[str, tuple[tuple[Any, ...], ...]]] = {
     **{name: ACTS[name] for name in ACTS if name not in ("buy", "provide", "ask_and_leave", "fail_at_venue")},
     "pause": ((True,), (False,)),
@@ -59,23 +60,29 @@ class LendingWalk(LeavingWalk):
         if self.golem.is_halted:
             return
         super().check_every_step_out()
-        if self._has_debt():
-            self._check(**_REPAY, withdraw_collateral=not self.is_paused)
-        elif not self.is_paused and self._has_collateral():
-            self._check(**_WITHDRAW)
-        if self._has_shares():
-            self._check(**self._redeem())
+        for wish in self.list_lent_steps():
+            self._check(**wish)
+
+    def withdraw_what_the_floor_leaves(self) -> None:
+        """Beside its debt, asked for as everything."""
+        self._do(**_WITHDRAW)
+
+    def list_lent_steps(self) -> list[dict[str, Any]]:
+        """The next steps out of what is lent and owed, as its agent asks for them."""
+        steps = []
+        if self.has_debt():
+            steps.append({**_REPAY, "withdraw_collateral": not self.is_paused})
+        elif not self.is_paused and self.has_collateral():
+            steps.append(dict(_WITHDRAW))
+        if self.has_shares():
+            steps.append(self._redeem())
+        return steps
 
     def check_agent_gets_out(self) -> None:
         """Once the lender is open, by the agent alone."""
         self.pause(False)
         self.resume()
-        if self._has_debt():
-            self._do(**_REPAY, withdraw_collateral=True)
-        elif self._has_collateral():
-            self._do(**_WITHDRAW)
-        if self._has_shares():
-            self._do(**self._redeem())
+        self._leave_what_is_lent()
         self._sell_all()
         self._check_nothing_is_left()
 
@@ -93,21 +100,29 @@ class LendingWalk(LeavingWalk):
         self.resume()
         self._sell_all()
 
+    def _leave_what_is_lent(self) -> None:
+        for _ in range(_MOST_STEPS):
+            for wish in self.list_lent_steps()[:1]:
+                self._do(**wish)
+
     def _check_nothing_is_left(self) -> None:
         left = list_what_is_left(golem=self.golem, now=clock.now())
-        held = (self._has_debt(), self._has_collateral(), self._has_shares())
+        held = (self.has_debt(), self.has_collateral(), self.has_shares())
         assert (left, held) == ([], (False, False, False)), self._tell((left, held))
 
     def _redeem(self) -> dict[str, Any]:
         return {"action_type": "withdraw", "venue": NAME, "vault": self.vault, "shares": "max"}
 
-    def _has_shares(self) -> bool:
+    def has_shares(self) -> bool:
+        """Whether it holds shares of the vault."""
         return self._balance_of(self.vault) > 0
 
-    def _has_debt(self) -> bool:
+    def has_debt(self) -> bool:
+        """Whether anything is owed."""
         return self._read_reserve(OWED)[2] > 0
 
-    def _has_collateral(self) -> bool:
+    def has_collateral(self) -> bool:
+        """Whether anything is lent out."""
         return self._read_reserve(SUPPLIED)[0] > 0
 
     def _read_reserve(self, symbol: str) -> list[int]:

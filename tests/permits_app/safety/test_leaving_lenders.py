@@ -37,6 +37,14 @@ def test_what_is_lent_and_owed_is_left_from_wherever_a_walk_through_restrictions
         walk.check_agent_gets_out()
 
 
+def test_as_much_cover_as_the_floor_leaves_comes_out_beside_a_debt(local_chain: World) -> None:
+    walk = LendingWalk(make_live_golem(local_chain))
+    walk.begin()
+    walk.withdraw_what_the_floor_leaves()
+    assert walk.has_debt() and walk.has_collateral()
+    walk.check_agent_gets_out()
+
+
 class LeavingLenders(RuleBasedStateMachine):
     """Walks of a golem each, from its loan."""
 

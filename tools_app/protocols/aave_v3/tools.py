@@ -66,6 +66,7 @@ def aave_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax, chain
 
     Use to get tokens back. `max` takes everything; while there is a debt, as much as keeps the golem's health floor
     and as much as the pool has.
+    What retires behind the golem's cage is sold for its base asset in the same plan.
     Does not repay debts and does not unwrap the coin.
     """
     return AAVE.withdraw(ctx, asset, amount, chain_id)
@@ -116,7 +117,10 @@ def aave_borrow(
         "aave_repay: pay back a debt at Aave V3, never more than is owed; `max` is all of it, or all that is held;"
         " withdraw_collateral takes out what was supplied in the same plan."
     ),
-    guidelines=("Repaying lowers risk and is allowed in every phase.",),
+    guidelines=(
+        "Repaying lowers risk and is allowed in every phase.",
+        "Where a cage refuses both in one plan as an exchange, repay first and withdraw after.",
+    ),
 )
 def aave_repay(
     ctx: WriteContext,

@@ -186,9 +186,11 @@ class MorphoExits:
         wanted = {"market_id": position.ref.id, "chain_id": position.ref.chain_id}
         with_interest = owed + owed * _REPAY_SPARE_BPS // math.BPS + 2
         if funds >= with_interest:
-            params = {**wanted, "amount": "max", "withdraw_collateral": bool(collateral)}
-            reason = "the debt is paid back" + (" and its collateral taken out" if collateral else "")
-            return Act("morpho_repay_market", params, reason)
+            alone = Act("morpho_repay_market", {**wanted, "amount": "max"}, "the debt is paid back")
+            if not collateral:
+                return alone
+            params = {**alone.params, "withdraw_collateral": True}
+            return Act(alone.tool, params, "the debt is paid back and its collateral taken out", in_part=alone)
         if own and own + funds >= with_interest:
             return self._take_out(position, loan, str(with_interest - funds), "what is lent pays the debt back")
         short = NeedsTrade(loan, with_interest - funds, "the debt in the market is to be paid back")

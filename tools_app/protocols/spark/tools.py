@@ -58,6 +58,7 @@ def spark_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax, chai
     """Take a supplied asset out of SparkLend, with the interest it earned.
 
     Use to get tokens back. `max` takes everything, or while there is a debt as much as keeps the health floor.
+    What retires behind the golem's cage is sold for its base asset in the same plan.
     Does not repay debts and does not unwrap the coin.
     """
     return SPARK.withdraw(ctx, asset, amount, chain_id)
@@ -108,6 +109,7 @@ def spark_borrow(
     guidelines=(
         "Say max to clear a debt, since an amount read before is too little by the interest since; repaying is "
         "allowed in every phase.",
+        "Where a cage refuses both in one plan as an exchange, repay first and withdraw after.",
     ),
 )
 def spark_repay(

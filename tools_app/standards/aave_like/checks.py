@@ -77,12 +77,14 @@ class Checks:
         # A base dollar is kept back, because the pool rounds values up where we round them down.
         return self.reserve.raw_of_value(max(0, min(account.available, by_floor) - 1))
 
-    def most_withdrawn(self) -> int:
-        """Base units that keep the floor; all of it where it covers nothing or nothing is owed."""
+    def most_withdrawn(self, *, spare_bps: int = 0) -> int:
+        """Base units that keep the floor, and so many basis points above it; all of it where it covers nothing or
+        nothing is owed.
+        """
         stand = self.stand
         if not stand.account.debt or not stand.held.is_collateral or not stand.threshold_bps:
             return stand.held.supplied
-        spare = stand.account.cover - -(-stand.account.debt * self.floor_bps // 10_000)
+        spare = stand.account.cover - -(-stand.account.debt * (self.floor_bps + spare_bps) // 10_000)
         return min(stand.held.supplied, self.reserve.raw_of_value(max(0, spare - 1) * 10_000 // stand.threshold_bps))
 
     def check_withdrawal(self, amount: int) -> None:

@@ -17,8 +17,10 @@ from tools_app.standards.aave_like.leaving import list_supplied
 from tools_app.standards.aave_like.positions import ref_of
 from tools_app.standards.aave_like.reads import Stand, annual_ppm, interest_in, read_stand
 from tools_app.standards.plan_draft import PlanDraft, check_enough
+from tools_app.standards.sold_at_once import RETIRES, sell_falling
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.falling import list_falling
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, MarketNotFound, NothingThere
 from tools_app.toolkit.params import EVERYTHING
 from tools_app.toolkit.plan import Call, TxPlan
@@ -27,6 +29,8 @@ from tools_app.toolkit.views import TokenMeta
 
 ROUNDING = 2
 """Base units that the pool's own rounding may take."""
+SECONDS_BPS = 1
+"""What of a health the seconds until a plan is judged may take: exactly at its floor it would be below it then."""
 PLAN_SECONDS = 86_400
 """A plan is carried out within a day of being made: what interest adds until then is counted in."""
 
@@ -102,30 +106,40 @@ class Lender:
         )
 
     def withdraw(self, ctx: WriteContext, asset: str, amount: int, chain_id: int | None) -> TxPlan:
-        """Raises MarketNotFound, MarketClosed, HealthTooLow, NothingThere."""
+        """What may only fall is sold as it comes out, and as much is asked for as is there now: interest stays.
+
+        Raises MarketNotFound, MarketClosed, HealthTooLow, NothingThere, RetiringUnsold.
+        """
         desk = self.open(ctx, chain_id, asset, DEFAULT_HEALTH_FLOOR_BPS)
         held = desk.stand.held.supplied
         if not held:
             raise NothingThere(f"nothing of {desk.token.symbol} is supplied at {self.label}", asset=desk.asset)
         wanted = held if amount >= held else amount
         if amount == EVERYTHING:
-            wanted = min(held, desk.checks.most_withdrawn(), desk.stand.reserve.liquidity)
+            most = desk.checks.most_withdrawn(spare_bps=SECONDS_BPS)
+            wanted = min(held, most, desk.stand.reserve.liquidity)
         desk.checks.check_withdrawal(max(1, wanted))
         ctx.step("Building calls")
-        is_all = wanted == held
+        sale = sell_falling(ctx, desk.reader, desk.token, wanted)
+        is_all = wanted == held and sale is None
         draft = desk.draft()
         named = EVERYTHING if is_all else wanted
         draft.call(desk.call(words.WITHDRAW, (desk.asset, named, ctx.account), f"Withdraw {desk.show(wanted)}"))
-        draft.receive(desk.token, wanted)
+        draft.receive(desk.token, wanted if sale is None else 0)
+        if sale is not None:
+            draft.adopt(sale.plan)
+            draft.receive(sale.brought.token, sale.brought.expected, at_least=sale.brought.bound)
         grown = interest_in(held, desk.stand.reserve.supply_rate, PLAN_SECONDS) if is_all else ROUNDING
         draft.changes.append(desk.change(-wanted, bound=-(wanted + grown), least_health=desk.least_health))
         is_last = is_all and not desk.stand.account.debt and desk.is_only_asset
         return draft.finish(
             action_class=ActionClass.CLOSE_POSITION if is_last else ActionClass.DECREASE_POSITION,
             collateral_ratio_bps=desk.ratio_bps(collateral=-desk.stand.reserve.value(wanted)),
-            details=desk.details(
-                amount=wanted, supplied_before=held, health=desk.checks.health_less_collateral(wanted)
-            ),
+            **({} if sale is None else sale.bounds),
+            details={
+                **desk.details(amount=wanted, supplied_before=held, health=desk.checks.health_less_collateral(wanted)),
+                **({} if sale is None else sale.details),
+            },
         )
 
     def borrow(self, ctx: WriteContext, asset: str, amount: int, rate_mode: str, chain_id: int | None) -> TxPlan:
@@ -184,7 +198,7 @@ class Lender:
             draft.revoke(desk.token, spender=desk.pool)
         draft.spend(desk.token, wanted, at_most=at_most)
         draft.changes.append(desk.change(wanted, bound=wanted - ROUNDING))
-        left = desk.take_out(draft) if withdraw_collateral else None
+        left = desk.take_out(draft, list_falling(ctx, desk.reader.chain_id)) if withdraw_collateral else None
         return draft.finish(
             action_class=ActionClass.CLOSE_POSITION if left == () else ActionClass.DECREASE_POSITION,
             details={
@@ -272,13 +286,17 @@ class Desk:
                 fields={"withdraw_collateral": "needs the last debt"},
             )
 
-    def take_out(self, draft: PlanDraft) -> tuple[str, ...]:
-        """Add the calls that take out what is supplied, once nothing is owed; the assets that stay, and why."""
+    def take_out(self, draft: PlanDraft, falling: frozenset[str]) -> tuple[str, ...]:
+        """Add the calls that take out what is supplied, once nothing is owed; the assets that stay, and why.
+
+        What may only fall stays: it is sold in a plan of its own, which takes it out.
+        """
         left: list[str] = []
         where = self.lender.where(self.reader.chain_id)
         for each in drive(list_supplied(where, self.account, label=self.lender.label), self.reader.call_many):
             token = self.reader.token(each.reserve.asset)
             closed = "this asset was owed too" if token.address == self.asset else each.closed
+            closed = RETIRES if token.address in falling else closed
             if closed:
                 left.append(f"{token.symbol}: {closed}")
                 continue

@@ -155,7 +155,8 @@ class AccountExits:
             params = {"asset": token, "amount": "max", "interest_rate_mode": mode, **chain}
             if is_last and short is None:
                 reason = "the debt is paid back and what was put in taken out"
-                return Act(self.repay_tool, {**params, "withdraw_collateral": True}, reason)
+                alone = Act(self.repay_tool, params, "the debt is paid back")
+                return Act(self.repay_tool, {**params, "withdraw_collateral": True}, reason, in_part=alone)
             return Act(self.repay_tool, params, "debts are repaid with what is there", short)
         if not debts:
             if not supplied:

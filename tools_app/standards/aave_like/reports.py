@@ -26,11 +26,12 @@ def report_supply(outcome: PlanOutcome) -> dict[str, Any]:
 
 
 def report_withdraw(outcome: PlanOutcome) -> dict[str, Any]:
-    """What came out."""
+    """What came out; of what was sold as it came, what the pool says that it gave."""
     token, amount = outcome.plan.receives[0].token, _event(outcome, words.WITHDRAWN).get("amount", 0)
+    is_sold = "sold_with_it" in outcome.plan.details
     return {
         **_mined(outcome),
-        "assets_withdrawn": TokenAmount(outcome.deltas.get(token.address, 0), token),
+        "assets_withdrawn": TokenAmount(amount if is_sold else outcome.deltas.get(token.address, 0), token),
         "a_tokens_burned": TokenAmount(amount, token),
         "health_factor_after": outcome.plan.details["health_factor_after"],
     }

@@ -50,7 +50,7 @@ def test_what_is_taken_out_with_a_debt_keeps_the_floor(desk: Desk) -> None:
     assert outcome.plan.details["health_factor_after"] == "1.50"
     assert outcome.plan.changes[0].least_health_bps == 15_001
     position = desk.position()
-    assert position is not None and position.health_bps is not None and 14_990 <= position.health_bps <= 15_001
+    assert position is not None and position.health_bps is not None and 15_001 <= position.health_bps <= 15_002
 
 
 def test_collateral_is_switched_off_and_on(desk: Desk) -> None:

@@ -25,8 +25,10 @@ from tools_app.protocols.morpho_blue.tools.family import (
 )
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.sold_at_once import RETIRES
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.falling import list_falling
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
 from tools_app.toolkit.params import EVERYTHING, ChainId, Flag, RawAmount, RawAmountOrMax
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
@@ -199,6 +201,7 @@ def morpho_borrow_market(
     guidelines=(
         "Say max to clear a debt: an amount read before is too little by the interest since.",
         "Allowed in every phase: it only lowers risk.",
+        "Where a cage refuses both in one plan as an exchange, repay first and withdraw after.",
     ),
 )
 def morpho_repay_market(
@@ -248,8 +251,10 @@ def morpho_repay_market(
     # What is measured is what is owed less afterwards: all of it, or the amount less rounding and interest.
     least = paid - (plans.ROUNDING if is_all else growth)
     draft.changes.append(plans.change(opened.reader.chain_id, market, token.address, paid, least))
-    left = opened.holding.collateral
-    if withdraw_collateral and left:
+    left, stays = opened.holding.collateral, {}
+    if withdraw_collateral and left and opened.params.collateral_token in list_falling(ctx, opened.reader.chain_id):
+        stays = {"left_behind": [f"{opened.collateral_token.symbol}: {RETIRES}"]}
+    elif withdraw_collateral and left:
         pledged = opened.collateral_token
         draft.call(plans.release(opened.morpho, opened.params, pledged, left, opened.account))
         draft.receive(pledged, left)
@@ -258,7 +263,12 @@ def morpho_repay_market(
     is_whole = is_all and not (left or opened.holding.supply_shares)
     return draft.finish(
         action_class=ActionClass.CLOSE_POSITION if is_whole else ActionClass.DECREASE_POSITION,
-        details={**_details(opened), "owed": str(owed), "shares_owed": str(opened.holding.borrow_shares)},
+        details={
+            **_details(opened),
+            **stays,
+            "owed": str(owed),
+            "shares_owed": str(opened.holding.borrow_shares),
+        },
     )
 
 

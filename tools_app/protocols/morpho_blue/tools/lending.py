@@ -25,6 +25,7 @@ from tools_app.protocols.morpho_blue.tools.family import (
 from tools_app.standards.erc20 import balance_of
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.sold_at_once import Sale, sell_falling
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
@@ -88,13 +89,14 @@ def report_supply(outcome: PlanOutcome) -> SupplyReport:
 
 
 def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
-    """Shares from the contract's event, the amount from the balance difference."""
+    """Shares from the contract's event, the amount from the balance difference, or what was sold as it came out."""
     mined, token = describe_mined(outcome), outcome.plan.receives[0].token
+    sold = outcome.plan.details.get("sold_with_it")
     return WithdrawReport(
         tx_hash=mined.tx_hash,
         block_number=mined.block_number,
         market_id=str(outcome.plan.details["market_id"]),
-        assets_withdrawn=TokenAmount(outcome.deltas.get(token.address, 0), token),
+        assets_withdrawn=TokenAmount(int(sold or outcome.deltas.get(token.address, 0)), token),
         shares_repaid=_shares(outcome, WITHDRAWN),
         gas_used=mined.gas_used,
         explorer_url=mined.explorer_url,
@@ -170,7 +172,8 @@ def morpho_withdraw_market(
     """Withdraw what was lent in a Morpho market, or its collateral.
 
     Use to leave a market or to take a part out. Without `asset` it is the loan token; name the collateral token to
-    take collateral, which a debt holds down to a health of 1.5. `max` is all that is there.
+    take collateral, which a debt holds down to a health of 1.5. `max` is all that is there. What retires behind the
+    golem's cage is sold for its base asset in the same plan.
     Does not repay debt and does not wait for liquidity: what is borrowed by others cannot be taken.
     """
     ctx.step("Reading the market")
@@ -178,8 +181,8 @@ def morpho_withdraw_market(
     token = opened.chosen(asset)
     ctx.step("Building calls")
     if token.address == opened.params.loan_token:
-        return _take_back(opened, amount)
-    return _release(opened, token, amount)
+        return _take_back(ctx, opened, amount)
+    return _release(ctx, opened, token, amount)
 
 
 # ---- below ----------------------------------------------------------------------------------------------------------
@@ -223,7 +226,7 @@ def _pledge(opened: Opened, token: TokenMeta, amount: int) -> TxPlan:
     )
 
 
-def _take_back(opened: Opened, amount: int) -> TxPlan:
+def _take_back(ctx: WriteContext, opened: Opened, amount: int) -> TxPlan:
     market, token, lent, shares = opened.market, opened.loan, opened.lent, opened.holding.supply_shares
     if not shares:
         raise NothingThere(f"the golem lends nothing in market {market.id}", market_id=market.id)
@@ -232,6 +235,10 @@ def _take_back(opened: Opened, amount: int) -> TxPlan:
     if taken > lent:
         raise _too_much("lends", token, lent)
     check_liquidity(market, token, taken)
+    sale = sell_falling(ctx, opened.reader, token, taken)
+    if sale is not None:
+        # What shares are worth when they are given back nobody knows to the unit: the amount is named.
+        is_all, amount = False, taken
     # All shares are worth a little more by the time they are given back.
     growth = plans.settle(market, lent) if is_all else plans.ROUNDING
     call = plans.withdraw(
@@ -248,10 +255,11 @@ def _take_back(opened: Opened, amount: int) -> TxPlan:
         TokenFlow(token, expected=taken, bound=taken),
         bound=-taken - growth,
         is_whole=is_all and not (opened.owed or opened.holding.collateral),
+        sale=sale,
     )
 
 
-def _release(opened: Opened, token: TokenMeta, amount: int) -> TxPlan:
+def _release(ctx: WriteContext, opened: Opened, token: TokenMeta, amount: int) -> TxPlan:
     collateral, owed = opened.holding.collateral, opened.owed
     if not collateral:
         raise NothingThere("the golem has no collateral in this market", market_id=opened.market.id)
@@ -271,6 +279,7 @@ def _release(opened: Opened, token: TokenMeta, amount: int) -> TxPlan:
         is_whole=taken == collateral and not opened.lent and not owed,
         least_health_bps=DEFAULT_HEALTH_FLOOR_BPS if owed else None,
         ratio=ratio,
+        sale=sell_falling(ctx, opened.reader, token, taken),
     )
 
 
@@ -283,11 +292,17 @@ def _leaving(
     is_whole: bool,
     least_health_bps: int | None = None,
     ratio: int | None = None,
+    sale: Sale | None = None,
 ) -> TxPlan:
     chain_id = opened.reader.chain_id
     draft = PlanDraft(chain_id, opened.account)
     draft.call(call)
-    draft.receives.append(flow)
+    if sale is None:
+        draft.receives.append(flow)
+    else:
+        draft.adopt(sale.plan)
+        draft.receive(flow.token, 0)
+        draft.receive(sale.brought.token, sale.brought.expected, at_least=sale.brought.bound)
     draft.changes.append(
         plans.change(
             chain_id, opened.market, flow.token.address, -flow.expected, bound, least_health_bps=least_health_bps
@@ -296,7 +311,8 @@ def _leaving(
     return draft.finish(
         action_class=ActionClass.CLOSE_POSITION if is_whole else ActionClass.DECREASE_POSITION,
         collateral_ratio_bps=ratio,
-        details=_details(opened),
+        **({} if sale is None else sale.bounds),
+        details={**_details(opened), **({} if sale is None else sale.details)},
     )
 
 

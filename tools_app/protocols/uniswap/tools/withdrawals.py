@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.changes import FEE_DUST, Range, nft_ref
-from tools_app.protocols.uniswap.errors import NoRoute, PositionEmpty
+from tools_app.protocols.uniswap.errors import PositionEmpty
 from tools_app.protocols.uniswap.tools.family import deadline_after, gas_of, main_receipt, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.positions import Position, read_own_position
 from tools_app.standards.concentrated import sqrt_price_moved
-from tools_app.standards.foreseen import foresee
-from tools_app.standards.market_orders import find_swap
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import explorer_url
+from tools_app.standards.sold_at_once import SALE_SLIPPAGE_BPS, Sale, sell_at_once
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.falling import list_falling
@@ -27,8 +26,6 @@ from tools_app.toolkit.views import TokenMeta
 
 COLLECT_EVENT = "event Collect(uint256 indexed tokenId, address recipient, uint256 amount0, uint256 amount1)"
 DECREASE_EVENT = "event DecreaseLiquidity(uint256 indexed tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)"
-
-_SALE_SLIPPAGE_BPS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +130,7 @@ def uniswap_lp_remove_liquidity(
     ctx.step("Building calls")
     until = deadline_after(ctx, reader, deadline)
     sale = _sell_at_once(ctx, reader, tokens, sure, slippage_bps)
-    most = _bound_collected(sale, [None if collect_fees else amount for amount in amounts])
+    most = _bound_collected(tokens, sale, [None if collect_fees else amount for amount in amounts])
     call = v3_plans.decrease_position(
         manager=deployment.v3_position_manager,
         position_id=position.position_id,
@@ -161,7 +158,7 @@ def uniswap_lp_remove_liquidity(
         details={
             "manager": deployment.v3_position_manager,
             "position_id": position_id,
-            **_tell_sale(sale),
+            **({} if sale is None else sale.details),
             "percent_to_remove": percent_to_remove,
             "liquidity_removed": str(liquidity),
             **describe_range(position.pool, tokens, position.tick_lower, position.tick_upper),
@@ -205,8 +202,8 @@ def uniswap_lp_collect_fees(ctx: WriteContext, position_id: PositionId, chain_id
     dust = FEE_DUST if position.liquidity else 0
     sure = [max(0, fee - dust) for fee in fees]
     ctx.step("Building calls")
-    sale = _sell_at_once(ctx, reader, tokens, sure, _SALE_SLIPPAGE_BPS)
-    most = _bound_collected(sale, [None, None])
+    sale = _sell_at_once(ctx, reader, tokens, sure, SALE_SLIPPAGE_BPS)
+    most = _bound_collected(tokens, sale, [None, None])
     call = v3_plans.collect_fees(
         manager=deployment.v3_position_manager,
         position_id=position.position_id,
@@ -227,66 +224,39 @@ def uniswap_lp_collect_fees(ctx: WriteContext, position_id: PositionId, chain_id
         details={
             "manager": deployment.v3_position_manager,
             "position_id": position_id,
-            **_tell_sale(sale),
+            **({} if sale is None else sale.details),
             "pool": position.pool.address,
             **describe_amounts("fees", tokens, fees),
         },
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Sale:
-    """What is sold in the plan that takes it out: the place of its token in the pair, base units, and the swap."""
-
-    place: int
-    amount: int
-    token: TokenMeta
-    plan: TxPlan
-
-    @property
-    def bounds(self) -> dict[str, int | None]:
-        """What the plan that adopts it is held to."""
-        return {
-            "slippage_bps": self.plan.slippage_bps,
-            "price_impact_bps": self.plan.price_impact_bps,
-            "deadline": self.plan.deadline,
-        }
-
-
 def _sell_at_once(
     ctx: WriteContext, reader: ChainReader, tokens: Sequence[TokenMeta], sure: Sequence[int], slippage_bps: int
-) -> _Sale | None:
+) -> Sale | None:
     """The sale of the token that may only fall, of exactly as much as surely comes out of it; None where none must be.
 
-    With both falling nothing helps: what one is sold for would rise. Raises NoRoute.
+    With both falling nothing helps: what one is sold for would rise. Raises RetiringUnsold.
     """
     falling = list_falling(ctx, reader.chain_id)
     places = [place for place, token in enumerate(tokens) if token.address in falling and sure[place]]
     if len(places) != 1:
         return None
     [place] = places
-    sold, bought, amount = tokens[place], tokens[1 - place], sure[place]
-    seen = foresee(reader, ctx.account, {sold.address: amount})
-    plan = find_swap(
-        replace(ctx, open_chain=lambda _: seen),
-        chain_id=reader.chain_id,
-        sold=sold.address,
-        bought=bought.address,
-        amount=amount,
-        slippage_bps=slippage_bps,
-    )
-    if plan is None:
-        raise NoRoute(f"{sold.symbol} retires, and no market here sells what would come out of the position")
-    return _Sale(place, amount, sold, plan)
+    sold, bought = tokens[place], tokens[1 - place]
+    return sell_at_once(ctx, reader, sold=sold, bought=bought, amount=sure[place], slippage_bps=slippage_bps)
 
 
-def _bound_collected(sale: _Sale | None, most: Sequence[int | None]) -> list[int | None]:
+def _bound_collected(tokens: Sequence[TokenMeta], sale: Sale | None, most: Sequence[int | None]) -> list[int | None]:
     """The most that is collected of each: of what is sold not a unit more, which would rise."""
-    return [sale.amount if sale is not None and place == sale.place else each for place, each in enumerate(most)]
+    return [
+        sale.amount if sale is not None and token == sale.token else each
+        for token, each in zip(tokens, most, strict=True)
+    ]
 
 
 def _receive(
-    draft: PlanDraft, tokens: Sequence[TokenMeta], expected: Sequence[int], sure: Sequence[int], sale: _Sale | None
+    draft: PlanDraft, tokens: Sequence[TokenMeta], expected: Sequence[int], sure: Sequence[int], sale: Sale | None
 ) -> None:
     """The flows of both tokens, after the sale."""
     if sale is not None:
@@ -294,15 +264,10 @@ def _receive(
     for place, token in enumerate(tokens):
         if sale is None:
             draft.receive(token, expected[place], at_least=sure[place])
-        elif place == sale.place:
+        elif token == sale.token:
             draft.receive(token, 0)
         else:
-            brought = sale.plan.receives[0]
-            draft.receive(token, expected[place] + brought.expected, at_least=sure[place] + brought.bound)
-
-
-def _tell_sale(sale: _Sale | None) -> dict[str, str]:
-    return {} if sale is None else {"sold_with_it": str(sale.amount), "sold_token": sale.token.address}
+            draft.receive(token, expected[place] + sale.brought.expected, at_least=sure[place] + sale.brought.bound)
 
 
 def _range_of(reader: ChainReader, position: Position) -> Range:

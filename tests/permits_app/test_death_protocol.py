@@ -165,8 +165,8 @@ def test_an_owner_who_stops_it_between_two_positions_keeps_the_second(
     ask(client, live_golem)
     taking = unwinding._take_step
 
-    def take_and_be_stopped(*given: Any) -> ActionPermit:
-        permit = taking(*given)
+    def take_and_be_stopped(*given: Any, **named: Any) -> ActionPermit:
+        permit = taking(*given, **named)
         deaths.stop_death(golem=live_golem.golem, reason="no, wait", actor="owner:1", now=clock.now())
         return permit
 

@@ -92,7 +92,10 @@ def sell_falling(
     the chain raises.
     """
     falling = list_falling(ctx, reader.chain_id)
+    if not amount or token.address not in falling:
+        return None
+    # Asked only here: a chain without the base asset has nothing that a cage lets fall.
     base = reader.token(ctx.golem.base_asset)
-    if not amount or token.address not in falling or base.address in falling:
+    if base.address in falling:
         return None
     return sell_at_once(ctx, reader, sold=token, bought=base, amount=amount, slippage_bps=slippage_bps)

@@ -73,3 +73,10 @@ def test_the_last_debt_is_paid_and_what_retires_stays_for_a_withdrawal_of_its_ow
     run_plan(chain, desk.account, plan)
     position = desk.position()
     assert position is not None and [leg.token for leg in position.legs] == [desk.token("WETH")]
+
+
+def test_where_nothing_retires_the_base_asset_need_not_be_known(chain: World) -> None:
+    desk = open_desk(chain)
+    desk.do("aave_supply", asset="WETH", amount=str(ETH))
+    stranger = make_context(chain, address=desk.address, base_asset="EURX", services={})
+    assert len(call_tool(stranger, "aave_withdraw", asset="WETH", amount="max").calls) == 1

@@ -144,9 +144,7 @@ def test_an_owner_is_shown_all_ten_fields_of_a_safes_transaction() -> None:
 
 
 @pytest.mark.parametrize(("gift", "arrives", "count"), [(1_000, 0, 2), (999, 0, 1), (999, 1, 2), (0, 1, 2), (0, 0, 1)])
-def test_an_asset_worth_less_than_a_thousandth_takes_up_room_where_the_plan_adds_to_it(
-    gift: int, arrives: int, count: int
-) -> None:
+def test_a_gift_under_a_thousandth_takes_room_where_a_plan_adds(gift: int, arrives: int, count: int) -> None:
     before = {"0xA": 1_000_000 - gift, "0xB": gift}
     after = {"0xA": before["0xA"] - arrives, "0xB": gift + arrives}
     assert Portfolio(before, after, names={}, base_asset="0xA").count_assets() == count

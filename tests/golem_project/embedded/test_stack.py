@@ -186,23 +186,6 @@ def test_the_screen_is_spared_what_servers_say_all_the_time_and_the_file_is_not(
     assert (paths.log_dir / "beat.log").read_text().count("Sending due task") == 2
 
 
-def test_the_last_words_of_a_process_are_told_however_slowly_they_are_carried_to_the_screen(paths: Paths) -> None:
-    class SlowScreen(StringIO):
-        def write(self, text: str) -> int:
-            time.sleep(0.1)
-            return super().write(text)
-
-    output = Output(paths.log_dir, stream=SlowScreen())
-    pump = output.pump("worker")
-    assert pump.read_last_words() == ""
-    for words in (b"first\nno broker\n", b"first\nno room, and no end of the line"):
-        os.write(pump.write_end, words)
-        assert pump.read_last_words() == words.decode().splitlines()[-1]
-    output.close()
-    said = (paths.log_dir / "worker.log").read_text()
-    assert said == "first\nno broker\nfirst\nno room, and no end of the line\n"
-
-
 def test_a_child_that_ends_while_starting_is_named(make_stack: MakeStack) -> None:
     broken = ChildPlan("worker", (sys.executable, "-c", "exit('no broker')"), ready_line="ready")
     stack, _ = make_stack(plan=lambda _port: (broken,))

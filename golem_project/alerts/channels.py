@@ -22,7 +22,7 @@ from archetypes_app.roles import Power
 from golem_project.alerts.models import Alert, AlertChannel, ChannelKind
 from golem_project.alerts.sending import MOST_LINES, NotSent, send_lines
 from golem_project.alerts.timing import is_due, wait_after
-from golem_project.alerts.topics import list_events, rank_event, tell_event
+from golem_project.alerts.topics import find_topic, list_events, rank_topic, tell_event
 from golem_project.stream import sealed
 from tools_app.core import event_log, outgoing
 from tools_app.core.errors import GolemError, Recovery
@@ -147,10 +147,15 @@ def _gather(channel_id: UUID) -> int:
         names = _list_seen(channel)
         wanted = EventFilter(golem_ids=frozenset(names), types=list_events(channel.topics))
         page = event_log.read_after(max(start, head.forgotten), head=head, wanted=wanted, limit=_PAGE)
-        alerts = [_make_alert(channel, json.loads(event.body), names) for event in page.events]
+        events = [json.loads(event.body) for event in page.events]
+        alerts = [_make_alert(channel, event, names) for event in events if _is_wanted(channel, event)]
         Alert.objects.bulk_create(alerts, ignore_conflicts=True)
         AlertChannel.objects.filter(pk=channel.pk).update(log_id=head.log_id, position=page.reached)
     return len(alerts)
+
+
+def _is_wanted(channel: AlertChannel, event: Mapping[str, Any]) -> bool:
+    return not channel.topics or find_topic(event["type"], event["payload"]) in channel.topics
 
 
 def _make_alert(channel: AlertChannel, event: Mapping[str, Any], names: Mapping[str, str]) -> Alert:
@@ -161,7 +166,7 @@ def _make_alert(channel: AlertChannel, event: Mapping[str, Any], names: Mapping[
         event_id=event["event_id"],
         text=text,
         is_urgent=is_urgent,
-        rank=rank_event(event["type"]),
+        rank=rank_topic(find_topic(event["type"], event["payload"])),
         happened_at=datetime.fromisoformat(event["occurred_at"]),
     )
 

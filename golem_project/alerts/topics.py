@@ -5,7 +5,7 @@ What an agent, a model or a chain wrote never gets into a sentence, only the pro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,12 +15,31 @@ LONGEST: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
+class Only:
+    """A sentence for those of an event alone whose payload says so."""
+
+    event: E
+    is_meant: Callable[[Mapping[str, Any]], bool]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Topic:
     """One thing to be told about. What is urgent is told in quiet hours and waits for no digest."""
 
     words: str
     events: Mapping[E, str]
     is_urgent: bool = False
+    only: tuple[Only, ...] = ()
+
+
+def _is_fall(payload: Mapping[str, Any]) -> bool:
+    """Whether holdings fell; a rule that refused an action says which."""
+    return "code" not in payload and payload.get("rule") == "policy_cage.drawdown"
+
+
+def _is_from(source: str) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda payload: payload.get("source") == source
 
 
 TOPICS: Final[Mapping[str, Topic]] = {
@@ -57,6 +76,28 @@ TOPICS: Final[Mapping[str, Topic]] = {
             E.SECOND_FACTOR_CHANGED: "the second factors of somebody who decides for it changed: {change}",
         },
         is_urgent=True,
+        only=(
+            Only(
+                E.POLICY_VIOLATION,
+                _is_fall,
+                "its holdings fell further below {mark} than its limit allows; until its owners acknowledge that,"
+                " positions are only left",
+            ),
+            Only(
+                E.HEARTBEAT_ALERT,
+                _is_from("health-under"),
+                "{alerts} of its debts fell under the floor of health that its owner set",
+            ),
+            Only(
+                E.HEARTBEAT_ALERT,
+                _is_from("health-near"),
+                "{alerts} of its debts came near the floor of health that its owner set",
+            ),
+            Only(E.HEARTBEAT_ALERT, _is_from("health-unknown"), "the health of {alerts} of its debts cannot be told"),
+        ),
+    ),
+    "noticed": Topic(
+        "What its heartbeat noticed", {E.HEARTBEAT_ALERT: "{alerts} things that its heartbeat watches are amiss"}
     ),
     "refused": Topic(
         "A rule refused an action",
@@ -68,9 +109,10 @@ TOPICS: Final[Mapping[str, Topic]] = {
     ),
     "done": Topic("An action is on chain", {E.PERMIT_COMMITTED: "{status}: {tool_name}"}),
 }
-_RANKS: Final = ("stopped", "danger", "decide", "decided", "done", "refused")
+_RANKS: Final = ("stopped", "danger", "decide", "decided", "done", "noticed", "refused")
 """What counts more first: anybody with a token can have actions refused, without end."""
 _OF_EVENT: Final = {str(event): (name, text) for name, topic in TOPICS.items() for event, text in topic.events.items()}
+_ONLY: Final = tuple((name, only) for name, topic in TOPICS.items() for only in topic.only)
 
 
 class _Words(dict[str, str]):
@@ -79,23 +121,37 @@ class _Words(dict[str, str]):
 
 
 def list_events(topics: list[str]) -> frozenset[str]:
-    """Wire names of the events of `topics`; of every topic where none is named."""
-    return frozenset(event for event, (name, _) in _OF_EVENT.items() if not topics or name in topics)
+    """Wire names of the events of `topics`; of every topic where none is named. `find_topic` says whose each one is."""
+    whole = {event for event, (name, _) in _OF_EVENT.items() if not topics or name in topics}
+    return frozenset(whole | {str(only.event) for name, only in _ONLY if not topics or name in topics})
 
 
-def rank_event(event_type: str) -> int:
-    """How far behind others an event's line stands where not all are shown. Raises KeyError for one of no topic."""
-    return _RANKS.index(_OF_EVENT[event_type][0])
+def find_topic(event_type: str, payload: Mapping[str, Any]) -> str:
+    """The name of an event's topic. Raises KeyError for an event of none."""
+    return _find(event_type, payload)[0]
+
+
+def rank_topic(name: str) -> int:
+    """How far behind others the lines of a topic stand where not all are shown. Raises ValueError for none of ours."""
+    return _RANKS.index(name)
 
 
 def tell_event(event_type: str, payload: Mapping[str, Any], *, golem: str) -> tuple[str, bool]:
     """The sentence of an event, one line, and whether it is urgent. Raises KeyError for an event of no topic."""
-    name, text = _OF_EVENT[event_type]
-    # Text from outside travels as an object that says so; it is left out.
+    name, text = _find(event_type, payload)
+    # Text from outside travels as an object that says so; it is left out. Of a list it is told how long it is.
     plain = {key: " ".join(str(value).split()) for key, value in payload.items() if isinstance(value, str | int)}
+    plain |= {key: str(len(value)) for key, value in payload.items() if isinstance(value, list)}
     told = (
         f"{golem} {text.format_map(_Words(plain))}"
         if text.startswith("is ")
         else f"{golem}: {text.format_map(_Words(plain))}"
     )
     return told[:LONGEST], TOPICS[name].is_urgent
+
+
+def _find(event_type: str, payload: Mapping[str, Any]) -> tuple[str, str]:
+    for name, only in _ONLY:
+        if only.event == event_type and only.is_meant(payload):
+            return name, only.text
+    return _OF_EVENT[event_type]

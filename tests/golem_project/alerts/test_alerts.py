@@ -92,7 +92,7 @@ def refuse(golem: Golem, code: str = "SPENDING_LIMIT") -> None:
 
 def test_every_event_of_a_topic_is_one_that_is_emitted_and_has_what_its_sentence_names() -> None:
     for topic in TOPICS.values():
-        for event, text in topic.events.items():
+        for event, text in [*topic.events.items(), *((only.event, only.text) for only in topic.only)]:
             schema = SCHEMAS[event]
             named = {part.partition("}")[0] for part in text.split("{")[1:]}
             assert named <= {*schema.required, *schema.optional}, event

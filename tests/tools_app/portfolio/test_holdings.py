@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -152,14 +153,20 @@ def test_positions_beyond_those_that_are_read_are_said_and_a_reader_that_fails_i
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     older = Position(PositionRef(NAME, "older", CHAIN_ID, "7"), "7 older ones", (), is_whole=False)
+    whole = Position(PositionRef(NAME, "x", CHAIN_ID, "1"), "One", (Leg(CASH.address, 10**18),))
+    told: list[Position] = [older, whole]
 
     def tell(self: Any, chain_id: int, account: str, hints: Any) -> Any:
         yield []
-        return (older, Position(PositionRef(NAME, "x", CHAIN_ID, "1"), "One", (Leg(CASH.address, 10**18),)))
+        return tuple(told)
 
     monkeypatch.setattr(type(PROTOCOL.positions), "list", tell)
     held = measure(Paper())
-    assert held.problems == ("POSITIONS_NOT_COUNTED: 7 older ones",) and not held.is_steady
+    # Nobody met with those, so that none of them ever counted.
+    assert held.problems == ("POSITIONS_NOT_COUNTED: 7 older ones",) and held.is_steady
+    told[:] = [replace(whole, is_whole=False)]
+    held = measure(Paper())
+    assert held.problems == ("POSITIONS_NOT_COUNTED: One",) and not held.is_steady
 
     def fail(self: Any, chain_id: int, account: str, hints: Any) -> Any:
         yield []

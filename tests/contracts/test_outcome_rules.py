@@ -124,6 +124,15 @@ def test_a_price_that_makes_an_asset_too_large_does_not_stop_selling_it(caged: C
     assert (name, args["allowed"]) == ("ConcentrationTooLarge", 3_000)
 
 
+def test_of_two_assets_over_a_lowered_share_both_are_sold_together_or_neither_at_a_loss(caged: CagedSafe) -> None:
+    """What a sale costs makes the other a larger part of the whole, if only by the dollar that was lost."""
+    tighten(caged, Limit.MAX_CONCENTRATION_BPS, 1_000)
+    weth = caged.trade("WETH", 10**18, "USDC", 2_999 * USD)
+    name, _ = caged.error(caged.execute(*weth))
+    assert name == "ConcentrationTooLarge"
+    expect(caged, caged.execute(*weth, *caged.trade("WBTC", 5_000_000, "USDC", 2_999 * USD)), None)
+
+
 MARK_WITH_FLOOR_AT_THE_TOTAL = 114_942_528_736
 
 

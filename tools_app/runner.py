@@ -8,7 +8,7 @@ Seed: 002, "Event Fabric integration" and "Tick budget enforcement"; decisions, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -32,6 +32,7 @@ from tools_app.models.tool_checkpoint import forget_checkpoint, keep_checkpoint,
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ChainReader, Checkpoint, ReadContext, WriteContext
 from tools_app.toolkit.plan import LocalEffect, TxPlan
+from tools_app.toolkit.positions import PositionsUnreadable
 from tools_app.toolkit.result import ToolResult, encode_result
 from tools_app.toolkit.schema import validate_params
 from tools_app.toolkit.tooldef import LocalWriteTool, ReadTool, ToolDef, WriteTool
@@ -93,12 +94,19 @@ def run_read(
     `recall` may know the answer already; `on_chain` is told of each chain the tool opens, before it reads.
     """
     checked = check_params(tool=tool, params=params)
+    readers: list[ChainReader] = []
 
     def call(ctx: ReadContext) -> ToolResult:
         known = recall() if recall is not None else None
         return known if known is not None else _call_read(tool, ctx, checked)
 
-    return _run(tool=tool, params=checked, golem=golem, now=now, context=ReadContext, call=call, on_chain=on_chain)
+    def note(reader: ChainReader) -> None:
+        readers.append(reader)
+        if on_chain is not None:
+            on_chain(reader)
+
+    again = _once_more(call, readers)
+    return _run(tool=tool, params=checked, golem=golem, now=now, context=ReadContext, call=again, on_chain=note)
 
 
 def read_ahead(
@@ -142,6 +150,7 @@ def build_plan(
 
     With `chain` the tool reads through the caller's reader of that chain, so that plan and judgement see one block.
     """
+    readers: list[ChainReader] = []
     return _run(
         tool=tool,
         params=params,
@@ -149,7 +158,8 @@ def build_plan(
         now=now,
         context=WriteContext,
         chain=chain,
-        call=lambda ctx: tool.build_plan(ctx, dict(params)),
+        on_chain=readers.append,
+        call=_once_more(lambda ctx: tool.build_plan(ctx, dict(params)), readers),
     )
 
 
@@ -311,6 +321,23 @@ def _run(
     return answer
 
 
+def _once_more(call: Callable[[Any], T], readers: Sequence[ChainReader]) -> Callable[[Any], T]:
+    """`call`, and when what it read fits no state at all, `call` on answers to the same questions asked anew.
+
+    A node that mines while it answers for its newest block may answer from the next one's state. For what only reads.
+    """
+
+    def try_twice(ctx: Any) -> T:
+        try:
+            return call(ctx)
+        except PositionsUnreadable:
+            for reader in readers:
+                reader.forget_reads()
+            return call(ctx)
+
+    return try_twice
+
+
 def _call_in_time(tool: ToolDef, ctx: ReadContext, call: Callable[[Any], T]) -> T:
     """The answer, or BudgetExceeded when the time is over before, during or after the call."""
     _check_time(tool, ctx.deadline)
@@ -427,9 +454,8 @@ def _make_context(
 
     @cache
     def open_chain(chain_id: int) -> ChainReader:
-        if chain is not None and chain.chain_id == chain_id:
-            return chain
-        opened = environment.open_reader(chain_id, now=now, deadline=deadline)
+        given = chain if chain is not None and chain.chain_id == chain_id else None
+        opened = given or environment.open_reader(chain_id, now=now, deadline=deadline)
         if on_chain is not None:
             on_chain(opened)
         return opened

@@ -35,10 +35,11 @@ _MAY_BLOCK: Final = checks.EXPECTED_BLOCKS | {
     "POLICY_REJECTED",
     "HEALTH_TOO_LOW",
     "CODE_CHANGED",
+    "INSUFFICIENT_BALANCE",
 }
 """What another agent of the golem did between preview and commit may have taken away what a permit stood on."""
-_MAY_DIFFER: Final = frozenset({"aave_repay", "spark_repay"})
-"""Who repays when another agent just did repays less."""
+_MAY_DIFFER: Final = frozenset({"aave_repay", "spark_repay", "aave_withdraw", "spark_withdraw"})
+"""Who repays when another agent just did repays less; who takes everything out gets what another left of it."""
 MOST_LOST_BPS: Final = 50
 MOST_GAINED_BPS: Final = 5
 _READ_MS: Final = 60_000

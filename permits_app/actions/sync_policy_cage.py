@@ -102,9 +102,8 @@ def sync_policy_cage(*, mirror_id: int, now: datetime) -> CageMirror:
     except GolemError as error:
         CageMirror.objects.filter(pk=mirror_id).update(problem=_describe(error))
         raise
-    was = CageState.from_dict(mirror.state)
     kept = _keep(mirror, followed, facts, replaced, safe, now)
-    if CageState.from_dict(kept.state).is_drawdown_breached and not was.is_drawdown_breached:
+    if kept.state["is_drawdown_breached"] and not mirror.state["is_drawdown_breached"]:
         value_golem(golem=Golem.objects.get(pk=kept.cage.golem_id), now=now)
     return kept
 

@@ -6,14 +6,14 @@ import random
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tests.evm.world import World
 from tests.golem_project.pi.conftest import tasks_here as tasks_here
 from tests.live_golem import make_live_golem
 from tests.permits_app.safety.leaving_walk import ACTS, LeavingWalk
+from tests.permits_app.safety.machines import run_machine
 
 pytestmark = pytest.mark.usefixtures("tasks_here", "transactional_db")
 _STEPS = 9
@@ -67,15 +67,4 @@ class Leaving(RuleBasedStateMachine):
 @pytest.mark.hypothesis
 def test_a_machine_of_states_finds_none_without_a_way_out(local_chain: World) -> None:
     """`make proof ONLY=leaving` walks at random, oftener and further."""
-    profile = settings()
-    is_long = not profile.derandomize and profile.max_examples > 100
-    how = settings(
-        max_examples=40 if is_long else 2,
-        stateful_step_count=20 if is_long else 4,
-        derandomize=not is_long,
-        deadline=None,
-        database=None,
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-    )
-    run_state_machine_as_test(type("LeavingOfOne", (Leaving,), {"world": local_chain}), settings=how)
+    run_machine(Leaving, local_chain, short=(2, 4), long=(40, 20))

@@ -6,10 +6,8 @@ import random
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis import Phase as Stage
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from permits_app.policy_cage.contract import Limit
 from tests.evm.world import World
@@ -17,6 +15,7 @@ from tests.golem_project.pi.conftest import tasks_here as tasks_here
 from tests.live_golem import make_live_golem
 from tests.permits_app.safety.caged_walk import CAGED_ACTS, CagedWalk, SafeWalk
 from tests.permits_app.safety.leaving_walk import ACTS, LeavingWalk
+from tests.permits_app.safety.machines import run_machine
 from tools_app.toolkit.enums import Phase
 
 pytestmark = pytest.mark.usefixtures("tasks_here", "transactional_db")
@@ -129,15 +128,4 @@ class LeavingCages(RuleBasedStateMachine):
 @pytest.mark.hypothesis
 def test_a_machine_of_states_finds_no_cage_without_a_way_out(local_chain: World) -> None:
     """`make proof ONLY=leaving` walks at random, oftener and further."""
-    profile = settings()
-    is_long = not profile.derandomize and profile.max_examples > 100
-    how = settings(
-        max_examples=20 if is_long else 1,
-        stateful_step_count=15 if is_long else 3,
-        derandomize=not is_long,
-        deadline=None,
-        database=None,
-        phases=(Stage.generate,),
-        suppress_health_check=list(HealthCheck),
-    )
-    run_state_machine_as_test(type("CagesOfOne", (LeavingCages,), {"world": local_chain}), settings=how)
+    run_machine(LeavingCages, local_chain, short=(1, 3), long=(20, 15))

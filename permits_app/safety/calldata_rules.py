@@ -19,6 +19,7 @@ from tools_app.chain.signatures import parse_signature
 from tools_app.standards import loan_callback
 from tools_app.standards.calldata import calls as is_call
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.protocol import SHELF
 
@@ -52,8 +53,16 @@ def _is_declared(made: Call, call: HookCall) -> bool:
     if chain is None or call.plan is None:
         return False
     if is_call(made.data, loan_callback.ANNOUNCE):
-        return loan_callback.find_handler(chain, call.view.address or "") == made.to
+        return _is_own_announcement(made, call.view.address or "", chain)
     return _is_wrapping(made, chain) or _are_known(made, call.plan.chain_id)
+
+
+def _is_own_announcement(made: Call, account: str, chain: ChainReader) -> bool:
+    try:
+        loan_callback.check_announcement(made, account=account, chain=chain)
+    except UnknownCall:
+        return False
+    return True
 
 
 def _is_wrapping(made: Call, chain: ChainReader) -> bool:

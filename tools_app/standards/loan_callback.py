@@ -3,6 +3,9 @@
 `LoanCallback` of `contracts/src` is fallback handler and module of a Safe. The Safe announces a lender and the steps,
 the lender hands the loan and the steps over, and the contract makes them calls of the Safe. So what happens within the
 loan stands in the bytes of the plan, word for word, and is judged as if it stood there plainly.
+
+A Safe hands strangers' calls on to its handler as its own and appends who made them. So its own announcement ends with
+its own address, by which the contract tells it from theirs.
 """
 
 from __future__ import annotations
@@ -21,11 +24,15 @@ from tools_app.toolkit.plan import Call, TxPlan
 ANNOUNCE: Final = "function announce(address lender, bytes steps)"
 HANDLER_SLOT: Final = 0x6C9A6C4A39284E37ED1CF53D337577D14212A4870FB976A4366C693B939918D5
 """Where a Safe keeps its fallback handler: the hash of "fallback_manager.handler.address"."""
-CODE_HASH: Final = "0xcdff6e3eee63787d12fa9af47aef86a81d55c91776519c19c955ae8cdbecd9b4"
+CODE_HASH: Final = "0xd415ddd702cd73a8aa8ed85a7a39035fbd6c67b266255f3dc8ea3c1b5e191598"
 """Keccak-256 of the one code that is trusted with a Safe; it has no settings, so it is the same on every chain."""
+OPEN_CODE_HASHES: Final = frozenset({"0xcdff6e3eee63787d12fa9af47aef86a81d55c91776519c19c955ae8cdbecd9b4"})
+"""Of what `LoanCallback` was before it asked who calls the Safe: as handler and module it lets anybody empty one."""
 _STEPS: Final = "function steps((address to, uint256 value, bytes data)[] steps)"
 _IS_MODULE: Final = "function isModuleEnabled(address module) view returns (bool)"
 _ADDRESS: Final = (1 << 160) - 1
+_SENDER_BYTES: Final = 20
+"""What a Safe appends to a call that it hands on, and what its own announcement ends with: who made the call."""
 
 
 def find_handler(chain: ChainReader, account: str) -> str | None:
@@ -44,17 +51,20 @@ def find_handler(chain: ChainReader, account: str) -> str | None:
 
 
 def run_within(
-    steps: Sequence[Call], *, handler: str, lender: str, ask: Callable[[bytes], Call], label: str
+    steps: Sequence[Call], *, handler: str, account: str, lender: str, ask: Callable[[bytes], Call], label: str
 ) -> tuple[Call, Call]:
-    """The two calls that run `steps` within a loan; `ask` makes the lender's call out of the data it hands on."""
+    """The two calls of `account` that run `steps` within a loan; `ask` makes the lender's call out of the data it hands
+    on.
+    """
     data = encode_call(_STEPS, [(step.to, step.value, step.data) for step in steps])[4:]
-    return Call(handler, encode_call(ANNOUNCE, lender, data), 0, label), ask(data)
+    announced = encode_call(ANNOUNCE, lender, data) + bytes.fromhex(account[2:])
+    return Call(handler, announced, 0, label), ask(data)
 
 
 def is_announced(data: bytes, *, lender: str, earlier: Sequence[Call]) -> bool:
     """Whether a call before announced to `lender` exactly the steps that it is to hand on."""
     return any(
-        is_call(call.data, ANNOUNCE) and _read_announcement(call) == (lender, data)
+        is_call(call.data, ANNOUNCE) and _read_announcement(call)[1:] == (lender, data)
         for call in earlier
         if len(call.data) > 4
     )
@@ -71,7 +81,7 @@ def unfold(calls: Sequence[Call]) -> tuple[Call, ...]:
         found.append(call)
         if not is_call(call.data, ANNOUNCE):
             continue
-        lender, data = _read_announcement(call)
+        _, lender, data = _read_announcement(call)
         following = calls[index + 1] if index + 1 < len(calls) else None
         if following is None or following.to != lender or data not in following.data:
             raise UnknownCall("steps are announced, and the next call does not ask that lender to hand them back")
@@ -87,7 +97,7 @@ def read_steps(call: Call) -> tuple[str, tuple[Call, ...]] | None:
     try:
         if not is_call(call.data, ANNOUNCE):
             return None
-        lender, data = _read_announcement(call)
+        _, lender, data = _read_announcement(call)
         return lender, _read_steps(data)
     except UnknownCall:
         return None
@@ -99,14 +109,20 @@ def list_contracts(plan: TxPlan) -> tuple[str, ...]:
 
 
 def check_announcement(call: Call, *, account: str, chain: ChainReader) -> None:
-    """Raises UnknownCall where the contract that would run the steps is not the account's own, or not this code."""
+    """Raises UnknownCall where the contract that would run the steps is not the account's own, or not this code, and
+    where somebody else is named as who announces.
+    """
+    if _read_announcement(call)[0] != account:
+        raise UnknownCall(f"the steps of a loan are announced as those of another account than {account}")
     if call.value or find_handler(chain, account) != call.to:
         raise UnknownCall(f"{call.to} is not what runs the steps of a loan for the account")
 
 
-def _read_announcement(call: Call) -> tuple[str, bytes]:
-    lender, data = read_exactly(call.data, ANNOUNCE)
-    return str(lender), bytes(data)
+def _read_announcement(call: Call) -> tuple[str, str, bytes]:
+    """Who announces, the lender, and what it is to hand on. Raises UnknownCall."""
+    body, sender = call.data[:-_SENDER_BYTES], call.data[-_SENDER_BYTES:]
+    lender, data = read_exactly(body, ANNOUNCE)
+    return checksum("0x" + sender.hex()), str(lender), bytes(data)
 
 
 def _read_steps(data: bytes) -> tuple[Call, ...]:

@@ -207,6 +207,7 @@ def test_the_guardian_reads_every_byte_within_a_loan(owned: SafeGolem) -> None:
     nested = run_within(
         [announced],
         handler=contract,
+        account=account,
         lender=lender,
         ask=lambda data: Call(lender, encode_call("function flashLoan(address,uint256,bytes)", USDC, 1, data), 0, ""),
         label="",
@@ -216,12 +217,14 @@ def test_the_guardian_reads_every_byte_within_a_loan(owned: SafeGolem) -> None:
     with pytest.raises(UnknownCall, match="not whole"):
         unfold(
             (
-                Call(contract, encode_call(ANNOUNCE, lender, b"\x05"), 0, ""),
+                Call(contract, encode_call(ANNOUNCE, lender, b"\x05") + bytes.fromhex(account[2:]), 0, ""),
                 Call(lender, b"\x00\x00\x00\x00\x05", 0, ""),
             )
         )
     with pytest.raises(UnknownCall, match="is not what runs"):
         read(replace(announced, to="0x" + "44" * 20), asked)
+    with pytest.raises(UnknownCall, match="as those of another account"):
+        read(replace(announced, data=announced.data[:-20] + bytes.fromhex(lender[2:])), asked)
 
 
 USDC = "0x" + "22" * 20

@@ -52,6 +52,7 @@ class LoanSource:
         return run_within(
             steps,
             handler=self.handler,
+            account=account,
             lender=self.offer.flash_call(chain_id, account, self.token.address, 0, b"").to,
             ask=lambda data: self.offer.flash_call(chain_id, account, self.token.address, amount, data),
             label=f"Announce {len(steps)} steps within a loan of {shown} of {self.lender.label}",

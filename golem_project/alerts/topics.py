@@ -42,6 +42,11 @@ def _is_from(source: str) -> Callable[[Mapping[str, Any]], bool]:
     return lambda payload: payload.get("source") == source
 
 
+def _is_ended_resume(payload: Mapping[str, Any]) -> bool:
+    """Whether a later halt ended a request to resume."""
+    return payload.get("operation") == "resume" and payload.get("status") == "STALE"
+
+
 TOPICS: Final[Mapping[str, Topic]] = {
     "decide": Topic(
         "A decision waits for owners",
@@ -56,6 +61,13 @@ TOPICS: Final[Mapping[str, Topic]] = {
             E.APPROVAL_EXPIRED: "nobody decided in time: {summary}",
             E.APPROVAL_CANCELLED: "cancelled: {summary}",
         },
+        only=(
+            Only(
+                E.APPROVAL_CANCELLED,
+                _is_ended_resume,
+                "was halted again, so the request to resume it is over; find out why, then ask anew",
+            ),
+        ),
     ),
     "stopped": Topic(
         "A golem is stopped or resumed",

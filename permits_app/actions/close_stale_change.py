@@ -5,8 +5,9 @@ Takes the request's lock; tells approval:* through `states`. Seed: decisions, "A
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 
@@ -23,10 +24,12 @@ _ACTOR: Final = "system:approvals"
 
 
 @whole
-def close_stale_change(*, request: ChangeRequest, why: str, now: datetime) -> None:
-    """End it as STALE; its permit is BLOCKED and keeps the problem."""
+def close_stale_change(
+    *, request: ChangeRequest, why: str, now: datetime, facts: Mapping[str, Any] | None = None
+) -> None:
+    """End it as STALE; its permit is BLOCKED and keeps the problem. `facts` go into the audit log."""
     with transaction.atomic():
         lock_request(request)
-        states.move_request(request=request, to=ChangeState.STALE, actor=_ACTOR, now=now, reason=why)
+        states.move_request(request=request, to=ChangeState.STALE, actor=_ACTOR, now=now, reason=why, facts=facts)
         problem = ChangeStale(why, request_id=str(request.pk)).as_problem()
         end_waiting_permit(request, PermitStatus.BLOCKED, _ACTOR, why, now, problem=problem)

@@ -49,7 +49,8 @@ def follow_death(*, death_id: UUID, now: datetime) -> DeathState:
     if death.halt_epoch is None:
         _halt(death, now)
         return DeathState.UNDER_WAY
-    record = HaltRecord.objects.get(golem=death.golem, epoch=death.halt_epoch)
+    # Somebody may have halted it again since: the newest halt goes on with what the one before it left.
+    record = HaltRecord.objects.get(golem=death.golem, epoch=death.golem.halt_epoch)
     if record.completed_at is None:
         # The sweep hands the halt to workers until every step of it is done.
         return DeathState.UNDER_WAY
@@ -63,7 +64,7 @@ def follow_death(*, death_id: UUID, now: datetime) -> DeathState:
 
 
 def _halt(death: Death, now: datetime) -> None:
-    """Halt it, by a halt that begins now or the one that holds, which then takes everything out too."""
+    """Halt it, also where it is halted: this halt takes everything out, and no older request to resume ends it."""
     golem = death.golem
     epoch = halt_golem(golem=golem, reason=f"it ends: {death.reason}", actor=DEATH_ACTOR, now=now)["epoch"]
     reopen_halt(golem=golem, now=now)

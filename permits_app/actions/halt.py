@@ -20,6 +20,7 @@ from django.db import transaction
 from archetypes_app.models import ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from archetypes_app.toolset import resolve_toolset, view_golem
+from permits_app.actions.end_older_resumes import end_older_resumes
 from permits_app.actions.query import list_standing
 from permits_app.custody.session_keys import drop_session
 from permits_app.execution import cancellation, revocation, right_revocation
@@ -73,8 +74,9 @@ class _Steps:
 def halt_golem(*, golem: Golem, reason: str, actor: str, now: datetime, is_drill: bool = False) -> dict[str, Any]:
     """Stop the golem. Answers what was stopped, in order, with milliseconds from the start of each step.
 
-    A second halt changes nothing and answers the same shape. `on_chain` says whether transactions or approvals are
-    left for `carry_out_halt`. A drill reports the same facts and changes nothing but the audit log.
+    Each halt counts, also of a golem that is halted: a request that would have ended the one before it is over.
+    `on_chain` says whether transactions or approvals are left for `carry_out_halt`. A drill reports the same facts and
+    changes nothing but the audit log.
     """
     steps = _Steps(clock.monotonic_ms())
     reason = make_plain(reason)
@@ -82,6 +84,9 @@ def halt_golem(*, golem: Golem, reason: str, actor: str, now: datetime, is_drill
         return _rehearse(golem, reason, actor, now, steps)
     record, was_halted = _raise_epoch(golem, reason, actor, now)
     steps.note("commits and signatures refused", was_halted_before=was_halted)
+    ended = end_older_resumes(golem_id=golem.pk, now=now)
+    if ended:
+        steps.note("requests to resume it are over", request_ids=[str(pk) for pk in ended])
     steps.note("open permits cancelled", permit_ids=_cancel_open_permits(golem, reason, actor, now))
     steps.note("API keys lost their commit scope until the golem resumes", keys=_drop_key_scopes(record))
     steps.note("signing keys sign nothing but these steps until the golem resumes", keys=_list_signing_keys(golem))
@@ -95,8 +100,8 @@ def halt_golem(*, golem: Golem, reason: str, actor: str, now: datetime, is_drill
     unwinds = does_unwind(golem)
     if unwinds:
         steps.note("positions are unwound next, as the owner chose")
-    on_chain = bool(in_flight or allowances or promises or unwinds) and record.completed_at is None
-    _keep_steps(record, None if was_halted else steps.rows, steps.rows, actor, now)
+    on_chain = bool(in_flight or allowances or promises or unwinds)
+    _keep_steps(record, steps.rows, actor, now)
     return {"halted": True, "reason": reason, "steps": steps.rows, "epoch": record.epoch, "on_chain": on_chain}
 
 
@@ -129,12 +134,9 @@ def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[st
 
 
 @whole
-def _keep_steps(
-    record: HaltRecord, kept: list[dict[str, Any]] | None, told: list[dict[str, Any]], actor: str, now: datetime
-) -> None:
+def _keep_steps(record: HaltRecord, told: list[dict[str, Any]], actor: str, now: datetime) -> None:
     with transaction.atomic():
-        if kept is not None:
-            HaltRecord.objects.filter(pk=record.pk).update(steps=kept)
+        HaltRecord.objects.filter(pk=record.pk).update(steps=told)
         audit_log.append(
             golem_id=record.golem_id,
             event="HaltSteps",
@@ -252,19 +254,24 @@ def list_allowances_of(golems: Collection[Golem]) -> dict[UUID, list[dict[str, A
 def _raise_epoch(golem: Golem, reason: str, actor: str, now: datetime) -> tuple[HaltRecord, bool]:
     with transaction.atomic():
         locked = Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)
-        if locked.is_halted:
-            record, _ = HaltRecord.objects.get_or_create(
-                golem=golem, epoch=locked.halt_epoch, defaults={"reason": reason, "actor": actor, "started_at": now}
-            )
-            return record, True
-        epoch = locked.halt_epoch + 1
-        Golem.objects.filter(pk=golem.pk).update(halt_epoch=epoch, halted_at=now, halt_reason=reason)
-        record = HaltRecord.objects.create(golem=golem, epoch=epoch, reason=reason, actor=actor, started_at=now)
+        was_halted, epoch = locked.is_halted, locked.halt_epoch + 1
+        before = HaltRecord.objects.filter(golem=golem, epoch=locked.halt_epoch).first() if was_halted else None
+        halted_at = locked.halted_at if was_halted else now
+        Golem.objects.filter(pk=golem.pk).update(halt_epoch=epoch, halted_at=halted_at, halt_reason=reason)
+        record = HaltRecord.objects.create(
+            golem=golem,
+            epoch=epoch,
+            reason=reason,
+            actor=actor,
+            started_at=now,
+            # What the halt before took away is given back by the resume that ends this one.
+            dropped_scopes=before.dropped_scopes if before is not None else {},
+        )
         event_bus.emit(golem_id=golem.pk, event=Event(EventType.HALT_STARTED, {"reason": reason}), now=now)
         audit_log.append(
             golem_id=golem.pk, event="HaltStarted", actor=actor, data={"reason": reason, "epoch": epoch}, now=now
         )
-        return record, False
+        return record, was_halted
 
 
 def _rehearse(golem: Golem, reason: str, actor: str, now: datetime, steps: _Steps) -> dict[str, Any]:

@@ -7,11 +7,15 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q, TextField
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 
 from permits_app.actions.announce import expire_announced
+from permits_app.actions.end_older_resumes import end_older_resumes
 from permits_app.actions.release_permit import end_waiting_permit
 from permits_app.approvals import states
+from permits_app.approvals.operations.resume import RESUME
 from permits_app.approvals.owner_states import follow_plan
 from permits_app.models import ActionPermit, ChangeRequest, DeniedCall, OwnerTransaction
 from permits_app.models.approval import LIVE_STATES, ChangeState
@@ -46,9 +50,20 @@ def time_out_changes(*, now: datetime) -> int:
         .exclude(under_way)
     )
     ended += sum(one_by_one(lost[:_BATCH], lambda row: _cancel_with_permit(row, now), what="the lost change"))
+    ended += _end_older_resumes(now)
     ended += expire_announced(now=now)
     follow_plans(now=now)
     return ended
+
+
+def _end_older_resumes(now: datetime) -> int:
+    """Close requests to resume that a later halt left open, where the process that halted died before it did."""
+    rows = ChangeRequest.objects.filter(kind=RESUME, state__in=LIVE_STATES)
+    current = Cast("golem__halt_epoch", TextField())
+    behind = rows.annotate(epoch=current).annotate(of=KeyTextTransform("halt_epoch", "change")).exclude(of=F("epoch"))
+    golems = list(behind.order_by("golem_id").values_list("golem_id", flat=True).distinct()[:_BATCH])
+    ended = one_by_one(golems, lambda pk: end_older_resumes(golem_id=pk, now=now), what="the older resume of golem")
+    return sum(len(each) for each in ended)
 
 
 def follow_plans(*, now: datetime) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
@@ -17,6 +17,20 @@ from permits_app.policy_cage.contract import encode_resume
 from permits_app.policy_cage.state import CageState
 from tools_app.toolkit.enums import RiskTier
 
+RESUME: Final = "resume"
+
+
+def say_over(golem: Golem, change: Mapping[str, Any]) -> str:
+    """Why `change` ends no halt any more, and what comes next; empty while it still is the halt it was asked for."""
+    if golem.retired_at is not None or not golem.is_halted:
+        return "this halt is over"
+    if str(golem.halt_epoch) == change["halt_epoch"]:
+        return ""
+    return (
+        f"the golem was halted again since: {golem.halt_reason or 'no reason given'}. Find out why, then make a new"
+        " request to resume it; an API key that halts it again and again is revoked first"
+    )
+
 
 class ResumeGolem:
     """`arguments`: `live`, whether its heartbeat acts again at once; else it rehearses until its owners set it live.
@@ -24,7 +38,7 @@ class ResumeGolem:
     Bound to the halt it ends: a later halt is not ended by an older request.
     """
 
-    name = "resume"
+    name = RESUME
 
     def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
         """The Safe, when the contract behind the cage is halted too."""
@@ -65,13 +79,17 @@ class ResumeGolem:
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
         """It is the same halt."""
-        if golem.retired_at is not None or not golem.is_halted or str(golem.halt_epoch) != change["halt_epoch"]:
-            raise ChangeStale("this halt is over")
+        over = say_over(golem, change)
+        if over:
+            raise ChangeStale(over)
 
     def apply(
         self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
     ) -> dict[str, Any]:
-        """Resume it."""
+        """Resume it, unless it was halted again while its Safe carried this out on chain."""
+        over = say_over(golem, change)
+        if over:
+            return {"halt_epoch": change["halt_epoch"], "not_resumed": over}
         is_live = bool(change.get("live"))
         resume_golem(golem=golem, reason=reason, actor=actor, now=now, stays_live=is_live)
         return {"halt_epoch": change["halt_epoch"], "live": is_live}

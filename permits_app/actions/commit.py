@@ -37,7 +37,7 @@ from permits_app.errors import (
     PlanTampered,
     PolicyChanged,
 )
-from permits_app.execution import delivery, executor, promising
+from permits_app.execution import executor, promising
 from permits_app.execution.following import name_sending
 from permits_app.execution.lease import Lease, ask_for_lease
 from permits_app.execution.nonces import abandon_nonces
@@ -255,11 +255,10 @@ def _execute_first(permit: ActionPermit, tool: WriteTool, lease: Lease) -> execu
     lease.renew()
     expires = now + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
     capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
-    pending = delivery.read_next_nonce(call.chain, permit) if call.chain else 0
+    if call.chain is None:
+        raise TypeError("calls are sent to a chain")
     worth = call.value.spend_micro_usd
-    return executor.execute(
-        permit=permit, capability=capability, worth_micro_usd=worth, pending_nonce=pending, lease=lease
-    )
+    return executor.execute(permit=permit, capability=capability, worth_micro_usd=worth, chain=call.chain, lease=lease)
 
 
 def _promise(permit: ActionPermit, tool: WriteTool, lease: Lease) -> None:

@@ -23,7 +23,7 @@ from permits_app.permits import lifecycle
 from permits_app.permits.life import PERMIT_TICKS, life_of
 from permits_app.permits.sealing import hash_plan, hash_simulation
 from permits_app.safety import hook_chain
-from permits_app.safety.gas_budget import check_gas_fits
+from permits_app.safety.gas_budget import check_fee_fits, check_gas_fits
 from permits_app.safety.tiers import check_tier_holds
 from tools_app.simulation.engine import SimulationResult
 
@@ -50,12 +50,7 @@ def resimulate(*, permit: ActionPermit, golem: Golem, now: datetime) -> FreshJud
     check_tier_holds(call=call, permit=permit)
     report = hook_chain.recheck(call, simulate=True)
     if call.chain is not None:
-        base_fee = call.chain.fees().base_fee
-        if base_fee > int(permit.max_fee_per_gas):
-            raise PolicyChanged(
-                f"a unit of gas now costs {base_fee} wei, more than the {permit.max_fee_per_gas} of the permit",
-                permit_id=str(permit.pk),
-            )
+        check_fee_fits(permit=permit, chain=call.chain)
     if report.simulation is not None and call.chain is not None and call.plan is not None:
         outcomes = call.sent_by.outcomes_of_sent(report.simulation.calls)
         check_gas_fits(

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Final
 
+from django.conf import settings
+
 from permits_app.execution import broadcast, nonce_readings, operations, witness
 from permits_app.execution.transaction_lives import list_siblings
 from permits_app.models import ActionPermit, OutboundTransaction, SigningKey
@@ -98,11 +100,14 @@ def is_lost(row: OutboundTransaction, *, used_nonce: int, deadline: Deadline) ->
     """Whether a payload that no receipt shows can never be mined, `used_nonce` being what the chain counts.
 
     A node that does not know it may lie or be behind: the transaction that took its nonce must be shown, or the node
-    has kept to its word for `_LOST_AFTER`.
+    has kept to its word for GOLEM_DOUBT_SECONDS since the nonce was first counted as used, or for `_LOST_AFTER`.
     """
     if row.nonce >= used_nonce or is_known(row, deadline=deadline):
         return False
-    if row.created_at <= clock.now() - _LOST_AFTER or row.entry_point:
+    now, patience = clock.now(), timedelta(seconds=settings.GOLEM_DOUBT_SECONDS)
+    if row.created_at <= now - _LOST_AFTER or row.entry_point:
+        return True
+    if row.passed_at is not None and row.passed_at <= now - patience:
         return True
     same = [row.tx_hash, *(each.tx_hash for each in list_siblings(row))]
     return witness.is_taken_by_another(

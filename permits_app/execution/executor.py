@@ -21,7 +21,7 @@ from archetypes_app.errors import GolemHalted
 from permits_app.custody.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
 from permits_app.custody.signers.choose import open_signer
 from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
-from permits_app.execution import delivery
+from permits_app.execution import delivery, sequences
 from permits_app.execution.halt_calls import is_halts_own
 from permits_app.execution.lease import Lease
 from permits_app.execution.nonce_readings import take_nonces
@@ -37,11 +37,13 @@ from permits_app.permits.capabilities import MintedCapability, check_minted
 from permits_app.permits.plan_store import list_sent_calls
 from permits_app.permits.row_locks import lock_golem_and_permit, lock_halt_and_lease
 from permits_app.permits.sealing import hash_plan
+from permits_app.safety.gas_budget import check_fee_fits
 from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.rows import fill_change, insert_rows
 from tools_app.core.whole import whole
+from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import ReceiptView
 
 logger = logging.getLogger(__name__)
@@ -66,18 +68,23 @@ class Execution:
     def is_complete(self) -> bool:
         return all(receipt is not None for receipt in self.receipts)
 
+    def list_unseen(self) -> list[int]:
+        """The indices of the calls that no block was seen to hold."""
+        return [index for index, receipt in enumerate(self.receipts) if receipt is None]
+
 
 def execute(
-    *, permit: ActionPermit, capability: MintedCapability, worth_micro_usd: int, pending_nonce: int, lease: Lease
+    *, permit: ActionPermit, capability: MintedCapability, worth_micro_usd: int, chain: ChainReader, lease: Lease
 ) -> Execution:
     """Sign the permit's calls, store the bytes, send them, look for the receipts for a moment.
 
-    `worth_micro_usd` is what they can spend at the prices of now, gas left out.
+    `worth_micro_usd` is what they can spend at the prices of now, gas left out. `chain` reads its newest block.
 
-    Raises before anything is stored: SignerUnavailable, NonceUnsettled, GolemHalted, LeaseLost, PlanTampered,
-    CapabilityError. After that nothing about the calls: what is not seen is None in the answer.
+    Raises before anything is stored: FeeTooLow, SignerUnavailable, NonceUnsettled, GolemHalted, LeaseLost,
+    PlanTampered, CapabilityError. After that nothing about the calls: what is not seen is None in the answer.
     """
-    unsigned = _build_transactions(permit, pending_nonce)
+    check_fee_fits(permit=permit, chain=chain)
+    unsigned = _build_transactions(permit, delivery.read_next_nonce(chain, permit))
     signer = open_signer(permit.signer)
     signed = [signer.sign(item) for item in unsigned]
     rows = store_signed(
@@ -207,6 +214,10 @@ def _send_and_look(permit: ActionPermit, rows: Sequence[OutboundTransaction], le
     for position, row in enumerate(rows):
         if position:
             lease.renew()
+        if row.state == TransactionState.DROPPED:
+            continue
+        if permit.cancel_asked_at is not None or not sequences.may_follow(row, rows[:position]):
+            break
         if not send_payload(row, may_leave=partial(_may_leave, permit, row, lease)):
             break
     # In the moment after a first sending only these are looked for; what replaces them the follower sees.

@@ -19,7 +19,7 @@ from django.db import IntegrityError, transaction
 from archetypes_app.models import Golem
 from permits_app.custody.signing_route import SigningRoute, find_own_route
 from permits_app.errors import SameActionPending
-from permits_app.execution import delivery, executor
+from permits_app.execution import executor
 from permits_app.execution.lease import take_lease
 from permits_app.execution.settlement import finish
 from permits_app.limits.valuation import PlanValue, value_gas
@@ -95,13 +95,12 @@ def execute_halt_plan(
     try:
         expires = clock.now() + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
         capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
-        pending = delivery.read_next_nonce(chain, permit)
         execution = executor.execute(
             permit=permit,
             capability=capability,
             # A halt leaves at whatever price there is: it was judged by its end in this very moment, not by its worth.
             worth_micro_usd=permit.value_micro_usd,
-            pending_nonce=pending,
+            chain=chain,
             lease=lease,
         )
         finish(permit=permit, tool=None, execution=execution)

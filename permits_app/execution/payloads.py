@@ -97,8 +97,9 @@ def send_payload(row: OutboundTransaction, *, may_leave: Callable[[], bool] = la
     except GolemError as error:
         # The other side is away or refuses these bytes now. Whether they are mined all the same, the reconciler finds.
         logger.warning("payload %s not taken now: %s", row.tx_hash, error.code)
+        _note_refusal(row, error)
         return False
-    advance(row, TransactionState.BROADCAST, broadcast_at=row.broadcast_at or clock.now())
+    advance(row, TransactionState.BROADCAST, broadcast_at=row.broadcast_at or clock.now(), refusal="")
     return True
 
 
@@ -113,8 +114,15 @@ def is_refused_for_good(row: OutboundTransaction) -> bool:
         return True
     except GolemError:
         return False
-    advance(row, TransactionState.BROADCAST, broadcast_at=row.broadcast_at or clock.now())
+    advance(row, TransactionState.BROADCAST, broadcast_at=row.broadcast_at or clock.now(), refusal="")
     return False
+
+
+def _note_refusal(row: OutboundTransaction, error: GolemError) -> None:
+    """Which words a node refused the bytes with, where these are about the bytes and not about the node."""
+    if error.http_status < 500 and row.refusal != error.code:
+        OutboundTransaction.objects.filter(pk=row.pk).update(refusal=error.code)
+        row.refusal = error.code
 
 
 @whole

@@ -19,7 +19,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from permits_app.execution import chain_marks, delivery, nonce_readings, replacement, rollback
+from permits_app.execution import chain_marks, delivery, losses, nonce_readings, replacement, rollback, sequences
 from permits_app.execution.nonce_readings import Counts
 from permits_app.execution.nonces import list_holes, note_gap
 from permits_app.execution.payloads import is_refused_for_good, send_payload
@@ -30,7 +30,7 @@ from permits_app.models.permit import UNFINISHED, PermitStatus
 from permits_app.models.transaction import IN_A_BLOCK, UNSETTLED, PayloadPurpose, TransactionState
 from permits_app.permits.blockage import list_silent_chains
 from tools_app.chain.networks import Network, configured_networks
-from tools_app.chain.node_errors import NODE_AWAY
+from tools_app.chain.node_errors import NODE_AWAY, FeeTooLow
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.in_turns import in_turns
@@ -66,8 +66,9 @@ def _reconcile_chain(network: Network, now: datetime) -> Counter[str]:
         "reopen": partial(rollback.reopen, network.chain_id, now),
         "send again": partial(rollback.send_again, network.chain_id),
         "follow fills": partial(_follow_fills, network.chain_id),
+        "tend accounts": partial(_tend_accounts, network.chain_id, now),
+        "end sequences": partial(_end_sequences, network.chain_id, now),
         "fill unsent": partial(_fill_unsent, network.chain_id, now),
-        "fill holes": partial(_fill_holes, network.chain_id, now),
         "replace stuck": partial(_replace_stuck, network.chain_id, now),
     }
     for counts in one_by_one(steps, lambda name: steps[name](), what=f"on chain {network.chain_id}"):
@@ -76,11 +77,13 @@ def _reconcile_chain(network: Network, now: datetime) -> Counter[str]:
 
 
 def list_reopened(*, now: datetime) -> list[UUID]:
-    """The permits that the round of `now` took up again, or whose nonces it saw come to their turn; a worker goes on
-    with them at once.
+    """The permits that the round of `now` took up again, of whose calls it saw one mined, lost or replaced, or whose
+    nonces it saw come to their turn; a worker goes on with them at once.
     """
-    unknown = ActionPermit.objects.filter(status=PermitStatus.UNKNOWN)
-    reopened = Q(updated_at=now, status_reason__in=[rollback.REOPENED, rollback.LATE])
+    unfinished = ActionPermit.objects.filter(status__in=_UNFINISHED)
+    reopened = Q(status=PermitStatus.UNKNOWN, updated_at=now, status_reason__in=[rollback.REOPENED, rollback.LATE])
+    is_changed = Q(state__in=[*map(str, IN_A_BLOCK), str(S.DROPPED)]) | Q(replaces__isnull=False)
+    changed = OutboundTransaction.objects.filter(is_changed, permit=OuterRef("pk"), updated_at__gte=now)
     # A node may have forgotten what waited behind a gap: the worker sends it again.
     filled = OutboundTransaction.objects.filter(
         purpose=PayloadPurpose.FILL,
@@ -93,7 +96,8 @@ def list_reopened(*, now: datetime) -> list[UUID]:
     waiting = OutboundTransaction.objects.filter(
         Exists(filled), permit=OuterRef("pk"), is_live=True, state__in=_UNSETTLED
     )
-    return list(unknown.filter(reopened | Exists(waiting)).values_list("pk", flat=True)[:_BATCH])
+    left = Q(status=PermitStatus.UNKNOWN) & Exists(waiting)
+    return list(unfinished.filter(reopened | left | Exists(changed)).values_list("pk", flat=True)[:_BATCH])
 
 
 def _follow_fills(chain_id: int) -> Counter[str]:
@@ -144,12 +148,55 @@ def _fill(row: OutboundTransaction, now: datetime) -> Counter[str]:
     return Counter(filled=int(filled is not None))
 
 
-def _fill_holes(chain_id: int, now: datetime) -> Counter[str]:
-    """Nonces below one in use that nobody holds, given back or never reserved: they would hold the account up."""
-    return _each(_read_accounts(chain_id).items(), lambda account: _fill_holes_of(chain_id, *account, now))
+def _end_sequences(chain_id: int, now: datetime) -> Counter[str]:
+    """A plan whose earlier call was lost or cancelled does not go on: the nonces of its later calls are used up."""
+    return Counter(cancelled=sequences.use_up_rest(_rows(chain_id), actor="system:reconciler", now=now))
+
+
+def _tend_accounts(chain_id: int, now: datetime) -> Counter[str]:
+    """What an account's counts say of its payloads: passed over, or under a nonce that nobody uses."""
+    return _each(_read_accounts(chain_id).items(), lambda account: _tend(chain_id, *account, now))
+
+
+def _tend(chain_id: int, address: str, counts: Counts, now: datetime) -> Counter[str]:
+    return (
+        _find_passed(chain_id, address, counts)
+        + _fill_freed(chain_id, address, counts, now)
+        + _fill_holes_of(chain_id, address, counts, now)
+    )
+
+
+def _find_passed(chain_id: int, address: str, counts: Counts) -> Counter[str]:
+    """Payloads whose nonce the chain counts as used: by them, which their receipts show, or by another transaction."""
+    rows = _rows(chain_id).filter(sender=address, state__in=_UNSETTLED)
+    rows.filter(nonce__gte=counts.mined, passed_at__isnull=False).update(passed_at=None)
+    passed = rows.filter(nonce__lt=counts.mined).select_related("permit").order_by("nonce", "-is_live")[:_BATCH]
+    groups: dict[int, list[OutboundTransaction]] = {}
+    for row in passed:
+        groups.setdefault(row.nonce, []).append(row)
+    if not groups:
+        return Counter()
+    mined = delivery.look(list(groups.values()), deadline=_deadline())
+    for found in mined:
+        if found is not None:
+            record_receipt(*found)
+    lost = [row for rows, found in zip(groups.values(), mined, strict=True) if found is None for row in rows]
+    return Counter(lost=losses.drop_lost([row for row in lost if row.purpose == PayloadPurpose.CALL]))
+
+
+def _fill_freed(chain_id: int, address: str, counts: Counts, now: datetime) -> Counter[str]:
+    """Nonces that another transaction had used until a reorganisation took it out: nothing of ours waits for them."""
+    rows = _rows(chain_id).filter(sender=address, state=S.DROPPED, is_live=True, nonce__gte=counts.mined)
+    freed = [
+        row
+        for row in rows.select_related("permit").order_by("nonce")[:_BATCH]
+        if not any(each.state in IN_A_BLOCK for each in list_siblings(row))
+    ]
+    return sum((_fill(row, now) for row in freed), Counter())
 
 
 def _fill_holes_of(chain_id: int, address: str, counts: Counts, now: datetime) -> Counter[str]:
+    """Nonces below one in use that nobody holds, given back or never reserved: they would hold the account up."""
     gaps = note_gap(chain_id=chain_id, address=address, mined_nonce=counts.mined, pending_nonce=counts.pending)
     done = Counter(gaps_found=gaps)
     for nonce in list_holes(chain_id=chain_id, address=address, mined_nonce=counts.mined):
@@ -181,7 +228,8 @@ def _read_operations(chain_id: int, address: str) -> tuple[str, Counts]:
 def _replace_stuck(chain_id: int, now: datetime) -> Counter[str]:
     """What was sent long ago and is the next nonce of its account is sped up; past its gas budget it is cancelled.
 
-    So is what no node ever took and none will: under its nonce nothing else could be sent.
+    So is what no node ever took and none will, and at once what was refused for its fee: under its nonce nothing else
+    could be sent. A fill that its own fee holds up is filled again.
     """
     since = now - timedelta(seconds=settings.GOLEM_STUCK_AFTER_SECONDS)
     is_out = Q(state__in=[str(S.BROADCAST), str(S.UNKNOWN)], broadcast_at__lte=since)
@@ -194,7 +242,10 @@ def _replace_stuck(chain_id: int, now: datetime) -> Counter[str]:
         broadcast_count__gt=0,
         created_at__lte=since,
     )
-    rows = _rows(chain_id).filter(is_out | is_refused | never_taken, purpose=PayloadPurpose.CALL, is_live=True)
+    is_too_cheap = Q(
+        entry_point="", broadcast_at__isnull=True, state__in=[str(S.SIGNED), str(S.UNKNOWN)], refusal=FeeTooLow.code
+    )
+    rows = _rows(chain_id).filter(is_out | is_refused | never_taken | is_too_cheap, is_live=True)
     # Of an account only the next nonce can be replaced: every account's lowest comes before any account's second.
     stuck = in_turns(rows.select_related("permit__golem"), "nonce", of="sender")[:_BATCH]
     return _each(stuck, partial(_replace, now=now))
@@ -206,18 +257,24 @@ def _replace(row: OutboundTransaction, now: datetime) -> Counter[str]:
     )
     if used != row.nonce:
         return Counter()
-    is_new_to_nodes = not row.entry_point and row.broadcast_at is None
-    if is_new_to_nodes and not is_refused_for_good(row):
-        return Counter()
     market = replacement.read_fees(chain_id=row.chain_id, now=now)
-    if not is_new_to_nodes and _speed_up(row, market, now):
+    is_too_cheap = market.base_fee > int(row.max_fee_per_gas)
+    if row.purpose == PayloadPurpose.FILL:
+        return _fill(row, now) if is_too_cheap else Counter()
+    is_new_to_nodes = not row.entry_point and row.broadcast_at is None
+    if is_new_to_nodes and not is_too_cheap and not is_refused_for_good(row):
+        return Counter()
+    if not (is_new_to_nodes and not is_too_cheap) and _speed_up(row, market, now):
         return Counter(sped_up=1)
     if replacement.fill_instead(row=row, market=market, actor="system:reconciler", now=now) is None:
         return Counter()
-    return Counter(cancelled=1 + _cancel_after(row, now))
+    rest = OutboundTransaction.objects.filter(permit_id=row.permit_id)
+    return Counter(cancelled=1 + sequences.use_up_rest(rest, actor="system:reconciler", now=now))
 
 
 def _speed_up(row: OutboundTransaction, market: FeeQuote, now: datetime) -> bool:
+    if row.permit.cancel_asked_at is not None:
+        return False
     try:
         return replacement.speed_up(row=row, market=market, now=now) is not None
     except GolemError as error:
@@ -226,19 +283,6 @@ def _speed_up(row: OutboundTransaction, market: FeeQuote, now: datetime) -> bool
         # What the EntryPoint or the bundler would not take at any fee is not waited for; its nonce is used up instead.
         logger.warning("operation %s is not signed again: %s", row.tx_hash, error.code)
         return False
-
-
-def _cancel_after(row: OutboundTransaction, now: datetime) -> int:
-    """A sequence whose earlier call was cancelled does not go on."""
-    later = row.permit.transactions.filter(
-        purpose=PayloadPurpose.CALL, is_live=True, state__in=_UNSETTLED, call_index__gt=row.call_index
-    )
-    market = replacement.read_fees(chain_id=row.chain_id, now=now)
-    filled = [
-        replacement.fill_instead(row=each, market=market, actor="system:reconciler", now=now)
-        for each in later.select_related("permit").order_by("nonce")
-    ]
-    return sum(each is not None for each in filled)
 
 
 def _rows(chain_id: int) -> QuerySet[OutboundTransaction]:

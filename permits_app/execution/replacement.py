@@ -21,7 +21,7 @@ from permits_app.execution import delivery
 from permits_app.execution.payloads import make_payload, send_payload, store_payload
 from permits_app.models import NonceReservation, OutboundTransaction
 from permits_app.models.nonce import NonceState
-from permits_app.models.transaction import UNSETTLED, PayloadPurpose
+from permits_app.models.transaction import UNSETTLED, PayloadPurpose, TransactionState
 from permits_app.permits.plan_store import list_sent_calls
 from tools_app import runner
 from tools_app.core import audit_log
@@ -167,8 +167,10 @@ def _store_instead(
             golem = Golem.objects.select_for_update(no_key=True).get(pk=row.permit.golem_id)
             if golem.is_halted and purpose == PayloadPurpose.CALL:
                 return None
+        # What lost its nonce to a transaction that a reorganisation took out again leaves a gap as well.
+        gone = [TransactionState.DROPPED] if purpose == PayloadPurpose.FILL else []
         replaced = OutboundTransaction.objects.filter(
-            pk=row.pk, is_live=True, state__in=[str(state) for state in UNSETTLED]
+            pk=row.pk, is_live=True, state__in=[str(state) for state in (*UNSETTLED, *gone)]
         ).update(is_live=False)
         if not replaced:
             return None

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from django.db import InterfaceError, OperationalError, transaction
 
-from permits_app.execution import allowances, delivery, outcome
+from permits_app.execution import allowances, losses, outcome
 from permits_app.execution.allowances import LeftOver
 from permits_app.execution.doubts import find_doubt, is_over
 from permits_app.execution.evidence import Found, read_evidence
@@ -37,7 +37,6 @@ from permits_app.permits.venue_trust import note_outcome
 from permits_app.safety.position_rules import by_prices_or_lender
 from permits_app.safety.position_words import describe_moved
 from tools_app.core import clock
-from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.rows import insert_rows
 from tools_app.core.whole import whole
@@ -54,7 +53,6 @@ from tools_app.toolkit.views import ReceiptView
 
 logger = logging.getLogger(__name__)
 
-_READ_BUDGET_MS = 5_000
 _MORE_LOOKS = 2
 _PAUSE_SECONDS = 0.05
 S = PermitStatus
@@ -68,7 +66,7 @@ def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution
     `tool` is None for the runtime's own revocations, which report nothing but their outcome.
     """
     seen = [receipt for receipt in execution.receipts if receipt is not None]
-    if not execution.is_complete and not _is_hopeless(permit, execution):
+    if not execution.is_complete and not losses.end_what_is_lost(permit, execution.list_unseen(), now=clock.now()):
         _leave_unknown(permit)
         return
     plan = decode_plan(permit)
@@ -205,37 +203,15 @@ def _guard(permit: ActionPermit, what: str, call: Callable[[], Told], otherwise:
         return otherwise
 
 
-def _is_hopeless(permit: ActionPermit, execution: Execution) -> bool:
-    """Whether every unseen call can never be mined: its nonce was used by another transaction."""
-    unseen = [index for index, receipt in enumerate(execution.receipts) if receipt is None]
-    calls = permit.transactions.filter(purpose=PayloadPurpose.CALL, call_index__in=unseen)
-    waiting = [row for row in calls if row.state != S_TX.DROPPED]
-    if not waiting:
-        return True
-    deadline = Deadline.after_ms(_READ_BUDGET_MS)
-    try:
-        mined = delivery.read_used_nonce(
-            chain_id=permit.chain_id, address=permit.signer, is_of_operations=permit.sends_operation, deadline=deadline
-        )
-        lost = [row for row in waiting if delivery.is_lost(row, used_nonce=mined, deadline=deadline)]
-    except GolemError:
-        return False
-    dropped = [row for row in lost if advance(row, S_TX.DROPPED)]
-    return len(dropped) == len(waiting)
-
-
 def _add_lost(permit: ActionPermit, execution: Execution, judgement: Judgement) -> Judgement:
-    lost = [index for index, receipt in enumerate(execution.receipts) if receipt is None]
+    lost = execution.list_unseen()
     if not lost:
         return judgement
     fills = permit.transactions.filter(purpose=PayloadPurpose.FILL, state__in=IN_A_BLOCK)
     return replace(
         judgement,
         fee_wei=judgement.fee_wei + sum(int(row.fee_wei or 0) for row in fills),
-        findings=(
-            *judgement.findings,
-            *(f"call {index + 1} will never run: its nonce was used by another transaction" for index in lost),
-        ),
+        findings=(*judgement.findings, *losses.explain(permit, lost)),
     )
 
 
@@ -290,9 +266,11 @@ def _look_again(permit: ActionPermit, doubt: str) -> None:
 def _leave_unknown(permit: ActionPermit) -> None:
     for row in permit.transactions.filter(is_live=True, state=S_TX.BROADCAST):
         advance(row, S_TX.UNKNOWN)
+    refusal = losses.tell_refusal(permit)
     if permit.status == S.UNKNOWN:
         # The sweep takes the longest untouched first and leaves a pause between two looks.
-        ActionPermit.objects.filter(pk=permit.pk).update(updated_at=clock.now())
+        said = {"status_reason": refusal} if refusal and permit.cancel_asked_at is None else {}
+        ActionPermit.objects.filter(pk=permit.pk).update(updated_at=clock.now(), **said)
         return
     lifecycle.transition(
         permit_id=permit.pk,
@@ -300,7 +278,7 @@ def _leave_unknown(permit: ActionPermit) -> None:
         to=S.UNKNOWN,
         actor="system:worker",
         now=clock.now(),
-        reason="sent, but the outcome is not seen yet; it is looked up until it is",
+        reason=refusal or "sent, but the outcome is not seen yet; it is looked up until it is",
     )
 
 

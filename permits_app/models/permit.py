@@ -111,6 +111,9 @@ class ActionPermit(TimeStamped):
     halt_epoch = models.PositiveBigIntegerField(
         null=True, blank=True, help_text="Set on the runtime's own revocation under the halt of this epoch"
     )
+    cancel_asked_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it was given up although it was signed: no node had taken it by then"
+    )
     lease_owner = models.CharField(max_length=64, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     result = models.JSONField(default=dict)

@@ -71,6 +71,16 @@ class OutboundTransaction(TimeStamped):
     state = models.CharField(max_length=12, choices=TransactionState.choices, default=TransactionState.SIGNED)
     broadcast_at = models.DateTimeField(null=True, blank=True)
     broadcast_count = models.PositiveIntegerField(default=0)
+    refusal = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="The code by which every node asked refused it last; empty once one took it",
+    )
+    passed_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When the chain was first seen to count its nonce as used while no block showed by what",
+    )
     receipt = models.JSONField(default=dict)
     block_number = models.PositiveBigIntegerField(null=True, blank=True)
     gas_used = models.PositiveBigIntegerField(null=True, blank=True, help_text="Gas units")

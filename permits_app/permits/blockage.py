@@ -37,6 +37,7 @@ _FIND_HOLD = Prepared(
 (SELECT 'account', coalesce(broadcast_at, created_at), nonce, tx_hash
    FROM {OutboundTransaction._meta.db_table}
   WHERE chain_id = %(chain)s AND sender = %(address)s AND broadcast_count > 0 AND state IN ({_UNSETTLED_LIST})
+    AND passed_at IS NULL
     AND created_at <= %(blocked)s::timestamptz AND (state <> 'REORGED' OR updated_at <= %(blocked)s::timestamptz)
   ORDER BY nonce, created_at LIMIT 1)
 UNION ALL
@@ -104,7 +105,9 @@ def list_blocked_accounts(*, now: datetime, of: Collection[UUID] | None = None) 
     border = now - _blocked_after()
     is_old = Q(created_at__lte=border) & (~Q(state=TransactionState.REORGED) | Q(updated_at__lte=border))
     rows = (
-        OutboundTransaction.objects.filter(is_old, broadcast_count__gt=0, state__in=[str(state) for state in UNSETTLED])
+        OutboundTransaction.objects.filter(
+            is_old, broadcast_count__gt=0, passed_at__isnull=True, state__in=[str(state) for state in UNSETTLED]
+        )
         .order_by("chain_id", "sender", "nonce", "created_at")
         .distinct("chain_id", "sender")
         .values_list(

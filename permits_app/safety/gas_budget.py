@@ -9,6 +9,7 @@ from django.conf import settings
 
 from permits_app.errors import PolicyChanged
 from permits_app.models import ActionPermit
+from tools_app.chain.node_errors import FeeTooLow
 from tools_app.core.units import apply_bps_up
 from tools_app.simulation.engine import CallOutcome
 from tools_app.simulation.rollup_fee import estimate_l1_charges
@@ -135,6 +136,22 @@ def check_gas_fits(
     if fee > most:
         raise PolicyChanged(
             f"layer one now takes {fee} wei, more than the {most} kept for it", permit_id=str(permit.pk)
+        )
+
+
+def check_fee_fits(*, permit: ActionPermit, chain: ChainReader) -> None:
+    """Whether the next block would take what the permit pays for gas. A permit that sends nothing pays nothing.
+
+    Raises FeeTooLow, and what the reader raises.
+    """
+    base_fee, cap = chain.fees().base_fee, int(permit.max_fee_per_gas)
+    if permit.calls and base_fee > cap:
+        raise FeeTooLow(
+            f"a unit of gas now costs {base_fee} wei, more than the {cap} wei that the permit may pay;"
+            " nothing was signed, and a new preview is priced at the fees of now",
+            permit_id=str(permit.pk),
+            base_fee_wei=str(base_fee),
+            max_fee_per_gas_wei=str(cap),
         )
 
 

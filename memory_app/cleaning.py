@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,8 +12,8 @@ from tools_app.core.taint import DataSink, redact_text
 def clean_text(text: str, *, longest: int | None = None) -> str:
     """`text` without what looks like a secret and without characters nobody sees; every script is kept.
 
-    Control, format (zero-width, direction marks, tags), surrogate and private-use characters are dropped: they carry
-    no meaning, and instructions hide in them. At most `longest` characters.
+    What nobody sees is dropped, since instructions hide in it (`tools_app/core/invisible_text.py` says what that is).
+    At most `longest` characters.
     """
     cleaned = redact_text(make_plain(text), sink=DataSink.MEMORY)
     return cleaned if longest is None else cleaned[:longest]
@@ -31,8 +30,3 @@ def clean_value(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [clean_value(member) for member in value]
     return value
-
-
-def count_hidden(text: str) -> int:
-    """How many characters of `text` nobody sees: zero-width, direction marks, tags, private use."""
-    return sum(unicodedata.category(character) in {"Cf", "Co"} for character in text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from memory_app.cleaning import count_hidden
+from tools_app.core.invisible_text import count_invisible, drop_invisible
 
 _MOST_HIDDEN: Final = 2
 _LIMIT_WORDS: Final = (
@@ -68,9 +68,13 @@ _SIGNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
 
 
 def find_poison(text: str) -> tuple[str, ...]:
-    """The signs found in `text` as it came, each as a reason in words; empty when there are none."""
-    found = [reason for reason, pattern in _SIGNS if pattern.search(text)]
-    if count_hidden(text) > _MOST_HIDDEN:
+    """The signs found in `text` as it came, each as a reason in words; empty when there are none.
+
+    The words are read as a person sees them, so that nothing invisible between two letters hides a sign.
+    """
+    seen = drop_invisible(text)
+    found = [reason for reason, pattern in _SIGNS if pattern.search(seen)]
+    if count_invisible(text) > _MOST_HIDDEN:
         found.append("hides characters that nobody sees")
     return tuple(found)
 

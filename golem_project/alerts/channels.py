@@ -14,18 +14,18 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from archetypes_app.models import Golem
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
+from golem_project.alerts.errors import ChannelRefused
 from golem_project.alerts.models import Alert, AlertChannel, ChannelKind
 from golem_project.alerts.sending import MOST_LINES, NotSent, send_lines
 from golem_project.alerts.timing import is_due, wait_after
 from golem_project.alerts.topics import find_topic, list_events, rank_topic, tell_event
 from golem_project.stream import sealed
 from tools_app.core import event_log, outgoing
-from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.event_log import EventFilter
 from tools_app.core.outgoing import AddressRefused, ExchangeFailed
 from tools_app.core.whole import whole
@@ -35,21 +35,12 @@ _LEASE = timedelta(seconds=90)
 KEPT = timedelta(days=30)
 
 
-class ChannelRefused(GolemError):
-    """A channel cannot be made like this."""
-
-    code = "ALERT_CHANNEL_REFUSED"
-    http_status = 422
-    recovery = Recovery.FIX_PARAMS
-    title = "This channel cannot be set up"
-
-
 def create_channel(
     *, person: Any, kind: ChannelKind, target: Mapping[str, str], now: datetime, **columns: Any
 ) -> AlertChannel:
     """A channel that is told what happens from now on. `target` holds address, url, or token and chat_id.
 
-    Raises ChannelRefused.
+    A mailbox is told nothing until its addressee confirmed it (`mail_confirmation`). Raises ChannelRefused.
     """
     most = settings.GOLEM_ALERT_MOST_CHANNELS_PER_PERSON
     if AlertChannel.objects.filter(person=person).count() >= most:
@@ -61,7 +52,13 @@ def create_channel(
             raise ChannelRefused(str(error)) from None
     head = event_log.read_head()
     channel = AlertChannel(
-        person=person, kind=kind, log_id=head.log_id, position=head.position, created_at=now, **columns
+        person=person,
+        kind=kind,
+        log_id=head.log_id,
+        position=head.position,
+        created_at=now,
+        confirmed_at=None if kind is ChannelKind.EMAIL else now,
+        **columns,
     )
     channel.sealed_target = sealed.seal(json.dumps(dict(target)).encode(), bound_to=channel.pk.bytes)
     channel.save()
@@ -69,27 +66,29 @@ def create_channel(
 
 
 def try_channel(*, channel: AlertChannel) -> None:
-    """Send one line now, whatever the hour. Raises NotSent."""
+    """Send one line now, whatever the hour. Raises NotSent, also while the addressee has not confirmed."""
+    if channel.confirmed_at is None:
+        raise NotSent("its address is not confirmed yet; type the code that was mailed there")
     send_lines(channel, [f"This is {channel.label}. Alerts of your golems come here."])
 
 
 def gather_alerts(*, now: datetime) -> int:
     """Write a line for every new event and channel that wants it; forget lines that were sent a month ago. How many."""
     Alert.objects.filter(sent_at__lt=now - KEPT).delete()
-    channels = AlertChannel.objects.filter(disabled_at__isnull=True).values_list("pk", flat=True)
+    channels = _list_told().values_list("pk", flat=True)
     return sum(_gather(pk) for pk in list(channels))
 
 
 def list_due(*, now: datetime) -> list[UUID]:
     """Channels with lines whose time has come."""
-    rows = AlertChannel.objects.filter(Q(next_try_at__isnull=True) | Q(next_try_at__lte=now), disabled_at__isnull=True)
+    rows = _list_told().filter(Q(next_try_at__isnull=True) | Q(next_try_at__lte=now))
     waiting = rows.filter(pk__in=Alert.objects.filter(sent_at__isnull=True).values("channel"))
     return [channel.pk for channel in waiting if _is_due(channel, now)]
 
 
 def send_channel(*, channel_id: UUID, now: datetime) -> bool:
     """Send what waits for one channel as one message; True when it got there. A second worker finds it claimed."""
-    free = AlertChannel.objects.filter(Q(next_try_at__isnull=True) | Q(next_try_at__lte=now), disabled_at__isnull=True)
+    free = _list_told().filter(Q(next_try_at__isnull=True) | Q(next_try_at__lte=now))
     if not free.filter(pk=channel_id).update(next_try_at=now + _LEASE):
         return False
     channel = AlertChannel.objects.get(pk=channel_id)
@@ -112,6 +111,10 @@ def send_channel(*, channel_id: UUID, now: datetime) -> bool:
     Alert.objects.filter(pk__in=[alert.pk for alert in waiting]).update(sent_at=now)
     AlertChannel.objects.filter(pk=channel.pk).update(failures=0, last_error="", next_try_at=None, last_sent_at=now)
     return True
+
+
+def _list_told() -> QuerySet[AlertChannel]:
+    return AlertChannel.objects.filter(disabled_at__isnull=True, confirmed_at__isnull=False)
 
 
 def _put_foremost_first(alerts: Sequence[Alert]) -> list[str]:
@@ -137,8 +140,8 @@ def _is_due(channel: AlertChannel, now: datetime) -> bool:
 @whole
 def _gather(channel_id: UUID) -> int:
     with transaction.atomic():
-        rows = AlertChannel.objects.select_for_update(no_key=True, skip_locked=True, of=("self",))
-        channel = rows.select_related("person").filter(pk=channel_id, disabled_at__isnull=True).first()
+        rows = _list_told().select_for_update(no_key=True, skip_locked=True, of=("self",))
+        channel = rows.select_related("person").filter(pk=channel_id).first()
         if channel is None:
             return 0
         head = event_log.read_head()

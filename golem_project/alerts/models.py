@@ -12,6 +12,8 @@ from django.db.models import Q
 from archetypes_app.models import Golem
 
 MINUTES_OF_A_DAY = 1_440
+MOST_CODES_AN_ADDRESS = 3
+MOST_CODES_A_PERSON = 10
 
 
 class ChannelKind(models.TextChoices):
@@ -50,6 +52,12 @@ class AlertChannel(models.Model):
     last_error = models.CharField(max_length=200, blank=True)
     last_sent_at = models.DateTimeField(null=True, blank=True)
     disabled_at = models.DateTimeField(null=True, blank=True)
+    confirmed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the addressee agreed; nothing is sent before. A chat's own key agrees"
+    )
+    code_digest = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
+    code_ends_at = models.DateTimeField(null=True, blank=True, editable=False)
+    code_tries = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)
     created_at = models.DateTimeField()
 
     class Meta:
@@ -67,6 +75,31 @@ class AlertChannel(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+
+class ConfirmationMail(models.Model):
+    """One mail with a code that went out, so that nobody has a stranger's mailbox filled."""
+
+    person: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    day = models.DateField(db_index=True)
+    address_digest = models.CharField(max_length=64)
+    number_of_address = models.PositiveSmallIntegerField(help_text="Counted from 0 within the day")
+    number_of_person = models.PositiveSmallIntegerField(help_text="Counted from 0 within the day")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["day", "address_digest", "number_of_address"], name="confirmation_mail_of_an_address"
+            ),
+            models.UniqueConstraint(fields=["day", "person", "number_of_person"], name="confirmation_mail_of_a_person"),
+            models.CheckConstraint(
+                condition=Q(number_of_address__lt=MOST_CODES_AN_ADDRESS, number_of_person__lt=MOST_CODES_A_PERSON),
+                name="confirmation_mails_a_day",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day}"
 
 
 class Alert(models.Model):

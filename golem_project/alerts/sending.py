@@ -31,7 +31,7 @@ def send_lines(channel: AlertChannel, lines: Sequence[str]) -> None:
         shown.append(f"and {len(lines) - MOST_LINES} more")
     text = "\n".join(shown)
     if channel.kind == ChannelKind.EMAIL:
-        _mail(target.address, subject=shown[0][:120] if len(lines) == 1 else f"{len(lines)} alerts", text=text)
+        mail_text(target.address, subject=shown[0][:120] if len(lines) == 1 else f"{len(lines)} alerts", text=text)
         return
     try:
         if channel.kind == ChannelKind.WEBHOOK:
@@ -80,7 +80,8 @@ def _post(url: str, body: Mapping[str, object]) -> None:
         raise NotSent(f"the chat answered {answer.status}")
 
 
-def _mail(address: Tainted, *, subject: str, text: str) -> None:
+def mail_text(address: Tainted, *, subject: str, text: str) -> None:
+    """Send one mail. Raises NotSent."""
     if not settings.EMAIL_HOST:
         raise NotSent("this server sends no mail; its operator sets GOLEM_EMAIL_HOST")
     try:

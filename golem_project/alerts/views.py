@@ -15,6 +15,7 @@ from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
 from golem_project.alerts.channels import create_channel, find_channels, try_channel
 from golem_project.alerts.forms import NewChannelForm
+from golem_project.alerts.mail_confirmation import confirm_channel, mail_code
 from golem_project.alerts.models import AlertChannel, ChannelKind
 from golem_project.alerts.sending import NotSent
 from golem_project.alerts.topics import TOPICS
@@ -27,7 +28,7 @@ from tools_app.core.errors import GolemError
 def show_channels(request: HttpRequest) -> HttpResponse:
     """The page. A channel of somebody else is none here."""
     did = request.POST.get("do", "") if request.method == "POST" else ""
-    if did in ("try", "remove"):
+    if did in ("try", "remove", "code", "confirm"):
         _act(request, did)
         return HttpResponseRedirect(reverse("alerts"))
     golems = list_golems_with(request.user, Power.SEE).order_by("name")
@@ -44,7 +45,10 @@ def show_channels(request: HttpRequest) -> HttpResponse:
         except GolemError as error:
             form.add_error(None, error.detail)
         else:
-            messages.success(request, f"{made} is told from now on. Send a test to see that it arrives.")
+            if made.confirmed_at is None:
+                _mail_code(request, made)
+            else:
+                messages.success(request, f"{made} is told from now on. Send a test to see that it arrives.")
             return HttpResponseRedirect(reverse("alerts"))
     context = {
         **admin.site.each_context(request),
@@ -64,6 +68,10 @@ def _act(request: HttpRequest, did: str) -> None:
     elif did == "remove":
         AlertChannel.objects.filter(pk=channel.pk).delete()
         messages.success(request, f"{channel} is removed.")
+    elif did == "code":
+        _mail_code(request, channel)
+    elif did == "confirm":
+        _confirm(request, channel)
     else:
         try:
             try_channel(channel=channel)
@@ -71,6 +79,26 @@ def _act(request: HttpRequest, did: str) -> None:
             messages.error(request, f"{channel} was not told: {error}")
         else:
             messages.success(request, f"A test went to {channel}.")
+
+
+def _mail_code(request: HttpRequest, channel: AlertChannel) -> None:
+    try:
+        mail_code(channel=channel, now=clock.now())
+    except NotSent as error:
+        messages.error(request, f"No code was mailed to {channel}: {error}")
+    except GolemError as error:
+        messages.error(request, f"No code was mailed to {channel}: {error.detail}.")
+    else:
+        messages.success(request, f"A code was mailed to {channel}. Type it below; nothing else is sent there before.")
+
+
+def _confirm(request: HttpRequest, channel: AlertChannel) -> None:
+    try:
+        confirm_channel(channel=channel, code=str(request.POST.get("code", ""))[:40], now=clock.now())
+    except GolemError as error:
+        messages.error(request, f"{channel} is not confirmed: {error.detail}.")
+    else:
+        messages.success(request, f"{channel} is told from now on.")
 
 
 def _say_topics(channel: AlertChannel) -> str:

@@ -8,6 +8,7 @@ Seed: decisions, "The 8 Pi-facing tools"; RFC draft "The Idempotency-Key HTTP He
 from __future__ import annotations
 
 import json
+import logging
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,7 +16,7 @@ from hashlib import sha256
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
@@ -25,8 +26,10 @@ from archetypes_app.models import ApiKey
 from archetypes_app.models.api_key import Scope
 from permits_app.models import IdempotencyRecord
 from tools_app.core import clock
-from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.errors import DatabaseUnavailable, GolemError, Recovery
 from tools_app.core.whole import whole
+
+logger = logging.getLogger(__name__)
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
@@ -117,8 +120,16 @@ class IdempotentView(APIView):
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         final = super().finalize_response(request, response, *args, **kwargs)
         claim, self._claim = self._claim, None
-        if claim is not None:
+        if claim is None:
+            return final
+        try:
             _settle(claim, final)
+        except DatabaseError:
+            # The lock of the claim ends by itself. An answer that says to ask again stays as it is.
+            logger.warning("the claim of an Idempotency-Key could not be settled: the database is away")
+            if _is_kept(final):
+                refusal = super().handle_exception(_answer_lost())
+                return super().finalize_response(request, refusal, *args, **kwargs)
         return final
 
 
@@ -133,23 +144,22 @@ def claim_key(*, api_key: ApiKey, key: str, request_digest: str, now: datetime) 
     token = uuid.uuid4().hex
     locked_until = now + timedelta(seconds=settings.GOLEM_IDEMPOTENCY_LOCK_SECONDS)
     IdempotencyRecord.objects.filter(api_key=api_key, key=key, expires_at__lte=now).delete()
-    try:
-        with transaction.atomic():
-            record = IdempotencyRecord.objects.create(
-                api_key=api_key,
-                key=key,
-                request_digest=request_digest,
-                claim=token,
-                locked_until=locked_until,
-                created_at=now,
-                expires_at=now + timedelta(hours=settings.GOLEM_IDEMPOTENCY_HOURS),
-            )
-        return Claim(record.pk, token)
-    except IntegrityError:
-        pass
+    record = IdempotencyRecord(
+        api_key=api_key,
+        key=key,
+        request_digest=request_digest,
+        claim=token,
+        locked_until=locked_until,
+        created_at=now,
+        expires_at=now + timedelta(hours=settings.GOLEM_IDEMPOTENCY_HOURS),
+    )
+    # Of several at once one is written; the others are no errors, in the database's log either.
+    IdempotencyRecord.objects.bulk_create([record], ignore_conflicts=True)
     existing = IdempotencyRecord.objects.filter(api_key=api_key, key=key).first()
     if existing is None:
         raise IdempotencyKeyInUse("the first request just ended without an answer to keep; send it again")
+    if existing.claim == token:
+        return Claim(existing.pk, token)
     if existing.request_digest != request_digest:
         raise IdempotencyKeyReused("this key came with another path or body before; take a new key")
     if existing.status:
@@ -180,8 +190,19 @@ def answer_again(record: IdempotencyRecord) -> Response:
     )
 
 
+def _answer_lost() -> DatabaseUnavailable:
+    return DatabaseUnavailable(
+        "this was carried out, and its answer could not be kept for a repeat; look the state up before you repeat it",
+        recovery=Recovery.CHECK_STATE,
+    )
+
+
+def _is_kept(response: Response) -> bool:
+    return response.status_code < 500 and response.status_code not in _NOT_KEPT
+
+
 def _settle(claim: Claim, response: Response) -> None:
-    if response.status_code >= 500 or response.status_code in _NOT_KEPT:
+    if not _is_kept(response):
         claim.give_up()
         return
     headers = {name: response[name] for name in _KEPT_HEADERS if response.has_header(name)}

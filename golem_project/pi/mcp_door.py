@@ -89,7 +89,8 @@ async def _call_tool(inner: App, ctx: Any, params: Any) -> Any:
     """One of the eight, answered as the HTTP interface answers it; a refusal is a result with `isError`."""
     types = import_module("mcp_types")
     key = (ctx.meta or {}).get(IDEMPOTENCY_META)
-    headers = {"Idempotency-Key": str(key)} if key is not None else {}
+    # As bytes, so that a key of other letters is refused by its rule and not by the client's encoder.
+    headers = {b"Idempotency-Key": str(key).encode()} if key is not None else {}
     # Whatever a model calls it, it stays one step of the path; what is no tool is refused there by name.
     path = f"/api/v1/pi/{quote(params.name.replace('/', '_'), safe='')}"
     status, body = await _ask(inner, ctx, "POST", path, json=params.arguments or {}, headers=headers)
@@ -101,10 +102,11 @@ async def _call_tool(inner: App, ctx: Any, params: Any) -> Any:
 
 
 async def _ask(
-    inner: App, ctx: Any, method: str, path: str, *, headers: Mapping[str, str] | None = None, json: Any = None
+    inner: App, ctx: Any, method: str, path: str, *, headers: Mapping[bytes, bytes] | None = None, json: Any = None
 ) -> tuple[int, dict[str, Any]]:
     """One request to the HTTP interface of this process, as the caller."""
-    came = {name: ctx.request.headers[name] for name in _PASSED_ON if name in ctx.request.headers}
+    sent = ctx.request.headers
+    came = {name.encode(): sent[name].encode("latin-1") for name in _PASSED_ON if name in sent}
     client = ctx.request.client
     transport = httpx.ASGITransport(app=inner, client=tuple(client) if client else ("127.0.0.1", 0))
     scheme = ctx.request.url.scheme

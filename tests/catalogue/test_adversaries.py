@@ -474,6 +474,15 @@ def test_a_repayment_of_more_than_is_owed_takes_no_more_than_that(door: Door) ->
 
 
 @pytest.mark.protocols("aave_v3")
+def test_repaying_everything_out_of_an_empty_wallet_is_told_what_is_owed(door: Door) -> None:
+    door.do("aave_borrow")
+    sell_all("USDC")(door)
+    problem = door.preview("aave_repay_all")
+    assert (problem["code"], problem["recovery"]) == ("INSUFFICIENT_BALANCE", "FIX_PARAMS")
+    assert 3_000 * USD <= int(problem["needed"]) < 3_001 * USD and "needs 3000" in problem["detail"]
+
+
+@pytest.mark.protocols("aave_v3")
 def test_a_loan_of_300_days_is_repaid_and_its_outcome_verified(door: Door) -> None:
     door.do("aave_borrow")
     door.stage.pass_days(300)

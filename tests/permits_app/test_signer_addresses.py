@@ -17,6 +17,7 @@ from permits_app.custody.signers.choose import open_keystore
 from permits_app.models import SigningKey
 from tests import factories
 from tools_app.core import clock
+from tools_app.core.csv_text import quote_cell, write_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -80,3 +81,33 @@ def test_a_key_that_a_golem_has_or_had_is_no_relayer(settings: Any) -> None:
     settings.GOLEM_RELAYER_ADDRESS = dropped.address
     with pytest.raises(RelayerRefuses):
         relayer.open_relayer()
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "=1",
+        "+1",
+        "-1",
+        "@a",
+        "\t=1",
+        "\r=1",
+        "\n=1",
+        " =1",
+        "\uff1d1",
+        "\uff0b1",
+        "\uff0d1",
+        "\uff20a",
+        "\u200b=1",
+        "\u3000=1",
+    ],
+)
+def test_a_cell_that_a_spreadsheet_would_run_is_quoted(cell: str) -> None:
+    assert quote_cell(cell) == f"'{cell}"
+    [row] = csv.DictReader(io.StringIO("".join(write_rows(["a"], [{"a": cell}])), newline=""))
+    assert row == {"a": f"'{cell}"}
+
+
+def test_other_cells_stay_as_they_are() -> None:
+    for cell in ("a=1", "5-3", "", "Atlas", -5, None):
+        assert quote_cell(cell) == cell

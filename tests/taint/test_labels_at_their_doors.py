@@ -15,8 +15,8 @@ from golem_project.alerts.models import ChannelKind
 from golem_project.alerts.sending import open_target
 from tests.admin.members import log_in
 from tests.admin.rows import page
-from tests.golem_project.alerts.test_alerts import golem as golem
-from tests.golem_project.alerts.test_alerts import refuse, run
+from tests.golem_project.alerts.conftest import golem as golem
+from tests.golem_project.alerts.room import refuse, run
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem
 from tests.receiver import Receiver

@@ -24,6 +24,7 @@ from eth_utils.address import to_checksum_address
 
 from tools_app.chain.known_errors import ERROR_TEXT, PANIC, PANIC_NAMES, find_error
 from tools_app.chain.signatures import AbiEntry, AbiParam, parse_signature
+from tools_app.core.invisible_text import drop_invisible
 from tools_app.toolkit.views import LogEntry
 
 _TEXT_LIMIT: Final = 200
@@ -43,13 +44,13 @@ def checksum(address: str) -> str:
 
 def clean_text(text: str, *, limit: int = _TEXT_LIMIT) -> str:
     """Text of foreign origin, without control, invisible or unassigned characters, and cut to `limit`."""
-    cleaned = "".join(letter for letter in text[: 16 * limit] if _is_visible(letter)).strip()
+    cleaned = "".join(letter for letter in drop_invisible(text[: 16 * limit]) if _is_assigned(letter)).strip()
     return cleaned if len(cleaned) <= limit else cleaned[: limit - 1] + "…"
 
 
-def _is_visible(letter: str) -> bool:
-    category = unicodedata.category(letter)
-    return category[0] != "C" and category not in ("Zl", "Zp")
+def _is_assigned(letter: str) -> bool:
+    """Line feeds and tabs are dropped here too: a name stands on one line."""
+    return unicodedata.category(letter)[0] != "C"
 
 
 def _address_of(data: bytes) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tools_app.chain.abi import checksum, clean_text
+from tools_app.chain.lookalike_symbols import make_skeleton
 from tools_app.chain.tokens import fold_symbol
 from tools_app.core.outside_json import read_json
 from tools_app.toolkit.views import TokenMeta
@@ -51,11 +51,11 @@ def list_listed_tokens(chain_id: int) -> tuple[TokenMeta, ...]:
 def choose_listed(own: Sequence[TokenMeta], listed: Iterable[TokenMeta]) -> tuple[TokenMeta, ...]:
     """Every listed token whose address and symbol are not in `own`; a symbol of two listed tokens names neither."""
     addresses = {token.address for token in own}
-    symbols = {fold_symbol(token.symbol) for token in own}
+    symbols = {make_skeleton(token.symbol) for token in own}
     fresh = [token for token in listed if token.address not in addresses]
     seen = Counter(fold_symbol(token.symbol) for token in fresh)
     keys = {token.address: fold_symbol(token.symbol) for token in fresh}
-    return tuple(t for t in fresh if keys[t.address] not in symbols and seen[keys[t.address]] == 1)
+    return tuple(t for t in fresh if make_skeleton(t.symbol) not in symbols and seen[keys[t.address]] == 1)
 
 
 @lru_cache(maxsize=1)
@@ -81,7 +81,7 @@ def _read_row(row: dict[str, Any]) -> TokenMeta | None:
     symbol, name, decimals = str(row["symbol"]), str(row["name"]), int(row["decimals"])
     if symbol != clean_text(symbol, limit=_LONGEST_SYMBOL) or not symbol or not 0 <= decimals <= _LARGEST_DECIMALS:
         return None
-    if any(unicodedata.category(letter) in ("Cc", "Cf", "Zs") for letter in symbol):
+    if any(letter.isspace() for letter in symbol):
         return None
     return TokenMeta(
         chain_id=int(row["chainId"]),

@@ -11,10 +11,11 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from tools_app.chain.abi import checksum, clean_text
+from tools_app.chain.lookalike_symbols import make_skeleton
 from tools_app.chain.networks import Network
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.views import NATIVE, TokenMeta
@@ -23,7 +24,7 @@ _SYMBOL_LENGTH: Final = 24
 _NAME_LENGTH: Final = 64
 _LARGEST_DECIMALS: Final = 36
 UNREGISTERED_MARK: Final = " (not the registered one)"
-# Cyrillic and Greek letters that look like Latin ones, after case folding.
+# Cyrillic and Greek letters that look like Latin ones, after case folding: an agent who types one means the token.
 _LOOKALIKES: Final = str.maketrans("авекмнорстухіѕјԁαβεζηικμνορτυχ", "abekmhopctyxisjdabezhikmnoptyx")
 
 
@@ -93,12 +94,16 @@ class TokenRegistry:
 
     def is_impostor(self, symbol: str) -> bool:
         """Whether an unregistered token with this symbol would pass for a registered one."""
-        return fold_symbol(symbol) in self._by_symbol
+        return make_skeleton(symbol) in self._skeletons
+
+    @cached_property
+    def _skeletons(self) -> frozenset[str]:
+        return frozenset(make_skeleton(token.symbol) for token in self._by_address.values())
 
 
 @lru_cache(maxsize=4_096)
 def fold_symbol(symbol: str) -> str:
-    """A symbol as it is compared: letters that look alike made one, case and invisible characters dropped."""
+    """A symbol as it is looked up: case and invisible characters dropped, letters of other alphabets made Latin."""
     return clean_text(unicodedata.normalize("NFKC", symbol)).casefold().translate(_LOOKALIKES)
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
-_RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")
+from tools_app.core.invisible_text import drop_invisible
+
+_RUN_BY_SPREADSHEETS = ("=", "+", "-", "@")
+_SPLITS_CELLS = ("\t", "\r", "\n")
 
 
 def write_rows(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
@@ -26,7 +30,10 @@ def quote_cell(value: object) -> object:
     if value is None or isinstance(value, int | Decimal):
         return value
     text = str(value)
-    return f"'{text}" if text.startswith(_RUN_BY_SPREADSHEETS) else text
+    # Full-width signs, and signs behind spaces or invisible characters, are read as the plain ones.
+    read = unicodedata.normalize("NFKC", drop_invisible(text)).lstrip()
+    is_run = read.startswith(_RUN_BY_SPREADSHEETS) or text.startswith(_SPLITS_CELLS)
+    return f"'{text}" if is_run else text
 
 
 def _take(out: io.StringIO) -> str:

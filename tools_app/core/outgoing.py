@@ -20,7 +20,13 @@ from urllib.parse import SplitResult, urlsplit
 from tools_app.core import clock
 
 MOST_ANSWER_BYTES = 4_096
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+WEB_PORTS = frozenset({443, 8443})
+"""The ports of a public host that may be asked; a mail server or a database behind another never is."""
+
+_UNICAST = ipaddress.ip_network("2000::/3")
+_DOCUMENTATION = ipaddress.ip_network("3fff::/20")
+_OLD_RELAYS = ipaddress.ip_network("192.88.99.0/24")
+_ISATAP = 0x0000_5EFE
 _LONGEST_URL = 500
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -60,13 +66,16 @@ def check_url(url: str, *, allows_private: bool) -> SplitResult:
         raise AddressRefused("the URL must be short and plain ASCII without spaces")
     try:
         parts = urlsplit(url)
-        _port = parts.port
+        port = parts.port
     except ValueError:
         raise AddressRefused("the URL is malformed") from None
     if parts.scheme not in ({"https", "http"} if allows_private else {"https"}):
         raise AddressRefused("the URL must begin with https://")
     if not parts.hostname or parts.username is not None or parts.password is not None or parts.fragment:
         raise AddressRefused("the URL needs a host, and may hold no user, password or fragment")
+    if not allows_private and port is not None and port not in WEB_PORTS:
+        allowed = " and ".join(str(each) for each in sorted(WEB_PORTS))
+        raise AddressRefused(f"port {port} is not one of the web; {allowed} are taken")
     return parts
 
 
@@ -88,18 +97,25 @@ def resolve(url: str, *, allows_private: bool) -> Target:
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is one of the open internet, looking through every form that carries an IPv4 address."""
-    if isinstance(address, ipaddress.IPv6Address):
-        inner: list[Address] = [found for found in (address.ipv4_mapped, address.sixtofour) if found is not None]
-        if address.teredo is not None:
-            inner += address.teredo
-        if address in _NAT64:
-            inner.append(ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF))
-        if not all(is_public(found) for found in inner):
-            return False
-        if address.ipv4_mapped is not None:
-            return True
-    return address.is_global and not address.is_multicast and not address.is_reserved and not address.is_unspecified
+    """Tells whether an address is one of the open internet, looking through every form that carries an IPv4 address."""
+    if isinstance(address, ipaddress.IPv4Address):
+        is_special = address.is_multicast or address.is_reserved or address.is_unspecified or address in _OLD_RELAYS
+        return address.is_global and not is_special
+    if address.ipv4_mapped is not None:
+        return is_public(address.ipv4_mapped)
+    if not all(is_public(found) for found in _list_carried(address)):
+        return False
+    return address in _UNICAST and address.is_global and address not in _DOCUMENTATION
+
+
+def _list_carried(address: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
+    """The IPv4 addresses to which a gateway on the way would hand packets on."""
+    carried = [] if address.sixtofour is None else [address.sixtofour]
+    if address.teredo is not None:
+        carried += address.teredo
+    if (int(address) >> 32) & 0xFDFF_FFFF == _ISATAP:
+        carried.append(ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF))
+    return carried
 
 
 def post(

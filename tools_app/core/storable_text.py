@@ -6,35 +6,27 @@ or hide an instruction.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-_KEPT: Final = "\n\t"
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+from tools_app.core.invisible_text import drop_invisible
 
 
 def make_plain(text: str) -> str:
-    """`text` without control, format (zero-width, direction marks, tags), surrogate and private-use characters.
+    """`text` without characters that nobody sees (`invisible_text` says which).
 
     Line feeds, tabs and every script are kept. The one rule for free text of owners, agents and models.
     """
-    if text.isprintable():
-        return text
-    return "".join(one for one in text if one.isprintable() or one in _KEPT or not _is_hidden(one))
+    return drop_invisible(text)
 
 
 def make_plain_value(value: Any) -> Any:
     """`value` (JSON-ready) with every text in it storable and plain, names of members too; the rest is as it was."""
     if isinstance(value, str):
-        return value if value.isprintable() else make_plain(make_storable(value))
+        return make_plain(make_storable(value))
     if isinstance(value, Mapping):
         return {make_plain_value(name): make_plain_value(member) for name, member in value.items()}
     return [make_plain_value(member) for member in value] if isinstance(value, list | tuple) else value
-
-
-def _is_hidden(character: str) -> bool:
-    return unicodedata.category(character) in _HIDDEN
 
 
 def make_storable(value: Any) -> Any:

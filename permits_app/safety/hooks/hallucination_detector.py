@@ -26,10 +26,13 @@ from permits_app.safety.figures import format_amount
 from permits_app.safety.hook import Allow, HookCall, HookStage, Verdict
 from permits_app.safety.record_reader import records_of
 from permits_app.safety.token_calls import list_recipients, read_token_call
+from permits_app.words.look_alikes import find_look_alike
 from tools_app.chain.abi import clean_text
+from tools_app.chain.lookalike_symbols import make_skeleton
 from tools_app.chain.token_lists import choose_listed, list_listed_tokens
-from tools_app.chain.tokens import UNREGISTERED_MARK, fold_symbol
+from tools_app.chain.tokens import UNREGISTERED_MARK
 from tools_app.core.errors import InsufficientBalance, Recovery
+from tools_app.core.invisible_text import is_invisible
 from tools_app.standards.erc20 import BALANCE_OF, TOTAL_SUPPLY
 from tools_app.standards.loan_callback import list_contracts, unfold
 from tools_app.toolkit.context import ChainReader, ReadCall
@@ -45,10 +48,6 @@ _BURN_ADDRESSES: Final = frozenset(
     }
 )
 _LARGEST_PRECOMPILE: Final = 0xFFFF
-_LOOK_ALIKE_DIGITS: Final = 4
-
-# Letters of other alphabets that are drawn like Latin ones, as they are used to forge symbols.
-_CONFUSABLE: Final = str.maketrans("аеорсухіѕјһԁтнмвкαορντιсε", "aeopcyxisjhdthmbkaopvtice")
 _INSTRUCTION: Final = re.compile(
     r"(?ix)"
     r"https?://|www\.|\b[a-z0-9-]+\.(?:com|net|org|io|xyz|app|finance|fi|eth|gift|claims?|site|top|vip)\b"
@@ -71,7 +70,6 @@ _TRUTHS: Final = {
     "code_changed": "the code it had when it was first seen",
     "supply": "no more than there is of the token",
 }
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
 _is_checksum_address = lru_cache(maxsize=8_192)(is_checksum_address)
@@ -160,7 +158,7 @@ def judge_checksums(*, plan: TxPlan, recipients: Iterable[str]) -> Reject | None
 def judge_registry(*, tokens: Iterable[TokenMeta], registered: Iterable[TokenMeta]) -> Reject | None:
     """A token passes for a registered one, or is described otherwise than the registry describes it."""
     by_address = {token.address: token for token in registered}
-    by_symbol = {skeleton(token.symbol): token for token in by_address.values()}
+    by_symbol = {make_skeleton(token.symbol): token for token in by_address.values()}
     for token in tokens:
         own = by_address.get(token.address)
         if own is not None:
@@ -173,7 +171,7 @@ def judge_registry(*, tokens: Iterable[TokenMeta], registered: Iterable[TokenMet
                     limit=own.symbol,
                 )
             continue
-        twin = by_symbol.get(skeleton(token.symbol.removesuffix(UNREGISTERED_MARK)))
+        twin = by_symbol.get(make_skeleton(token.symbol.removesuffix(UNREGISTERED_MARK)))
         if twin is not None or token.is_registered:
             right = f"; {twin.symbol} is {twin.address}" if twin is not None else ""
             return _unlike(
@@ -227,10 +225,13 @@ def judge_recipients(*, plan: TxPlan, recipients: Iterable[str], account: str) -
 
 def judge_look_alikes(*, recipients: Iterable[str], known: Iterable[str]) -> Reject | None:
     """A recipient begins and ends like an address the golem knows, and is another: address poisoning."""
-    by_ends = {_ends(address): address for address in known}
+    named = [(address, address) for address in known]
     for recipient in recipients:
-        twin = by_ends.get(_ends(recipient))
-        if twin is not None and twin.lower() != recipient.lower():
+        found = (
+            None if any(recipient.lower() == other.lower() for other, _ in named) else find_look_alike(recipient, named)
+        )
+        if found is not None:
+            twin = found[0]
             return _unlike(
                 "look_alike",
                 f"{recipient} looks like {twin}, which the golem knows, but is another address",
@@ -364,21 +365,10 @@ def read_facts(*, plan: TxPlan, chain: ChainReader, account: str) -> dict[str, T
 
 def find_untrusted(text: str) -> str:
     """What is wrong with a text from outside, in words, or nothing."""
-    if any(unicodedata.category(letter) in _HIDDEN for letter in text):
+    if any(letter in "\n\t" or is_invisible(letter) for letter in text):
         return "hidden or control characters"
     plain = unicodedata.normalize("NFKC", text)
     return "text that reads like an instruction or an address of a site" if _INSTRUCTION.search(plain) else ""
-
-
-def skeleton(symbol: str) -> str:
-    """A symbol as an eye reads it: case, accents, invisible characters and look-alike letters removed."""
-    folded = unicodedata.normalize("NFKD", fold_symbol(symbol)).translate(_CONFUSABLE)
-    return "".join(letter for letter in folded if not unicodedata.combining(letter)).replace("0", "o").replace("1", "l")
-
-
-def _ends(address: str) -> tuple[str, str]:
-    digits = address[2:].lower()
-    return digits[:_LOOK_ALIKE_DIGITS], digits[-_LOOK_ALIKE_DIGITS:]
 
 
 def _unlike(rule: str, reason: str, *, observed: str = "", limit: str = "", would_pass: str = "") -> Reject:

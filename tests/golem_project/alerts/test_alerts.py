@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-import socketserver
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,7 +14,6 @@ from django.test import Client
 from django.urls import reverse
 
 from archetypes_app.models import Golem, GolemMember
-from archetypes_app.owner_group import ensure_owner_group
 from golem_project.alerts import channels
 from golem_project.alerts.models import Alert, AlertChannel, ChannelKind
 from golem_project.alerts.sending import NotSent
@@ -26,68 +23,15 @@ from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
 from permits_app.models.permit import PermitStatus
 from tests import factories
-from tests.golem_project.alerts.room import QUIET, make_channel, read_texts, run
+from tests.golem_project.alerts.room import QUIET, MailServer, make_channel, make_mailbox, read_texts, refuse, run
 from tests.live_golem import LiveGolem
 from tests.receiver import Receiver
-from tools_app.core import clock, event_bus
+from tools_app.core import clock
 from tools_app.core.event_schemas import SCHEMAS
-from tools_app.core.events import Event, EventType
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 NIGHT = datetime(2026, 5, 1, 23, 30, tzinfo=UTC)
 TOKEN = "123456:abcdefghijklmnopqrstuvwxyz"
-
-
-class MailServer:
-    """As much of SMTP as a client of the standard library speaks; keeps what it got."""
-
-    def __init__(self) -> None:
-        self.got: list[str] = []
-        mails = self.got
-
-        class Handler(socketserver.StreamRequestHandler):
-            def handle(self) -> None:
-                self.wfile.write(b"220 here\r\n")
-                while line := self.rfile.readline().strip().upper():
-                    if line == b"DATA":
-                        self.wfile.write(b"354 go on\r\n")
-                        text = b""
-                        while not text.endswith(b"\r\n.\r\n"):
-                            text += self.rfile.readline()
-                        mails.append(text.decode())
-                    self.wfile.write(b"250 fine\r\n" if line != b"QUIT" else b"221 bye\r\n")
-                    if line == b"QUIT":
-                        return
-
-        self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-
-@pytest.fixture
-def mail_server(settings: Any) -> Iterator[MailServer]:
-    made = MailServer()
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    settings.EMAIL_HOST, settings.EMAIL_PORT, settings.EMAIL_USE_TLS = "127.0.0.1", made.port, False
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
-
-
-@pytest.fixture
-def golem(db: None) -> Golem:
-    owner = factories.make_owner(name="ana")
-    owner.groups.add(ensure_owner_group())
-    return factories.make_golem(owner=owner, name="Atlas")
-
-
-def refuse(golem: Golem, code: str = "SPENDING_LIMIT") -> None:
-    event_bus.emit(
-        golem_id=golem.pk,
-        event=Event(EventType.POLICY_LIMIT_HIT, {"code": code, "action_type": "swap"}),
-        now=clock.now(),
-    )
 
 
 def test_every_event_of_a_topic_is_one_that_is_emitted_and_has_what_its_sentence_names() -> None:
@@ -266,14 +210,7 @@ def test_telegram_is_called_with_its_token_which_no_page_and_no_error_repeats(
 
 @pytest.mark.django_db(transaction=True)
 def test_a_mail_arrives_with_the_lines_and_one_subject(golem: Golem, mail_server: MailServer) -> None:
-    channels.create_channel(
-        person=golem.owner,
-        kind=ChannelKind.EMAIL,
-        target={"address": "ana@example.org"},
-        now=clock.now(),
-        label="mail",
-        topics=["decide"],
-    )
+    make_mailbox(golem, topics=["decide"], confirmed_at=clock.now())
     refuse(golem)
     request_operation(golem=golem, name="live", arguments={}, owner=golem.owner, reason="ready", now=clock.now())
     assert run() == 1

@@ -45,8 +45,12 @@ def assert_plain(*found: Any) -> None:
 
 def test_the_rule_keeps_every_script_and_drops_what_nobody_sees() -> None:
     assert make_plain(DIRTY) == CLEAN
-    for kept in ("Grüße an\tАня\n日本語 العربية", "עברית", "🙂 ok"):
+    for kept in ("Grüße an\tАня\n日本語 العربية", "עברית", "🙂 ok", "e\u0301", "❤\ufe0f 1\ufe0f"):
         assert make_plain(kept) == kept
+    for hidden in "\u00ad\u034f\u115f\u1160\u17b4\u180b\u2800\u3164\ufe00\ufe0f\uffa0\ufff0\ufffc\U0001d159\U000e0100":
+        assert make_plain(f"ig{hidden}nore") == "ignore", hex(ord(hidden))
+    assert make_plain("❤\ufe0f\ufe0f\ufe0e") == "❤\ufe0f", "one selector an emoji, so that none carries words"
+    assert make_plain("10\u00a0000\u3000USDC") == "10 000 USDC"
 
 
 def test_cancelling_and_halting_keep_plain_words(make_agent: MakeAgent) -> None:

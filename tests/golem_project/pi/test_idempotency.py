@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, OperationalError, connection
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.views import APIView
 
@@ -17,10 +17,11 @@ from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.models.api_key import Scope
 from golem_project.pi import urls
 from golem_project.pi.idempotency import Claim, IdempotencyKeyInUse, IdempotentView, claim_key
+from memory_app.models import Directive
 from permits_app.actions.sweep import forget_answers
 from permits_app.models import ActionPermit, IdempotencyRecord
 from tests.factories.golems import make_golem, make_owner
-from tests.golem_project.pi.conftest import Agent
+from tests.golem_project.pi.conftest import Agent, assert_problem
 from tools_app.core import clock
 
 CHANGE = {"section": "Notes", "change": "Buy low.", "reason": "because"}
@@ -111,19 +112,69 @@ def test_of_sixty_four_requests_at_once_one_is_the_first(transactional_db: None)
     golem = make_golem(owner=make_owner(name="idempotent"))
     key = create_api_key(golem=golem, scopes=Scope.values, label="t", created_by=golem.owner, now=clock.now()).key
     gate = threading.Barrier(64)
+    errors: list[DatabaseError] = []
+
+    def note_errors(execute: Any, *args: Any) -> Any:
+        try:
+            return execute(*args)
+        except DatabaseError as error:
+            errors.append(error)
+            raise
 
     def claim(_: int) -> str:
         try:
+            connection.execute_wrappers.append(note_errors)
             gate.wait(timeout=60)
             return type(claim_key(api_key=key, key="k", request_digest="0x1", now=clock.now())).__name__
         except IdempotencyKeyInUse:
             return "in use"
         finally:
+            connection.execute_wrappers.clear()
             connection.close()
 
     with ThreadPoolExecutor(64) as pool:
         answers = Counter(pool.map(claim, range(64)))
     assert answers == {"Claim": 1, "in use": 63}
+    assert not errors, "the log of the database tells of no error where nothing is wrong"
+
+
+def lose(statement: str) -> Any:
+    """The database goes away when a claim is settled by this kind of statement."""
+
+    def execute(run: Any, sql: Any, *args: Any) -> Any:
+        if (
+            str(sql).startswith(statement)
+            and '"permits_app_idempotencyrecord"."claim"' in str(sql).partition("WHERE")[2]
+        ):
+            raise OperationalError("the connection is gone")
+        return run(sql, *args)
+
+    return connection.execute_wrapper(execute)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_that_cannot_be_kept_says_to_look_the_state_up(agent: Agent) -> None:
+    with lose("UPDATE"):
+        problem = assert_problem(
+            agent.post("update_directive", CHANGE, **KEY), 503, "DATABASE_UNAVAILABLE", "CHECK_STATE"
+        )
+    assert "was carried out" in problem["detail"]
+    assert Directive.objects.filter(golem=agent.golem).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_refusal_whose_claim_cannot_be_given_up_stays_the_refusal(agent: Agent, settings: Any) -> None:
+    taken = {"Idempotency-Key": "two-2"}
+    with connection.execute_wrapper(lose_directives), lose("DELETE"):
+        assert_problem(agent.post("update_directive", CHANGE, **taken), 503, "DATABASE_UNAVAILABLE", "WAIT")
+    record = IdempotencyRecord.objects.get(key="two-2")
+    assert record.status == 0, "its lock ends by itself, and then the same key may try again"
+
+
+def lose_directives(run: Any, sql: Any, *args: Any) -> Any:
+    if "memory_app_directive" in str(sql):
+        raise OperationalError("the connection is gone")
+    return run(sql, *args)
 
 
 def test_the_schema_documents_the_header_at_every_post_with_an_effect() -> None:

@@ -166,6 +166,14 @@ def test_a_repeated_call_with_its_key_happens_once(web_port: int, door: Door) ->
     assert ActionPermit.objects.count() == 1
 
 
+@pytest.mark.parametrize("key", ["é", "\u4f60", "a b", "a\nb", "x" * 201])
+def test_a_key_of_other_letters_is_refused_by_its_rule(web_port: int, agent: Agent, key: str) -> None:
+    change = {"section": "Notes", "change": "Buy low.", "reason": "because"}
+    meta = {"golem/idempotency-key": key}
+    answer = call(web_port, agent.key.token, "update_directive", change, meta=meta).structured_content
+    assert (answer["code"], answer["recovery"]) == ("IDEMPOTENCY_KEY_INVALID", "FIX_PARAMS")
+
+
 def test_megabytes_and_what_is_no_message_are_refused(web_port: int, agent: Agent) -> None:
     url, headers = f"http://127.0.0.1:{web_port}/mcp", {"Authorization": f"Bearer {agent.key.token}"}
     accept = {**headers, "Accept": "application/json, text/event-stream", "Content-Type": "application/json"}

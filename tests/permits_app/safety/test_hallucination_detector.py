@@ -29,13 +29,13 @@ from permits_app.safety.hooks.hallucination_detector import (
     judge_recipients,
     judge_registry,
     read_facts,
-    skeleton,
 )
 from permits_app.safety.record_reader import RecordReader
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import ACCOUNT, OTHER, ROUTER, USDC, WBTC, WETH, live_call, plain_call, swap_call
 from tools_app.chain.abi import checksum
+from tools_app.chain.lookalike_symbols import make_skeleton
 from tools_app.chain.running_code import RunningCode
 from tools_app.core.errors import InsufficientBalance, Recovery
 from tools_app.standards import erc20
@@ -215,13 +215,15 @@ def test_people_and_the_golem_itself_may_be_paid() -> None:
 
 
 def test_an_address_that_begins_and_ends_like_a_known_one_is_refused() -> None:
-    twin = checksum(OTHER[:6] + "0" * 32 + OTHER[-4:])
-    nearly = checksum(OTHER[:5] + "0" * 33 + OTHER[-4:])
+    nearly = [checksum(OTHER[:4] + "0" * 34 + OTHER[-4:]), checksum(OTHER[:5] + "0" * 34 + OTHER[-3:])]
     assert judge_look_alikes(recipients=(OTHER,), known={OTHER, ACCOUNT}) is None
-    assert judge_look_alikes(recipients=(STRANGE, nearly), known={OTHER, ACCOUNT}) is None
-    refusal = judge_look_alikes(recipients=(twin,), known={OTHER, ACCOUNT})
-    assert refusal is not None
-    assert (refusal.observed, refusal.limit) == (twin, OTHER)
+    assert judge_look_alikes(recipients=(STRANGE, *nearly), known={OTHER, ACCOUNT}) is None
+    for begin, end in ((4, 4), (3, 4), (4, 3)):
+        twin = checksum(OTHER[: 2 + begin] + "0" * (40 - begin - end) + OTHER[-end:])
+        refusal = judge_look_alikes(recipients=(twin,), known={OTHER, ACCOUNT})
+        assert refusal is not None, (begin, end)
+        assert (refusal.observed, refusal.limit) == (twin, OTHER)
+        assert judge_look_alikes(recipients=(twin,), known={OTHER, twin}) is None, "it is known itself"
 
 
 @pytest.mark.parametrize(("deadline", "passes"), [(None, True), (1_001, True), (1_000, False), (999, False)])
@@ -258,9 +260,10 @@ def test_code_that_changed_is_refused_until_an_operator_looked_at_it() -> None:
 
 
 def test_a_skeleton_joins_what_an_eye_cannot_tell_apart() -> None:
-    assert skeleton("W\u0411TC") != skeleton("WBTC")
-    assert skeleton("\u0391AVE") == skeleton("AAVE")
-    assert skeleton("D0GE") == skeleton("doge")
+    for forged, real in (("\u0391AVE", "AAVE"), ("D0GE", "doge"), ("U5DC", "USDC"), ("USD\u20ae", "USDT")):
+        assert make_skeleton(forged) == make_skeleton(real)
+    for other, real in (("WBTD", "WBTC"), ("stETH", "wstETH"), ("USDC.e", "USDC"), ("\u0416BTC", "WBTC")):
+        assert make_skeleton(other) != make_skeleton(real)
 
 
 def test_a_local_write_has_nothing_to_check() -> None:

@@ -15,7 +15,7 @@ from tools_app.chain.reader import PinnedReader
 from tools_app.chain.tokens import UNREGISTERED_MARK, TokenNotFound, TokenRegistry, fold_symbol
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.params import check_address
-from tools_app.toolkit.views import NATIVE
+from tools_app.toolkit.views import NATIVE, TokenMeta
 
 
 def test_a_registered_token_is_found_by_symbol_in_any_case_and_by_address(reader: PinnedReader, chain: World) -> None:
@@ -168,3 +168,17 @@ def test_a_deployment_file_of_another_chain_or_with_a_symbol_twice_is_refused(
     (tmp_path / "31337.json").write_text(json.dumps(content))
     with pytest.raises(ValueError, match=r"describes chain|registers a symbol twice"):
         load_deployment(KNOWN_NETWORKS[31337], folder=tmp_path)
+
+
+FORGED = (
+    ["U5DC", "USD\u0421", "\u1d1c\ua731\u1d05\u1d04", "USD\u010a", "\uff35\uff33\uff24\uff23", "\U0001d414SDC"]
+    + ["U\ufe0fSDC", "US\u00d0C", "\u144cSDC", "U$DC", "USD\u217d", "usdc.", " USDC"]
+    + ["U\u0405DC", "USD\u03f9", "U\u0455dc", "USD\u2ca4", "\u24ca\u24c8\u24b9\u24b8", "U\u054fDC", "US\u15eaC"]
+)
+
+
+@pytest.mark.parametrize("symbol", FORGED)
+def test_every_forged_symbol_is_marked(symbol: str) -> None:
+    registry = TokenRegistry(KNOWN_NETWORKS[1], (TokenMeta(1, PUBLIC_TOKENS[1][1][1], "USDC", 6, "USD Coin", True),))
+    assert registry.is_impostor(symbol), symbol
+    assert not registry.is_impostor("USDT") and not registry.is_impostor("USDC.e")

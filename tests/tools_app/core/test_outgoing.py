@@ -42,6 +42,19 @@ from tools_app.core.outgoing import AddressRefused, ExchangeFailed
         "192.0.2.1",
         "2001:db8::1",
         "2001:0:7f00:1::",
+        "fec0::1",
+        "::10.0.0.1",
+        "64:ff9b:1::1",
+        "64:ff9b::101:101",
+        "100::1",
+        "2001:2::1",
+        "3fff::1",
+        "5f00::1",
+        "4000::1",
+        "192.88.99.1",
+        "198.18.0.1",
+        "2a00:1450::5efe:a00:1",
+        "2a00:1450::200:5efe:a00:1",
     ],
 )
 def test_an_address_that_is_not_public_is_refused_in_every_disguise(
@@ -54,9 +67,22 @@ def test_an_address_that_is_not_public_is_refused_in_every_disguise(
         outgoing.resolve("https://hooks.example.org/x", allows_private=False)
 
 
-@pytest.mark.parametrize("address", ["1.1.1.1", "2606:4700:4700::1111", "::ffff:1.1.1.1"])
+@pytest.mark.parametrize("address", ["1.1.1.1", "2606:4700:4700::1111", "::ffff:1.1.1.1", "2a00:1450::5efe:101:101"])
 def test_a_public_address_is_let_through(address: str) -> None:
     assert outgoing.is_public(ipaddress.ip_address(address))
+
+
+@pytest.mark.parametrize(
+    ("port", "passes"), [("", True), (":443", True), (":8443", True), (":25", False), (":6379", False), (":442", False)]
+)
+def test_only_ports_of_the_web_are_asked_of_public_hosts(port: str, passes: bool) -> None:
+    url = f"https://hooks.example.org{port}/x"
+    if passes:
+        assert outgoing.check_url(url, allows_private=False).hostname == "hooks.example.org"
+    else:
+        with pytest.raises(AddressRefused, match=r"not one of the web; 443 and 8443"):
+            outgoing.check_url(url, allows_private=False)
+    assert outgoing.check_url(url, allows_private=True).hostname == "hooks.example.org"
 
 
 def test_one_private_address_among_public_ones_is_enough_to_refuse(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -186,7 +186,7 @@ class Lender:
         if withdraw_collateral:
             desk.check_leaves_whole(amount, owed)
         wanted = min(owed, wallet) if amount == EVERYTHING else min(amount, owed)
-        check_enough(desk.token, balance=wallet, needed=owed if withdraw_collateral else max(1, wanted))
+        check_enough(desk.token, balance=wallet, needed=owed if withdraw_collateral or not wanted else wanted)
         # Interest goes on until the call runs; the pool takes what is owed then and no more.
         margin = interest_in(owed, desk.stand.reserve.rate_of(mode), PLAN_SECONDS) if wanted == owed else 0
         at_most = min(wallet, wanted + margin)

@@ -1,7 +1,7 @@
 """The ASGI entry point. Views and middleware are synchronous, so a request crosses into a thread once.
 
 Event streams and A2A are served in front of Django, on the event loop, and so is the Model Context Protocol where it is
-on; what is not HTTP is refused before all of them.
+on; what is not HTTP is refused before all of them. Before the doors stands what bounds a body and gives turns.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ django.setup(set_prefix=False)
 from golem_project.a2a.late_door import LateDoor  # noqa: E402
 from golem_project.boot import check_before_serving  # noqa: E402
 from golem_project.checked_start import CheckedStart  # noqa: E402
+from golem_project.front.door import FrontDoor  # noqa: E402
 from golem_project.pi.mcp_door import McpDoor  # noqa: E402
 from golem_project.plain_http import PlainHttp  # noqa: E402
 from golem_project.stream.sse import EventStream  # noqa: E402
@@ -29,4 +30,5 @@ from golem_project.threaded_handler import ThreadedHandler  # noqa: E402
 
 event_stream = EventStream(ThreadedHandler())
 doors = McpDoor(LateDoor(event_stream, events=event_stream))
-application = CheckedStart(PlainHttp(doors), check=check_before_serving)
+front_door = FrontDoor(doors)
+application = CheckedStart(PlainHttp(front_door), check=check_before_serving)

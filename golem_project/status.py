@@ -21,6 +21,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from golem_project.front.shared_answer import Shared
 from golem_project.pi.exception_handler import known_errors
 from golem_project.settings.environment import BASE_DIR
 from permits_app.permits.blockage import list_blocked_accounts, list_stuck_chains
@@ -34,6 +35,7 @@ from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.whole import count_repeated
 from tools_app.toolkit.registry import REGISTRY
 
+_readiness: Shared[dict[str, Any]] = Shared()
 _BROKER_TIMEOUT_SECONDS = 2
 _CHAIN_BUDGET_MS = 3_000
 _MOST_ACCOUNTS = 10
@@ -62,11 +64,8 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
     `degraded` says that requests are answered and yet commits of some account or chain do not go on: `stuck` names it.
     """
-    checks = [_run_check(name, check) for name, check in _CHECKS]
-    is_ready = all(check["ok"] for check in checks)
-    stuck = _list_stuck()
-    body = {"ready": is_ready, "degraded": stuck is None or bool(stuck), "checks": checks, "stuck": stuck or []}
-    return JsonResponse(body, status=200 if is_ready else 503)
+    body = _readiness.ask(_check_all)
+    return JsonResponse(body, status=200 if body["ready"] else 503)
 
 
 @require_safe
@@ -135,6 +134,13 @@ def list_licences() -> list[dict[str, str]]:
         for package in packages
     ]
     return fetched + [{"what": what, "licence": licence, "how": f"wheel {wheel}"} for what, licence, wheel in _WHEELS]
+
+
+def _check_all() -> dict[str, Any]:
+    checks = [_run_check(name, check) for name, check in _CHECKS]
+    is_ready = all(check["ok"] for check in checks)
+    stuck = _list_stuck()
+    return {"ready": is_ready, "degraded": stuck is None or bool(stuck), "checks": checks, "stuck": stuck or []}
 
 
 def describe_errors() -> list[dict[str, Any]]:

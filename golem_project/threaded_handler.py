@@ -8,7 +8,7 @@ caller holds no thread; then one kept thread does everything from the request's 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Generator, Iterable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 
@@ -47,13 +47,19 @@ class ThreadedHandler(ASGIHandler):
             return
         loop = asyncio.get_running_loop()
         # In the thread's own context: what a library keeps by context lasts as long as the thread.
-        for message in await loop.run_in_executor(self._threads, self._answer, scope, body, send, loop):
-            await send(message)
+        left = await loop.run_in_executor(self._threads, self._answer, scope, body, send, loop)
+        try:
+            for message in left:
+                await send(message)
+        finally:
+            left.close()
 
     def _answer(
         self, scope: Scope, body: IO[bytes], send: Send, loop: asyncio.AbstractEventLoop
-    ) -> list[dict[str, Any]]:
-        """The messages that are still to be sent; a streamed answer is sent from here, piece by piece."""
+    ) -> Generator[dict[str, Any], None, None]:
+        """The messages that are still to be sent; a streamed answer is sent from here, piece by piece. A file is not:
+        who reads it slowly would keep the thread.
+        """
         with body:
             set_script_prefix(get_script_prefix(scope))
             signals.request_started.send(sender=self.__class__, scope=scope)
@@ -63,12 +69,15 @@ class ThreadedHandler(ASGIHandler):
             try:
                 start = {"type": "http.response.start", "status": response.status_code, "headers": _headers(response)}
                 if not response.streaming:
-                    return [start, {"type": "http.response.body", "body": response.content}]
-                if isinstance(response, FileResponse):
-                    response.block_size = self.chunk_size
+                    return _give([start, {"type": "http.response.body", "body": response.content}], [])
+                file: Any = response if isinstance(response, FileResponse) else None
+                if file is not None:
+                    file.block_size = self.chunk_size
+                    closers, file._resource_closers = file._resource_closers, []
+                    return _give(_stream(response, start), closers)
                 for message in _stream(response, start):
                     asyncio.run_coroutine_threadsafe(_send(send, message), loop).result()
-                return []
+                return _give([], [])
             finally:
                 # Ends the request: its database connection goes back to the pool.
                 response.close()
@@ -76,6 +85,17 @@ class ThreadedHandler(ASGIHandler):
 
 async def _send(send: Send, message: dict[str, Any]) -> None:
     await send(message)
+
+
+def _give(
+    messages: Iterable[dict[str, Any]], closers: list[Callable[[], None]]
+) -> Generator[dict[str, Any], None, None]:
+    """The messages, and at the end, however it comes, what is to be closed."""
+    try:
+        yield from messages
+    finally:
+        for close in closers:
+            close()
 
 
 def _stream(response: Any, start: dict[str, Any]) -> Any:

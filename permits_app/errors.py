@@ -135,6 +135,16 @@ class TooManyWaiting(GolemError):
     title = "Too many commits of this key are waiting"
 
 
+class TooManyPreviews(GolemError):
+    """As many previews of this owner, or of all, wait as may. `data` has retry_after_seconds."""
+
+    code = "TOO_MANY_PREVIEWS_WAITING"
+    http_status = 429
+    recovery = Recovery.WAIT
+    cleared_by = "one of the previews that wait is answered"
+    title = "Too many previews wait"
+
+
 class PolicyRejected(GolemError):
     """A safety hook refused. `data` has hook, rule, observed, limit, remaining, resets_at, would_pass."""
 

@@ -34,6 +34,11 @@ class Caller:
         return f"key:{self.key.prefix}" if self.key is not None else f"visitor:{self.golem.pk}:{self.visitor}"
 
     @property
+    def owner(self) -> str:
+        """Whose room its streams take: the owner's, or that of all strangers at this golem."""
+        return f"owner:{self.golem.owner_id}" if self.key is not None else f"visitors:{self.golem.pk}"
+
+    @property
     def agent(self) -> Agent | None:
         """The same as the agent API knows it."""
         return Agent(golem=self.golem, key=self.key) if self.key is not None else None

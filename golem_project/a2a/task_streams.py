@@ -32,12 +32,12 @@ class TaskStreams:
 
     def check_room(self, caller: Caller) -> None:
         """Raises StreamLimitReached."""
-        self._events.check_room(caller.name)
+        self._events.check_room(caller.name, owner=caller.owner)
 
     async def follow(self, *, caller: Caller, task_id: UUID) -> AsyncGenerator[Any, None]:
         """The task, then each change of it until it has ended, the caller may not listen any more, or is too slow."""
         hub = self._events.hub()
-        with self._events.hold_room(caller.name):
+        with self._events.hold_room(caller.name, owner=caller.owner):
             hub.enter()
             try:
                 await hub.ready()

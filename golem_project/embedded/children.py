@@ -20,6 +20,8 @@ MODULES = ("golem_project.loaded",)
 # -q: without the banner.
 CELERY = (sys.executable, "-m", "celery", "-q", "-A", "golem_project.celery")
 WEB_HOST = "127.0.0.1"
+# The server's protocol with an end to what it waits for.
+BOUNDS = ("--http", "golem_project.front.connections:BoundedHttp")
 # Celery says so itself once it consumes; another word for it in the log would be missed, see READY_GRACE_SECONDS.
 WORKER_READY = r"\bready\.$"
 BEAT_READY = r"beat: Starting|Scheduler: Sending"
@@ -47,7 +49,7 @@ class ChildPlan:
 
 def plan_web(port: int) -> ChildPlan:
     """The ASGI server, one process: what is slow runs on the workers."""
-    argv = ("uvicorn", "golem_project.asgi:application", "--host", WEB_HOST, "--port", str(port))
+    argv = ("uvicorn", "golem_project.asgi:application", "--host", WEB_HOST, "--port", str(port), *BOUNDS)
     # An open event stream would otherwise hold the stop for ever.
     options = ("--no-access-log", "--no-server-header", "--timeout-graceful-shutdown", "3", "--log-level", "warning")
     return ChildPlan("web", (sys.executable, "-m", *argv, *options), ready_url=f"http://{WEB_HOST}:{port}/readyz")

@@ -19,6 +19,7 @@ from rest_framework.request import Request
 
 from archetypes_app.actions.create_api_key import TOKEN_PREFIX, hash_token
 from archetypes_app.models import ApiKey, Golem
+from golem_project.front.known_callers import KNOWN
 from golem_project.pi.errors import ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked
 from golem_project.pi.tiers import KeyShelf
 from tools_app.core import clock
@@ -105,6 +106,7 @@ def identify(token: str, *, now: datetime) -> ApiKey:
             "this token's time is over; the owner can rotate it in the admin", expired_at=key.expires_at.isoformat()
         )
     _note_use(key, now=now)
+    KNOWN.note(token, who=f"owner:{key.golem.owner_id}")
     return key
 
 

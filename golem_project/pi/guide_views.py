@@ -6,6 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
+from golem_project.front.kept_answers import kept_answer
 from golem_project.pi.guides import build_support, write_full, write_short, write_skill
 
 _TEXT = "text/plain; charset=utf-8"
@@ -14,6 +15,7 @@ _SECONDS = 300
 
 
 @require_safe
+@kept_answer()
 @cache_control(public=True, max_age=_SECONDS)
 def show_short(request: HttpRequest) -> HttpResponse:
     """llms.txt."""
@@ -21,6 +23,7 @@ def show_short(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@kept_answer()
 @cache_control(public=True, max_age=_SECONDS)
 def show_full(request: HttpRequest) -> HttpResponse:
     """llms-full.txt."""
@@ -28,6 +31,7 @@ def show_full(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@kept_answer()
 @cache_control(public=True, max_age=_SECONDS)
 def show_support(request: HttpRequest) -> HttpResponse:
     """The support matrix."""
@@ -35,6 +39,7 @@ def show_support(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@kept_answer()
 @cache_control(public=True, max_age=_SECONDS)
 def show_skill(request: HttpRequest, name: str) -> HttpResponse:
     """The skill file of one built-in archetype."""

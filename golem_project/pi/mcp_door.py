@@ -23,7 +23,7 @@ MCP_PATH = "/mcp"
 IDEMPOTENCY_META = "golem/idempotency-key"
 _MANIFEST = "/api/v1/pi/manifest?dialect=mcp"
 _PASSED_ON = ("authorization", "host", "x-request-id")
-_ENVELOPE_BYTES = 4_096
+ENVELOPE_BYTES = 4_096
 _INSTRUCTIONS = (
     "The tools of one golem. Reads need no permit; every write is preview_action first, then commit_action with its"
     " permit_id. query_state with browse_tools and load_tools finds further tools; list the tools again after loading."
@@ -68,7 +68,7 @@ class McpDoor:
             app=server,
             stateless=True,
             json_response=True,
-            max_request_body_size=MAX_BODY_BYTES + _ENVELOPE_BYTES,
+            max_request_body_size=MAX_BODY_BYTES + ENVELOPE_BYTES,
             # The interface behind checks the host, and a page of another site has no token.
             security_settings=security(enable_dns_rebinding_protection=False),
         )

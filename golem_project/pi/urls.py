@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from golem_project.front.kept_answers import kept_answer
 from golem_project.pi import lookup_views, views
 
 urlpatterns = [
@@ -20,6 +21,6 @@ urlpatterns = [
     path("pi/permits", lookup_views.PermitListView.as_view(), name="permits"),
     path("pi/permits/<uuid:permit_id>", lookup_views.PermitView.as_view(), name="permit"),
     path("pi/<str:name>", views.UnknownToolView.as_view(), name="unknown_tool"),
-    path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path("schema", kept_answer(parameters=("format", "lang"))(SpectacularAPIView.as_view()), name="schema"),
     path("docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
 ]

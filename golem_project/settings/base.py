@@ -12,9 +12,11 @@ from golem_project.settings.chains import *  # noqa: F403
 from golem_project.settings.coding import *  # noqa: F403
 from golem_project.settings.database import *  # noqa: F403
 from golem_project.settings.environment import BASE_DIR, VAR_DIR, read_flag, read_secret, read_text
+from golem_project.settings.front import *  # noqa: F403
 from golem_project.settings.golems import *  # noqa: F403
 from golem_project.settings.heartbeat import *  # noqa: F403
 from golem_project.settings.logging import *  # noqa: F403
+from golem_project.settings.logins import *  # noqa: F403
 from golem_project.settings.memory import *  # noqa: F403
 from golem_project.settings.rest import *  # noqa: F403
 from golem_project.settings.safety import *  # noqa: F403
@@ -47,6 +49,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "django_celery_beat",
+    "axes",
     "django_otp",
     "django_otp.plugins.otp_totp",
     "tools_app.apps.ToolsConfig",
@@ -68,10 +71,12 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "golem_project.front.known_sessions.KnownSessions",
     "golem_project.kept_forms.KeptForms",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "golem_project.page_titles.PageTitles",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "golem_project.urls"

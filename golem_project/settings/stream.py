@@ -13,6 +13,9 @@ GOLEM_EVENT_PUBLICATION_IS_AWAITED = False
 GOLEM_EVENT_RETENTION_DAYS = read_integer("GOLEM_EVENT_RETENTION_DAYS", 90)
 
 GOLEM_STREAM_MOST_CLIENTS_PER_CALLER = 10  # open event streams of one token or owner, in one server process
+# Of all tokens and pages of one owner together, or of all strangers at one golem, in one server process.
+GOLEM_STREAM_MOST_CLIENTS_PER_OWNER = read_integer("GOLEM_STREAM_MOST_CLIENTS_PER_OWNER", 100)
+GOLEM_STREAM_MOST_PER_ADDRESS = read_integer("GOLEM_STREAM_MOST_PER_ADDRESS", 200)  # a trusted proxy's own is not asked
 GOLEM_STREAM_MOST_CLIENTS = 1_000  # open event streams of one server process; each is a socket and a small queue
 GOLEM_STREAM_QUEUE_EVENTS = 512  # events that wait for one client before it counts as slow and is cut off
 GOLEM_STREAM_SEND_TIMEOUT_SECONDS = 10.0  # a socket that takes nothing for this long is closed

@@ -17,6 +17,7 @@ from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.models.api_key import Scope
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
+from golem_project.front.known_callers import KNOWN, name_session
 from golem_project.pi.authentication import REALM, identify, read_bearer
 from golem_project.pi.errors import ApiKeyMissing, Forbidden, ScopeMissing
 from tools_app.core import clock
@@ -28,6 +29,8 @@ class Caller:
 
     name: str
     golem_ids: frozenset[str] | None
+    owner: str = ""
+    """Whose streams they are: of one owner all tokens together, and their own session."""
 
     @property
     def is_authenticated(self) -> bool:
@@ -48,16 +51,21 @@ def identify_caller(request: Any, *, now: datetime) -> Caller:
                 scope=str(Scope.EVENTS),
                 scopes=sorted(key.scopes),
             )
-        return Caller(name=f"key:{key.prefix}", golem_ids=frozenset({str(key.golem_id)}))
+        return Caller(
+            name=f"key:{key.prefix}",
+            golem_ids=frozenset({str(key.golem_id)}),
+            owner=f"owner:{key.golem.owner_id}",
+        )
     user: Any = get_user(request)
     if not user.is_authenticated:
         raise ApiKeyMissing("send the golem's token as `Authorization: Bearer golem_…`, or sign in to the admin")
     if not (user.is_active and user.is_staff):
         raise Forbidden("this account has no access to the admin")
+    KNOWN.note(name_session(request.session.session_key), who=f"owner:{user.pk}")
     if is_operator(user):
-        return Caller(name=f"owner:{user.pk}", golem_ids=None)
+        return Caller(name=f"owner:{user.pk}", golem_ids=None, owner=f"owner:{user.pk}")
     owned = list_golems_with(user, Power.SEE).values_list("pk", flat=True)
-    return Caller(name=f"owner:{user.pk}", golem_ids=frozenset(str(pk) for pk in owned))
+    return Caller(name=f"owner:{user.pk}", golem_ids=frozenset(str(pk) for pk in owned), owner=f"owner:{user.pk}")
 
 
 class CallerAuthentication(BaseAuthentication):

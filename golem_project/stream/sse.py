@@ -21,6 +21,7 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.core.handlers.asgi import ASGIRequest
 
+from golem_project.front.addresses import is_trusted, read_address
 from golem_project.pi.errors import BadRequest
 from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
 from golem_project.stream.callers import Caller, identify_caller
@@ -49,6 +50,7 @@ class EventStream:
         self._inner = inner
         self._hubs: dict[asyncio.AbstractEventLoop, EventHub] = {}
         self._open: Counter[str] = Counter()
+        self._of: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] == EVENTS_PATH and _wants_stream(scope):
@@ -66,27 +68,44 @@ class EventStream:
         request = ASGIRequest(scope, BytesIO())
         try:
             caller, question = await run_blocking(partial(_admit, request))
-            self.check_room(caller.name)
+            room = {"owner": caller.owner, "address": read_address(scope)}
+            self.check_room(caller.name, **room)
         except Exception as error:  # noqa: BLE001  (rendered as every error of the API)
             await send_problem(error, send, request_id=request_id)
             return
-        with self.hold_room(caller.name):
+        with self.hold_room(caller.name, **room):
             await self._stream(request, caller, question, receive, send, request_id=request_id)
 
     @contextmanager
-    def hold_room(self, caller: str) -> Iterator[None]:
+    def hold_room(self, caller: str, *, owner: str, address: str = "") -> Iterator[None]:
         """One more stream of `caller` is open. Raises StreamLimitReached."""
-        self.check_room(caller)
+        self.check_room(caller, owner=owner, address=address)
         self._open[caller] += 1
+        held = [f"of {owner}", f"from {address}"]
+        self._of.update(held)
         try:
             yield
         finally:
             self._open[caller] -= 1
             self._open += Counter()
+            self._of.subtract(held)
+            self._of += Counter()
 
-    def check_room(self, caller: str) -> None:
-        """Raises StreamLimitReached where `caller`, or everybody, has as many streams open as may be."""
+    def check_room(self, caller: str, *, owner: str, address: str = "") -> None:
+        """Raises StreamLimitReached where `caller`, their owner, their address or everybody has as many streams open as
+        may be.
+        """
         most, mine = settings.GOLEM_STREAM_MOST_CLIENTS, settings.GOLEM_STREAM_MOST_CLIENTS_PER_CALLER
+        of_owner, from_there = settings.GOLEM_STREAM_MOST_CLIENTS_PER_OWNER, settings.GOLEM_STREAM_MOST_PER_ADDRESS
+        if self._of[f"of {owner}"] >= of_owner:
+            raise StreamLimitReached(
+                f"{of_owner} event streams of this owner's tokens and pages are open here already; close one",
+                limit=of_owner,
+            )
+        if address and not is_trusted(address) and self._of[f"from {address}"] >= from_there:
+            raise StreamLimitReached(
+                f"{from_there} event streams are open from your address already; close one", limit=from_there
+            )
         if self._open[caller] >= mine:
             raise StreamLimitReached(f"you have {mine} event streams open here already; close one", limit=mine)
         if self._open.total() >= most:

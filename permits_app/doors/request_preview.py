@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from archetypes_app.models import ApiKey, Golem
+from permits_app.doors.preview_turns import preview_turn
 from permits_app.tasks import preview_action_task
 from tools_app.core.dispatch import enqueue, wait_for
 
@@ -17,15 +18,16 @@ def request_preview(
 ) -> dict[str, Any]:
     """Have a worker preview `body`; the permit as agents see it.
 
-    Raises what preview_action raises, BrokerUnavailable, WorkerTimeout.
+    Raises what preview_action raises, TooManyPreviews, BrokerUnavailable, WorkerTimeout.
     """
-    result = enqueue(
-        preview_action_task,
-        golem_id=str(golem.pk),
-        api_key_id=str(api_key.pk) if api_key else None,
-        body=dict(body),
-        actor=f"key:{api_key.prefix}" if api_key else "system:runtime",
-        request_id=request_id,
-    )
-    permit: dict[str, Any] = wait_for(result, seconds=settings.GOLEM_PREVIEW_WAIT_SECONDS)
+    with preview_turn(f"owner:{golem.owner_id}"):
+        result = enqueue(
+            preview_action_task,
+            golem_id=str(golem.pk),
+            api_key_id=str(api_key.pk) if api_key else None,
+            body=dict(body),
+            actor=f"key:{api_key.prefix}" if api_key else "system:runtime",
+            request_id=request_id,
+        )
+        permit: dict[str, Any] = wait_for(result, seconds=settings.GOLEM_PREVIEW_WAIT_SECONDS)
     return permit

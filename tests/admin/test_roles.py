@@ -316,7 +316,7 @@ def test_sign_ins_are_listed_and_ended_from_another_browser() -> None:
     person.save()
     here, there = Client(headers={"user-agent": "Here/1"}), Client(headers={"user-agent": "There/2"})
     for browser in (here, there):
-        assert browser.login(username="ana", password=PASSWORD)
+        browser.force_login(person)
     for browser in (here, there):
         # `login` of the test client asks no view; the login page does.
         browser.logout()

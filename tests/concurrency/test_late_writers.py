@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 from django.contrib import admin
+from django.contrib.auth import get_user_model
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
@@ -22,7 +23,7 @@ from permits_app.actions.expire import expire_permit
 from permits_app.models import ActionPermit, PolicyCage, SpendEntry, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from tests.concurrency.waiting import run_behind
-from tests.factories.golems import PASSWORD, make_golem, make_operator, make_owner
+from tests.factories.golems import make_golem, make_operator, make_owner
 from tests.factories.permits import make_permit, make_spend_entry
 from tests.factories.records import make_insight
 from tools_app.core import clock
@@ -72,7 +73,7 @@ def test_a_permit_nobody_touched_expires_by_its_ticks(permit: ActionPermit) -> N
 def post(path: str, fields: dict[str, Any]) -> int:
     """Save a form of the admin as an operator; the status."""
     client = Client()
-    assert client.login(username="root", password=PASSWORD)
+    client.force_login(get_user_model().objects.get(username="root"))
     return client.post(path, fields).status_code
 
 
@@ -100,7 +101,7 @@ def test_an_owner_who_tightens_one_limit_does_not_loosen_another_that_falls_mean
     PolicyCage.objects.create(golem=golem)
     page = reverse("admin:permits_app_spendinglimits_change", args=[limits.pk])
     shown = Client()
-    assert shown.login(username="root", password=PASSWORD)
+    shown.force_login(get_user_model().objects.get(username="root"))
     form = shown.get(page).context["adminform"].form
     fields = {name: field.widget.format_value(form[name].value()) for name, field in form.fields.items()}
     fields = {name: value if not isinstance(value, list) else value[0] for name, value in fields.items()}

@@ -26,7 +26,15 @@ LONGEST_PAUSE_SECONDS: Final = 10.0
 """A server that asks for more is believed: the refusal is raised, and the caller decides."""
 MOST_BYTES: Final = 32 * 1024 * 1024
 _BUSY: Final = frozenset({429, 502, 503, 504})
-_BUSY_CODES: Final = frozenset({"IDEMPOTENCY_KEY_IN_USE", "TOO_MANY_COMMITS_WAITING", "TOO_MANY_REQUESTS_AT_ONCE"})
+_BUSY_CODES: Final = frozenset(
+    {
+        "IDEMPOTENCY_KEY_IN_USE",
+        "TOO_MANY_COMMITS_WAITING",
+        "TOO_MANY_PREVIEWS_WAITING",
+        "TOO_MANY_REQUESTS_AT_ONCE",
+        "TOO_MANY_WAITING_HERE",
+    }
+)
 _UNSETTLED: Final = frozenset({"COMMITTING", "UNKNOWN"})
 _IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 

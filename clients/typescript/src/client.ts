@@ -10,7 +10,13 @@ import type { components, paths } from "./schema.js";
 const IDEMPOTENCY_KEY = "Idempotency-Key";
 const LONGEST_PAUSE_MS = 10_000;
 const BUSY = new Set([429, 502, 503, 504]);
-const BUSY_CODES = new Set<unknown>(["IDEMPOTENCY_KEY_IN_USE", "TOO_MANY_COMMITS_WAITING", "TOO_MANY_REQUESTS_AT_ONCE"]);
+const BUSY_CODES = new Set<unknown>([
+  "IDEMPOTENCY_KEY_IN_USE",
+  "TOO_MANY_COMMITS_WAITING",
+  "TOO_MANY_PREVIEWS_WAITING",
+  "TOO_MANY_REQUESTS_AT_ONCE",
+  "TOO_MANY_WAITING_HERE",
+]);
 const UNSETTLED = new Set<string>(["COMMITTING", "UNKNOWN"]);
 
 export type GolemClient = Client<paths>;

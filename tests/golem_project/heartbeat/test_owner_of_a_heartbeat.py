@@ -13,7 +13,7 @@ from archetypes_app.models import AlertBatch, Golem, Heartbeat
 from golem_project.heartbeat.errors import HeartbeatOff, SteersPending
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.owner_actions import steer_golem, tick_soon
-from tests.factories.golems import PASSWORD, make_golem, make_owner
+from tests.factories.golems import make_golem, make_owner
 from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
@@ -33,7 +33,7 @@ def golem(owner: Any) -> Golem:
 
 @pytest.fixture
 def browser(owner: Any, client: Client) -> Client:
-    assert client.login(username="ana", password=PASSWORD)
+    client.force_login(owner)
     return client
 
 
@@ -128,8 +128,8 @@ def test_a_heartbeat_that_moved_since_its_page_was_opened_is_not_set_back(
 def test_another_owner_sees_nothing_of_it(client: Client, golem: Golem) -> None:
     Heartbeat.objects.create(golem=golem, is_on=True)
     AlertBatch.objects.create(golem=golem, window_start=clock.now(), created_at=clock.now())
-    make_owner(name="ben")
-    client.login(username="ben", password=PASSWORD)
+    ben = make_owner(name="ben")
+    client.force_login(ben)
     for model in ("heartbeat", "heartbeattick", "decisioncyclerecord", "alertbatch"):
         page = client.get(reverse(f"admin:archetypes_app_{model}_changelist"))
         assert page.status_code == 200 and "Keeper" not in page.content.decode()

@@ -1,0 +1,87 @@
+"""The first application a request meets: it bounds the body, and lets the request in when it is its turn."""
+
+from __future__ import annotations
+
+import uuid
+from functools import cached_property
+from typing import Any, Final
+
+from django.conf import settings
+
+from golem_project.front.bodies import Bodies, CallerLeft, has_body, replay
+from golem_project.front.lanes import Lanes, Standing
+from golem_project.pi.mcp_door import ENVELOPE_BYTES, MCP_PATH
+from golem_project.pi.parsers import MAX_BODY_BYTES
+from golem_project.plain_http import App, Receive, Scope, Send
+from golem_project.stream.sse import send_problem
+from tools_app.core.errors import GolemError
+from tools_app.core.turns import Turn
+from tools_app.sandbox.module_size import most_module_bytes
+
+_PAGES: Final = ("/admin/", "/join")
+
+
+class FrontDoor:
+    """An ASGI application around another."""
+
+    def __init__(self, inner: App) -> None:
+        self._inner = inner
+        self.bodies = Bodies()
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        """The lines of this process, as the settings are when the first comes."""
+        return Lanes()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        try:
+            await self._let_in(scope, receive, send)
+        except CallerLeft:
+            return
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+        told = _Told(send)
+        try:
+            standing = self.lanes.place(scope)
+            with self.bodies.hold() as body:
+                if has_body(scope):
+                    raw = await body.read(scope, receive, most=most_body_bytes(scope, is_known=standing.is_known))
+                    receive = replay(raw, receive)
+                async with self.lanes.hold(standing) as turn:
+                    await self._inner(scope, receive, told.until_begun(standing, turn))
+        except GolemError as error:
+            if told.has_begun:
+                raise
+            await send_problem(error, send, request_id=uuid.uuid4().hex, instance=scope["path"])
+
+
+class _Told:
+    """Whether an answer has begun. From then on it needs its place no longer."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.has_begun = False
+
+    def until_begun(self, standing: Standing, turn: Turn | None) -> Send:
+        async def pass_on(message: dict[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                self.has_begun = True
+                # The work is done: who reads its answer slowly keeps nobody waiting.
+                if turn is not None and standing.line is not None:
+                    standing.line.leave(turn)
+            await self._send(message)
+
+        return pass_on
+
+
+def most_body_bytes(scope: Scope, *, is_known: bool) -> int:
+    """How long a body may be here: a call's, a form's, or of somebody who is signed in a module's."""
+    if scope["path"].rstrip("/") == MCP_PATH:
+        return MAX_BODY_BYTES + ENVELOPE_BYTES
+    if not scope["path"].startswith(_PAGES):
+        return MAX_BODY_BYTES
+    form = int(settings.GOLEM_MOST_FORM_BYTES)
+    return form + most_module_bytes() if is_known else form

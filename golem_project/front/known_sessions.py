@@ -1,0 +1,25 @@
+"""Middleware: whose session was good is known to the lines in front (`lanes.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.functional import SimpleLazyObject
+
+from golem_project.front.known_callers import KNOWN, name_session
+
+
+class KnownSessions:
+    """Notes a session once its person was looked up, or has just signed in; looks nobody up itself."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        was_asked = "_cached_user" in vars(request) or not isinstance(request.user, SimpleLazyObject)
+        key = request.session.session_key
+        if was_asked and key and request.user.is_authenticated:
+            KNOWN.note(name_session(key), who=f"owner:{request.user.pk}")
+        return response

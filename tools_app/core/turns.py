@@ -1,0 +1,105 @@
+"""Places that are given by turns: who holds least is next, and among equals who waited longest.
+
+A crowd of one keeps nobody waiting: another's first comes before its second. What is beyond the places waits, and what
+is beyond those who may wait is refused at once. Pure but for its lock; a waiter is told by a call.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+class NoRoom(Exception):
+    """As many wait as may; `of_one` says whether they are all this one's own."""
+
+    def __init__(self, *, of_one: bool) -> None:
+        super().__init__("no room to wait")
+        self.of_one = of_one
+
+
+@dataclass(eq=False, slots=True)
+class Turn:
+    """One who asked. `grant` is called once, by whoever frees the place, unless the place was free at once."""
+
+    who: str
+    grant: Callable[[], None]
+    is_granted: bool = False
+    has_left: bool = False
+
+
+class Turns:
+    """`places` at once, at most `of_one` of them for one; at most `waiting` wait, `waiting_of_one` of them of one."""
+
+    def __init__(self, *, places: int, of_one: int, waiting: int, waiting_of_one: int) -> None:
+        self._places, self._of_one = max(1, places), max(1, of_one)
+        self._most, self._most_of_one = waiting, waiting_of_one
+        self._lock = threading.Lock()
+        self._held: Counter[str] = Counter()
+        self._waiting: dict[str, deque[Turn]] = {}
+        self._count = 0
+
+    def ask(self, who: str, grant: Callable[[], None]) -> Turn:
+        """A turn that is granted already, or will be. Raises NoRoom."""
+        turn = Turn(who, grant)
+        with self._lock:
+            if who not in self._waiting and self._has_place(who):
+                turn.is_granted = True
+                self._held[who] += 1
+                return turn
+            if len(self._waiting.get(who, ())) >= self._most_of_one:
+                raise NoRoom(of_one=True)
+            if self._count >= self._most:
+                raise NoRoom(of_one=False)
+            self._waiting.setdefault(who, deque()).append(turn)
+            self._count += 1
+        return turn
+
+    def leave(self, turn: Turn) -> None:
+        """Give the place back, or stop waiting; a second time nothing happens."""
+        with self._lock:
+            if turn.has_left:
+                return
+            turn.has_left = True
+            if turn.is_granted:
+                self._held[turn.who] -= 1
+                if not self._held[turn.who]:
+                    del self._held[turn.who]
+            else:
+                self._forget(turn)
+            granted = self._grant_next()
+        for each in granted:
+            each.grant()
+
+    def count_waiting(self) -> int:
+        """How many wait now."""
+        with self._lock:
+            return self._count
+
+    def _has_place(self, who: str) -> bool:
+        return self._held.total() < self._places and self._held[who] < self._of_one
+
+    def _grant_next(self) -> list[Turn]:
+        granted = []
+        while self._waiting:
+            # A dictionary keeps the order in which they began to wait; `min` takes the first of equals.
+            who = min(self._waiting, key=lambda each: self._held[each])
+            if not self._has_place(who):
+                break
+            turn = self._waiting[who][0]
+            self._forget(turn)
+            if who in self._waiting:
+                self._waiting[who] = self._waiting.pop(who)
+            turn.is_granted = True
+            self._held[who] += 1
+            granted.append(turn)
+        return granted
+
+    def _forget(self, turn: Turn) -> None:
+        line = self._waiting[turn.who]
+        line.remove(turn)
+        self._count -= 1
+        if not line:
+            del self._waiting[turn.who]

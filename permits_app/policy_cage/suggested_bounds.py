@@ -6,12 +6,12 @@ from typing import Final
 
 from permits_app.policy_cage.contract import Rule, sequencer_rule
 from tools_app.chain.chains import get_deployment
+from tools_app.chain.feeds import SEQUENCER_GRACE_SECONDS
 from tools_app.toolkit.context import ChainReader, ReadCall
 
 USUAL_JUMP_PERCENT: Final = 25
 USUAL_JUMP_OF_BASE_PERCENT: Final = 5
 """The asset a golem retreats into is one that should not move."""
-SEQUENCER_GRACE_SECONDS: Final = 3_600
 _LARGEST_ANSWER: Final = 2**95 - 1
 _AGGREGATOR: Final = "function aggregator() view returns (address)"
 _LEAST: Final = "function minAnswer() view returns (int192)"

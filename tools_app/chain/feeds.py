@@ -14,6 +14,8 @@ from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.views import FeedPrice, TokenMeta
 
 DEFAULT_MAX_AGE_SECONDS: Final = 3_600
+SEQUENCER_GRACE_SECONDS: Final = 3_600
+"""How long prices are not taken after a rollup's sequencer came back: people get as long to answer them."""
 LATEST_ROUND: Final = (
     "function latestRoundData() view returns"
     " (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)"
@@ -40,6 +42,40 @@ class PriceStale(GolemError):
     recovery = Recovery.WAIT
     cleared_by = "the feed's next round"
     title = "The token's price is too old to rely on"
+
+
+class SequencerDown(PriceUnavailable):
+    """A rollup's sequencer is down, or was until a moment ago: prices stood still while people could not act."""
+
+    code = "SEQUENCER_DOWN"
+    recovery = Recovery.WAIT
+    cleared_by = "an hour after the chain's sequencer is up again"
+    title = "The chain's prices cannot be relied on since its sequencer stopped"
+
+
+def sequencer_call(feed: str) -> ReadCall:
+    """The read that tells since when a rollup's sequencer has been up."""
+    return ReadCall(feed, LATEST_ROUND)
+
+
+def judge_sequencer(*, feed: str, round_data: ReadOutcome, block_time: int) -> None:
+    """Passes when the sequencer has been up for `SEQUENCER_GRACE_SECONDS` at a block of `block_time`.
+
+    The feed answers 0 for up and 1 for down, and `startedAt` is when that began. Source: docs.chain.link, "L2 Sequencer
+    Uptime Feeds". Raises SequencerDown, also where the feed gives no answer.
+    """
+    if not round_data.ok:
+        raise SequencerDown(f"The sequencer's feed does not answer: {round_data.revert_reason}", feed=feed)
+    _, answer, since, _, _ = round_data.values
+    if answer != 0 or not 0 < since <= block_time:
+        raise SequencerDown("The chain's sequencer is down, so that its prices stand still", feed=feed)
+    up = block_time - since
+    if up < SEQUENCER_GRACE_SECONDS:
+        raise SequencerDown(
+            f"The chain's sequencer has been up again for {up} s; prices count after {SEQUENCER_GRACE_SECONDS} s",
+            feed=feed,
+            retry_after_seconds=SEQUENCER_GRACE_SECONDS - up,
+        )
 
 
 def feed_calls(feed: Feed) -> tuple[ReadCall, ReadCall]:

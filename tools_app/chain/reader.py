@@ -15,7 +15,15 @@ from tools_app.chain.blocks import header_request, parse_block
 from tools_app.chain.deployments import Deployment, Feed
 from tools_app.chain.expected import ExpectedReads
 from tools_app.chain.facts import FACTS
-from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS, PriceUnavailable, feed_calls, is_dated_after, judge_price
+from tools_app.chain.feeds import (
+    DEFAULT_MAX_AGE_SECONDS,
+    PriceUnavailable,
+    feed_calls,
+    is_dated_after,
+    judge_price,
+    judge_sequencer,
+    sequencer_call,
+)
 from tools_app.chain.gas import fee_requests, parse_fees
 from tools_app.chain.multicall import (
     Raw,
@@ -190,6 +198,8 @@ class PinnedReader:
     def _list_unread(self, calls: Sequence[ReadCall], prices_of: Sequence[TokenMeta]) -> list[ReadKey]:
         feeds = [self._find_feed(token) for token in prices_of if token.address not in self._prices]
         wanted = [*calls, *(call for feed in feeds if feed is not None for call in feed_calls(feed))]
+        if feeds and self.deployment.sequencer_feed:
+            wanted.append(sequencer_call(self.deployment.sequencer_feed))
         keys = [(call.to.lower(), encode_call(call.signature, *call.args)) for call in wanted]
         return [key for key in dict.fromkeys(keys) if key not in self._answers]
 
@@ -280,7 +290,7 @@ class PinnedReader:
         return token
 
     def price(self, token: TokenMeta) -> FeedPrice:
-        """USD price at the pinned block. Raises PriceUnavailable, PriceStale."""
+        """USD price at the pinned block. Raises PriceUnavailable, PriceStale, SequencerDown."""
         if token.address not in self._prices:
             feed = self._find_feed(token)
             if feed is None:
@@ -289,6 +299,7 @@ class PinnedReader:
                     token=token.address,
                     symbol=token.symbol,
                 )
+            self._check_sequencer()
             round_data, decimals = self._read_feed(feed)
             self._prices[token.address] = judge_price(
                 token=token,
@@ -301,6 +312,12 @@ class PinnedReader:
         return self._prices[token.address]
 
     # ---- below ----------------------------------------------------------------------------------------------------
+
+    def _check_sequencer(self) -> None:
+        feed = self.deployment.sequencer_feed
+        if feed and not self._prices:
+            [round_data] = self.call_many([sequencer_call(feed)])
+            judge_sequencer(feed=feed, round_data=round_data, block_time=self.block.timestamp)
 
     def _read_feed(self, feed: Feed) -> tuple[ReadOutcome, ReadOutcome]:
         """The feed's round and decimals. A local node that mines while it answers for its newest block may answer with

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +16,15 @@ from tools_app.chain import chains, networks
 from tools_app.chain.abi import encode_call
 from tools_app.chain.chains import ChainSettings
 from tools_app.chain.deployments import Feed
-from tools_app.chain.feeds import LATEST_ROUND, PriceStale, PriceUnavailable, judge_price
+from tools_app.chain.feeds import (
+    LATEST_ROUND,
+    PriceStale,
+    PriceUnavailable,
+    SequencerDown,
+    judge_price,
+    judge_sequencer,
+    sequencer_call,
+)
 from tools_app.chain.reader import PinnedReader
 from tools_app.core.clock import Deadline
 from tools_app.toolkit.context import ReadOutcome
@@ -65,6 +75,58 @@ def test_a_stale_feed_is_refused_with_its_age_and_the_bound(open_reader: OpenRea
     assert stale.value.data["max_age_seconds"] == 3_600
     assert stale.value.data["age_seconds"] >= 4_000
     assert stale.value.code == "PRICE_STALE"
+
+
+def _rollup(open_reader: OpenReader, feed: str) -> PinnedReader:
+    reader = open_reader()
+    reader.deployment = replace(reader.deployment, sequencer_feed=feed)
+    return reader
+
+
+def test_prices_of_a_rollup_wait_until_its_sequencer_was_up_for_an_hour(open_reader: OpenReader, chain: World) -> None:
+    maker = chain.actors.makers[0]
+    feed = chain.deploy(maker, "SimulatedFeed", "(string,uint8,int256)", "up", 0, 0)
+
+    def refusal() -> SequencerDown | None:
+        reader = _rollup(open_reader, feed)
+        reader.preload(prices_of=[reader.token("DAI")])
+        try:
+            reader.price(reader.token("DAI"))
+        except SequencerDown as error:
+            return error
+        return None
+
+    fresh = refusal()
+    assert fresh is not None and fresh.as_problem()["recovery"] == "WAIT" and "up again for" in fresh.detail
+    assert 3_500 < fresh.data["retry_after_seconds"] <= 3_600
+    [[_, _, since, *_]] = [read.values for read in open_reader().call_many([sequencer_call(feed)])]
+    chain.rpc.call("evm_increaseTime", 3_590 - (chain.timestamp() - since))
+    chain.rpc.call("evm_mine")
+    assert refusal() is not None
+    chain.rpc.call("evm_increaseTime", 20)
+    chain.rpc.call("evm_mine")
+    assert refusal() is None
+    chain.transact(maker, feed, "setAnswer(int256)", 1)
+    chain.rpc.call("evm_increaseTime", 10_000)
+    chain.rpc.call("evm_mine")
+    down = refusal()
+    assert down is not None and "is down" in down.detail and "retry_after_seconds" not in down.data
+
+
+@pytest.mark.parametrize(
+    ("answer", "since", "now", "passes"),
+    [(0, 1_000, 4_599, False), (0, 1_000, 4_600, True), (1, 1_000, 9_999, False), (0, 0, 9_999, False)],
+)
+def test_the_hour_of_a_sequencer_ends_to_the_second(answer: int, since: int, now: int, passes: bool) -> None:
+    told = ReadOutcome(ok=True, values=(1, answer, since, since, 1))
+    with nullcontext() if passes else pytest.raises(SequencerDown):
+        judge_sequencer(feed="0x1", round_data=told, block_time=now)
+
+
+def test_a_sequencers_feed_that_does_not_answer_lets_no_price_through(open_reader: OpenReader, chain: World) -> None:
+    reader = _rollup(open_reader, chain.tokens["USDC"].address)
+    with pytest.raises(SequencerDown, match="does not answer"):
+        reader.price(reader.token("DAI"))
 
 
 def test_the_bound_comes_from_the_settings(open_reader: OpenReader, chain: World) -> None:

@@ -55,6 +55,16 @@ class SameActionPending(GolemError):
     title = "An equal action is still under way"
 
 
+class TakenBeside(GolemError):
+    """Other permits of this golem may take what the action takes; `data.waits_for` names them."""
+
+    code = "TAKEN_BESIDE"
+    http_status = 409
+    recovery = Recovery.WAIT
+    cleared_by = "the permits named under waits_for have ended or are cancelled"
+    title = "Other permits of this golem take from the same place"
+
+
 class DefinitionNotShown(GolemError):
     """What an owner agreed to is not what is stored, not theirs, or more than a golem takes."""
 

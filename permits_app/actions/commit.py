@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -54,6 +55,7 @@ from permits_app.permits.selectors import read_permit, view_permit
 from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import check_gas_fits
 from permits_app.safety.hook import HookCall
+from permits_app.safety.record_reader import RecordReader, records_of
 from permits_app.safety.tiers import check_tier_holds
 from tools_app import runner
 from tools_app.chain.node_errors import RpcRefused
@@ -297,7 +299,10 @@ def _recheck(permit: ActionPermit, tool: WriteTool | LocalWriteTool, now: dateti
         hook_chain.recheck(call, simulate=True)
         return call
     chain = call.chain
-    report = hook_chain.recheck(call, simulate=chain.block.hash != permit.block_hash)
+    call = replace(call, records=RecordReader(call))
+    # In the block of the preview too, where others started meanwhile: what is left after all of them is measured.
+    has_moved = chain.block.hash != permit.block_hash
+    report = hook_chain.recheck(call, simulate=has_moved or bool(records_of(call).beside))
     if report.simulation is not None and call.plan is not None:
         outcomes = call.sent_by.outcomes_of_sent(report.simulation.calls)
         check_gas_fits(

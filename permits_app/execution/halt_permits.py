@@ -31,8 +31,9 @@ from permits_app.permits.plan_store import encode_batch, encode_bounds
 from permits_app.permits.sealing import hash_action, hash_plan, hash_simulation
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hooks.simulator import build_request
+from permits_app.safety.levels import judge_no_debt_grew
 from permits_app.safety.rehearsal import Rehearsed, rehearse
-from permits_app.safety.touched import Run
+from permits_app.safety.touched import Run, run_asking
 from tools_app.core import audit_log, clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
@@ -72,19 +73,26 @@ def execute_halt_plan(
 ) -> ActionPermit:
     """Simulate, sign and send `wanted`; the permit as it ended.
 
-    Raises the node's errors, what the checks of `wanted` raise, SameActionPending while another worker does it,
-    SignerUnavailable, GolemHalted when another halt came meanwhile.
+    A debt that grows is refused for every plan. Raises the node's errors, what the checks of `wanted` raise,
+    SimulationFailed for a debt, SameActionPending while another worker does it, SignerUnavailable, GolemHalted when
+    another halt came meanwhile.
     """
     route = wanted.route or find_own_route(golem=golem, chain=chain)
     request = build_request(plan=wanted.plan, route=route, chain=chain)
     run = partial(run_simulation, deadline=Deadline.after_ms(_BUDGET_MS))
+
+    def judge(simulation: SimulationResult, gas: GasBudget) -> None:
+        wanted.check(simulation, request.calls)
+        if (refusal := judge_no_debt_grew(simulation)) is not None:
+            raise refusal.as_error("simulator")
+
     rehearsed: Rehearsed[None] = rehearse(
         request,
         route=route,
         chain=chain,
         calls=route.carry(wanted.plan.calls),
-        run=run,
-        judge=lambda simulation, gas: wanted.check(simulation, request.calls),
+        run=run_asking(run, chain=chain, account=route.account),
+        judge=judge,
     )
     if wanted.check_way is not None:
         wanted.check_way(route, request, run)

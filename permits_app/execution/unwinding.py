@@ -27,6 +27,7 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.asked_rights import judge_asked_rights
 from permits_app.safety.hooks.simulator import judge_allowances, judge_flows, judge_reverts, judge_surprises
+from permits_app.safety.levels import DEEPER_DEBT
 from permits_app.safety.position_rules import by_prices_or_lender, judge_changes, judge_gauges, judge_health
 from permits_app.safety.step_health import LIQUIDATION_BPS, judge_way
 from permits_app.safety.touched import Run
@@ -50,8 +51,8 @@ from tools_app.toolkit.tooldef import WriteTool
 ACTION_TYPE = UNWIND_ACTION
 NOTHING_LEFT = "nothing is left in it"
 OWNER_NEEDED = "its owner is needed"
-DANGERS = frozenset({"simulator.health", "simulator.health_on_the_way"})
-"""Rules by which a step is not taken that would leave a loan to be liquidated."""
+DANGERS = frozenset({"simulator.health", "simulator.health_on_the_way", DEEPER_DEBT})
+"""Rules by which a step is not taken that would leave a loan to be liquidated, or more owed than before."""
 MOST_ATTEMPTS = 3
 """A position whose unwinding was mined and reverted this often is left to its owner."""
 MOST_STEPS = 12

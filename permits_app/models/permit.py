@@ -28,6 +28,7 @@ class PermitStatus(models.TextChoices):
 
 
 UNFINISHED = (PermitStatus.COMMITTING, PermitStatus.UNKNOWN)
+WAITING = (PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED)
 
 
 def list_states(states: Iterable[PermitStatus]) -> str:
@@ -140,6 +141,15 @@ class ActionPermit(TimeStamped):
                 fields=["golem", "created_at"],
                 condition=models.Q(status__in=["CREATED", "COMMITTING", "COMMITTED", "REVERTED", "UNKNOWN"]),
                 name="permit_writes",
+            ),
+            # What may still be carried out, and what was a moment ago: every plan is judged beside it.
+            models.Index(
+                fields=["golem"],
+                condition=models.Q(status__in=["CREATED", "AWAITING_APPROVAL", "ANNOUNCED", "COMMITTING", "UNKNOWN"]),
+                name="permit_beside",
+            ),
+            models.Index(
+                fields=["golem", "finished_at"], condition=models.Q(status="COMMITTED"), name="permit_ended_lately"
             ),
             models.Index(
                 fields=["golem", "venue", "chain_id", "finished_at"],

@@ -90,6 +90,11 @@ def list_deeper_debts(before: Sequence[Position], after: Sequence[Position]) -> 
     return [each.ref for each in after if _moves_of(was.get(each.ref), each)[2]]
 
 
+def is_deeper(before: int, after: int) -> bool:
+    """Whether so much more is owed than the interest of a block makes of what was owed."""
+    return _grew(before, after)
+
+
 def _moves_of(before: Position | None, after: Position | None) -> tuple[bool, bool, bool]:
     """Whether it holds more of anything or owes less, holds less, and owes more."""
     held_before, owed_before = _sides(before)

@@ -14,24 +14,35 @@ from typing import Any
 
 from archetypes_app.profiles import is_conservative
 from permits_app.limits import ledger
-from permits_app.models import ActionPermit, HighWaterMark, KnownContract, OutcomeRecord, SignedPromise
-from permits_app.models.permit import UNFINISHED, PermitStatus, list_states
+from permits_app.models import (
+    ActionPermit,
+    HighWaterMark,
+    KnownContract,
+    OutboundTransaction,
+    OutcomeRecord,
+    SignedPromise,
+)
+from permits_app.models.permit import UNFINISHED, WAITING, PermitStatus, list_states
 from permits_app.permits.plan_store import decode_changes, decode_flows
 from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS, GATE_WINDOW
 from permits_app.safety.assets import NO_POSITION, RAISING, Portfolio
 from permits_app.safety.hook import HookCall
+from permits_app.safety.levels import may_lower
 from permits_app.safety.records import Mark, PastCall, Records, UnderWay, VenueOutcome, decode_later, read_moment
 from permits_app.safety.repetition import BREAKER_HORIZON, BREAKER_REQUESTS, LOOP_HORIZON, LOOP_WINDOW
 from tools_app.core.prepared import Prepared
 from tools_app.portfolio.known import HINTS_SQL, parse_refs
 from tools_app.standards.loan_callback import list_contracts
-from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.enums import ActionClass, RiskLayer
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.registry import REGISTRY
 
 _DAY = timedelta(hours=24)
+_LATELY = timedelta(minutes=10)
+"""Longer than a block stays pinned while a plan is judged by it."""
 _PERMITS = ActionPermit._meta.db_table
 _OUTCOMES = OutcomeRecord._meta.db_table
+_PAYLOADS = OutboundTransaction._meta.db_table
 _DONE_OR_UNDER_WAY = (PermitStatus.COMMITTING, PermitStatus.UNKNOWN, PermitStatus.COMMITTED)
 
 
@@ -78,14 +89,24 @@ _KNOWN = f"""ARRAY(SELECT ARRAY[address, code_hash]::text[] FROM {KnownContract.
     WHERE chain_id = %(chain)s AND address = ANY(%(touched)s))"""  # noqa: S608
 # Of two that were started, the earlier is judged without the later one, and the later with the earlier: one passes.
 # `lock_start` gives each of a golem a time of its own, in the order in which they are seen here. What was promised is
-# under way until it ends.
-_UNDER_WAY = f"""(SELECT jsonb_agg(jsonb_build_object('permit', id, 'tool', tool_name,
+# under way until it ends. A preview also looks at what is open, which others may still start; a commit does not, for
+# whoever starts later is judged with it. What ended in a block that is not judged yet is missing from what is measured.
+_BESIDE = f"""(SELECT jsonb_agg(jsonb_build_object('permit', id, 'tool', tool_name, 'status', status,
                                    'venue', venue, 'position', params->>'position_id', 'bounds', bounds)
                         ORDER BY committing_at)::text
     FROM {_PERMITS}
     WHERE golem_id = %(golem)s AND chain_id = %(chain)s AND NOT is_local AND halt_epoch IS NULL
-      AND (status IN ({list_states(UNFINISHED)}) OR id IN (SELECT permit_id FROM {SignedPromise._meta.db_table}
-           WHERE golem_id = %(golem)s AND state = 'OPEN')) AND id IS DISTINCT FROM %(excluded)s
+      AND id IS DISTINCT FROM %(excluded)s
+      AND (id IN (SELECT id FROM {_PERMITS} WHERE golem_id = %(golem)s AND status IN ({list_states(UNFINISHED)}))
+           OR id IN (SELECT permit_id FROM {SignedPromise._meta.db_table}
+                      WHERE golem_id = %(golem)s AND state = 'OPEN')
+           OR (%(excluded)s::uuid IS NULL AND id IN (SELECT id FROM {_PERMITS} WHERE golem_id = %(golem)s
+                AND (status IN ({list_states(WAITING)})
+                     OR (status = '{PermitStatus.CREATED}' AND expires_at > %(now)s
+                         AND expires_at_tick > %(heartbeat_tick)s))))
+           OR id IN (SELECT ended.id FROM {_PERMITS} AS ended JOIN {_PAYLOADS} AS sent ON sent.permit_id = ended.id
+                      WHERE ended.golem_id = %(golem)s AND ended.status = '{PermitStatus.COMMITTED}'
+                        AND ended.finished_at > %(ended_start)s AND sent.block_number > %(block)s))
       AND (committing_at IS NULL OR committing_at < COALESCE(
           (SELECT own.committing_at FROM {_PERMITS} AS own WHERE own.id = %(excluded)s), 'infinity')))"""  # noqa: S608
 _POSITIONS = f"ARRAY({HINTS_SQL})"
@@ -117,7 +138,8 @@ def read_records(call: HookCall) -> Records:
     (row,) = _prepare_statement(_build_statement(call)).fetch(**_list_arguments(call))
     usage, rest = ledger.read_usage_columns(row[: ledger.USAGE_COLUMNS]), row[ledger.USAGE_COLUMNS :]
     mark, rest = rest[:6], rest[6:]
-    tools, hashes, called, statuses, times, is_tried, rebalances, predictions, known, under_way, positions = rest
+    tools, hashes, called, statuses, times, is_tried, rebalances, predictions, known, beside, positions = rest
+    others = tuple(_decode_under_way(each) for each in json.loads(beside or "[]"))
     return Records(
         usage=usage,
         mark=_read_mark(*mark) if mark[1] is not None else None,
@@ -128,7 +150,10 @@ def read_records(call: HookCall) -> Records:
         rebalances=tuple(rebalances or ()),
         predictions=tuple(predictions or ()),
         known_code=dict(known or ()),
-        under_way=tuple(_decode_under_way(each) for each in json.loads(under_way or "[]")),
+        under_way=tuple(each for each in others if each.is_started and not each.is_ended)
+        if asks_under_way(call)
+        else (),
+        beside=others if may_lower(call.plan) else (),
         positions=parse_refs(positions or ()),
     )
 
@@ -144,8 +169,13 @@ def asks_predictions(call: HookCall) -> bool:
 
 
 def asks_under_way(call: HookCall) -> bool:
-    """Whether what other permits are about to change of the holdings is read for `call`."""
+    """Whether what other permits are about to change of the holdings counts in the shares that `call` is judged by."""
     return call.plan is not None and call.action_class in RAISING
+
+
+def asks_beside(call: HookCall) -> bool:
+    """Whether what other permits may take or change is read for `call`."""
+    return asks_under_way(call) or may_lower(call.plan)
 
 
 def list_touched(plan: TxPlan) -> list[str]:
@@ -171,7 +201,7 @@ def _build_statement(call: HookCall) -> str:
         _REBALANCES if asks_rebalances(call) else _NOTHING,
         _PREDICTIONS if asks_predictions(call) else _NOTHING,
         _KNOWN if has_plan else _NOTHING,
-        _UNDER_WAY if asks_under_way(call) else _NOTHING,
+        _BESIDE if asks_beside(call) else _NOTHING,
         _POSITIONS if has_plan else _NOTHING,
     )
     joins = (f"({ledger.USAGE_SQL}) AS usage", _MARK, _PAST, _VENUE if has_plan else "")
@@ -200,6 +230,10 @@ def _list_arguments(call: HookCall) -> dict[str, Any]:
         "gate_window": GATE_WINDOW,
         "touched": list_touched(plan) if plan is not None else [],
         "account": call.view.address or "",
+        "heartbeat_tick": call.golem.heartbeat_tick,
+        "ended_start": now - _LATELY,
+        # Pinned before anything else is read: what ended later is not in it.
+        "block": call.chain.block.number if call.chain is not None and asks_beside(call) else 0,
     }
 
 
@@ -215,7 +249,7 @@ def _read_mark(
 
 
 def _decode_under_way(kept: Mapping[str, Any]) -> UnderWay:
-    name = kept["tool"]
+    name, status = kept["tool"], kept["status"]
     spends = decode_flows(kept["bounds"].get("spends", ()))
     is_swap = name not in REGISTRY or REGISTRY.get(name).category in NO_POSITION
     return UnderWay(
@@ -226,6 +260,9 @@ def _decode_under_way(kept: Mapping[str, Any]) -> UnderWay:
         permit_id=kept["permit"],
         changes=decode_changes(kept["bounds"].get("changes", ())),
         protocol=kept["venue"] or "",
+        is_started=status not in (PermitStatus.CREATED, *WAITING),
+        is_ended=status == PermitStatus.COMMITTED and "promise" not in kept["bounds"],
+        is_borrowing=name in REGISTRY and REGISTRY.get(name).risk_layer is RiskLayer.UNBOUNDED,
     )
 
 

@@ -75,7 +75,9 @@ def read_moment(microseconds: int) -> datetime:
 class UnderWay:
     """What another permit is doing to the golem's holdings, its outcome not seen yet. `changes` are what it says it
     does to positions. Of one that says nothing, `enters` puts what it spends into `protocol`, into `position_id` or a
-    position of its own.
+    position of its own. `is_started` is off while its permit is open: nobody asked to carry it out yet. `is_ended`:
+    its outcome is seen, in a block later than the one that the call is judged by. `is_borrowing`: its tool says that it
+    borrows, so that its owners were asked for that.
     """
 
     spends: Sequence[TokenFlow]
@@ -85,14 +87,18 @@ class UnderWay:
     permit_id: str = ""
     changes: Sequence[PositionChange] = ()
     protocol: str = ""
+    is_started: bool = True
+    is_ended: bool = False
+    is_borrowing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
     """Sums of the ledger and rows of the past. `earlier` and `predictions` newest first, `outcomes` oldest first.
 
-    `predictions`, `rebalances`, `under_way` and `positions` are read only for a call they are judged for; `known_code`
-    is keccak-256 by address, `positions` are those the account had when last looked at.
+    `predictions`, `rebalances`, `beside` and `positions` are read only for a call they are judged for; `beside` is what
+    other permits may still do or did in a later block, of which `under_way` is what was started; `known_code` is
+    keccak-256 by address, `positions` are those the account had when last looked at.
     """
 
     usage: Usage
@@ -105,6 +111,7 @@ class Records:
     predictions: Sequence[bool] = ()
     known_code: Mapping[str, str] = field(default_factory=dict)
     under_way: Sequence[UnderWay] = ()
+    beside: Sequence[UnderWay] = ()
     positions: Sequence[PositionRef] = ()
 
 

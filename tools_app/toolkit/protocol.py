@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from tools_app.toolkit.effects import EffectsReader
+from tools_app.toolkit.leaving import Condition, IsAccount, NotAboveZero
 from tools_app.toolkit.lending import Lending
 from tools_app.toolkit.markets import Markets
 from tools_app.toolkit.positions import Exits, Positions, Reads, Trail
@@ -71,7 +72,8 @@ class LeavingCall:
 
     `key` is the contract's name in `deployments`. `own` are the places of arguments, counted from 0 and downwards into
     structs, that must be the account for that to be so; `never_up` are those that must not be above zero, where the
-    same call puts in or borrows as well. `steps` is the place of a list of calls of the same contract.
+    same call puts in or borrows as well. `only` are all other conditions (`toolkit/leaving.py`); of a call that leaves
+    in several ways each has a `LeavingCall` of its own. `steps` is the place of a list of calls of the same contract.
     """
 
     key: str
@@ -79,6 +81,12 @@ class LeavingCall:
     own: tuple[tuple[int, ...], ...] = ()
     steps: int | None = None
     never_up: tuple[tuple[int, ...], ...] = ()
+    only: tuple[Condition, ...] = ()
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Everything that has to be so."""
+        return (*map(IsAccount, self.own), *map(NotAboveZero, self.never_up), *self.only)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from permits_app.safety.figures import format_amount
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import Allow, HookCall, Verdict
 from permits_app.safety.hooks.policy_cage import judge_standing
+from permits_app.safety.levels import judge_levels
 from permits_app.safety.measured_class import classify_measured, list_deeper_debts
 from permits_app.safety.measured_prices import judge_prices
 from permits_app.safety.measured_shares import judge_measured_shares
@@ -228,6 +229,7 @@ def judge_run(call: HookCall, simulation: SimulationResult, budget: GasBudget) -
         or _judge_class(call, simulation, chain)
         or _judge_layer(call, simulation)
         or _judge_shares(call, simulation, chain)
+        or _judge_levels(call, plan, simulation, chain)
         or judge_questions(call=call, simulation=simulation)
         or judge_gas(plan=plan, simulation=simulation, native=native, budget=budget, payer=route.pays_gas)
     )
@@ -298,6 +300,25 @@ def _judge_shares(call: HookCall, simulation: SimulationResult, chain: ChainRead
             rule="simulator.share_unknown",
             what="more enters a position than the plan says, and cannot be priced",
             limit="a fresh price of everything that enters a position",
+        )
+
+
+def _judge_levels(call: HookCall, plan: TxPlan, simulation: SimulationResult, chain: ChainReader) -> Reject | None:
+    try:
+        return judge_levels(
+            call,
+            plan,
+            simulation,
+            beside=records_of(call).beside,
+            value_of=price_on(chain),
+            chain=chain,
+        )
+    except (PriceUnavailable, PriceStale) as error:
+        return refuse_unpriced(
+            error,
+            rule="simulator.level_unknown",
+            what="other permits take from a position with a debt, which cannot be priced",
+            limit="a fresh price of everything owed and of its cover",
         )
 
 

@@ -55,6 +55,16 @@ class SameActionPending(GolemError):
     title = "An equal action is still under way"
 
 
+class SafeNotAsAgreed(GolemError):
+    """Something acts for the golem's Safe, or on what it signs, that its owners did not agree to; `data.lines`."""
+
+    code = "SAFE_NOT_AS_AGREED"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    cleared_by = "an owner removes it from the Safe, or takes note of the Safe as it is on the golem's page of it"
+    title = "The golem's Safe is not as its owners agreed"
+
+
 class TakenBeside(GolemError):
     """Other permits of this golem may take what the action takes; `data.waits_for` names them."""
 

@@ -34,6 +34,7 @@ from permits_app.actions.sweep_changes import forget_denials, list_due_changes, 
 from permits_app.actions.sync_policy_cage import sync_policy_cages
 from permits_app.actions.top_up_gas import top_up_keys
 from permits_app.actions.try_policy import run_trial
+from permits_app.actions.watch_safes import watch_safes
 from permits_app.custody.session_keys import follow_sessions
 from permits_app.execution.following import Following
 from permits_app.execution.opening_keys import open_recent_keys
@@ -156,10 +157,12 @@ def commit_cage_changes_task() -> dict[str, int]:
 
 @shared_task(ignore_result=True)
 def sync_policy_cages_task() -> dict[str, int]:
-    """Follow the contract of every mirrored cage to its chain's newest block, and the session it names."""
+    """Follow the contract of every mirrored cage to its chain's newest block, and the session it names; look at every
+    Safe without one.
+    """
     now = clock.now()
     synced = sync_policy_cages(now=now)
-    return {**synced, "keys": follow_sessions(now=now)}
+    return {**synced, "keys": follow_sessions(now=now), "safes": watch_safes(now=now)["seen"]}
 
 
 @shared_task(ignore_result=True)

@@ -19,6 +19,7 @@ from django.db.models import Case, F, When
 
 from archetypes_app.models import Golem
 from permits_app.actions.value_golem import value_golem
+from permits_app.custody.agreed_safe import list_handlers
 from permits_app.errors import CageContradicted
 from permits_app.models import CageCheckpoint, CageMirror, PolicyCage
 from permits_app.permits.blockage import list_silent_chains
@@ -34,7 +35,13 @@ from permits_app.policy_cage.mirror import (
     read_facts,
 )
 from permits_app.policy_cage.registration import columns_before, columns_of_unread, note_registered, point_at
-from permits_app.policy_cage.safe_watch import SafeState, list_bypasses, list_changes, read_safe_state
+from permits_app.policy_cage.safe_watch import (
+    SafeState,
+    list_bypasses,
+    list_changes,
+    read_safe_state,
+    settle_first,
+)
 from permits_app.policy_cage.state import CageState
 from tools_app import runner
 from tools_app.core import audit_log, event_bus
@@ -186,8 +193,10 @@ def _keep_safe(mirror: CageMirror, safe: SafeState | None) -> list[str]:
         changes = list_changes(SafeState.from_dict(mirror.safe), safe, cage=mirror.contract)
         lines = [f"{one.what}: {one.before} became {one.after}" for one in changes if one.is_weaker]
     else:
-        # What stood there when the cage was followed is what its owners made.
-        mirror.safe_noted = kept
+        # Who owns it and what it runs when the cage is first followed is what its owners made; what else acts for it
+        # they have to say themselves.
+        known = tuple(one for one in (mirror.contract, mirror.replaced) if one)
+        mirror.safe_noted = settle_first(safe, known=known, handlers=list_handlers(mirror.chain_id)).as_dict()
         lines = list_bypasses(safe, mirror.contract)
     mirror.safe = kept
     return lines

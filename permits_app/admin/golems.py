@@ -33,6 +33,7 @@ from permits_app.admin.live_tools import LiveToolsMixin
 from permits_app.admin.people_pages import PeoplePages
 from permits_app.admin.policy_pages import PolicyPages
 from permits_app.admin.proposals import ProposalPages
+from permits_app.admin.safe_pages import SafePages
 from permits_app.admin.statement_pages import StatementPages
 from permits_app.admin.stop_pages import StopPages
 from permits_app.admin.wizard import WizardPages
@@ -55,6 +56,7 @@ class GolemAdmin(
     ProposalPages,
     PolicyPages,
     CagePages,
+    SafePages,
     FencePages,
     LiveToolsMixin,
     WizardPages,
@@ -121,6 +123,7 @@ class GolemAdmin(
             *self.list_policy_urls(wrap, name),
             *self.list_fence_urls(wrap, name),
             *self.list_cage_urls(wrap, name),
+            *self.list_safe_urls(wrap, name),
             path("<uuid:golem_id>/set-up/wallet/", wrap(self.wallet_view), name=f"{name}_set_up_wallet"),
             path("<uuid:golem_id>/set-up/limits/", wrap(self.limits_view), name=f"{name}_set_up_limits"),
             path("<uuid:golem_id>/set-up/funds/", wrap(self.funds_view), name=f"{name}_set_up_funds"),

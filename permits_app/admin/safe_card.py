@@ -1,10 +1,13 @@
-"""The card about the Safe itself on the page of a cage: who signs, what else acts, what changed since it was noted."""
+"""The card about a Safe itself, on the page of its cage or on its own: who signs, what else acts,
+what changed since it was noted.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from permits_app.models import CageMirror
+from permits_app.models import CageMirror, Wallet
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.safe_watch import SafeState, list_bypasses, list_changes
 from permits_app.words.address_book import AddressBook
@@ -21,14 +24,23 @@ class SafeCard:
 
 
 def build_safe_card(mirror: CageMirror, book: AddressBook) -> SafeCard | None:
-    """None for a plain account and for a Safe that nobody looked at yet."""
-    if not mirror.safe:
+    """Of the Safe behind a cage; None for a plain account and for a Safe that nobody looked at yet."""
+    return _build(mirror.safe, mirror.safe_noted, mirror.chain_id, mirror.contract, book)
+
+
+def build_wallet_card(wallet: Wallet, *, chain_id: int, book: AddressBook) -> SafeCard | None:
+    """Of a Safe without a cage; None where nobody looked at it yet."""
+    return _build(wallet.safe, wallet.safe_noted, chain_id, "", book)
+
+
+def _build(kept: Any, agreed: Any, chain_id: int, cage: str, book: AddressBook) -> SafeCard | None:
+    if not kept:
         return None
-    chain_id, seen = mirror.chain_id, SafeState.from_dict(mirror.safe)
-    noted = SafeState.from_dict(mirror.safe_noted) if mirror.safe_noted else seen
+    seen = SafeState.from_dict(kept)
+    noted = SafeState.from_dict(agreed) if agreed else seen
 
     def show(address: str) -> str:
-        if address == mirror.contract:
+        if address == cage:
             return "this cage"
         return "none" if address == ZERO_ADDRESS else book.in_full(chain_id, address)
 
@@ -42,10 +54,10 @@ def build_safe_card(mirror: CageMirror, book: AddressBook) -> SafeCard | None:
     )
     return SafeCard(
         facts=facts,
-        bypasses=tuple(book.in_full(chain_id, line) for line in list_bypasses(seen, mirror.contract)),
+        bypasses=tuple(book.in_full(chain_id, line) for line in list_bypasses(seen, cage)),
         changes=tuple(
             (one.what, book.in_full(chain_id, one.before), book.in_full(chain_id, one.after), one.is_weaker)
-            for one in list_changes(noted, seen, cage=mirror.contract)
+            for one in list_changes(noted, seen, cage=cage)
         ),
-        can_note=mirror.safe != mirror.safe_noted,
+        can_note=kept != agreed,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from django.db import transaction
 from django.db.models import Q
@@ -26,6 +27,9 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.whole import whole
 from tools_app.portfolio.searching import begin_search
+
+NOTHING_SEEN: Final = {"safe": {}, "safe_noted": {}, "safe_nonce": None}
+"""Of a Safe that nobody looked at yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,14 @@ def choose_wallet(*, golem: Golem, choice: WalletChoice, actor: str, reason: str
             "reason": reason,
         }
         wallet, _ = Wallet.objects.update_or_create(
-            golem=locked, defaults={"kind": choice.kind, "address": choice.address, "backed_up_at": None}
+            golem=locked,
+            defaults={
+                "kind": choice.kind,
+                "address": choice.address,
+                "backed_up_at": None,
+                # Of another Safe nothing was noted.
+                **({} if before is not None and before.address == choice.address else NOTHING_SEEN),
+            },
         )
         Golem.objects.filter(pk=locked.pk).update(address=choice.address)
         golem.address = choice.address

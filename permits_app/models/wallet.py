@@ -25,6 +25,9 @@ class Wallet(TimeStamped):
     address = models.CharField(max_length=42, unique=True, validators=[ADDRESS])
     kind = models.CharField(max_length=24, choices=WalletKind.choices, default=WalletKind.LOCAL_KEYSTORE)
     backed_up_at = models.DateTimeField(null=True, blank=True)
+    safe: Any = models.JSONField(default=dict, blank=True, help_text="The Safe as last seen: owners, modules, guards")
+    safe_noted: Any = models.JSONField(default=dict, blank=True, help_text="The Safe as its owners took note of it")
+    safe_nonce = models.PositiveBigIntegerField(null=True, blank=True, help_text="The Safe's own nonce as last seen")
 
     class Meta:
         verbose_name = "wallet"

@@ -6,8 +6,8 @@ all of them are read with every look of the mirror. Reading asks the chain; judg
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from permits_app.policy_cage.safe_tx import OWNERS, THRESHOLD, ZERO_ADDRESS
@@ -99,7 +99,7 @@ def read_safe_state(chain: ChainReader, account: str) -> SafeState | None:
 def list_bypasses(state: SafeState, cage: str) -> list[str]:
     """What acts for the Safe, or on what it signs, past the cage: a sentence each, whoever agreed to it."""
     found = [
-        f"module {one} moves whatever it likes, and no rule of the cage bounds it"
+        f"module {one} moves whatever it likes, and {'no rule of the cage' if cage else 'nothing here'} bounds it"
         for one in state.modules
         if one not in (cage, state.lender)
     ]
@@ -112,6 +112,46 @@ def list_bypasses(state: SafeState, cage: str) -> list[str]:
     if len(state.owners) > 1 and state.threshold == 1:
         found.append(f"each of its {len(state.owners)} owners signs alone")
     return found
+
+
+def settle_first(state: SafeState, *, known: Collection[str], handlers: Collection[str]) -> SafeState:
+    """What of a Safe is taken for agreed at the first look: who owns it and what code it runs, and of what acts for it
+    or on what it signs only what is known here.
+    """
+    acts = {*known, state.lender}
+    return replace(
+        state,
+        modules=tuple(one for one in state.modules if one in acts),
+        guard=state.guard if state.guard in known else ZERO_ADDRESS,
+        module_guard=state.module_guard if state.module_guard in known else ZERO_ADDRESS,
+        handler=state.handler if state.handler in {*handlers, state.lender} else ZERO_ADDRESS,
+        has_more_modules=False,
+    )
+
+
+def list_unagreed(
+    seen: SafeState, agreed: SafeState | None, *, known: Collection[str], handlers: Collection[str]
+) -> list[Change]:
+    """Everything by which more can happen than its owners agreed to. `known` are contracts of ours that act for it,
+    `handlers` what answers for it harmlessly; the loan callback is known by its code.
+    """
+    before = agreed or settle_first(seen, known=known, handlers=handlers)
+    harmless = {*known, seen.lender, ZERO_ADDRESS}
+    found = [
+        change
+        for change in list_changes(before, seen)
+        if change.is_weaker
+        and not (change.what in ("module", "guard", "guard of modules") and change.after in harmless)
+        and not (change.what == "fallback handler" and change.after in {"none", seen.lender, *handlers})
+    ]
+    if seen.has_more_modules and not before.has_more_modules:
+        found.append(Change("modules", "none", f"more than {MOST_MODULES}, which nobody read", True))
+    return found
+
+
+def say_change(change: Change) -> str:
+    """A line of it, for people."""
+    return f"{change.what}: {change.before} became {change.after}"
 
 
 def list_changes(before: SafeState, after: SafeState, *, cage: str = "") -> list[Change]:

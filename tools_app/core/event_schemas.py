@@ -543,8 +543,8 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         {"chain_id": INTEGER, "from_block": INTEGER, "transactions": INTEGER, "permit_ids": TEXTS},
     ),
     E.SAFE_CHANGED: _describe(
-        "Something of the Safe behind the golem's cage became weaker, such as a module or a guard that no rule of the "
-        "cage bounds; what it is stands in the audit log.",
+        "Something of the Safe that the golem acts through became weaker, such as a module or a guard that no rule "
+        "bounds; what it is stands in the audit log. `contract` is its cage, or the Safe itself where it has none.",
         {"account": HEX, "contract": HEX, "count": INTEGER},
     ),
     E.CHAT_TURN: _describe(

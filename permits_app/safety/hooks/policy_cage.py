@@ -17,6 +17,7 @@ from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
 from permits_app.rejection import Reject
 from permits_app.safety.action_gate import judge_gate
+from permits_app.safety.agreed_safe import judge_agreed_safe
 from permits_app.safety.assets import (
     NO_POSITION,
     RAISING,
@@ -94,7 +95,7 @@ class PolicyCageHook:
         if refusal is not None:
             return refusal
         rows = load_rows(call)
-        refusal = judge_rows(call, rows) or judge_calldata(call) or judge_contract(call)
+        refusal = judge_rows(call, rows) or judge_calldata(call) or judge_agreed_safe(call) or judge_contract(call)
         if refusal is None and call.plan is not None and call.action_class in RAISING:
             holdings = load_holdings(call)
             refusal = judge_holdings(call, rows, holdings)

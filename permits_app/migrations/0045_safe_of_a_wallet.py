@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("permits_app", "0043_what_is_beside_a_permit"),
+        ("permits_app", "0044_what_is_beside_a_permit"),
     ]
 
     operations = [

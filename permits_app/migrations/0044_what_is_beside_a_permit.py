@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("archetypes_app", "0019_who_made_a_golem"),
-        ("permits_app", "0042_outcomes_by_time"),
+        ("permits_app", "0043_refused_and_passed_payloads"),
     ]
 
     operations = [

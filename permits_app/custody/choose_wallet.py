@@ -28,7 +28,7 @@ from tools_app.core.events import Event, EventType
 from tools_app.core.whole import whole
 from tools_app.portfolio.searching import begin_search
 
-NOTHING_SEEN: Final = {"safe": {}, "safe_noted": {}, "safe_nonce": None}
+NOTHING_SEEN: Final[dict[str, object]] = {"safe": {}, "safe_noted": {}, "safe_nonce": None}
 """Of a Safe that nobody looked at yet."""
 
 

@@ -108,7 +108,7 @@ def test_whatever_comes_to_a_safe_of_several_refuses_is_told_and_named_until_it_
 ) -> None:
     live = shared.live
     _, request = shared.propose()
-    thief = make_account("a thief").address
+    thief = str(make_account("a thief").address)
     if signature in (SET_GUARD, SET_MODULE_GUARD):
         # A guard has to be one, or the Safe does not take it.
         thief = str(live.world.deploy(live.world.actors.deployer, "AllowingGuard"))

@@ -7,7 +7,7 @@ chose. What the receiver knows us by is sealed in the database and shown to nobo
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -15,15 +15,17 @@ from uuid import UUID
 from a2a.types import a2a_pb2 as wire
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef, QuerySet
 from google.protobuf.json_format import MessageToDict
 
 from golem_project.a2a.card_key import sign_detached
 from golem_project.a2a.errors import PushRefused, PushUnknown
 from golem_project.a2a.models import PushConfig, PushNotification, PushState, Task
 from golem_project.a2a.wire_tasks import show_change
-from golem_project.stream import sealed
-from tools_app.core import outgoing
+from golem_project.stream import sealed, turns
+from golem_project.stream.models import TurnKind
+from golem_project.stream.turns import Turn, Wanting
+from tools_app.core import clock, outgoing
 from tools_app.core.outgoing import AddressRefused, ExchangeFailed
 from tools_app.core.whole import whole
 
@@ -31,7 +33,7 @@ from tools_app.core.whole import whole
 RETRY_AFTER_SECONDS = (5, 30, 120, 600, 1_800)
 _LEASE = timedelta(seconds=60)
 _LONGEST = 2_000
-_DUE = 100
+_MOST_IN_A_ROW = 20
 _SIGNATURE, _TOKEN = "A2A-Notification-Signature", "X-A2A-Notification-Token"
 
 
@@ -119,41 +121,85 @@ def note_change(task: Task, *, now: datetime) -> None:
     )
 
 
-def list_due(*, now: datetime) -> list[UUID]:
-    """Notifications whose time has come, the oldest first."""
+def list_wanting(*, now: datetime) -> list[Wanting]:
+    """Addresses with a notification whose time has come. Places are shared out between the owners of the golems asked:
+    whoever asks may come under many names, and takes no place of another owner's.
+    """
+    due = PushNotification.objects.filter(config_id=OuterRef("pk"), state=PushState.WAITING, next_attempt_at__lte=now)
+    rows = PushConfig.objects.filter(Exists(due)).order_by("created_at", "pk")
+    return [Wanting(receiver=pk, person_id=owner) for pk, owner in rows.values_list("pk", "task__golem__owner_id")]
+
+
+def take_turn(*, turn: Turn, read_clock: Callable[[], datetime]) -> int:
+    """Tell the address whose turn it is what is due for it, until it fails. Returns how many it took."""
+    begun = turns.begin_turn(kind=TurnKind.NOTICE, turn=turn, now=read_clock())
+    if begun is None:
+        return 0
+    taken, failed, longest = 0, True, 0.0
+    try:
+        for _ in range(_MOST_IN_A_ROW):
+            now = read_clock()
+            if not turns.keep_turn(kind=TurnKind.NOTICE, turn=begun, now=now):
+                break
+            following = _find_due(now).filter(config_id=turn.receiver).values_list("pk", flat=True).first()
+            if following is None:
+                break
+            began = clock.monotonic_ms()
+            is_taken = notify(notification_id=following, now=now)
+            longest = max(longest, clock.monotonic_ms() - began)
+            if not is_taken:
+                return taken
+            taken += 1
+        failed = False
+    finally:
+        turns.end_turn(kind=TurnKind.NOTICE, turn=begun, now=read_clock(), failed=failed, longest_ms=longest)
+    return taken
+
+
+def _find_due(now: datetime) -> QuerySet[PushNotification]:
     rows = PushNotification.objects.filter(state=PushState.WAITING, next_attempt_at__lte=now)
-    return list(rows.order_by("next_attempt_at").values_list("pk", flat=True)[:_DUE])
+    return rows.order_by("next_attempt_at", "version")
 
 
 def notify(*, notification_id: UUID, now: datetime) -> bool:
-    """Try one whose time has come; True when it was taken. The claim is a lease: a process may die."""
+    """Try one whose time has come; True when it was taken. The claim is a lease: a process may die.
+
+    Who asked with a key that was revoked or ran out since is told no more.
+    """
     claimed = PushNotification.objects.filter(
         pk=notification_id, state=PushState.WAITING, next_attempt_at__lte=now
     ).update(next_attempt_at=now + _LEASE, attempts=F("attempts") + 1)
-    if not claimed:
+    row = PushNotification.objects.select_related("config__task__api_key").filter(pk=notification_id).first()
+    if not claimed or row is None:
         return False
-    row = PushNotification.objects.select_related("config").get(pk=notification_id)
+    key = row.config.task.api_key
+    if key is not None and (key.revoked_at is not None or key.expires_at <= now):
+        _record(row, now=now, error="the key it was asked with is no longer good", is_final=True)
+        return False
     body = json.dumps(row.body, separators=(",", ":")).encode()
+    began_ms = clock.monotonic_ms()
     try:
         target = outgoing.resolve(row.config.url, allows_private=settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES)
         answer = outgoing.post(
             target, headers=_headers(row.config, body), body=body, seconds=settings.GOLEM_A2A_PUSH_TIMEOUT_SECONDS
         )
-    except (AddressRefused, ExchangeFailed, sealed.SealBroken) as error:
-        _record(row, now=now, error=str(error))
-        return False
-    is_taken = 200 <= answer.status < 300
-    _record(row, now=now, error="" if is_taken else f"answered {answer.status}")
-    return is_taken
+        error = "" if 200 <= answer.status < 300 else f"answered {answer.status}"
+    except (AddressRefused, ExchangeFailed, sealed.SealBroken) as problem:
+        error = str(problem)
+    # The pause before the next try begins when this one ended, not when it began.
+    _record(row, now=now + timedelta(milliseconds=int(clock.monotonic_ms() - began_ms)), error=error)
+    return not error
 
 
-def _record(row: PushNotification, *, now: datetime, error: str) -> None:
+def _record(row: PushNotification, *, now: datetime, error: str, is_final: bool = False) -> None:
     state, next_at = PushState.DELIVERED, None
     if error:
-        is_over = row.attempts > len(RETRY_AFTER_SECONDS)
+        is_over = is_final or row.attempts > len(RETRY_AFTER_SECONDS)
         state = PushState.DEAD if is_over else PushState.WAITING
         next_at = None if is_over else now + timedelta(seconds=RETRY_AFTER_SECONDS[row.attempts - 1])
-    PushNotification.objects.filter(pk=row.pk).update(state=state, next_attempt_at=next_at, last_error=error[:200])
+    # Only this try writes what became of it.
+    mine = PushNotification.objects.filter(pk=row.pk, state=PushState.WAITING, attempts=row.attempts)
+    mine.update(state=state, next_attempt_at=next_at, last_error=error[:200])
 
 
 def _headers(config: PushConfig, body: bytes) -> Mapping[str, str]:

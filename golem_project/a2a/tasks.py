@@ -1,4 +1,4 @@
-"""Celery entry points of A2A; they run on the queue `stream`, where nothing waits for them.
+"""Celery entry points of A2A. What waits for an asker's server runs on the queue `notices`, the rest on `stream`.
 
 Every worker knows this module and few run it, so the protocol's own modules, slow to load, are loaded by the first run.
 """
@@ -9,7 +9,10 @@ from uuid import UUID
 
 from celery import shared_task
 
-from tools_app.core import clock, dispatch
+from golem_project.stream.asking import ask_for_turns
+from golem_project.stream.models import TurnKind
+from golem_project.stream.turns import LASTS_SECONDS, Turn
+from tools_app.core import clock
 
 _MOST_FOLLOWED = 500
 
@@ -27,21 +30,18 @@ def follow_tasks_task() -> int:
 
 @shared_task(ignore_result=True)
 def notify_due_task() -> int:
-    """Ask for a try of each notification that is due."""
+    """Ask for the notifications of each address that has its turn now."""
+    return _ask_for_turns()
+
+
+@shared_task(ignore_result=True, expires=LASTS_SECONDS)
+def notify_task(*, receiver: str, turn_id: str) -> int:
+    """Tell one address and pass the place on; a late or second task finds the turn is not its own."""
     from golem_project.a2a import notifications
 
-    due = notifications.list_due(now=clock.now())
-    for notification_id in due:
-        dispatch.enqueue(notify_task, notification_id=str(notification_id))
-    return len(due)
-
-
-@shared_task(ignore_result=True)
-def notify_task(*, notification_id: str) -> bool:
-    """Try one notification; a second task for the same one finds it claimed."""
-    from golem_project.a2a import notifications
-
-    return notifications.notify(notification_id=UUID(notification_id), now=clock.now())
+    taken = notifications.take_turn(turn=Turn(UUID(receiver), UUID(turn_id)), read_clock=clock.now)
+    _ask_for_turns()
+    return taken
 
 
 @shared_task(ignore_result=True)
@@ -50,3 +50,10 @@ def forget_old_rows_task() -> int:
     from golem_project.a2a import retention
 
     return retention.forget_old_rows(now=clock.now())
+
+
+def _ask_for_turns() -> int:
+    from golem_project.a2a import notifications
+
+    now = clock.now()
+    return ask_for_turns(kind=TurnKind.NOTICE, wanting=notifications.list_wanting(now=now), task=notify_task, now=now)

@@ -1,13 +1,13 @@
 """Channels from end to end: made, their lines gathered from the events, sent together, tried again.
 
 Everything happens in a worker of its own queue, behind the transaction of what is told: a channel that fails, or hangs,
-delays no permit and no other channel.
+delays no permit, and others by turns (`golem_project.stream.turns`) have their places all the same.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -24,8 +24,10 @@ from golem_project.alerts.models import Alert, AlertChannel, ChannelKind
 from golem_project.alerts.sending import MOST_LINES, NotSent, send_lines
 from golem_project.alerts.timing import is_due, wait_after
 from golem_project.alerts.topics import find_topic, list_events, rank_topic, tell_event
-from golem_project.stream import sealed
-from tools_app.core import event_log, outgoing
+from golem_project.stream import sealed, turns
+from golem_project.stream.models import TurnKind
+from golem_project.stream.turns import Turn, Wanting
+from tools_app.core import clock, event_log, outgoing
 from tools_app.core.event_log import EventFilter
 from tools_app.core.outgoing import AddressRefused, ExchangeFailed
 from tools_app.core.whole import whole
@@ -79,11 +81,26 @@ def gather_alerts(*, now: datetime) -> int:
     return sum(_gather(pk) for pk in list(channels))
 
 
-def list_due(*, now: datetime) -> list[UUID]:
-    """Channels with lines whose time has come."""
+def list_wanting(*, now: datetime) -> list[Wanting]:
+    """Channels with lines whose time has come, each with its person."""
     rows = _list_told().filter(Q(next_try_at__isnull=True) | Q(next_try_at__lte=now))
     waiting = rows.filter(pk__in=Alert.objects.filter(sent_at__isnull=True).values("channel"))
-    return [channel.pk for channel in waiting if _is_due(channel, now)]
+    return [Wanting(receiver=each.pk, person_id=each.person_id) for each in waiting if _is_due(each, now)]
+
+
+def take_turn(*, turn: Turn, read_clock: Callable[[], datetime]) -> bool:
+    """Send what waits for the channel whose turn it is; True when it got there."""
+    begun = turns.begin_turn(kind=TurnKind.ALERT, turn=turn, now=read_clock())
+    if begun is None:
+        return False
+    began, is_sent = clock.monotonic_ms(), False
+    try:
+        is_sent = send_channel(channel_id=turn.receiver, now=read_clock())
+    finally:
+        # How long a channel that failed waits is its own affair; its turn only remembers who is slow.
+        took = clock.monotonic_ms() - began
+        turns.end_turn(kind=TurnKind.ALERT, turn=begun, now=read_clock(), failed=False, longest_ms=took)
+    return is_sent
 
 
 def send_channel(*, channel_id: UUID, now: datetime) -> bool:
@@ -91,12 +108,15 @@ def send_channel(*, channel_id: UUID, now: datetime) -> bool:
     free = _list_told().filter(Q(next_try_at__isnull=True) | Q(next_try_at__lte=now))
     if not free.filter(pk=channel_id).update(next_try_at=now + _LEASE):
         return False
-    channel = AlertChannel.objects.get(pk=channel_id)
+    channel = AlertChannel.objects.select_related("person").filter(pk=channel_id).first()
+    if channel is None:
+        return False
     seen = _list_seen(channel)
     waiting = list(channel.alerts.filter(sent_at__isnull=True).order_by("happened_at", "pk"))
     if not waiting:
         AlertChannel.objects.filter(pk=channel.pk).update(next_try_at=None)
         return False
+    began_ms = clock.monotonic_ms()
     try:
         # Of a golem that was lost from sight in between nothing is told any more.
         told = _put_foremost_first([alert for alert in waiting if str(alert.golem_id) in seen])
@@ -104,8 +124,10 @@ def send_channel(*, channel_id: UUID, now: datetime) -> bool:
             send_lines(channel, told)
     except NotSent as error:
         failures = channel.failures + 1
+        # The pause begins when this try ended, not when it began.
+        ended = now + timedelta(milliseconds=int(clock.monotonic_ms() - began_ms))
         AlertChannel.objects.filter(pk=channel.pk).update(
-            failures=failures, last_error=str(error)[:200], next_try_at=now + wait_after(failures)
+            failures=failures, last_error=str(error)[:200], next_try_at=ended + wait_after(failures)
         )
         return False
     Alert.objects.filter(pk__in=[alert.pk for alert in waiting]).update(sent_at=now)

@@ -1,4 +1,4 @@
-"""Celery entry points of alerts; they run on the queue `stream`, where no permit waits."""
+"""Celery entry points of alerts. What waits for mail servers and chats has the queue `alerts`, the rest `stream`."""
 
 from __future__ import annotations
 
@@ -7,20 +7,27 @@ from uuid import UUID
 from celery import shared_task
 
 from golem_project.alerts import channels
-from tools_app.core import clock, dispatch
+from golem_project.stream.asking import ask_for_turns
+from golem_project.stream.models import TurnKind
+from golem_project.stream.turns import LASTS_SECONDS, Turn
+from tools_app.core import clock
 
 
 @shared_task(ignore_result=True)
 def gather_alerts_task() -> int:
-    """Write down what is new and ask for a message of each channel whose time has come."""
+    """Write down what is new and ask for a message of each channel that has its turn now."""
     channels.gather_alerts(now=clock.now())
-    due = channels.list_due(now=clock.now())
-    for channel_id in due:
-        dispatch.enqueue(send_alerts_task, channel_id=str(channel_id))
-    return len(due)
+    return _ask_for_turns()
 
 
-@shared_task(ignore_result=True)
-def send_alerts_task(*, channel_id: str) -> bool:
-    """Send what waits for one channel; a second task for the same one finds it claimed."""
-    return channels.send_channel(channel_id=UUID(channel_id), now=clock.now())
+@shared_task(ignore_result=True, expires=LASTS_SECONDS)
+def send_alerts_task(*, receiver: str, turn_id: str) -> bool:
+    """Send what waits for one channel and pass the place on; a late or second task finds the turn is not its own."""
+    is_sent = channels.take_turn(turn=Turn(UUID(receiver), UUID(turn_id)), read_clock=clock.now)
+    _ask_for_turns()
+    return is_sent
+
+
+def _ask_for_turns() -> int:
+    now = clock.now()
+    return ask_for_turns(kind=TurnKind.ALERT, wanting=channels.list_wanting(now=now), task=send_alerts_task, now=now)

@@ -22,6 +22,7 @@ CELERY = (sys.executable, "-m", "celery", "-q", "-A", "golem_project.celery")
 WEB_HOST = "127.0.0.1"
 # The server's protocol with an end to what it waits for.
 BOUNDS = ("--http", "golem_project.front.connections:BoundedHttp")
+OUTGOING_QUEUES, OUTGOING_THREADS = "webhooks,alerts,notices", 12
 # Celery says so itself once it consumes; another word for it in the log would be missed, see READY_GRACE_SECONDS.
 WORKER_READY = r"\bready\.$"
 BEAT_READY = r"beat: Starting|Scheduler: Sending"
@@ -74,8 +75,10 @@ def plan_workers() -> tuple[ChildPlan, ...]:
         plan_worker("heartbeat", "heartbeat", pool="prefork", concurrency=2),
         plan_worker("commit", "commit", pool="threads", concurrency=4, is_needed_first=True),
         plan_worker("memory", "memory", pool="threads", concurrency=1),
-        # Webhooks and subscriptions wait for other people's servers; no heartbeat may wait with them.
+        # Subscriptions wait for nodes; no heartbeat may wait with them.
         plan_worker("stream", "stream", pool="threads", concurrency=4),
+        # Webhooks, alerts and notices wait for other people's servers: a thread for each of GOLEM_OUTGOING_PLACES.
+        plan_worker("outgoing", OUTGOING_QUEUES, pool="threads", concurrency=OUTGOING_THREADS),
         # A conversation waits for a model, a hundred seconds at most; nobody else may wait with it.
         plan_worker("chat", "chat", pool="threads", concurrency=2),
     )

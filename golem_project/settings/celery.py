@@ -24,6 +24,10 @@ CELERY_TASK_ROUTES: dict[str, Any] = {
     "tools_app.tasks.poll_subscriptions_task": {"queue": "stream"},
     "tools_app.tasks.*": {"queue": "heartbeat"},
     "golem_project.heartbeat.tasks.*": {"queue": "heartbeat"},
+    # What waits for a receiver's server, each kind on a queue of its own.
+    "golem_project.stream.tasks.deliver_webhooks_task": {"queue": "webhooks"},
+    "golem_project.a2a.tasks.notify_task": {"queue": "notices"},
+    "golem_project.alerts.tasks.send_alerts_task": {"queue": "alerts"},
     "golem_project.stream.tasks.*": {"queue": "stream"},
     "golem_project.a2a.tasks.*": {"queue": "stream"},
     "golem_project.alerts.tasks.*": {"queue": "stream"},

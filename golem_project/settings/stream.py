@@ -33,3 +33,7 @@ GOLEM_STREAM_SUBSCRIPTION_HOURS = 24  # a subscription that is not renewed ends 
 GOLEM_STREAM_BLOCKS_PER_READ = 500  # one eth_getLogs covers at most this many blocks
 GOLEM_STREAM_MOST_BLOCKS_BEHIND = 5_000  # after a longer outage the older blocks are given up, and that is told
 GOLEM_STREAM_REORG_DEPTH_BLOCKS = read_integer("GOLEM_STREAM_REORG_DEPTH_BLOCKS", 64)
+
+# Requests at once to servers of other people, by kind. A person has a quarter of a kind's places at most, and those who
+# were slow a half together. The workers of these queues have as many threads as all places together.
+GOLEM_OUTGOING_PLACES = {"WEBHOOK": 6, "ALERT": 3, "NOTICE": 3}

@@ -18,7 +18,7 @@ from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.forms import ConfirmForm
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
-from golem_project.stream import webhooks
+from golem_project.stream import deliveries, webhooks
 from golem_project.stream.forms import NewWebhookForm
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tools_app.admin.confirm import show_confirmation
@@ -115,17 +115,23 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
     def rotate(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """A new secret; the old one signs along for a day."""
         endpoint = self.get_row(request, object_id)
-        if request.method == "POST":
-            secret = webhooks.rotate_secret(endpoint=endpoint, now=clock.now())
-            return self._show_secret(request, endpoint, secret, title="Secret rotated", is_rotated=True)
+        form = ConfirmForm(request.POST if request.method == "POST" else None)
+        if request.method == "POST" and form.is_valid():
+            try:
+                secret = webhooks.rotate_secret(endpoint=endpoint, now=clock.now())
+            except GolemError as error:
+                form.add_error(None, error.detail)
+            else:
+                return self._show_secret(request, endpoint, secret, title="Secret rotated", is_rotated=True)
         return show_confirmation(
             request=request,
             model_admin=self,
             title=f"Rotate the secret of {endpoint}",
-            form=ConfirmForm(),
+            form=form,
             submit="Rotate now",
             back_url=self._page(endpoint),
-            explanation="The new secret is shown once. For 24 hours deliveries carry signatures of both.",
+            explanation="The new secret is shown once. For 24 hours deliveries carry signatures of both, also when"
+            " it is rotated again.",
         )
 
     @action(description="Switch on or off", icon="power_settings_new", url_path="switch", permissions=["manage"])
@@ -135,7 +141,7 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
         is_off = endpoint.disabled_at is not None
         if request.method == "POST":
             if is_off:
-                webhooks.enable_endpoint(endpoint=endpoint)
+                webhooks.enable_endpoint(endpoint=endpoint, now=clock.now())
             else:
                 webhooks.disable_endpoint(endpoint=endpoint, reason="switched off by its owner", now=clock.now())
             messages.success(request, f"{endpoint} is {'on' if is_off else 'off'}.")
@@ -222,8 +228,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     @admin.action(description="Send again", permissions=["replay"])
     def replay_selected(self, request: HttpRequest, queryset: Any) -> None:
         """Replay the ticked ones."""
-        count = webhooks.replay(deliveries=queryset, now=clock.now())
-        messages.success(request, f"{count} deliveries are tried again.")
+        self._replay(request, queryset)
 
     @action(description="Send again", icon="replay", url_path="replay", permissions=["replay"])
     def replay(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -231,8 +236,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         delivery = self.get_row(request, object_id)
         back = reverse("admin:stream_webhookdelivery_change", args=[delivery.pk])
         if request.method == "POST":
-            webhooks.replay(deliveries=WebhookDelivery.objects.filter(pk=delivery.pk), now=clock.now())
-            messages.success(request, "It is tried again.")
+            self._replay(request, WebhookDelivery.objects.filter(pk=delivery.pk))
             return HttpResponseRedirect(back)
         return show_confirmation(
             request=request,
@@ -243,3 +247,17 @@ class WebhookDeliveryAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             back_url=back,
             explanation="Under the same webhook-id, so a receiver that has it can drop it.",
         )
+
+    def _replay(self, request: HttpRequest, rows: Any) -> None:
+        asked = rows.exclude(state=DeliveryState.WAITING).count()
+        count = deliveries.replay(deliveries=rows, now=clock.now())
+        if count:
+            messages.success(request, "It is tried again." if count == 1 else f"{count} deliveries are tried again.")
+        if asked > count:
+            messages.warning(
+                request,
+                f"{asked - count} not: the webhook's owner may not see their golem any more. With a role in it, or an"
+                " account that is on again, they can be sent.",
+            )
+        if not asked:
+            messages.info(request, "It waits to be sent already.")

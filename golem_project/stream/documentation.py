@@ -37,7 +37,10 @@ Events are kept for GOLEM_EVENT_RETENTION_DAYS (90; 0: for ever), and longer whi
 deliver them. A cursor from before the oldest is refused with `CURSOR_EXPIRED` (410) and `oldest_cursor` to go on from;
 `since` starts at the oldest. The audit log is another record and is never shortened.
 
-Webhooks are delivered at least once and may come out of order; `webhook-id` names the event, `sequence` its place.
+Webhooks are delivered at least once, one request at a time for each webhook, and may come out of order; `webhook-id`
+names the event, `sequence` its place. A failed delivery is tried again after 5 s, 30 s, 2 min and ever longer for 24
+hours; a webhook that fails for 24 hours without one success is switched off. What its owner may no longer see is not
+sent. A secret that was rotated signs along for 24 hours.
 
 | Event | When | Fields; those in italics may be missing |
 | --- | --- | --- |

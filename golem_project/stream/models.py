@@ -1,4 +1,4 @@
-"""Webhooks: where an owner wants events delivered, and each delivery with its tries."""
+"""Webhooks: where an owner wants events delivered, each delivery with its tries; and whose turn it is."""
 
 from __future__ import annotations
 
@@ -29,8 +29,6 @@ class WebhookEndpoint(models.Model):
     url = models.CharField(max_length=500, help_text="https; its host must have public addresses only")
     types = models.JSONField(default=list, blank=True, help_text="Wire names or families; empty: all")
     sealed_secret = models.BinaryField()
-    old_sealed_secret = models.BinaryField(null=True, blank=True)
-    old_secret_until = models.DateTimeField(null=True, blank=True)
     log_id = models.UUIDField(help_text="The event log `position` counts in")
     position = models.PositiveBigIntegerField(default=0, help_text="Everything up to here was handed over")
     failing_since = models.DateTimeField(null=True, blank=True)
@@ -48,6 +46,21 @@ class WebhookEndpoint(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+
+class OldSecret(models.Model):
+    """A secret that was replaced and signs along until its time is over."""
+
+    endpoint = models.ForeignKey(WebhookEndpoint, on_delete=models.CASCADE, related_name="old_secrets")
+    sealed_secret = models.BinaryField()
+    until = models.DateTimeField()
+
+    class Meta:
+        verbose_name = "replaced secret of a webhook"
+        verbose_name_plural = "replaced secrets of webhooks"
+
+    def __str__(self) -> str:
+        return f"a secret of {self.endpoint_id} until {self.until}"
 
 
 class DeliveryState(models.TextChoices):
@@ -94,3 +107,40 @@ class WebhookDelivery(models.Model):
 
     def __str__(self) -> str:
         return f"{self.event_type} #{self.position}"
+
+
+class TurnKind(models.TextChoices):
+    """What is sent to whom: each kind has places of its own."""
+
+    WEBHOOK = "WEBHOOK", "deliveries of webhooks"
+    ALERT = "ALERT", "messages of alert channels"
+    NOTICE = "NOTICE", "notices to other agents"
+
+
+class OutgoingTurn(models.Model):
+    """What is known of one receiver: whether it is being sent to, and until when; since when it fails. See `turns`."""
+
+    kind = models.CharField(max_length=10, choices=TurnKind.choices)
+    receiver: Any = models.UUIDField(help_text="The webhook, the channel or the notification address")
+    person_id = models.BigIntegerField(help_text="Whose it is: places are shared out between people")
+    turn_id = models.UUIDField(null=True, help_text="Who sends now; a task with another id is late and does nothing")
+    until = models.DateTimeField(null=True, help_text="When the turn ends, if whoever has it is heard of no more")
+    given_at = models.DateTimeField()
+    failures = models.PositiveSmallIntegerField(default=0, help_text="Turns in a row that ended with a failure")
+    not_before = models.DateTimeField(null=True)
+    was_slow = models.BooleanField(default=False)
+
+    class Meta:
+        verbose_name = "turn to be sent to"
+        verbose_name_plural = "turns to be sent to"
+        constraints = [
+            models.UniqueConstraint(fields=["kind", "receiver"], name="outgoing_one_turn_per_receiver"),
+            models.CheckConstraint(
+                condition=Q(turn_id__isnull=True, until__isnull=True) | Q(turn_id__isnull=False, until__isnull=False),
+                name="outgoing_turn_has_an_end",
+            ),
+        ]
+        indexes = [models.Index(fields=["kind", "until"], condition=Q(until__isnull=False), name="outgoing_turn_busy")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.receiver}"

@@ -11,12 +11,17 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Min
 
+from golem_project.stream import turns, webhooks
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tools_app.core import event_log
 
 
 def forget_old_events(*, now: datetime) -> int:
-    """Delete events that were published more than GOLEM_EVENT_RETENTION_DAYS ago. Returns how many."""
+    """Delete events that were published more than GOLEM_EVENT_RETENTION_DAYS ago; returns how many. Replaced secrets
+    and turns that are over go as well.
+    """
+    webhooks.forget_old_secrets(now=now)
+    turns.forget_turns(now=now)
     days = settings.GOLEM_EVENT_RETENTION_DAYS
     if days <= 0:
         return 0

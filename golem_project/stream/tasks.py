@@ -1,4 +1,6 @@
-"""Celery entry points of the event stream; they run on the queue `stream`, where nothing waits for them."""
+"""Celery entry points of the event stream. What waits for receivers of webhooks runs on the queue `webhooks`, the rest
+on `stream`; nothing waits for either.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +8,35 @@ from uuid import UUID
 
 from celery import shared_task
 
-from golem_project.stream import retention, webhooks
-from tools_app.core import clock, dispatch
+from golem_project.stream import asking, deliveries, retention, webhooks
+from golem_project.stream.models import TurnKind
+from golem_project.stream.turns import LASTS_SECONDS, Turn
+from tools_app.core import clock
 
 
 @shared_task(ignore_result=True)
 def spread_webhooks_task() -> int:
-    """Make deliveries of new events and ask for a try of each that is due."""
+    """Make deliveries of new events and ask for a turn of each endpoint that has its turn now."""
     webhooks.spread_events(now=clock.now())
-    due = webhooks.list_due(now=clock.now())
-    for delivery_id in due:
-        dispatch.enqueue(deliver_webhook_task, delivery_id=str(delivery_id))
-    return len(due)
+    return _ask_for_turns()
 
 
-@shared_task(ignore_result=True)
-def deliver_webhook_task(*, delivery_id: str) -> int:
-    """Try one delivery and go on with its endpoint's; a second task for the same one finds it claimed."""
-    return webhooks.deliver_in_a_row(delivery_id=UUID(delivery_id), read_clock=clock.now)
+@shared_task(ignore_result=True, expires=LASTS_SECONDS)
+def deliver_webhooks_task(*, receiver: str, turn_id: str) -> int:
+    """Take one endpoint's turn and pass the place on; a late or second task finds the turn is not its own."""
+    taken = deliveries.take_turn(turn=Turn(UUID(receiver), UUID(turn_id)), read_clock=clock.now)
+    _ask_for_turns()
+    return taken
 
 
 @shared_task(ignore_result=True)
 def forget_old_events_task() -> int:
-    """Delete events that are older than they are kept."""
+    """Delete events that are older than they are kept, secrets that sign no more and turns that say nothing."""
     return retention.forget_old_events(now=clock.now())
+
+
+def _ask_for_turns() -> int:
+    now = clock.now()
+    return asking.ask_for_turns(
+        kind=TurnKind.WEBHOOK, wanting=deliveries.list_wanting(now=now), task=deliver_webhooks_task, now=now
+    )

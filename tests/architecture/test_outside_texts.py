@@ -32,6 +32,7 @@ _REASONS = {
     "golem_project/alerts/sending.py": "what this server sealed",
     "golem_project/stream/pages.py": "events of ours, from our database",
     "golem_project/stream/tail.py": "events of ours, from our database",
+    "golem_project/stream/deliveries.py": "events of ours, from our database",
     "golem_project/stream/webhooks.py": "events of ours, from our database",
     "golem_project/heartbeat/claims.py": "a column of our database",
     "permits_app/safety/record_reader.py": "a column of our database",

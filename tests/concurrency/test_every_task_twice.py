@@ -6,7 +6,7 @@ a task that only its own tests can set up names the test that delivers it twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from django.conf import settings
 from django.test import override_settings
 
 from archetypes_app.models import Golem, Heartbeat, HeartbeatTick
+from golem_project.a2a import notifications
 from golem_project.a2a import tasks as a2a_tasks
 from golem_project.alerts import channels
 from golem_project.alerts import tasks as alert_tasks
@@ -27,9 +28,10 @@ from golem_project.chat import tasks as chat_tasks
 from golem_project.chat.turns import ask_golem
 from golem_project.heartbeat import tasks as heartbeat_tasks
 from golem_project.heartbeat.claims import claim_due
+from golem_project.stream import deliveries, turns, webhooks
 from golem_project.stream import tasks as stream_tasks
-from golem_project.stream import webhooks
-from golem_project.stream.models import WebhookDelivery, WebhookEndpoint
+from golem_project.stream.models import TurnKind, WebhookDelivery, WebhookEndpoint
+from golem_project.stream.turns import Wanting
 from memory_app import tasks as memory_tasks
 from memory_app.models import Episode
 from permits_app import tasks
@@ -269,6 +271,12 @@ def make_webhook(golem: LiveGolem) -> WebhookEndpoint:
     return endpoint
 
 
+def give_turn(kind: TurnKind, wanting: Sequence[Wanting]) -> dict[str, str]:
+    """What the task of the one receiver that waits is told."""
+    (turn,) = turns.give_turns(kind=kind, wanting=wanting, now=clock.now())
+    return {"receiver": str(turn.receiver), "turn_id": str(turn.turn_id)}
+
+
 def spread_task(golem: LiveGolem) -> Prepared:
     make_webhook(golem)
     golem.preview()
@@ -290,7 +298,8 @@ def deliver_task(golem: LiveGolem) -> Prepared:
         assert (delivery.state, delivery.attempts) == ("WAITING", 1)
         assert delivery.next_attempt_at is not None and delivery.next_attempt_at > clock.now()
 
-    return lambda: stream_tasks.deliver_webhook_task.run(delivery_id=str(delivery.pk)), check
+    told = give_turn(TurnKind.WEBHOOK, deliveries.list_wanting(now=clock.now()))
+    return lambda: stream_tasks.deliver_webhooks_task.run(**told), check
 
 
 def gather_alerts_task(golem: LiveGolem) -> Prepared:
@@ -310,7 +319,8 @@ def send_alerts_task(golem: LiveGolem) -> Prepared:
         channel.refresh_from_db()
         assert (channel.failures, channel.alerts.filter(sent_at__isnull=True).count()) == (1, 1)
 
-    return lambda: alert_tasks.send_alerts_task.run(channel_id=str(channel.pk)), check
+    told = give_turn(TurnKind.ALERT, channels.list_wanting(now=clock.now()))
+    return lambda: alert_tasks.send_alerts_task.run(**told), check
 
 
 def sessions_task(golem: LiveGolem) -> Prepared:
@@ -389,7 +399,8 @@ def notify_a2a_task(golem: LiveGolem) -> Prepared:
         assert (row.state, row.attempts) == ("WAITING", 1)
         assert row.next_attempt_at is not None and row.next_attempt_at > clock.now()
 
-    return lambda: a2a_tasks.notify_task.run(notification_id=str(row.pk)), check
+    told = give_turn(TurnKind.NOTICE, notifications.list_wanting(now=clock.now()))
+    return lambda: a2a_tasks.notify_task.run(**told), check
 
 
 ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
@@ -426,7 +437,7 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "golem_project.alerts.tasks.gather_alerts_task": gather_alerts_task,
     "golem_project.alerts.tasks.send_alerts_task": send_alerts_task,
     "golem_project.stream.tasks.spread_webhooks_task": spread_task,
-    "golem_project.stream.tasks.deliver_webhook_task": deliver_task,
+    "golem_project.stream.tasks.deliver_webhooks_task": deliver_task,
     "golem_project.stream.tasks.forget_old_events_task": forget_events_task,
     "golem_project.a2a.tasks.follow_tasks_task": follow_a2a_task,
     "golem_project.a2a.tasks.notify_due_task": unchanged_task(a2a_tasks.notify_due_task),

@@ -21,8 +21,8 @@ from golem_project.heartbeat.tripwire import Alarm, Told, WatchedDebt, _is_news,
 from golem_project.pi import recent_shelves
 from golem_project.pi.next_call import _is_one_slip, _write_as
 from golem_project.pi.parsers import _parse_integer
+from golem_project.stream.deliveries import _next_attempt
 from golem_project.stream.parameters import _read_limit
-from golem_project.stream.webhooks import _next_attempt
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
 
@@ -170,13 +170,14 @@ def test_what_an_agent_was_shown_is_remembered_for_ten_seconds_and_of_256_keys(m
 
 @pytest.mark.parametrize(("asked", "waits"), [(3_599, 3_599), (3_600, 3_600), (3_601, 3_600)])
 def test_a_receiver_that_asks_for_a_pause_is_given_an_hour_at_most(asked: int, waits: int) -> None:
-    delivery: Any = SimpleNamespace(attempts=1, first_tried_at=NOW, pk=UUID(int=0))
+    delivery: Any = SimpleNamespace(attempts=1, pk=UUID(int=0))
     answer: Any = SimpleNamespace(retry_after_seconds=asked)
-    assert _next_attempt(delivery, answer, NOW) == NOW + timedelta(seconds=waits)
+    assert _next_attempt(delivery, answer, NOW, NOW) == NOW + timedelta(seconds=waits)
 
 
-@pytest.mark.parametrize(("hours", "waits"), [(22, 3_600), (23, 3_600), (24, 0), (23.5, 1_800)])
-def test_a_delivery_is_tried_for_a_day(hours: float, waits: int) -> None:
-    delivery: Any = SimpleNamespace(attempts=1, first_tried_at=NOW - timedelta(hours=hours), pk=UUID(int=0))
+@pytest.mark.parametrize(("hours", "waits"), [(22, 3_600), (23, 3_600), (24, None), (23.5, 1_800)])
+def test_a_delivery_is_tried_for_a_day(hours: float, waits: int | None) -> None:
+    delivery: Any = SimpleNamespace(attempts=1, pk=UUID(int=0))
     answer: Any = SimpleNamespace(retry_after_seconds=3_600)
-    assert _next_attempt(delivery, answer, NOW) == NOW + timedelta(seconds=waits)
+    following = None if waits is None else NOW + timedelta(seconds=waits)
+    assert _next_attempt(delivery, answer, NOW - timedelta(hours=hours), NOW) == following

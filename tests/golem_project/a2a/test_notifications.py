@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from datetime import timedelta
+from threading import Event
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +13,10 @@ import jwt
 import pytest
 from a2a.types import a2a_pb2 as wire
 from a2a.utils.errors import A2AError
+from django.db import connections
 from google.protobuf.json_format import MessageToDict, ParseDict
 
+from archetypes_app.models import ApiKey
 from golem_project.a2a import notifications
 from golem_project.a2a.models import PushConfig, PushNotification, Task, TaskState
 from golem_project.a2a.task_states import move_task
@@ -45,7 +48,8 @@ def _config(url: str, **columns: str) -> wire.TaskPushNotificationConfig:
 
 
 def _deliver_all() -> None:
-    for notification_id in notifications.list_due(now=clock.now()):
+    due = PushNotification.objects.filter(state="WAITING", next_attempt_at__lte=clock.now()).order_by("next_attempt_at")
+    for notification_id in list(due.values_list("pk", flat=True)):
         notifications.notify(notification_id=notification_id, now=clock.now())
 
 
@@ -89,6 +93,50 @@ def test_a_receiver_that_fails_is_tried_again_a_bounded_number_of_times(
     assert (row.state, row.attempts) == ("DEAD", len(notifications.RETRY_AFTER_SECONDS) + 1)
     assert len(receiver.got) == row.attempts
     assert row.last_error == "answered 500"
+
+
+def test_whose_key_was_revoked_or_ran_out_is_told_nothing_more(
+    make_agent: MakeAgent, receiver: Receiver, settings: Any
+) -> None:
+    settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = True
+    now = clock.now()
+    for column in ("revoked_at", "expires_at"):
+        agent = make_agent()
+        row = factories.make_a2a_notification(golem=agent.golem, url=receiver.url)
+        Task.objects.filter(pk=row.config.task_id).update(api_key=agent.key.key, visitor="")
+        ApiKey.objects.filter(pk=agent.key.key.pk).update(created_at=now - timedelta(days=1), **{column: now})
+        assert not notifications.notify(notification_id=row.pk, now=clock.now())
+        row.refresh_from_db()
+        assert (row.state, receiver.got) == ("DEAD", [])
+        assert "key" in row.last_error
+
+
+def test_the_pause_after_an_asker_that_hung_begins_when_it_was_given_up(
+    make_agent: MakeAgent, receiver: Receiver, settings: Any
+) -> None:
+    settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES, settings.GOLEM_A2A_PUSH_TIMEOUT_SECONDS = True, 1.0
+    row, over, now = factories.make_a2a_notification(golem=make_agent().golem, url=receiver.url), Event(), clock.now()
+    receiver.before_answer = lambda: over.wait(60)
+    notifications.notify(notification_id=row.pk, now=now)
+    over.set()
+    row.refresh_from_db()
+    assert row.next_attempt_at is not None and row.next_attempt_at - now >= timedelta(seconds=6)
+
+
+def test_an_address_that_is_taken_back_while_it_is_told_fails_nothing(
+    make_agent: MakeAgent, receiver: Receiver, settings: Any
+) -> None:
+    settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = True
+    row = factories.make_a2a_notification(golem=make_agent().golem, url=receiver.url)
+
+    def take_back() -> None:
+        PushConfig.objects.all().delete()
+        connections.close_all()
+
+    receiver.before_answer = take_back
+    assert notifications.notify(notification_id=row.pk, now=clock.now())
+    assert not notifications.notify(notification_id=row.pk, now=clock.now())
+    assert not PushNotification.objects.exists()
 
 
 PRIVATE = (

@@ -29,7 +29,7 @@ def run(now: datetime | None = None) -> int:
     """As the schedule does; how many channels were told."""
     at = now or clock.now()
     channels.gather_alerts(now=at)
-    return sum(channels.send_channel(channel_id=pk, now=at) for pk in channels.list_due(now=at))
+    return sum(channels.send_channel(channel_id=each.receiver, now=at) for each in channels.list_wanting(now=at))
 
 
 def read_texts(receiver: Receiver) -> list[str]:

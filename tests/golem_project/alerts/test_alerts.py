@@ -231,8 +231,8 @@ def test_who_lost_their_role_is_told_nothing_more(golem: Golem, receiver: Receiv
     refuse(golem)
     channels.gather_alerts(now=clock.now())
     member.delete()
-    for pk in channels.list_due(now=clock.now()):
-        channels.send_channel(channel_id=pk, now=clock.now())
+    for each in channels.list_wanting(now=clock.now()):
+        channels.send_channel(channel_id=each.receiver, now=clock.now())
     refuse(golem)
     run()
     assert len(receiver.got) == 1

@@ -196,7 +196,7 @@ def make_plans(golem_id: UUID, quiet_file: Path) -> Callable[[int], tuple[ChildP
     return lambda port: (
         # No chain runs here, so the server never calls itself ready.
         replace(plan_web(port), ready_url=f"http://127.0.0.1:{port}/healthz"),
-        plan_worker("stream", "stream,heartbeat", pool="threads", concurrency=4),
+        plan_worker("stream", "stream,webhooks,heartbeat", pool="threads", concurrency=4),
         plan_beat(),
         ChildPlan("writer", writer, ready_line=r"writer ready\.$"),
     )

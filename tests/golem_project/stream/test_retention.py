@@ -13,6 +13,7 @@ from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookE
 from golem_project.stream.retention import forget_old_events
 from tests.golem_project.pi.conftest import Agent, MakeAgent
 from tests.golem_project.stream.conftest import PATH, EventSource, emit, numbers_of
+from tests.golem_project.stream.delivering import deliver, list_due
 from tests.receiver import Receiver
 from tests.receiver import receiver as receiver
 from tools_app.core import clock, event_bus, event_log, event_ring
@@ -74,10 +75,10 @@ def test_what_a_webhook_has_still_to_deliver_is_kept_until_it_is_delivered(
     webhooks.spread_events(now=now)
     assert forget_old_events(now=now + LATER) == 0
     first = WebhookDelivery.objects.order_by("position").values_list("pk", flat=True)[0]
-    assert webhooks.deliver(delivery_id=first, now=now)
+    assert deliver(first, now)
     assert forget_old_events(now=now + LATER) == 1
-    for pk in webhooks.list_due(now=now):
-        assert webhooks.deliver(delivery_id=pk, now=now)
+    for pk in list_due(now):
+        assert deliver(pk, now)
     assert forget_old_events(now=now + LATER) == 2
     assert len(receiver.got) == 3
     assert not WebhookDelivery.objects.exists()
@@ -94,7 +95,7 @@ def test_a_webhook_that_is_off_holds_nothing_back_and_what_it_missed_is_audited(
     age(4)
     assert forget_old_events(now=clock.now()) == 4
     emit(agent.golem.pk, 4)
-    webhooks.enable_endpoint(endpoint=endpoint)
+    webhooks.enable_endpoint(endpoint=endpoint, now=clock.now())
     assert webhooks.spread_events(now=clock.now()) == 1
     entry = AuditEntry.objects.get(golem_id=agent.golem.pk, event="WebhookSkipped")
     assert (entry.data["from"], entry.data["to"]) == (0, 4)

@@ -17,13 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from golem_project.stream import tasks, webhook_signatures, webhooks
+from golem_project.stream import deliveries, tasks, webhook_signatures, webhooks
 from golem_project.stream.models import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tests import factories
 from tests.golem_project.pi.conftest import Agent, MakeAgent
 from tests.golem_project.stream.conftest import emit
+from tests.golem_project.stream.delivering import deliver, deliver_all, list_due
 from tests.receiver import Receiver
-from tools_app.core import clock, event_bus
+from tools_app.core import clock, dispatch, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.models import AuditEntry, OutboxEvent
 from tools_app.core.taint import Secret
@@ -40,10 +41,6 @@ def make_endpoint(agent: Agent, url: str, types: tuple[str, ...] = ()) -> tuple[
 def receive(secret: str, headers: Mapping[str, str], body: bytes) -> None:
     """What a receiver does. Raises WebhookVerificationError."""
     Webhook(secret).verify(body, dict(headers), json_parse=False)
-
-
-def deliver_all(now: datetime) -> int:
-    return sum(webhooks.deliver(delivery_id=pk, now=now) for pk in webhooks.list_due(now=now))
 
 
 def test_a_signature_is_that_of_the_published_example() -> None:
@@ -120,8 +117,8 @@ def test_the_tasks_deliver_too_and_two_of_them_try_once(
     agent = make_agent()
     make_endpoint(agent, receiver.url)
     emit(agent.golem.pk, 1)
-    asked: list[str] = []
-    monkeypatch.setattr(tasks.dispatch, "enqueue", lambda _task, *, delivery_id: asked.append(delivery_id))
+    asked: list[dict[str, str]] = []
+    monkeypatch.setattr(dispatch, "enqueue", lambda _task, **told: asked.append(told))
     assert tasks.spread_webhooks_task() == 1
     threads = [threading.Thread(target=_run_task, args=(asked[0],)) for _ in range(4)]
     for thread in threads:
@@ -163,15 +160,14 @@ def _somebody_waits_for_a_row() -> bool:
 
 def _deliver_and_close(delivery_id: Any) -> None:
     try:
-        webhooks.deliver(delivery_id=delivery_id, now=NOW)
+        deliver(delivery_id, NOW)
     finally:
         connections.close_all()
 
 
-def _run_task(delivery_id: str) -> None:
-
+def _run_task(told: dict[str, str]) -> None:
     try:
-        tasks.deliver_webhook_task(delivery_id=delivery_id)
+        tasks.deliver_webhooks_task(**told)
     finally:
         connections.close_all()
 
@@ -188,12 +184,12 @@ def test_a_failing_receiver_is_tried_for_a_day_then_given_up_switched_off_and_re
     delivery, now, tries = WebhookDelivery.objects.get(), NOW, []
     while delivery.state == DeliveryState.WAITING:
         now = delivery.next_attempt_at or now
-        assert not webhooks.deliver(delivery_id=delivery.pk, now=now - timedelta(seconds=1))
-        webhooks.deliver(delivery_id=delivery.pk, now=now)
+        assert not deliver(delivery.pk, now - timedelta(seconds=1))
+        deliver(delivery.pk, now)
         tries.append((now - NOW).total_seconds())
         delivery.refresh_from_db()
     gaps = [later - earlier for earlier, later in zip(tries, tries[1:], strict=False)]
-    assert len(receiver.got) == len(tries) == len(webhooks.RETRY_AFTER_SECONDS) + 1
+    assert len(receiver.got) == len(tries) == len(deliveries.RETRY_AFTER_SECONDS) + 1
     assert gaps[:-1] == sorted(gaps[:-1])
     assert 23 * 3600 < tries[-1] <= 24 * 3600
     assert (delivery.state, delivery.last_status, delivery.attempts) == (DeliveryState.DEAD, 500, len(tries))
@@ -209,11 +205,11 @@ def test_a_failing_receiver_is_tried_for_a_day_then_given_up_switched_off_and_re
     assert list(webhooks.list_disabled(agent.golem.owner)) == [endpoint]
     assert OutboxEvent.objects.filter(golem_id=agent.golem.pk, type="stream:webhook_disabled").count() == 1
     assert AuditEntry.objects.filter(golem_id=agent.golem.pk, event="WebhookDisabled").count() == 1
-    assert webhooks.list_due(now=now + timedelta(days=2)) == []
+    assert list_due(now + timedelta(days=2)) == []
 
     receiver.statuses, receiver.got = [], []
-    webhooks.enable_endpoint(endpoint=endpoint)
-    assert webhooks.replay(deliveries=WebhookDelivery.objects.filter(pk=delivery.pk), now=now) == 1
+    webhooks.enable_endpoint(endpoint=endpoint, now=now)
+    assert deliveries.replay(deliveries=WebhookDelivery.objects.filter(pk=delivery.pk), now=now) == 1
     webhooks.spread_events(now=now)
     deliver_all(now + timedelta(days=2))
     numbers = [json.loads(body)["data"]["payload"].get("duration_ms") for _, body in receiver.got]
@@ -229,13 +225,13 @@ def test_a_worker_that_dies_in_the_middle_is_followed_by_another_try(
     make_endpoint(agent, receiver.url)
     emit(agent.golem.pk, 1)
     webhooks.spread_events(now=NOW)
-    [delivery_id] = webhooks.list_due(now=NOW)
+    [delivery_id] = list_due(NOW)
     with monkeypatch.context() as patch:
-        patch.setattr(webhooks, "_record", _die)
+        patch.setattr(deliveries, "_record", _die)
         with pytest.raises(SystemExit):
-            webhooks.deliver(delivery_id=delivery_id, now=NOW)
-    assert webhooks.list_due(now=NOW + timedelta(seconds=30)) == []
-    assert webhooks.deliver(delivery_id=delivery_id, now=NOW + timedelta(seconds=61))
+            deliver(delivery_id, NOW)
+    assert list_due(NOW + timedelta(seconds=30)) == []
+    assert deliver(delivery_id, NOW + timedelta(seconds=61))
     assert len({headers["webhook-id"] for headers, _ in receiver.got}) == 1
     assert len(receiver.got) == 2
 

@@ -14,6 +14,8 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from archetypes_app.actions.invite_person import invite_person, join_golem
+from archetypes_app.errors import InvitationOver
 from archetypes_app.models import ApiKey, Golem, GolemMember, Invitation, SignIn
 from archetypes_app.ownership import find_role, list_deciders
 from archetypes_app.roles import Role
@@ -330,3 +332,27 @@ def test_sign_ins_are_listed_and_ended_from_another_browser() -> None:
     here.post(reverse("sign_ins"), {"sign_in": other.pk})
     assert there.get(reverse("sign_ins")).status_code == 302
     assert here.get(reverse("sign_ins")).status_code == 200
+
+
+def test_an_invitation_lives_for_a_week_to_the_second(golem: Golem) -> None:
+    now = clock.now()
+    for late, person in ((timedelta(days=7, seconds=-1), "vera"), (timedelta(days=7), "eve")):
+        _, secret = invite_person(golem=golem, label=person, invited_by=golem.owner, now=now)
+        guest = factories.make_owner(name=person)
+        if person == "vera":
+            join_golem(secret=secret.reveal(), person=guest, now=now + late)
+            assert find_role(golem, guest) == Role.VIEWER
+        else:
+            with pytest.raises(InvitationOver):
+                join_golem(secret=secret.reveal(), person=guest, now=now + late)
+            assert find_role(golem, guest) is None
+
+
+def test_who_has_a_role_keeps_that_one_and_gets_no_second(golem: Golem) -> None:
+    approver = factories.make_owner(name="approver")
+    GolemMember.objects.create(golem=golem, person=approver, role=Role.APPROVER.value, since=clock.now())
+    for person, role in ((approver, Role.APPROVER), (golem.owner, find_role(golem, golem.owner))):
+        _, secret = invite_person(golem=golem, label="again", invited_by=golem.owner, now=clock.now())
+        join_golem(secret=secret.reveal(), person=person, now=clock.now())
+        assert find_role(golem, person) == role
+        assert GolemMember.objects.filter(golem=golem, person=person).count() == (person != golem.owner)

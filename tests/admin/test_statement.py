@@ -116,7 +116,10 @@ def test_permits_outcomes_and_profit_are_taken_away_as_csv_of_this_golem_alone(g
     factories.make_outcome(permit=permit)
     note(golem, APRIL, 1_000, gas=-3)
     stranger = factories.make_owner(name="eve")
-    factories.make_permit(golem=factories.make_golem(owner=stranger))
+    for owner in (stranger, golem.owner):
+        other = factories.make_golem(owner=owner, name="Other")
+        factories.make_outcome(permit=factories.make_permit(golem=other))
+        note(other, APRIL, 7)
     browser = _log_in(golem.owner)
     rows = {}
     for what in ("permits", "outcomes", "profit"):

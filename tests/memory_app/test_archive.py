@@ -389,3 +389,21 @@ def test_fifty_thousand_rows_interrupted_half_way_leave_nothing(tmp_path: Path) 
     assert seen[-1] == 25_000
     assert Episode.objects.filter(golem=golem).count() == 0
     assert not AuditEntry.objects.filter(golem_id=golem.pk, event="GrimoireImported").exists()
+
+
+@pytest.mark.django_db
+def test_what_is_quarantined_stays_here() -> None:
+    golem, heir = make_experienced_golem(), make_golem()
+    kept = Insight.objects.filter(golem=golem).first()
+    assert kept is not None
+    Insight.objects.exclude(pk=kept.pk).filter(golem=golem).delete()
+    episodes = Episode.objects.filter(golem=golem)
+    bad = episodes.first()
+    assert bad is not None and episodes.count() > 1
+    Episode.objects.filter(pk=bad.pk).update(is_quarantined=True, quarantine_reason="poison scan")
+    Insight.objects.filter(pk=kept.pk).update(is_quarantined=True, quarantine_reason="poison scan")
+    done = export_grimoire(golem_id=golem.pk, include_decayed=True, min_percent=0, actor="owner:1", now=NOW)
+    assert (done.episodes, done.insights) == (episodes.count() - 1, 0)
+    take_in(heir, check_archive(done.archive.path))
+    assert not Insight.objects.filter(golem=heir).exists()
+    assert bad.summary not in set(Episode.objects.filter(golem=heir).values_list("summary", flat=True))

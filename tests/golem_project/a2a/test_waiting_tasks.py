@@ -262,3 +262,72 @@ def test_a_key_has_so_many_open_tasks_and_streams_and_no_more(line: Line, live: 
     refused = line.post({**body, "method": "SendStreamingMessage"}).json()["error"]
     assert "STREAM_LIMIT_REACHED" in refused["message"]
     assert Task.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        ("COMMITTED", TaskState.COMPLETED),
+        ("REVERTED", TaskState.FAILED),
+        ("EXPIRED", TaskState.FAILED),
+        ("BLOCKED", TaskState.REJECTED),
+        ("CANCELLED", TaskState.CANCELED),
+        ("UNKNOWN", TaskState.WORKING),
+    ],
+)
+def test_the_asker_is_told_how_the_permit_ended_and_no_better(live: Agent, status: str, state: TaskState) -> None:
+    now = clock.now()
+    row = Task.objects.create(
+        golem=live.golem,
+        api_key=live.key.key,
+        permit=make_permit(golem=live.golem, status=status, now=now),
+        context_id="c",
+        message_id="m",
+        asked_digest="0x",
+        skill="commit_action",
+        state=TaskState.WORKING,
+        created_at=now,
+        updated_at=now,
+    )
+    assert follow_task(task_id=row.pk, now=now + timedelta(seconds=1)).state == state
+
+
+def test_tasks_are_listed_newest_first_by_page_and_by_status(line: Line, live: Agent) -> None:
+    now = clock.now()
+    states = [TaskState.COMPLETED, TaskState.FAILED, TaskState.COMPLETED, TaskState.REJECTED, TaskState.COMPLETED]
+    rows = [
+        Task.objects.create(
+            golem=live.golem,
+            api_key=live.key.key,
+            context_id="c",
+            message_id=str(number),
+            asked_digest="0x",
+            skill="query_state",
+            state=state,
+            created_at=now - timedelta(minutes=number),
+            updated_at=now,
+            finished_at=now,
+        )
+        for number, state in enumerate(states)
+    ]
+
+    async def read(client: Any, **asked: Any) -> list[list[str]]:
+        pages: list[list[str]] = []
+        token = ""
+        while token or not pages:
+            found = await client.list_tasks(wire.ListTasksRequest(page_size=2, page_token=token, **asked))
+            pages.append([task.id for task in found.tasks])
+            token = found.next_page_token
+        return pages
+
+    async def play() -> list[list[list[str]]]:
+        async with line.open() as client:
+            statuses: list[dict[str, Any]] = [
+                {},
+                {"status": wire.TASK_STATE_COMPLETED},
+                {"status": wire.TASK_STATE_REJECTED},
+            ]
+            return [await read(client, **asked) for asked in statuses]
+
+    ids = [str(row.pk) for row in rows]
+    assert run(play()) == [[ids[:2], ids[2:4], ids[4:]], [[ids[0], ids[2]], [ids[4]]], [[ids[3]]]]

@@ -373,3 +373,16 @@ def test_a_permit_s_page_leads_to_its_request(golem: Golem, ana: Any) -> None:
     assert (
         "Its approval" not in _browser(ana).get(page("permits_app.actionpermit", "change", plain.pk)).content.decode()
     )
+
+
+def test_what_is_announced_of_another_owners_golem_stands_in_nobody_elses_inbox(golem: Golem, ana: Any) -> None:
+    eve = factories.make_owner(name="eve")
+    theirs = factories.make_permit(
+        golem=factories.make_golem(owner=eve), status="ANNOUNCED", risk_tier="CRITICAL", action_type="swap"
+    )
+    mine = factories.make_permit(golem=golem, status="ANNOUNCED", risk_tier="STANDARD")
+    for permit in (theirs, mine):
+        _announce(permit, clock.now())
+    for person, permit in ((ana, mine), (eve, theirs)):
+        inbox = _browser(person).get(reverse(INBOX)).context["inbox"]
+        assert [line.announcement.permit_id for line in inbox.announced] == [permit.pk]

@@ -120,6 +120,10 @@ def test_a_value_is_kept_every_ten_minutes_for_seventy_days_and_the_day_is_summe
     assert (day.parts, day.value) == (Parts(fees_and_interest=2 * USD), measure(paper).nav_micro_usd)
     assert NavSnapshot.objects.exclude(state={}).count() == 2
     assert read_worths(golem_ids=[golem.pk], now=now + timedelta(hours=25)) == {}
+    # Of a span that begins between two measures, what led to the first of them happened before it.
+    oldest = NavSnapshot.objects.order_by("at")[1]
+    late = read_worth(golem_id=golem.pk, now=now, over=now - oldest.at + timedelta(microseconds=1))
+    assert late is not None and late.parts == Parts(fees_and_interest=USD)
     now += NAV_KEPT + timedelta(hours=1)
     assert keep(5) is not None
     assert NavSnapshot.objects.count() == 1

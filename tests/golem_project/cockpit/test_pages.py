@@ -173,6 +173,8 @@ def test_the_fleet_holds_ones_own_golems_alone(people: People, name: str) -> Non
     every = people.root.get(reverse(name)).content.decode()
     assert "Golem of Ana" in mine and "Golem of Ben" not in mine
     assert "Golem of Ana" in every and "Golem of Ben" in every
+    Golem.objects.filter(pk=people.golem.pk).update(retired_at=clock.now())
+    assert "Golem of Ana" not in people.a.get(reverse(name)).content.decode(), "what is retired is in no fleet"
 
 
 @pytest.mark.parametrize("path", ["fleet", "fleet_parts"])

@@ -23,7 +23,7 @@ from tools_app.standards.erc4626 import SharePriceUnsafe, SharesMissing, Vault, 
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import Call
-from tools_app.toolkit.positions import Wait
+from tools_app.toolkit.positions import Act, Wait
 
 pytestmark = pytest.mark.protocols("erc4626")
 USDC = 10**6
@@ -119,6 +119,11 @@ def test_the_way_out_gives_back_what_the_vault_takes(chain: World) -> None:
     assert PROTOCOL.exits is not None
     shut = replace(position, facts={**position.facts, "redeemable_shares": "0"})
     assert isinstance(PROTOCOL.exits.next_step(shut, {}, 0), Wait)
+    held = int(position.facts["shares"])
+    for redeemable, wanted in ((held, "max"), (held + 1, "max"), (held - 1, str(held - 1)), (1, "1")):
+        short = replace(position, facts={**position.facts, "redeemable_shares": str(redeemable)})
+        step = PROTOCOL.exits.next_step(short, {}, 0)
+        assert isinstance(step, Act) and step.params["shares"] == wanted, "what the vault gives back now is asked for"
     assert golem.leave([vault.asset]) == ["vault_withdraw"]
     assert golem.positions() == ()
 

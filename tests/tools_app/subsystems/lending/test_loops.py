@@ -165,6 +165,9 @@ def test_rates_are_compared_and_everything_lent_and_owed_is_shown(desk: Desk) ->
     assert float(shown["overall_health_factor"]) >= 1.49
     single = desk.ask("aave_get_rates", asset="USDC")
     assert single["variable_borrow_apy"] == next(r["apy"] for r in rates["rates"] if r["protocol"] == "aave_v3")
+    owed, lent = int(single["total_borrowed"]), int(single["total_supplied"])
+    assert 0 < owed < lent
+    assert float(single["utilization_rate"]) == pytest.approx(100 * owed / lent, abs=0.0001), "percent of what was lent"
     risk = desk.ask("aave_get_liquidation_risk", account=desk.address)
     assert risk["risk_level"] in ("safe", "warning") and float(risk["liquidation_prices"][0]["price_usd"]) < 3_000
 

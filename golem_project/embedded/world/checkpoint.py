@@ -1,7 +1,9 @@
-"""Keeps a copy of a chain on disk while it runs, so that a kill loses at most the last second or two.
+"""Keeps a copy of a chain on disk while it runs, so that a kill loses at most the last seconds.
 
 The node's own dumping writes in place and also when nothing changed; a kill in the middle would leave half a file. Here
-the copy is written whenever there are new blocks, beside the old one, and the one before is kept too.
+the copy is written whenever there are new blocks, beside the old one, and the one before is kept too. A dump is no
+moment of the chain either: its blocks are read before its accounts, and the node mines meanwhile. What belongs together
+`whole_states.py` finds.
 """
 
 from __future__ import annotations
@@ -11,12 +13,13 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world.saved import replace_file
+from golem_project.embedded.world.whole_states import Dump, list_unexplained, make_whole
 
 LOOK_INTERVAL_SECONDS = 0.2
 # A dump holds the node up, and grows with the chain: at most a tenth of the time goes into dumps.
@@ -42,12 +45,34 @@ def ask(port: int, method: str, *params: Any) -> Any:
 
 def head_of(port: int) -> str:
     """The hash of the newest block. Raises EmbeddedError."""
-    return str(ask(port, "eth_getBlockByNumber", "latest", False)["hash"])
+    return hash_of(port, "latest")
+
+
+def hash_of(port: int, block: str) -> str:
+    """The hash of a block, by number in 0x-hex or by name. Raises EmbeddedError."""
+    return str(ask(port, "eth_getBlockByNumber", block, False)["hash"])
 
 
 def dump_state(port: int) -> bytes:
-    """The chain as anvil loads it. Raises EmbeddedError."""
+    """The chain as anvil loads it; of no one moment while it mines. Raises EmbeddedError."""
     return gzip.decompress(bytes.fromhex(ask(port, "anvil_dumpState")[2:]))
+
+
+def copy_state(
+    port: int, *, explained: Collection[tuple[str, int]] = ()
+) -> tuple[bytes, str, frozenset[tuple[str, int]]]:
+    """The chain at one of its blocks as anvil loads it, the hash of that block, and the accounts that used nonces in no
+    block it keeps; `explained` are those of an earlier copy. Raises EmbeddedError.
+    """
+    raw = dump_state(port)
+    first = Dump(json.loads(raw))
+    unexplained = list_unexplained(first)
+    is_at_rest = hash_of(port, "latest") == hash_of(port, hex(first.best)) and unexplained <= frozenset(explained)
+    if not is_at_rest:
+        # What was mined while the accounts were read lies in the blocks of a later dump.
+        whole = make_whole(first, Dump(json.loads(dump_state(port))))
+        first, raw = whole, json.dumps(whole.data, separators=(",", ":")).encode()
+    return raw, hash_of(port, hex(first.best)), list_unexplained(first)
 
 
 class StateCopy:
@@ -66,7 +91,8 @@ class StateCopy:
             return ""
 
     def write(self, state: bytes, head: str) -> None:
-        """Replace the copy, keeping the one before."""
+        """Replace the copy, keeping the one before. A copy whose head is not told is never taken for an unused one."""
+        self._head.unlink(missing_ok=True)
         if self.state.exists():
             self.state.replace(self.previous)
         replace_file(self.state, state)
@@ -91,6 +117,7 @@ class Checkpoints:
         self._port = port
         self._say = say
         self._problem = ""
+        self._explained: frozenset[tuple[str, int]] = frozenset()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="chain-checkpoints", daemon=True)
 
@@ -118,7 +145,7 @@ class Checkpoints:
             head = head_of(self._port)
             if head == self._copy.head():
                 return True
-            state = dump_state(self._port)
+            state, head, self._explained = copy_state(self._port, explained=self._explained)
         except EmbeddedError:
             return False
         try:

@@ -8,7 +8,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,8 +24,12 @@ from golem_project.embedded.process import ProcessIdentity
 from golem_project.embedded.world import checkpoint, saved
 from golem_project.embedded.world.checkpoint import Checkpoints, StateCopy, ask, head_of
 from golem_project.embedded.world.fund import fund
+from golem_project.embedded.world.whole_states import Dump, list_unexplained, make_whole
 
 SOMEBODY = "0x00000000000000000000000000000000000000Aa"
+
+
+HEADER = ("number", "timestamp", "gasLimit", "baseFeePerGas", "miner", "mixHash")
 
 
 @pytest.fixture
@@ -97,6 +103,87 @@ def test_a_killed_node_starts_again_with_what_was_saved(kept: EmbeddedChain) -> 
 
     assert kept.port == port and not kept.is_fresh
     assert head_of(kept.port) == head and balance(kept) == 456
+
+
+def spam(port: int, senders: list[str], over: threading.Event) -> None:
+    """Transfers of each of `senders` in turn, a few milliseconds apart, until it is gone."""
+    while not over.is_set():
+        for sender in senders:
+            try:
+                ask(port, "eth_sendTransaction", {"from": sender, "to": SOMEBODY, "value": "0x1"})
+            except EmbeddedError:
+                return
+            time.sleep(0.004)
+
+
+def count_in_blocks(port: int, senders: set[str], first: int) -> Counter[str]:
+    """Transactions of each of `senders` in the chain's blocks from `first` on."""
+    head = int(ask(port, "eth_blockNumber"), 16)
+    blocks = [ask(port, "eth_getBlockByNumber", hex(number), True) for number in range(first, head + 1)]
+    return Counter(each["from"] for block in blocks for each in block["transactions"] if each["from"] in senders)
+
+
+def test_a_node_that_is_killed_under_load_comes_back_with_no_nonce_used_that_no_block_has(kept: EmbeddedChain) -> None:
+    kept.start()
+    first = int(ask(kept.port, "eth_blockNumber"), 16)
+    copy, sent = StateCopy(kept.data_dir), set[str]()
+    for number in range(2):
+        # New accounts each time: the state alone would know them.
+        senders = [f"0x{16 * number + each + 1:02x}{'ab' * 19}" for each in range(4)]
+        sent |= set(senders)
+        ask(kept.port, "anvil_autoImpersonateAccount", True)
+        for sender in senders:
+            ask(kept.port, "anvil_setBalance", sender, hex(10**18))
+        over = threading.Event()
+        threads = [
+            threading.Thread(target=spam, args=(kept.port, senders[2 * each : 2 * each + 2], over)) for each in range(2)
+        ]
+        for thread in threads:
+            thread.start()
+        for _ in range(2):
+            head = copy.head()
+            assert wait_for(lambda before=head: copy.head() not in ("", before)), "no checkpoint was written"  # type: ignore[misc]
+        assert kept.child is not None
+        os.kill(kept.child.pid, signal.SIGKILL)
+        over.set()
+        for thread in threads:
+            thread.join()
+        assert wait_for(lambda: not kept.is_alive())
+        kept.start()
+        in_blocks = count_in_blocks(kept.port, sent, first + 1)
+        used = {each: int(ask(kept.port, "eth_getTransactionCount", each, "latest"), 16) for each in sent}
+        assert used == {each: in_blocks[each] for each in sent}
+        assert head_of(kept.port) == copy.head() and any(used.values())
+
+
+def test_accounts_of_one_dump_go_with_the_blocks_they_belong_to() -> None:
+    def account(nonce: int) -> dict[str, object]:
+        return {"nonce": nonce, "code": "0x"}
+
+    def dump(blocks: int, sent: list[tuple[int, str, int]], **nonces: int) -> Dump:
+        headers = [{"header": dict.fromkeys(HEADER, "0x1") | {"number": hex(number)}} for number in range(blocks + 1)]
+        return Dump(
+            {
+                "block": {"number": hex(blocks), "slot_num": 0},
+                "best_block_number": blocks,
+                "accounts": {name: account(nonce) for name, nonce in nonces.items()},
+                "blocks": headers,
+                "transactions": [
+                    {"block_number": hex(block), "info": {"from": who, "nonce": nonce}} for block, who, nonce in sent
+                ],
+            }
+        )
+
+    mined = [(1, "a", 0), (2, "b", 0), (3, "a", 1), (4, "c", 0), (6, "b", 1)]
+    # Blocks up to the second were read, accounts after the fourth.
+    torn, later = dump(2, mined[:2], a=2, b=1, c=1), dump(6, mined, a=2, b=2, c=1)
+    assert list_unexplained(torn) == {("a", 2), ("c", 1)}
+    whole = make_whole(torn, later)
+    assert (whole.best, whole.list_sent(), whole.data["block"]["number"]) == (4, mined[:4], "0x4")
+    assert [each["header"]["number"] for each in whole.data["blocks"]] == [hex(number) for number in range(5)]
+    assert list_unexplained(whole) == frozenset()
+    # One that is of a moment stays as it is.
+    assert make_whole(dump(2, mined[:2], a=1, b=1), later).best == 2
 
 
 def test_a_starter_that_is_killed_leaves_no_orphan_and_loses_nothing_saved(tmp_path: Path) -> None:

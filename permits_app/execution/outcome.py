@@ -30,7 +30,8 @@ class Judgement:
 
     No event tells of the chain's coin: where a plan moves it and balances could not tell either, `deltas` are without
     it and `is_coin_known` is off. `unshown` are the plan's tokens that may have moved otherwise than events
-    say, since no balance shows it. `revert_reason` is a contract's own text.
+    say, since no balance shows it. `revert_reason` is a contract's own text. `is_fee_known` is off where
+    calls ran that no node shows.
     """
 
     succeeded: bool
@@ -46,6 +47,7 @@ class Judgement:
     is_coin_known: bool
     unshown: frozenset[str] = frozenset()
     revert_reason: str = ""
+    is_fee_known: bool = True
 
 
 def judge_outcome(

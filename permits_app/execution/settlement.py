@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from django.db import InterfaceError, OperationalError, transaction
 
-from permits_app.execution import allowances, losses, outcome
+from permits_app.execution import allowances, losses, outcome, unseen
 from permits_app.execution.allowances import LeftOver
 from permits_app.execution.doubts import find_doubt, is_over
 from permits_app.execution.evidence import Found, read_evidence
@@ -26,6 +26,7 @@ from permits_app.execution.profit import Profit, measure_profit
 from permits_app.execution.revert_reasons import read_revert_reason
 from permits_app.execution.spent import value_spent
 from permits_app.execution.transaction_lives import advance, doubt_receipt
+from permits_app.execution.unseen import Unexplained
 from permits_app.limits import ledger
 from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.permit import PermitStatus
@@ -73,11 +74,14 @@ def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution
     nothing = Found(None, None, is_away=True)
     found = _guard(permit, "balances", lambda: read_evidence(permit=permit, plan=plan, receipts=seen), nothing)
     doubt = _guard(permit, "doubts", lambda: find_doubt(permit=permit, plan=plan, receipts=seen, found=found), "")
+    unexplained = _read_unexplained(permit, plan, execution)
+    if unexplained is not None and unexplained.changes is None:
+        doubt = doubt or unseen.UNREADABLE
     if doubt and not is_over(permit, clock.now()):
         _look_again(permit, doubt)
         return
     try:
-        _settle(permit, tool, plan, execution, found, doubt)
+        _settle(permit, tool, plan, execution, found, doubt, unexplained)
     except (OperationalError, InterfaceError, GolemError):
         # The database is away, or another worker was first: nothing is decided yet.
         raise
@@ -85,7 +89,7 @@ def finish(*, permit: ActionPermit, tool: WriteTool | None, execution: Execution
         logger.exception("permit %s is settled by its receipts alone", permit.pk)
         reason = "the outcome could not be judged: it says only what the receipts say"
         judgement = outcome.leave_unjudged(permit=permit, plan=plan, receipts=seen, reason=reason)
-        judgement = _add_lost(permit, execution, judgement)
+        judgement = _add_lost(permit, plan, execution, judgement, unexplained)
         over = allowances.assume_left(plan=plan, succeeded=judgement.succeeded, block_number=_last_block(seen))
         _close(permit, seen, judgement, _wrap(permit, tool, plan, seen, judgement, over, None), clock.now(), over, None)
 
@@ -110,14 +114,20 @@ def _look_at_newest_again(
 
 
 def _settle(
-    permit: ActionPermit, tool: WriteTool | None, plan: TxPlan, execution: Execution, found: Found, doubt: str
+    permit: ActionPermit,
+    tool: WriteTool | None,
+    plan: TxPlan,
+    execution: Execution,
+    found: Found,
+    doubt: str,
+    unexplained: Unexplained | None,
 ) -> None:
     """Judge, measure and close. What one of the witnesses makes impossible to say is a finding."""
     seen = [receipt for receipt in execution.receipts if receipt is not None]
     judgement = outcome.judge_outcome(permit=permit, plan=plan, receipts=seen, evidence=found.evidence)
     found, judgement = _look_at_newest_again(permit, plan, seen, found, judgement)
     chain = found.chain
-    judgement = _add_lost(permit, execution, judgement)
+    judgement = _add_lost(permit, plan, execution, judgement, unexplained)
     if not judgement.succeeded:
         why = _guard(permit, "revert reason", partial(read_revert_reason, permit=permit, receipts=seen), "")
         judgement = replace(judgement, revert_reason=why)
@@ -203,16 +213,35 @@ def _guard(permit: ActionPermit, what: str, call: Callable[[], Told], otherwise:
         return otherwise
 
 
-def _add_lost(permit: ActionPermit, execution: Execution, judgement: Judgement) -> Judgement:
+def _read_unexplained(permit: ActionPermit, plan: TxPlan, execution: Execution) -> Unexplained | None:
+    """What balances say of calls that no node showed; None where every call that may have left was seen."""
+    lost = execution.list_unseen()
+    may_have_left = permit.transactions.filter(
+        purpose=PayloadPurpose.CALL, call_index__in=lost, broadcast_count__gt=0
+    ).values_list("call_index", flat=True)
+    left = sorted(set(may_have_left))
+    if not left:
+        return None
+    read = partial(unseen.read_unexplained, permit, plan, left)
+    return _guard(permit, "what nobody saw", read, Unexplained(None))
+
+
+def _add_lost(
+    permit: ActionPermit, plan: TxPlan, execution: Execution, judgement: Judgement, unexplained: Unexplained | None
+) -> Judgement:
     lost = execution.list_unseen()
     if not lost:
         return judgement
     fills = permit.transactions.filter(purpose=PayloadPurpose.FILL, state__in=IN_A_BLOCK)
-    return replace(
+    told = replace(
         judgement,
         fee_wei=judgement.fee_wei + sum(int(row.fee_wei or 0) for row in fills),
         findings=(*judgement.findings, *losses.explain(permit, lost)),
     )
+    if unexplained is None:
+        return told
+    has_receipts = len(lost) < len(permit.calls)
+    return unseen.judge_unseen(told, plan=plan, found=unexplained, has_receipts=has_receipts)
 
 
 def _find_left_over(

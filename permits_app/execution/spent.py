@@ -29,6 +29,9 @@ def value_spent(
     for part in parts:
         if part["role"] == "gas":
             budget = int(part.get("raw", 0))
+            if not judgement.is_fee_known:
+                total += int(part["micro_usd"])
+                continue
             total += -(-int(part["micro_usd"]) * judgement.fee_wei // budget) if budget else 0
         elif part["role"] == "allowance":
             total += int(part["micro_usd"])

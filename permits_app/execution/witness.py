@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from permits_app.execution.broadcast import parse_receipt
@@ -101,18 +102,47 @@ def find_block_hashes(
     return found, min(heads)
 
 
+@dataclass(frozen=True, slots=True)
+class Taker:
+    """Another transaction that used a nonce, with the coin it sent along, in wei."""
+
+    receipt: ReceiptView
+    value: int
+
+
 def is_taken_by_another(
     *, chain_id: int, sender: str, nonce: int, tx_hashes: Collection[str], since_block: int, deadline: Deadline
 ) -> bool:
     """Whether a block holds a transaction of `sender` with this nonce that is none of `tx_hashes`: looked for from
     `since_block` on, and shown, not concluded. Raises the node errors.
     """
+    found = _find_in_blocks(chain_id, sender, nonce, since_block, deadline)
+    return any(each.get("hash") not in tx_hashes for each in found)
+
+
+def find_taker(
+    *, chain_id: int, sender: str, nonce: int, tx_hashes: Collection[str], since_block: int, deadline: Deadline
+) -> Taker | None:
+    """That transaction, as far as a second reading confirms it. Raises the node errors."""
+    for each in _find_in_blocks(chain_id, sender, nonce, since_block, deadline):
+        if each.get("hash") in tx_hashes:
+            continue
+        told = get_pool(chain_id).call("eth_getTransactionReceipt", each["hash"], deadline=deadline)
+        receipt = _parse(told)
+        if receipt is not None and confirm(chain_id, receipt, deadline=deadline):
+            return Taker(receipt, parse_quantity(each.get("value")) if receipt.succeeded else 0)
+    return None
+
+
+def _find_in_blocks(
+    chain_id: int, sender: str, nonce: int, since_block: int, deadline: Deadline
+) -> list[Mapping[str, Any]]:
     pool = get_pool(chain_id)
     head = parse_quantity(pool.call("eth_blockNumber", deadline=deadline))
     first = max(0, min(since_block, head))
     before, now = _counts_at(chain_id, sender, [first, head], deadline)
     if now <= nonce:
-        return False
+        return []
     low, high = (0, first) if before > nonce else (first, head)
     for _ in range(_MOST_TURNS):
         if low >= high:
@@ -126,13 +156,13 @@ def is_taken_by_another(
                 break
             low = number + 1
     block = pool.call("eth_getBlockByNumber", hex(high), True, deadline=deadline)
-    return any(
-        str(each.get("from", "")).lower() == sender.lower()
-        and parse_quantity(each.get("nonce")) == nonce
-        and each.get("hash") not in tx_hashes
+    return [
+        each
         for each in (block or {}).get("transactions", ())
         if isinstance(each, dict)
-    )
+        and str(each.get("from", "")).lower() == sender.lower()
+        and parse_quantity(each.get("nonce")) == nonce
+    ]
 
 
 def _counts_at(chain_id: int, sender: str, numbers: Sequence[int], deadline: Deadline) -> list[int]:

@@ -24,6 +24,7 @@ _PIECE: Final = 1 << 18
 _LONGEST_HEAD: Final = 1 << 16
 _LONGEST_CHUNK_LINE: Final = 1 << 10
 _LONGEST_WAIT_DIGITS: Final = 9
+_LONGEST_NUMBER: Final = 19
 _HEAD_END: Final = b"\r\n\r\n"
 
 
@@ -180,7 +181,7 @@ class _Connection:
             return self._read_chunks(deadline, most_bytes)
         length = headers.get(b"content-length")
         if length is not None:
-            if not length.isdigit():
+            if not length.isdigit() or len(length) > _LONGEST_NUMBER:
                 raise HttpFailure("malformed length", maybe_sent=True)
             return self._take(int(length), deadline, most_bytes)
         self.is_reusable = False
@@ -242,7 +243,8 @@ def read_retry_after(value: bytes) -> int | None:
         return int(value) if len(value) <= _LONGEST_WAIT_DIGITS else None
     try:
         until = parsedate_to_datetime(value.decode("ascii"))
-    except ValueError:
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        # What is no date, and what is one of a year that no calendar has.
         return None
     # A time without a zone is of Greenwich, as all times of HTTP.
     until = until if until.tzinfo is not None else until.replace(tzinfo=UTC)

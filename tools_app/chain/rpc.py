@@ -18,6 +18,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from pydantic_core import from_json, to_json
 
 from tools_app.chain.abi import clean_text
+from tools_app.chain.answer_shapes import has_shape, is_quantity
 from tools_app.chain.http_pool import AnswerTooLarge, HttpFailure, HttpPool
 from tools_app.chain.node_errors import (
     RpcMethodRefused,
@@ -176,6 +177,9 @@ class RpcEndpoint:
         return replies[1:]
 
     def _check_chain(self, reply: RpcReply) -> None:
+        if reply.error is not None and not isinstance(reply.error, RpcUnavailable | RpcTimeout | RpcRateLimited):
+            # Whatever it says instead, it is no node of this chain as long as it does not say which it is.
+            raise RpcNonsense(f"The node of {self.name} does not say which chain it serves: {reply.error.detail}")
         found = parse_quantity(reply.unwrap())
         if found != self.chain_id:
             self._verified_until_ms = 0.0
@@ -200,34 +204,38 @@ class RpcEndpoint:
             answer = from_json(raw, allow_inf_nan=False)
         except ValueError:
             raise RpcNonsense(f"The node of {self.name} did not answer JSON") from None
-        return self._match(answer, len(requests))
+        return self._match(answer, requests)
 
-    def _match(self, answer: Any, count: int) -> list[RpcReply]:
+    def _match(self, answer: Any, requests: Sequence[RpcRequest]) -> list[RpcReply]:
+        count = len(requests)
         if isinstance(answer, dict) and (count == 1 or "error" in answer):
             if count > 1:
                 # A whole batch refused as one: the same error is every request's.
-                return [self._reply(answer)] * count
+                return [self._reply(answer, requests[0])] * count
             answer = [answer]
         if not isinstance(answer, list) or len(answer) != count:
             raise RpcNonsense(f"The node of {self.name} answered another number of replies than requests")
-        by_id = {item.get("id"): item for item in answer if isinstance(item, dict)}
-        if count == 1 and len(by_id) == 1:
-            return [self._reply(next(iter(by_id.values())))]
+        if count == 1 and isinstance(answer[0], dict):
+            return [self._reply(answer[0], requests[0])]
+        # An id may come back as anything: as a list, which is no key, or as `true`, which is one like 1.
+        by_id = {item["id"]: item for item in answer if isinstance(item, dict) and type(item.get("id")) is int}
         if set(by_id) != set(range(count)):
             raise RpcNonsense(f"The node of {self.name} answered with other ids than were asked")
-        return [self._reply(by_id[index]) for index in range(count)]
+        return [self._reply(by_id[index], request) for index, request in enumerate(requests)]
 
-    def _reply(self, item: dict[str, Any]) -> RpcReply:
+    def _reply(self, item: dict[str, Any], request: RpcRequest) -> RpcReply:
         error = item.get("error")
         if error is None:
             if "result" not in item:
                 raise RpcNonsense(f"The node of {self.name} answered neither a result nor an error")
+            if not has_shape(request.method, item["result"]):
+                raise RpcNonsense(f"The node of {self.name} answered {request.method} with something of another shape")
             return RpcReply(result=item["result"])
         if not isinstance(error, dict):
             raise RpcNonsense(f"The node of {self.name} answered an error of the wrong shape")
         code = error.get("code")
         message = self._redact(str(error.get("message", "")))
-        return RpcReply(error=build_node_error(code if isinstance(code, int) else None, message, error.get("data")))
+        return RpcReply(error=build_node_error(code if type(code) is int else None, message, error.get("data")))
 
     def _exchange(self, body: bytes, deadline: Deadline | None) -> bytes:
         budget_ms = float(self._limits.request_ms)
@@ -286,11 +294,8 @@ def _is_http(parts: SplitResult) -> bool:
 
 def parse_quantity(value: Any) -> int:
     """The integer of a hex quantity. Raises RpcNonsense."""
-    if isinstance(value, str) and value.startswith("0x"):
-        try:
-            return int(value, 16)
-        except ValueError:
-            pass
+    if is_quantity(value):
+        return int(value, 16)
     raise RpcNonsense("The node answered something that is no hex number")
 
 

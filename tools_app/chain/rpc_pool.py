@@ -20,6 +20,7 @@ from tools_app.chain.node_errors import (
     RpcMethodMissing,
     RpcNonsense,
     RpcRateLimited,
+    RpcRefused,
     RpcTimeout,
     RpcUnavailable,
 )
@@ -29,7 +30,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 
 _NODE_FAILED: Final = (RpcUnavailable, RpcTimeout, RpcNonsense, RpcRateLimited)
-_ANOTHER_NODE_MAY_HAVE_IT: Final = (BlockUnavailable, RpcMethodMissing, RpcRateLimited, RpcTimeout)
+_ANOTHER_NODE_MAY_HAVE_IT: Final = (BlockUnavailable, RpcMethodMissing, RpcRateLimited, RpcRefused, RpcTimeout)
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,6 +177,7 @@ class PolicyCageForm(forms.ModelForm[PolicyCage]):
             "max_drawdown_bps",
             "min_collateral_ratio_bps",
             "min_health_bps",
+            "min_range_ticks",
             "min_rebalance_interval_seconds",
             "max_rebalances_per_day",
             "is_action_gate_on",

@@ -401,7 +401,7 @@ contract CageGovernance is CageRules {
 
     function _isTighterWhenHigher(uint256 index) private pure returns (bool) {
         return index == MIN_COLLATERAL_RATIO_BPS || index == MIN_COVER_BPS || index == MIN_REBALANCE_INTERVAL
-            || index == PHASE || index == HIGH_WATER_MARK;
+            || index == PHASE || index == HIGH_WATER_MARK || index == MIN_RANGE_TICKS;
     }
 
     function _rangeOf(uint256 index) private pure returns (uint256 least, uint256 most) {
@@ -416,6 +416,8 @@ contract CageGovernance is CageRules {
         if (index == ALLOWS_ARBITRARY_CALLS) return (0, 1);
         if (index == PHASE) return (0, TERMINAL);
         if (index == MIN_COVER_BPS) return (10_100, 1_000_000);
+        if (index == MIN_RANGE_TICKS) return (1, MOST_RANGE_TICKS);
+        if (index == MAX_POOLED_PER_DAY_BPS) return (0, 10 * BPS);
         if (index == MAX_SESSION_SECONDS) return (0, 365 days);
         if (index == MAX_SESSION_OPERATIONS) return (0, type(uint32).max);
         if (index < LIMIT_COUNT) return (0, type(uint128).max);

@@ -8,10 +8,11 @@ import {Window} from "./CageWindow.sol";
 /// @title What a batch may have done
 /// @notice Compares what the account held before and after, at the same prices.
 abstract contract CageJudge is CageRights {
-    /// @dev Of what is not an asset's outflow: losses, rebalances, coins given to the session key.
+    /// @dev Of what is not an asset's outflow: losses, rebalances, coins given to the session key, what went into pools.
     address internal constant LOSSES = address(1);
     address internal constant REBALANCES = address(2);
     address internal constant TOP_UPS = address(3);
+    address internal constant POOLED = address(4);
 
     mapping(address what => Window) internal windows;
 
@@ -23,7 +24,8 @@ abstract contract CageJudge is CageRights {
         uint256 given;
     }
 
-    /// @return what counts in the present window: an asset's outflow, or 1 losses, 2 rebalances, 3 top-ups.
+    /// @return what counts in the present window: an asset's outflow, or 1 losses, 2 rebalances, 3 top-ups,
+    /// 4 what went into pools.
     function spent(address what) external view returns (uint256) {
         return windows[what].read();
     }
@@ -40,6 +42,7 @@ abstract contract CageJudge is CageRights {
         _judgeClass(verdict.batchClass, after_.total);
         _judgeConcentration(before, after_);
         _judgePositions(before, after_);
+        _judgeGrowth(verdict.batchClass, before, after_);
     }
 
     /// @dev What left the wallet and what left a position count alike, and what went from one to the other counts once.
@@ -252,6 +255,33 @@ abstract contract CageJudge is CageRights {
                 revert CollateralRatioTooLow(positionList[i], after_.gross[i] * BPS / debt, least);
             }
         }
+    }
+
+    /// @dev What loses between batches to whoever trades in a pool is in no window of losses. So of what a valuer names
+    /// nothing grows, and what goes into pools adds up over the day; leaving puts nothing into them.
+    function _judgeGrowth(BatchClass batchClass, Measure memory before, Measure memory after_) private {
+        for (uint256 i = 0; i < after_.frozen.length; ++i) {
+            uint256 item = after_.frozen[i];
+            uint256 was = 0;
+            for (uint256 j = 0; j < before.frozen.length; ++j) {
+                if (before.frozen[j] >> 128 == item >> 128) was = uint128(before.frozen[j]);
+            }
+            if (uint128(item) > was) {
+                revert MayNotGrow(positionList[item >> 248], uint120(item >> 128), uint128(item), was);
+            }
+        }
+        if (batchClass == BatchClass.LEAVING) return;
+        uint256 pooled = 0;
+        for (uint256 i = 0; i < positionList.length; ++i) {
+            if (after_.newest[i] < MIXES || after_.gross[i] <= before.gross[i]) continue;
+            pooled += after_.gross[i] - before.gross[i];
+        }
+        if (pooled == 0) return;
+        uint256 most = _positive(before.total) * _limit(MAX_POOLED_PER_DAY_BPS) / BPS;
+        uint256 sum = windows[POOLED].read() + pooled;
+        if (sum > most) revert PooledInWindowTooLarge(sum, most);
+        windows[POOLED].add(pooled);
+        emit OutflowCounted(POOLED, pooled);
     }
 
     /// @dev What stands for a debt where it would be liquidated, whenever the debt rises or that falls. A debt that is

@@ -9,7 +9,7 @@ import {CageRules} from "./CageRules.sol";
 /// quantities. Positions count through the owner's valuers; what has none counts as nothing.
 abstract contract CagePrices is CageRules {
     /// @dev The most legs one valuer may tell.
-    uint256 private constant MOST_LEGS = 128;
+    uint256 private constant MOST_LEGS = 192;
     /// @dev In an answer's place: no feed of at most 96 bits says so.
     uint256 internal constant UNBELIEVED = type(uint256).max;
     uint256 internal constant JUMPED = type(uint256).max - 1;
@@ -79,6 +79,11 @@ abstract contract CagePrices is CageRules {
         for (uint256 i = 0; i < count; ++i) {
             uint256 asset = _word(output, 7 + 2 * i);
             int256 amount = int256(_word(output, 8 + 2 * i));
+            if (asset == uint160(FROZEN)) {
+                if (uint256(amount) >> 248 != 0) revert ValuerFailed(target);
+                now_.frozen = _with(now_.frozen, at << 248 | uint256(amount));
+                continue;
+            }
             if (amount > type(int128).max || amount < type(int128).min) revert ValuerFailed(target);
             for (uint256 j = 0; j < list.length; ++j) {
                 if (uint160(list[j]) != asset) continue;
@@ -87,6 +92,15 @@ abstract contract CagePrices is CageRules {
                 break;
             }
         }
+    }
+
+    /// @dev There are few of them, and mostly none.
+    function _with(uint256[] memory list, uint256 item) private pure returns (uint256[] memory longer) {
+        longer = new uint256[](list.length + 1);
+        for (uint256 i = 0; i < list.length; ++i) {
+            longer[i] = list[i];
+        }
+        longer[list.length] = item;
     }
 
     function _word(bytes memory data, uint256 index) private pure returns (uint256 word) {

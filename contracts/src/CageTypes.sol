@@ -93,6 +93,7 @@ struct Measure {
     uint256[] covers;
     int256[] exposures;
     uint256[] held;
+    uint256[] frozen;
 }
 
 uint256 constant BPS = 10_000;
@@ -125,7 +126,11 @@ uint256 constant MAX_SESSION_SECONDS = 13;
 uint256 constant MAX_SESSION_OPERATIONS = 14;
 uint256 constant MAX_SESSION_BUDGET = 15;
 uint256 constant MIN_COVER_BPS = 16;
-uint256 constant LIMIT_COUNT = 17;
+uint256 constant MIN_RANGE_TICKS = 17;
+uint256 constant MAX_POOLED_PER_DAY_BPS = 18;
+uint256 constant LIMIT_COUNT = 19;
+/// @dev From the lowest tick of a pool to its highest.
+uint256 constant MOST_RANGE_TICKS = 2 * 887_272;
 /// @dev Limits of more than 32 bits, by their numbers; all others are read together.
 uint256 constant LARGE_LIMITS = 1 << MAX_GAS_TOP_UP_WEI | 1 << HIGH_WATER_MARK | 1 << MAX_SESSION_BUDGET;
 /// @dev Bits of one asset's price among those of the last batch: an exponent of 7 above a mantissa of 13.
@@ -138,6 +143,9 @@ uint256 constant DUST = 10_000;
 uint256 constant MOST_OF_PROPORTION = 4;
 /// @dev In a valuer's `newest`: what is held are positions in pools, whose assets become each other by themselves.
 uint256 constant MIXES = 1 << 255;
+/// @dev In a leg's place of an asset: this is no part of what is held but what of it may not grow. Its amount is the
+/// thing's number of at most 120 bits << 128 | how much of it there is, in the valuer's own units.
+address constant FROZEN = address(1);
 /// @dev Up to a dollar of an asset may be left when it goes.
 uint256 constant MOST_LEFT = 1e6;
 
@@ -196,6 +204,8 @@ error PositionTooLarge(address target, uint256 observed, uint256 allowed);
 error ConcentrationTooLarge(address asset, uint256 observed, uint256 allowed);
 error CollateralRatioTooLow(address target, uint256 observed, uint256 allowed);
 error CoverTooLow(address target, uint256 observed, uint256 allowed);
+error MayNotGrow(address target, uint256 item, uint256 observed, uint256 allowed);
+error PooledInWindowTooLarge(uint256 observed, uint256 allowed);
 error GasTopUpTooLarge(uint256 observed, uint256 allowed);
 
 // What is read.
@@ -311,6 +321,9 @@ interface IPrices {
 
     /// @return what the account has in its wallet, base units.
     function balanceOf(address asset) external view returns (uint256);
+
+    /// @return value one number of the owner's, under its kind and key.
+    function rules(Kind kind, bytes32 key) external view returns (uint256 value);
 }
 
 /// @dev A part of what is held in one place: base units of an asset, below zero when owed.
@@ -324,7 +337,7 @@ interface IValuer {
     /// @return gross what is held, debt what is owed, largest the largest single position (micro-USD); newest a number
     /// that rises when another position is opened, 0 where there is only one, with the bit MIXES where they are in pools;
     /// cover what of `gross` stands for `debt` where it would be liquidated; legs what all of it is made of, as far as it
-    /// has feeds.
+    /// has feeds, and what of it may not grow.
     function measure(address account)
         external
         view

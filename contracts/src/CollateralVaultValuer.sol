@@ -3,11 +3,14 @@ pragma solidity 0.8.30;
 
 import {IPrices, IValuer, Leg, MICRO_USD} from "./CageTypes.sol";
 
-interface IVaultList {
-    function getCdpsAsc(address manager, address owner)
-        external
-        view
-        returns (uint256[] memory ids, address[] memory urns, bytes32[] memory ilks);
+interface IVaultManager {
+    function first(address owner) external view returns (uint256);
+
+    function list(uint256 id) external view returns (uint256 before, uint256 next);
+
+    function urns(uint256 id) external view returns (address);
+
+    function ilks(uint256 id) external view returns (bytes32);
 }
 
 interface IVaultLedger {
@@ -39,20 +42,19 @@ contract CollateralVaultValuer is IValuer {
 
     struct Places {
         address manager;
-        address list;
         address ledger;
         address fees;
         address dai;
     }
 
-    /// @notice With more vaults than this nothing is told: one that is not counted would be free to take.
-    uint256 public constant MOST_COUNTED = 32;
+    /// @notice Of more vaults than this the first count, as their manager lists them. What strangers open for the account
+    /// comes behind what was there, so it pushes nothing out; what the account itself opens behind them counts as nothing.
+    uint256 public constant MOST_COUNTED = 128;
     uint256 private constant RAY = 1e27;
     /// @dev Less than a tenth of a DAI inside a vault is what rounding left there.
     uint256 private constant LEAST_INSIDE = 1e17;
 
     address private immutable manager;
-    IVaultList private immutable list;
     IVaultLedger private immutable ledger;
     IVaultFees private immutable fees;
     address private immutable dai;
@@ -70,11 +72,9 @@ contract CollateralVaultValuer is IValuer {
 
     error DebtHasNoPrice(bytes32 ilk, uint256 amount);
     error ListedTwice(bytes32 ilk);
-    error TooManyVaults(uint256 observed, uint256 allowed);
 
     constructor(Places memory places_, Kind[] memory kinds_) {
         (manager, dai) = (places_.manager, places_.dai);
-        list = IVaultList(places_.list);
         ledger = IVaultLedger(places_.ledger);
         fees = IVaultFees(places_.fees);
         for (uint256 i = 0; i < kinds_.length; ++i) {
@@ -92,7 +92,7 @@ contract CollateralVaultValuer is IValuer {
 
     /// @notice Where it looks.
     function places() external view returns (Places memory) {
-        return Places(manager, address(list), address(ledger), address(fees), dai);
+        return Places(manager, address(ledger), address(fees), dai);
     }
 
     /// @notice The kinds of vaults that count.
@@ -106,17 +106,17 @@ contract CollateralVaultValuer is IValuer {
         view
         returns (uint256 gross, uint256 debt, uint256 largest, uint256 newest, uint256 cover, Leg[] memory legs)
     {
-        (uint256[] memory ids, address[] memory urns, bytes32[] memory ilks) = list.getCdpsAsc(manager, account);
-        if (ids.length > MOST_COUNTED) revert TooManyVaults(ids.length, MOST_COUNTED);
-        legs = new Leg[](3 * ids.length);
+        legs = new Leg[](3 * MOST_COUNTED);
         Sum memory sum;
         sum.health = type(uint256).max;
-        for (uint256 i = 0; i < ids.length; ++i) {
+        uint256 id = IVaultManager(manager).first(account);
+        for (uint256 i = 0; id != 0 && i < MOST_COUNTED; ++i) {
             uint256 before = sum.gross;
-            _add(sum, legs, ilks[i], urns[i]);
+            _add(sum, legs, IVaultManager(manager).ilks(id), IVaultManager(manager).urns(id));
             uint256 value = sum.gross - before;
             if (value > sum.largest) sum.largest = value;
-            if (value != 0 && ids[i] > sum.newest) sum.newest = ids[i];
+            if (value != 0 && id > sum.newest) sum.newest = id;
+            (, id) = IVaultManager(manager).list(id);
         }
         uint256 told = sum.count;
         assembly ("memory-safe") {
@@ -127,9 +127,11 @@ contract CollateralVaultValuer is IValuer {
 
     function _add(Sum memory sum, Leg[] memory legs, bytes32 ilk, address urn) private view {
         (uint256 ink, uint256 art) = ledger.urns(ilk, urn);
+        uint256 inside = ledger.dai(urn) / RAY;
+        // Anybody opens empty ones for anybody.
+        if (ink | art == 0 && inside < LEAST_INSIDE) return;
         address collateral = _collateralOf(ilk);
         sum.gross += _count(sum, legs, collateral, ink);
-        uint256 inside = ledger.dai(urn) / RAY;
         if (inside >= LEAST_INSIDE) sum.gross += _count(sum, legs, dai, inside);
         if (art == 0) return;
         (, uint256 rate, uint256 spot,,) = ledger.ilks(ilk);

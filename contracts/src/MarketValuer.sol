@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.30;
 
-import {IPrices, IValuer, Leg, MICRO_USD} from "./CageTypes.sol";
+import {FROZEN, IPrices, IValuer, Leg, MICRO_USD} from "./CageTypes.sol";
 
 struct MarketParams {
     address loanToken;
@@ -43,6 +43,8 @@ interface IOracle {
 /// @notice Counts the markets it was made for, with the interest that nobody wrote down yet. What goes into another
 /// market counts as nothing, and so does what is lent or pledged in a token without a feed. A debt in one cannot be judged
 /// and is refused. Of the covers of several markets the worst stands for all: they do not stand in for each other.
+/// What is lent counts in full where nothing can be taken out of the market, because who borrows for a moment could move
+/// any smaller value; but it may not grow there, since what others lent would leave with it.
 contract MarketValuer is IValuer {
     uint256 private constant WAD = 1e18;
     uint256 private constant ORACLE_SCALE = 1e36;
@@ -54,12 +56,14 @@ contract MarketValuer is IValuer {
 
     /// @dev Of one market; amounts in base units, `health` where 1e18 is liquidation.
     struct Held {
+        uint256 shares;
         uint256 lent;
         uint256 pledged;
         uint256 owed;
         uint256 health;
         address loanToken;
         address collateralToken;
+        bool isStuck;
     }
 
     error DebtHasNoPrice(address token, uint256 amount);
@@ -94,7 +98,7 @@ contract MarketValuer is IValuer {
         returns (uint256 gross, uint256 debt, uint256 largest, uint256 newest, uint256 cover, Leg[] memory legs)
     {
         newest = 0;
-        legs = new Leg[](3 * markets.length);
+        legs = new Leg[](4 * markets.length);
         uint256 count = 0;
         uint256 health = type(uint256).max;
         for (uint256 i = 0; i < markets.length; ++i) {
@@ -104,6 +108,7 @@ contract MarketValuer is IValuer {
             gross += value;
             if (value > largest) largest = value;
             if (held.lent != 0) legs[count++] = Leg(held.loanToken, int256(held.lent));
+            if (held.isStuck) legs[count++] = Leg(FROZEN, int256(uint256(uint120(i)) << 128 | held.shares));
             if (held.pledged != 0) legs[count++] = Leg(held.collateralToken, int256(held.pledged));
             if (held.owed == 0) continue;
             if (!IPrices(msg.sender).isPriced(held.loanToken)) revert DebtHasNoPrice(held.loanToken, held.owed);
@@ -142,6 +147,9 @@ contract MarketValuer is IValuer {
         held.collateralToken = params.collateralToken;
         held.lent = supplyShares * (supplied + VIRTUAL_ASSETS) / (shares + VIRTUAL_SHARES);
         held.pledged = collateral;
+        held.shares = supplyShares;
+        uint256 others = supplied > held.lent ? supplied - held.lent : 0;
+        held.isStuck = supplyShares != 0 && others > held.lent / 100 && borrowed * 100 >= others * 99;
         uint256 all = uint256(market.totalBorrowShares) + VIRTUAL_SHARES;
         held.owed = (borrowShares * (borrowed + VIRTUAL_ASSETS) + all - 1) / all;
         if (held.owed != 0) held.health = _healthOf(params, collateral, held.owed);

@@ -12,7 +12,7 @@ import {CageRules} from "./CageRules.sol";
 /// runs a batch of plain calls and undoes it unless every rule of the owner still holds afterwards. With a plain account
 /// in the Safe's place the rules can be read and changed, but nothing runs through the cage and nothing is enforced.
 contract PolicyCage is CageJudge, IPrices {
-    uint256 public constant VERSION = 7;
+    uint256 public constant VERSION = 8;
     /// @notice How long a change that is due may still be applied.
     uint256 public constant GRACE_SECONDS = GRACE;
 
@@ -154,7 +154,7 @@ contract PolicyCage is CageJudge, IPrices {
         _look(gate);
     }
 
-    /// @return value one number of the owner's, under its kind and key.
+    /// @inheritdoc IPrices
     function rules(Kind kind, bytes32 key) external view returns (uint256 value) {
         return ruleOf[kind][key];
     }

@@ -38,17 +38,18 @@ interface IWithdrawalQueue {
 
 /// @title Values ether staked at Lido: stETH, wstETH and places in the queue of withdrawals, as one position
 /// @notice One position, because to change between them is neither a gain nor a loss. A place in the queue counts what it
-/// was asked for, or less where the pool lost since. stETH and wstETH that are assets of their own count there: to join
+/// was asked for, or less where the pool lost since; next to nothing, which strangers ask for in anybody's name, is skipped. stETH and wstETH that are assets of their own count there: to join
 /// the queue is then to open a position, which a cage in its worst phases leaves to the owners.
 contract StakeValuer is IValuer {
-    /// @notice With more places in the queue than this nothing is told: one that is not counted would be free to take.
-    uint256 public constant MOST_COUNTED = 64;
+    /// @notice Of more places in the queue than this the first count, as the queue lists them. Those that strangers open for
+    /// the account come behind what was there, so they push nothing out; what the account opens behind them counts as nothing.
+    uint256 public constant MOST_COUNTED = 256;
+    /// @dev Wei that a place must have been asked for.
+    uint256 private constant LEAST_COUNTED = 1e13;
 
     address public immutable stETH;
     address public immutable wstETH;
     IWithdrawalQueue public immutable queue;
-
-    error TooManyRequests(uint256 observed, uint256 allowed);
 
     constructor(address stETH_, address wstETH_, address queue_) {
         (stETH, wstETH, queue) = (stETH_, wstETH_, IWithdrawalQueue(queue_));
@@ -82,12 +83,16 @@ contract StakeValuer is IValuer {
 
     function _inQueue(address account) private view returns (uint256 amount) {
         uint256[] memory ids = queue.getWithdrawalRequests(account);
-        if (ids.length > MOST_COUNTED) revert TooManyRequests(ids.length, MOST_COUNTED);
         if (ids.length == 0) return 0;
-        _sort(ids);
+        if (ids.length > MOST_COUNTED) {
+            assembly ("memory-safe") {
+                mstore(ids, MOST_COUNTED)
+            }
+        }
         IWithdrawalQueue.Status[] memory statuses = queue.getWithdrawalStatus(ids);
         uint256 due = 0;
         for (uint256 i = 0; i < ids.length; ++i) {
+            if (statuses[i].amount < LEAST_COUNTED) continue;
             if (statuses[i].isFinal) {
                 ids[due++] = ids[i];
                 continue;
@@ -99,6 +104,7 @@ contract StakeValuer is IValuer {
         assembly ("memory-safe") {
             mstore(ids, due)
         }
+        ids = _sort(ids);
         uint256[] memory hints = queue.findCheckpointHints(ids, 1, queue.getLastCheckpointIndex());
         uint256[] memory claimable = queue.getClaimableEther(ids, hints);
         for (uint256 i = 0; i < due; ++i) {
@@ -106,15 +112,24 @@ contract StakeValuer is IValuer {
         }
     }
 
-    /// @dev The queue finds the hints of ascending numbers only.
-    function _sort(uint256[] memory ids) private pure {
-        for (uint256 i = 1; i < ids.length; ++i) {
-            uint256 id = ids[i];
-            uint256 at = i;
-            for (; at != 0 && ids[at - 1] > id; --at) {
-                ids[at] = ids[at - 1];
+    /// @dev The queue finds the hints of ascending numbers only. Merged in runs that double, because a stranger who sends
+    /// places the wrong way round would make every step of a simpler way count.
+    function _sort(uint256[] memory ids) private pure returns (uint256[] memory) {
+        uint256 count = ids.length;
+        uint256[] memory sorted = new uint256[](count);
+        for (uint256 run = 1; run < count; run *= 2) {
+            for (uint256 from = 0; from < count; from += 2 * run) {
+                uint256 left = from;
+                uint256 middle = from + run < count ? from + run : count;
+                uint256 right = middle;
+                uint256 end = from + 2 * run < count ? from + 2 * run : count;
+                for (uint256 at = from; at < end; ++at) {
+                    bool isLeft = left < middle && (right == end || ids[left] < ids[right]);
+                    sorted[at] = isLeft ? ids[left++] : ids[right++];
+                }
             }
-            ids[at] = id;
+            (ids, sorted) = (sorted, ids);
         }
+        return ids;
     }
 }

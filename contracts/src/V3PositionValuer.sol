@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.30;
 
-import {IPrices, IValuer, Leg, MICRO_USD, MIXES} from "./CageTypes.sol";
+import {FROZEN, IPrices, IValuer, Kind, Leg, MICRO_USD, MIN_RANGE_TICKS, MIXES} from "./CageTypes.sol";
 
 interface IV3Positions {
     function factory() external view returns (address);
@@ -48,10 +48,15 @@ interface IV3Pool {
 
 /// @title Values Uniswap V3 positions of an account
 /// @notice Liquidity counts as the amounts it would hold if the pool stood at the ratio of the two feeds, never at the
-/// pool's own price, which a trade can move. Fees count in full. A position in a token without a feed counts as nothing.
+/// pool's own price, which a trade can move. Fees count in full. A position in a token without a feed counts as nothing, and so
+/// does one whose liquidity and noted fees are worth less than a cent. What is in a range narrower than the owner's least
+/// may not grow: it is lost to whoever trades when the price leaves the range.
 contract V3PositionValuer is IValuer {
-    /// @notice With more positions than this nothing is told: one that is not counted would be free to take.
+    /// @notice Of more positions than this the first count, as their manager lists them. A stranger's gifts come behind what
+    /// was there, so they push nothing out; what the account itself opens behind them counts as nothing and is a loss.
     uint256 public constant MOST_COUNTED = 64;
+    /// @dev Micro-USD.
+    uint256 private constant LEAST_COUNTED = 10_000;
     uint256 private constant Q96 = 2 ** 96;
     /// @dev 1.0001^(-2^i / 2) in Q128, i = 0..19.
     bytes private constant POWERS =
@@ -81,8 +86,6 @@ contract V3PositionValuer is IValuer {
         uint128 owed1;
     }
 
-    error TooManyPositions(uint256 observed, uint256 allowed);
-
     constructor(address manager_) {
         manager = IV3Positions(manager_);
     }
@@ -99,14 +102,19 @@ contract V3PositionValuer is IValuer {
         returns (uint256 gross, uint256 debt, uint256 largest, uint256 newest, uint256 cover, Leg[] memory legs)
     {
         uint256 count = manager.balanceOf(account);
-        if (count > MOST_COUNTED) revert TooManyPositions(count, MOST_COUNTED);
-        legs = new Leg[](2 * count);
+        if (count > MOST_COUNTED) count = MOST_COUNTED;
+        legs = new Leg[](3 * count);
         uint256 told = 0;
         newest = MIXES;
+        uint256 least = count == 0 ? 0 : IPrices(msg.sender).rules(Kind.LIMIT, bytes32(MIN_RANGE_TICKS));
         for (uint256 i = 0; i < count; ++i) {
             uint256 id = manager.tokenOfOwnerByIndex(account, i);
             uint256 value;
-            (value, told) = _count(_read(id), legs, told);
+            Position memory position = _read(id);
+            (value, told) = _count(position, legs, told);
+            if (value != 0 && position.liquidity != 0 && _widthOf(position) < least) {
+                legs[told++] = Leg(FROZEN, int256(uint256(uint120(id)) << 128 | position.liquidity));
+            }
             gross += value;
             if (value > largest) largest = value;
             if (value != 0 && (id | MIXES) > newest) newest = id | MIXES;
@@ -123,22 +131,38 @@ contract V3PositionValuer is IValuer {
         return _amountsOf(_read(tokenId), prices);
     }
 
+    function _widthOf(Position memory position) private pure returns (uint256) {
+        return uint256(int256(position.tickUpper) - position.tickLower);
+    }
+
     /// @return value in micro-USD; its two legs are told from the place `told` on.
     function _count(Position memory position, Leg[] memory legs, uint256 told)
         private
         view
         returns (uint256 value, uint256)
     {
+        if (position.liquidity | position.owed0 | position.owed1 == 0) return (0, told);
         IPrices prices = IPrices(msg.sender);
         if (!prices.isPriced(position.token0) || !prices.isPriced(position.token1)) return (0, told);
-        (uint256 amount0, uint256 amount1) = _amountsOf(position, prices);
+        (uint256 amount0, uint256 amount1) = _liquidityOf(position, prices);
+        (amount0, amount1) = (amount0 + position.owed0, amount1 + position.owed1);
+        if (_worthOf(position, prices, amount0, amount1) < LEAST_COUNTED) return (0, told);
+        (uint256 fees0, uint256 fees1) = _growthOf(position);
+        (amount0, amount1) = (amount0 + fees0, amount1 + fees1);
+        legs[told] = Leg(position.token0, int256(amount0));
+        legs[told + 1] = Leg(position.token1, int256(amount1));
+        return (_worthOf(position, prices, amount0, amount1), told + 2);
+    }
+
+    function _worthOf(Position memory position, IPrices prices, uint256 amount0, uint256 amount1)
+        private
+        view
+        returns (uint256 value)
+    {
         (uint256 answer, uint256 unit) = prices.priceOf(position.token0);
         value = amount0 * answer * MICRO_USD / unit;
         (answer, unit) = prices.priceOf(position.token1);
         value += amount1 * answer * MICRO_USD / unit;
-        legs[told] = Leg(position.token0, int256(amount0));
-        legs[told + 1] = Leg(position.token1, int256(amount1));
-        return (value, told + 2);
     }
 
     function _amountsOf(Position memory position, IPrices prices)
@@ -146,12 +170,15 @@ contract V3PositionValuer is IValuer {
         view
         returns (uint256 amount0, uint256 amount1)
     {
-        if (position.liquidity != 0) {
-            (amount0, amount1) = _amountsAt(_sqrtRatio(position, prices), position);
-        }
-        (uint256 fees0, uint256 fees1) = _feesOf(position);
-        amount0 += fees0;
-        amount1 += fees1;
+        (amount0, amount1) = _liquidityOf(position, prices);
+        (uint256 fees0, uint256 fees1) = _growthOf(position);
+        amount0 += fees0 + position.owed0;
+        amount1 += fees1 + position.owed1;
+    }
+
+    function _liquidityOf(Position memory position, IPrices prices) private view returns (uint256, uint256) {
+        if (position.liquidity == 0) return (0, 0);
+        return _amountsAt(_sqrtRatio(position, prices), position);
     }
 
     /// @dev sqrt(base units of token1 per base unit of token0) in Q96, from the feeds.
@@ -177,17 +204,16 @@ contract V3PositionValuer is IValuer {
         amount1 = _mulDiv(position.liquidity, price - low, Q96);
     }
 
-    function _feesOf(Position memory position) private view returns (uint256 fees0, uint256 fees1) {
-        fees0 = position.owed0;
-        fees1 = position.owed1;
-        if (position.liquidity == 0) return (fees0, fees1);
+    /// @dev Fees that the position does not note yet.
+    function _growthOf(Position memory position) private view returns (uint256 fees0, uint256 fees1) {
+        if (position.liquidity == 0) return (0, 0);
         IV3Pool pool =
             IV3Pool(IV3Factory(manager.factory()).getPool(position.token0, position.token1, position.fee));
         (uint256 inside0, uint256 inside1) = _growthInside(pool, position.tickLower, position.tickUpper);
         unchecked {
             // Growth wraps around by design; only differences have a meaning.
-            fees0 += _mulDiv(inside0 - position.inside0Last, position.liquidity, 2 ** 128);
-            fees1 += _mulDiv(inside1 - position.inside1Last, position.liquidity, 2 ** 128);
+            fees0 = _mulDiv(inside0 - position.inside0Last, position.liquidity, 2 ** 128);
+            fees1 = _mulDiv(inside1 - position.inside1Last, position.liquidity, 2 ** 128);
         }
     }
 

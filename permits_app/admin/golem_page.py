@@ -275,6 +275,7 @@ _LABELS = {
     "max_rebalances_per_day": "Rebalances in 24 h",
     "min_collateral_ratio_bps": "Collateral ratio, at least",
     "min_health_bps": "Health of a debt, at least",
+    "min_range_ticks": "Range of a position in a pool, at least",
     "max_assets": "Assets at once",
     "permit_ttl_seconds": "A permit stays valid",
 }

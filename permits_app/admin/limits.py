@@ -143,6 +143,7 @@ class PolicyCageAdmin(PolicyRowAdmin):
                     "max_drawdown_bps",
                     "min_collateral_ratio_bps",
                     "min_health_bps",
+                    "min_range_ticks",
                 )
             },
         ),

@@ -13,7 +13,7 @@ from permits_app.policy_cage.contract import APPROVE, AssetRule, AssetState, Lim
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState, SessionState
 from tools_app.admin.calls import name_selector
-from tools_app.admin.display import format_bps, format_coin, format_seconds, shorten_hex
+from tools_app.admin.display import format_bps, format_coin, format_seconds, format_ticks, shorten_hex
 from tools_app.admin.tokens import format_token_amount, name_address
 from tools_app.chain.abi import checksum
 from tools_app.core.units import format_micro_usd, format_units
@@ -38,6 +38,8 @@ LIMIT_WORDS: Final = {
     Limit.MAX_SESSION_OPERATIONS: "Operations of a session at most",
     Limit.MAX_SESSION_BUDGET_MICRO_USD: "Budget of a session at most",
     Limit.MIN_COVER_BPS: "Cover at liquidation over debt at least",
+    Limit.MIN_RANGE_TICKS: "Range of a position in a pool at least",
+    Limit.MAX_POOLED_PER_DAY_BPS: "Put into pools within 24 h at most",
 }
 
 
@@ -111,6 +113,8 @@ def _show_limit(number: int, value: int, chain_id: int) -> str:
         return "allowed" if value else "refused"
     if limit.name.endswith("_BPS"):
         return format_bps(value)
+    if limit.name.endswith("_TICKS"):
+        return format_ticks(value)
     if limit.name.endswith("_SECONDS"):
         return format_seconds(value)
     if limit.name.endswith("_MICRO_USD"):

@@ -45,10 +45,13 @@ CAGE_COLUMNS: Final = (
     "max_rebalances_per_day",
     "min_collateral_ratio_bps",
     "min_health_bps",
+    "min_range_ticks",
     "is_action_gate_on",
     "allows_arbitrary_calldata",
 )
-_LOOSER_IS_LOWER: Final = frozenset({"min_rebalance_interval_seconds", "min_collateral_ratio_bps", "min_health_bps"})
+_LOOSER_IS_LOWER: Final = frozenset(
+    {"min_rebalance_interval_seconds", "min_collateral_ratio_bps", "min_health_bps", "min_range_ticks"}
+)
 _LOOSER_WHEN_ON: Final = {"is_action_gate_on": False, "allows_arbitrary_calldata": True}
 _MODES: Final = tuple(str(mode) for mode in (AllowlistMode.STRICT, AllowlistMode.WARN, AllowlistMode.OFF))
 

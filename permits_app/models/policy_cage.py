@@ -43,6 +43,13 @@ class PolicyCage(TimeStamped):
         validators=[MinValueValidator(11_500)],
         help_text="Cover over debt at liquidation value that a plan may not go under, basis points",
     )
+    min_range_ticks = models.PositiveIntegerField(
+        "least range",
+        default=500,
+        validators=[MinValueValidator(1), MaxValueValidator(1_774_544)],
+        help_text="Ticks from one end of a pool's range to the other, 500 are 5.1%. What lies in a narrower one is"
+        " lost to whoever trades when the price leaves it",
+    )
     is_action_gate_on = models.BooleanField(
         "action gate",
         default=False,

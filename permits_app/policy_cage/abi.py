@@ -33,7 +33,8 @@ FUNCTIONS: Final[dict[str, str]] = {
     "lastRebalanceAt": "function lastRebalanceAt() view returns (uint64)",
     "measure": (
         "function measure() view returns ((uint256[] balances, uint256[] values, uint256[] gross, uint256[] debts, "
-        "uint256[] largest, uint256[] newest, int256 total, uint256[] covers, int256[] exposures, uint256[] held))"
+        "uint256[] largest, uint256[] newest, int256 total, uint256[] covers, int256[] exposures, uint256[] held, "
+        "uint256[] frozen))"
     ),
     "notePrices": "function notePrices()",
     "payOut": "function payOut(uint256 recipient, address asset, uint256 amount)",
@@ -118,6 +119,7 @@ ERRORS: Final[dict[str, str]] = {
     "KeyIsOwner": "error KeyIsOwner(address key)",
     "LossInWindowTooLarge": "error LossInWindowTooLarge(uint256 observed, uint256 allowed)",
     "LossTooLarge": "error LossTooLarge(uint256 observed, uint256 allowed)",
+    "MayNotGrow": "error MayNotGrow(address target, uint256 item, uint256 observed, uint256 allowed)",
     "MayNotHalt": "error MayNotHalt(address caller)",
     "NoHighWaterMark": "error NoHighWaterMark()",
     "NoOperationsLeft": "error NoOperationsLeft()",
@@ -132,6 +134,7 @@ ERRORS: Final[dict[str, str]] = {
     "OutflowTooLarge": "error OutflowTooLarge(address asset, uint256 observed, uint256 allowed)",
     "PayoutNotMade": "error PayoutNotMade(uint256 observed, uint256 asked)",
     "PhaseForbids": "error PhaseForbids(uint256 phase, uint8 batchClass)",
+    "PooledInWindowTooLarge": "error PooledInWindowTooLarge(uint256 observed, uint256 allowed)",
     "PositionTooLarge": "error PositionTooLarge(address target, uint256 observed, uint256 allowed)",
     "PriceJumped": "error PriceJumped(address asset)",
     "PriceStale": "error PriceStale(address asset, uint256 observed, uint256 allowed)",
@@ -160,7 +163,7 @@ ERRORS: Final[dict[str, str]] = {
 
 PUBLISHED: Final[dict[str, tuple[str, tuple[tuple[int, int], ...]]]] = {
     "PolicyCage": (
-        "0x270a76f18f60d38cd709adeef340dbc715fac856a058be4a0bb2be6bdeb4cfd1",
+        "0xf12b35ff514f0a61eb12c8cf1762b3f63480a902752a4244e147289a59f20d43",
         (
             (673, 32),
             (882, 32),
@@ -175,25 +178,25 @@ PUBLISHED: Final[dict[str, tuple[str, tuple[tuple[int, int], ...]]]] = {
             (3322, 32),
             (4416, 32),
             (4473, 32),
-            (5822, 32),
-            (6458, 32),
-            (7250, 32),
-            (7579, 32),
-            (9035, 32),
-            (10079, 32),
-            (10233, 32),
-            (11483, 32),
-            (13093, 32),
-            (14307, 32),
-            (14533, 32),
-            (14843, 32),
-            (16306, 32),
-            (17651, 32),
-            (19216, 32),
+            (5849, 32),
+            (6485, 32),
+            (7284, 32),
+            (7613, 32),
+            (9069, 32),
+            (10134, 32),
+            (10288, 32),
+            (11538, 32),
+            (13148, 32),
+            (14445, 32),
+            (14671, 32),
+            (14981, 32),
+            (16444, 32),
+            (18515, 32),
+            (20080, 32),
         ),
     ),
     "CageGovernance": (
-        "0x45d272224e9d653ee04a32fe08f7803bdd020f0ea5329c99e2c4381533a11563",
+        "0xb1377b968919dac7f12a9c5d0a269129e263c882ec09ed82447e3e820d9f7bd1",
         (
             (153, 32),
             (332, 32),
@@ -202,8 +205,8 @@ PUBLISHED: Final[dict[str, tuple[str, tuple[tuple[int, int], ...]]]] = {
             (2966, 32),
             (3095, 32),
             (3828, 32),
-            (9209, 32),
-            (10078, 32),
+            (9227, 32),
+            (10133, 32),
         ),
     ),
     "CageGate": (

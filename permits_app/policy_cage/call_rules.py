@@ -41,16 +41,21 @@ def check_calls(state: CageState, calls: Sequence[Call], observed: Observed, rol
 
 
 def list_rights(state: CageState, calls: Sequence[Call]) -> list[Right]:
-    """Every right that calls along the decoded paths name, once each; Permit2 itself takes nothing."""
+    """Every right that calls along the decoded paths name, once each; Permit2 itself takes nothing.
+
+    What names no address names no right: `check_calls` refuses it.
+    """
     found: dict[Right, None] = {}
     for call in calls:
         if call.to == PERMIT2 and len(call.data) == 132:
             token, spender, *_ = _words(call.data)
-            right = Right(_address(token), _address(spender), is_of_permit2=True)
         elif len(call.data) == 68 and call.data[:4] == APPROVE and state.asset(call.to) is not None:
-            right = Right(call.to, _address(_words(call.data)[0]))
+            token, spender = int(call.to, 16), _words(call.data)[0]
         else:
             continue
+        if token >> 160 or spender >> 160:
+            continue
+        right = Right(_address(token), _address(spender), is_of_permit2=call.to == PERMIT2)
         if right.spender not in (PERMIT2, ZERO_ADDRESS):
             found[right] = None
     return list(found)

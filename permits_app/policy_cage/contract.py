@@ -56,7 +56,7 @@ class RuleKind(IntEnum):
 
 
 class Limit(IntEnum):
-    """The scalar limits, in the contract's order. Units: bps, seconds, wei, micro-USD as the names say."""
+    """The scalar limits, in the contract's order. Units: bps, seconds, wei, micro-USD, ticks as the names say."""
 
     MAX_LOSS_BPS = 0
     MAX_WINDOW_LOSS_BPS = 1
@@ -75,6 +75,8 @@ class Limit(IntEnum):
     MAX_SESSION_OPERATIONS = 14
     MAX_SESSION_BUDGET_MICRO_USD = 15
     MIN_COVER_BPS = 16
+    MIN_RANGE_TICKS = 17
+    MAX_POOLED_PER_DAY_BPS = 18
 
 
 class BatchClass(IntEnum):

@@ -25,7 +25,7 @@ from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import BlockRef, LogEntry
 
-VERSION = 7
+VERSION = 8
 MOST_BLOCKS_AT_ONCE = 200_000
 """How far one reading goes; a mirror that is further behind catches up in several."""
 _MOST_READINGS = 20
@@ -37,6 +37,7 @@ COLUMNS: dict[str, Limit] = {
     "min_rebalance_interval_seconds": Limit.MIN_REBALANCE_INTERVAL_SECONDS,
     "max_rebalances_per_day": Limit.MAX_REBALANCES_PER_DAY,
     "min_collateral_ratio_bps": Limit.MIN_COLLATERAL_RATIO_BPS,
+    "min_range_ticks": Limit.MIN_RANGE_TICKS,
 }
 """Columns of the PolicyCage row that follow the contract."""
 MIRRORED = (*COLUMNS, "allows_arbitrary_calldata")
@@ -151,8 +152,10 @@ def read_from_deployment(
 
 
 def read_columns(state: CageState) -> dict[str, Any]:
-    """The contract's figures as columns of the PolicyCage row."""
+    """The contract's figures as columns of the PolicyCage row; of a limit that a former version lacks, none."""
     columns: dict[str, Any] = {name: state.limit(limit) for name, limit in COLUMNS.items()}
+    if not columns["min_range_ticks"]:
+        del columns["min_range_ticks"]
     columns["allows_arbitrary_calldata"] = bool(state.limit(Limit.ALLOWS_ARBITRARY_CALLS))
     return columns
 

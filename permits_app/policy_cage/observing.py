@@ -30,6 +30,11 @@ _PERMIT2_ALLOWANCE = (
 )
 _OWNER = "function owner() view returns (address)"
 _IS_OWNER = "function isOwner(address owner) view returns (bool)"
+_MEASURE_BEFORE_8 = (
+    "function measure() view returns ((uint256[] balances, uint256[] values, uint256[] gross, uint256[] debts,"
+    " uint256[] largest, uint256[] newest, int256 total, uint256[] covers, int256[] exposures, uint256[] held))"
+)
+_LISTS_BEFORE_8 = 10
 _HOOK_SLOTS = (GUARD_SLOT, MODULE_GUARD_SLOT, HANDLER_SLOT)
 
 
@@ -113,8 +118,11 @@ def is_contract(code: bytes) -> bool:
 
 
 def read_measured(output: bytes) -> Measured:
-    """What `measure` of the contract answered."""
-    [(balances, _, gross, debts, largest, newest, _, *rest)] = decode_output(FUNCTIONS["measure"], output)
+    """What `measure` of the contract answered, of this version or of one before it."""
+    # Where the first list lies tells how many there are.
+    is_former = int.from_bytes(output[32:64], "big") == 32 * _LISTS_BEFORE_8
+    signature = _MEASURE_BEFORE_8 if is_former else FUNCTIONS["measure"]
+    [(balances, _, gross, debts, largest, newest, _, *rest)] = decode_output(signature, output)
     return Measured(balances, gross, debts, largest, newest, *rest)
 
 

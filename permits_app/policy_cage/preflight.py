@@ -21,7 +21,7 @@ from permits_app.policy_cage.contract import (
     role_allowance_key,
 )
 from permits_app.policy_cage.roles import charge_budget, check_allowance, check_entry, check_outflow
-from permits_app.policy_cage.state import LOSSES, REBALANCES, CageState
+from permits_app.policy_cage.state import LOSSES, POOLED, REBALANCES, CageState
 from permits_app.policy_cage.verdicts import (
     UINT256_MAX,
     Measured,
@@ -42,6 +42,7 @@ _DUST_MICRO_USD: Final = 10_000
 MIXES: Final = 1 << 255
 # What may come out of a pool of an asset beyond what lay there by the feeds, as a multiple of that.
 _MOST_OF_PROPORTION: Final = 4
+_MASK_120: Final = 2**120 - 1
 
 
 @dataclass(slots=True)
@@ -108,6 +109,7 @@ def _judge(
     _judge_class(state, observed, verdict.batch_class, after.total)
     _judge_concentration(state, observed, before, after)
     _judge_positions(state, before, after)
+    judge_growth(state, observed, verdict.batch_class, before.measured, after.measured, total_before=before.total)
     return verdict
 
 
@@ -264,6 +266,29 @@ def _judge_positions(state: CageState, before: _Valued, after: _Valued) -> None:
         debt_was = before.measured.debts[index]
         if debt_was == 0 or gross * debt_was < before.measured.gross[index] * debt:
             raise Refused("CollateralRatioTooLow", target, gross * BPS // debt, least)
+
+
+def judge_growth(
+    state: CageState, observed: Observed, batch_class: BatchClass, was: Measured, now: Measured, *, total_before: int
+) -> None:
+    """What a valuer names has not grown, and what went into pools stays within the day's sum. Raises Refused."""
+    if now.frozen is None:
+        return
+    amounts = {word >> 128: word & UINT128_MAX for word in was.frozen or ()}
+    for word in now.frozen:
+        amount, most = word & UINT128_MAX, amounts.get(word >> 128, 0)
+        if amount > most:
+            raise Refused("MayNotGrow", state.positions[word >> 248], word >> 128 & _MASK_120, amount, most)
+    if batch_class is BatchClass.LEAVING:
+        return
+    grown = zip(was.gross, now.gross, now.newest, strict=True)
+    pooled = sum(max(0, each - since) for since, each, newest in grown if newest >= MIXES)
+    if not pooled:
+        return
+    most = max(0, total_before) * state.limit(Limit.MAX_POOLED_PER_DAY_BPS) // BPS
+    spent = state.spent(POOLED, now=observed.now) + pooled
+    if spent > most:
+        raise Refused("PooledInWindowTooLarge", spent, most)
 
 
 def _judge_cover(state: CageState, was: Measured, now: Measured, index: int) -> None:

@@ -20,15 +20,17 @@ _MUST_OF_TOKENS = {
 }
 
 
-def suggest_conditions(function: str, *, own: Places, tokens: Places) -> list[Condition]:
-    """One group for each argument that is pinned, none for a function without any; `own` and `tokens` as a protocol
-    says them of its contract. Raises ValueError for no place.
+def suggest_conditions(function: str, *, own: Places, tokens: Places, empty: Places = ()) -> list[Condition]:
+    """One group for each argument that is pinned, none for a function without any; `own`, `tokens` and `empty` as
+    a protocol says them of its contract. Raises ValueError for no place.
     """
     inputs = parse_signature("function " + function.removeprefix("function ")).inputs
     found = [(Must.BE_ACCOUNT, _find_words(inputs, place)[0]) for place in own]
     for place in tokens:
         words, kind = _find_words(inputs, place)
         found.append((_MUST_OF_TOKENS[kind], words))
+    # Behind the word that tells where bytes lie stands how many there are.
+    found += [(Must.EQUAL, (*_find_words(inputs, place)[0], 0)) for place in empty]
     return [Condition(must, words, group=group) for group, (must, words) in enumerate(found)]
 
 

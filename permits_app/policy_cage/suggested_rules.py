@@ -49,6 +49,7 @@ from tools_app.toolkit.protocol import SHELF
 MAX_LOSS_BPS: Final = 300
 MAX_WINDOW_LOSS_BPS: Final = 300
 MIN_COVER_BPS: Final = 11_500
+MAX_POOLED_PER_DAY_BPS: Final = 2_500
 MAX_GAS_TOP_UP_WEI: Final = 5 * 10**16
 MAX_SESSION_SECONDS: Final = 30 * 86_400
 MAX_SESSION_OPERATIONS: Final = 10_000
@@ -120,6 +121,8 @@ def _limit_rules(golem: Golem, cage: PolicyCage, limits: SpendingLimits, mark: i
         Limit.MAX_DRAWDOWN_BPS: cage.max_drawdown_bps,
         Limit.MIN_COLLATERAL_RATIO_BPS: cage.min_collateral_ratio_bps,
         Limit.MIN_COVER_BPS: MIN_COVER_BPS,
+        Limit.MIN_RANGE_TICKS: cage.min_range_ticks,
+        Limit.MAX_POOLED_PER_DAY_BPS: MAX_POOLED_PER_DAY_BPS,
         Limit.MIN_REBALANCE_INTERVAL_SECONDS: cage.min_rebalance_interval_seconds,
         Limit.MAX_REBALANCES_PER_DAY: cage.max_rebalances_per_day,
         Limit.MAX_ASSETS: min(cage.max_assets, 10),
@@ -194,12 +197,15 @@ def call_rules(chain_id: int, contracts: set[str], *, valued: Collection[str] | 
         if address not in contracts or not (not contract.valued_at or valued is None or address in valued):
             continue
         for text in contract.functions:
-            rules += _rules_of(address, text, contract.own.get(text, ()), contract.tokens.get(text, ()))
+            places = (contract.own.get(text, ()), contract.tokens.get(text, ()), contract.empty.get(text, ()))
+            rules += _rules_of(address, text, *places)
     return rules
 
 
 @lru_cache(maxsize=4_096)
-def _rules_of(address: str, text: str, own: Places, tokens: Places) -> tuple[Rule, ...]:
+def _rules_of(address: str, text: str, own: Places, tokens: Places, empty: Places) -> tuple[Rule, ...]:
     # Kept, because a deployment that does not fit is put together a dozen times to find what has to go.
     selector = parse_signature("function " + text.removeprefix("function ")).selector
-    return tuple(conditional_call_rules(address, selector, suggest_conditions(text, own=own, tokens=tokens)))
+    return tuple(
+        conditional_call_rules(address, selector, suggest_conditions(text, own=own, tokens=tokens, empty=empty))
+    )

@@ -33,7 +33,8 @@ class Measured:
     """What the account held at one moment, in the order of the state's assets and positions; positions in micro-USD.
 
     `exposures` are base units in wallet and positions less what is owed, `held` what each position holds of each asset,
-    position by position.
+    position by position. `frozen` is what may not grow, a word each: which position << 248 | its number << 128 | how
+    much. None is told by a contract before version 8, which has no such rules.
     """
 
     balances: tuple[int, ...]
@@ -44,6 +45,7 @@ class Measured:
     covers: tuple[int, ...]
     exposures: tuple[int, ...]
     held: tuple[int, ...]
+    frozen: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

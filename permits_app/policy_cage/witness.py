@@ -12,7 +12,7 @@ from typing import Any
 
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import MOST_ROLES, SLOT_SECONDS, RuleKind
-from permits_app.policy_cage.state import LOSSES, REBALANCES, TOP_UPS, CageState, PurseState, SessionState
+from permits_app.policy_cage.state import LOSSES, POOLED, REBALANCES, TOP_UPS, CageState, PurseState, SessionState
 from tools_app.toolkit.context import ChainReader, ReadCall
 
 
@@ -44,7 +44,7 @@ def find_contradiction(*, chain: ChainReader, state: CageState, now: datetime) -
             for (kind, key), change in pending
         ),
     ]
-    windows = [*state.assets, LOSSES, REBALANCES, TOP_UPS]
+    windows = [*state.assets, LOSSES, REBALANCES, TOP_UPS, POOLED]
     reads = [ReadCall(state.cage, FUNCTIONS[name], args) for name, args, _ in expected]
     reads += [ReadCall(state.cage, FUNCTIONS["spent"], (what,)) for what in windows]
     outcomes = chain.call_many(reads)

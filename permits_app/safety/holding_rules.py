@@ -13,6 +13,7 @@ from permits_app.safety.assets import Portfolio
 from permits_app.safety.figures import format_bps
 from permits_app.safety.foresight import Share
 from tools_app.core.units import BPS, format_micro_usd
+from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import TokenMeta
 
 
@@ -42,6 +43,25 @@ def judge_asset_count(*, count: int, most: int) -> Reject | None:
         observed=f"{count} assets",
         limit=f"{most} assets",
         would_pass="fewer assets: one has to be sold, or taken off the list, first",
+    )
+
+
+def judge_range(plan: TxPlan, *, least_ticks: int) -> Reject | None:
+    """Liquidity goes into a range narrower than the owner's least, a new one or one that is held."""
+    lower, upper = plan.details.get("tick_lower"), plan.details.get("tick_upper")
+    if lower is None or upper is None:
+        return None
+    ticks = int(upper) - int(lower)
+    if ticks >= least_ticks:
+        return None
+    return Reject(
+        rule="policy_cage.min_range",
+        reason=f"a range of {ticks} ticks is narrower than the owner's least of {least_ticks}: when the price leaves"
+        " it, what lies in it is lost to whoever trades",
+        observed=f"{ticks} ticks",
+        limit=f"at least {least_ticks} ticks",
+        would_pass=f"a range of {least_ticks} ticks or more, each a ten-thousandth of the price; or a least range that"
+        " the owner lowered",
     )
 
 

@@ -18,7 +18,7 @@ from tests.proof.holding_walk import HoldingsWalk
 from tools_app.protocols.morpho_blue.addresses import known_markets
 from tools_app.toolkit.protocol import SHELF, Valuer
 
-PLACES = "(address,address,address,address,address)"
+PLACES = "(address,address,address,address)"
 KINDS = "(bytes32,address)[]"
 PLEDGED: dict[str, tuple[str, ...]] = {
     "morpho": ("morpho_supply_market WETH", "morpho_borrow_market"),
@@ -79,7 +79,7 @@ def test_a_debt_in_a_token_without_a_feed_stops_the_cage(local_chain: World, pro
 def test_a_vault_of_a_kind_it_was_not_made_for_counts_nothing_and_its_debt_is_refused(local_chain: World) -> None:
     world = local_chain
     walk, account = walk_into(world, "maker"), derive_account("priceless maker")
-    places = [world.protocols["maker"][key] for key in ("cdp_manager", "get_cdps", "vat", "jug")]
+    places = [world.protocols["maker"][key] for key in ("cdp_manager", "vat", "jug")]
     where = (*places, world.tokens["DAI"].address)
     other = [(b"ETH-C".ljust(32, b"\0"), world.tokens["WETH"].address)]
     made = world.deploy(world.actors.deployer, "CollateralVaultValuer", f"({PLACES},{KINDS})", where, other)

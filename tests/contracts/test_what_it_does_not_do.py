@@ -24,7 +24,7 @@ from tests.contracts.test_mended_positions import LEAVING, of
 from tests.contracts.test_outcome_rules import expect
 from tests.contracts.test_prices_that_jump import DOLLAR, FEED, asset_rule, bound, tell, touch
 from tests.proof.caged.safe import APPROVE, TRADE, USD, CagedSafe, Coin, deploy, selector
-from tests.proof.caged.uniswap import MINT_V3, V3, WHOLE
+from tests.proof.caged.uniswap import V3, WHOLE
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.views import NATIVE
 
@@ -68,24 +68,6 @@ def test_an_allowance_given_before_its_cap_was_lowered_stays_until_the_owners_re
     assert caged.read(usdc, ALLOWANCE, caged.safe, caged.venue) == (5_000 * USD,)
     assert caged.owner_call(usdc, encode_call(APPROVE, caged.venue, 0)).succeeded
     assert caged.read(usdc, ALLOWANCE, caged.safe, caged.venue) == (0,)
-
-
-def test_a_sixty_fifth_position_stops_the_cage_until_the_owners_clear_one(caged: CagedSafe) -> None:
-    usdc, weth = of(caged, "USDC", "WETH")
-    v3 = V3(caged)
-    v3.open_pool(usdc, weth, 3_000)
-    for symbol in ("USDC", "WETH"):
-        caged.mint(symbol, v3.thief.address, caged.coins[symbol].units(1))
-        v3.as_thief(caged.coins[symbol].address, APPROVE, v3.npm, 2**255)
-    given = encode_call(MINT_V3, v3.minting(usdc, weth, 3_000, 0.01, caged.safe))
-    for many in (32, 32):
-        v3.as_thief(v3.npm, MULTICALL, [given] * many)
-    ran(caged, touch(caged))
-    v3.as_thief(v3.npm, MULTICALL, [given])
-    assert refused(caged, touch(caged)) == "ValuerFailed"
-    away = "function transferFrom(address from, address to, uint256 tokenId)"
-    assert caged.owner_call(v3.npm, encode_call(away, caged.safe, v3.thief.address, 65)).succeeded
-    ran(caged, touch(caged))
 
 
 def test_what_leaves_a_pool_may_become_the_other_asset_of_its_pair_and_is_leaving(caged: CagedSafe) -> None:

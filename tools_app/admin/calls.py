@@ -226,7 +226,8 @@ def _spaced(name: str) -> str:
 def _signature_at(to: str, selector: bytes, chain_id: int) -> str | None:
     """What the protocol that owns the contract calls a function of it."""
     owner = SHELF.of_contract(chain_id, to)
-    functions = (each for contract in owner.contracts for each in contract.functions) if owner is not None else ()
+    contracts = owner.contracts if owner is not None else ()
+    functions = (each for contract in contracts for each in (*contract.functions, *contract.besides))
     texts = (f"function {each.removeprefix('function ')}" for each in functions)
     return next((each for each in texts if parse_signature(each).selector == selector), None)
 

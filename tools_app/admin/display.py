@@ -7,7 +7,7 @@ nothing is marked safe that was not escaped here.
 from __future__ import annotations
 
 from datetime import datetime
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import Final
 
 from django.template.loader import render_to_string
@@ -202,6 +202,12 @@ def format_coin(wei: int | str, chain_id: int) -> str:
 def format_bps(bps: int) -> str:
     """`250` -> `2.50%`."""
     return f"{Decimal(bps) / 100:.2f}%"
+
+
+def format_ticks(ticks: int) -> str:
+    """`500` -> `500 ticks (5.13%)`: from the lower price of a range to the upper one."""
+    with localcontext(prec=12, Emax=999_999):
+        return f"{ticks:,} ticks ({(Decimal('1.0001') ** ticks - 1) * 100:.2f}%)"
 
 
 def format_millionths(share: int) -> str:

@@ -52,7 +52,8 @@ class Contract:
     places are counted from 0 and downwards into structs. `takes_tokens` is whether it takes tokens by allowance,
     `is_token` whether it is itself a token that stands for a position and that plans approve. `valued_at` is the
     subject of the valuer that counts what is held there, empty where nothing is. `besides` are functions that the tools
-    call and that no cage is suggested: parts of a bundle of calls, and loans within one call.
+    call and that no cage is suggested: parts of a bundle of calls, loans within one call, and what gives away for good.
+    `empty` are, by function, the places of bytes that must be empty: with any the contract calls the account back.
     """
 
     key: str
@@ -64,6 +65,7 @@ class Contract:
     besides: tuple[str, ...] = ()
     own: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     tokens: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    empty: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

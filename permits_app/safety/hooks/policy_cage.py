@@ -36,6 +36,7 @@ from permits_app.safety.holding_rules import (
     judge_collateral,
     judge_concentration,
     judge_position,
+    judge_range,
     judge_share,
 )
 from permits_app.safety.hook import Allow, HookCall, Verdict
@@ -203,6 +204,7 @@ def judge_rows(call: HookCall, rows: CageRows) -> Reject | None:
     return (
         judge_profile(call, is_conservative=rows.is_conservative)
         or _judge_collateral(call)
+        or _judge_range(call)
         or _judge_fall(call, rows.fall)
         or _judge_rebalances(call, rows.rebalances)
     )
@@ -313,6 +315,12 @@ def _judge_collateral(call: HookCall) -> Reject | None:
         least_bps=call.cage.min_collateral_ratio_bps,
         borrows=borrows(call),
     )
+
+
+def _judge_range(call: HookCall) -> Reject | None:
+    if call.plan is None or call.action_class in LEAVING:
+        return None
+    return judge_range(call.plan, least_ticks=call.cage.min_range_ticks)
 
 
 def _judge_foreseen_collateral(call: HookCall, portfolio: Portfolio) -> Reject | None:

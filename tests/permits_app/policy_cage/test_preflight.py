@@ -72,7 +72,7 @@ def measured(seen: Seen) -> Measured:
     gross, debt, largest, newest = seen.position
     # The lender tells no legs: what lies there is nothing of any asset.
     nothing = (0,) * len(seen.balances)
-    return Measured(seen.balances, (gross,), (debt,), (largest,), (newest,), (gross,), seen.balances, nothing)
+    return Measured(seen.balances, (gross,), (debt,), (largest,), (newest,), (gross,), seen.balances, nothing, ())
 
 
 def rights(caged: CagedSafe, seen: Seen, at: int) -> dict[Right, int]:

@@ -15,6 +15,7 @@ from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.call_rules import list_rights
 from permits_app.policy_cage.conditions import Condition, Must
 from permits_app.policy_cage.contract import (
+    PERMIT2,
     AssetRule,
     Limit,
     Rule,
@@ -121,6 +122,18 @@ def silent_about_allowances(caged: CagedSafe) -> tuple[LocalAccount, Sequence[Ca
     return caged.session, [caged.call(token, APPROVE, caged.venue, 0)]
 
 
+def with_a_spender_that_is_no_address(caged: CagedSafe) -> tuple[LocalAccount, Sequence[Call]]:
+    dirty = bytes.fromhex("095ea7b3") + (1 << 200 | int(caged.venue, 16)).to_bytes(32, "big") + bytes(31) + b"\x01"
+    return caged.session, [Call(to=caged.coins["USDC"].address, data=dirty, value=0, label="")]
+
+
+def with_a_token_of_permit2_that_is_no_address(caged: CagedSafe) -> tuple[LocalAccount, Sequence[Call]]:
+    set_code(caged.engine, PERMIT2, b"\x00")
+    words = (1 << 160 | int(caged.coins["USDC"].address, 16), 1 << 255, 1, 2**40)
+    data = bytes.fromhex("87517c45") + b"".join(word.to_bytes(32, "big") for word in words)
+    return caged.session, [Call(to=PERMIT2, data=data, value=0, label="")]
+
+
 def under_conditions(caged: CagedSafe) -> tuple[LocalAccount, Sequence[Call]]:
     chosen = bytes.fromhex("77000001")
     caged.change(*conditional_call_rules(caged.venue, chosen, [Condition(Must.BE_ACCOUNT, (0,))]))
@@ -168,6 +181,8 @@ SCENES: dict[str, tuple[str, Scene]] = {
     "too rich": ("SessionTooLarge", too_rich),
     "empty": ("CallCount", empty),
     "conditions that are not met": ("ConditionNotMet", under_conditions),
+    "a spender that is no address": ("CallDataMalformed", with_a_spender_that_is_no_address),
+    "a token of Permit2 that is no address": ("CallDataMalformed", with_a_token_of_permit2_that_is_no_address),
     "a stale feed": ("PriceStale", stale),
     "a balance that cannot be read": ("BalanceUnreadable", unreadable),
     "an allowance that cannot be read": ("BalanceUnreadable", silent_about_allowances),
@@ -250,7 +265,7 @@ def test_every_refusal_the_pre_flight_knows_is_met_by_chance_or_on_purpose() -> 
     }
     assert len(known) > 30
     # These are met where positions have legs, and where owners act: `test_preflight_positions`.
-    elsewhere = {"AccountActed", "CoverTooLow", "KeyIsOwner"}
+    elsewhere = {"AccountActed", "CoverTooLow", "KeyIsOwner", "MayNotGrow", "PooledInWindowTooLarge"}
     # These by roles other than the golem's own: `test_preflight_roles`.
     elsewhere |= {"AllowanceUsedUp", "PayoutNotMade", "RecipientUnknown", "RoleMayNotCall"}
     assert known <= REACHED_BY_CHANCE | {error for error, _ in SCENES.values()} | elsewhere

@@ -11,14 +11,15 @@ from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.call_rules import list_rights
 from permits_app.policy_cage.contract import BatchClass, Limit, decode_cage_error, decode_cage_event, limit_rule
 from permits_app.policy_cage.observing import read_measured
-from permits_app.policy_cage.preflight import predict
+from permits_app.policy_cage.preflight import MIXES, judge_growth, predict
 from permits_app.policy_cage.safe_tx import NONCE, ZERO_ADDRESS
-from permits_app.policy_cage.state import CageState
-from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Verdict
+from permits_app.policy_cage.state import POOLED, CageState
+from permits_app.policy_cage.verdicts import Measured, Observed, Refusal, Refused, Verdict
 from tests.contracts.attackers import Lent, list_hooked_token, listen, ran, sign_a_deposit
+from tests.contracts.pool_thief import SPACING, PoolThief
 from tests.permits_app.policy_cage.test_preflight import follow
 from tests.proof.caged.engines import InProcessEngine, Sent
-from tests.proof.caged.safe import TRANSFER, USD, CagedSafe, build_caged_safe
+from tests.proof.caged.safe import DEFAULT_LIMITS, TRANSFER, USD, CagedSafe, build_caged_safe
 from tests.proof.caged.uniswap import V3, WHOLE
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.plan import Call
@@ -111,6 +112,43 @@ def test_a_life_with_liquidity_is_foreseen_step_by_step() -> None:
     assert compare(caged, *half, *caged.trade("USDC", 600 * USD, "WBTC", 1_000_000)) == "OPENING"
     assert compare(caged, *v3.leave(1, v3.liquidity(1) // 2), *caged.take("USDC", 300 * USD)) == "LossTooLarge"
     assert compare(caged, *v3.leave(1, v3.liquidity(1))) == "LEAVING"
+
+
+def test_what_may_not_go_into_pools_is_foreseen() -> None:
+    caged = build_caged_safe(InProcessEngine())
+    thief = PoolThief(caged)
+    least = DEFAULT_LIMITS[Limit.MIN_RANGE_TICKS]
+    thief.give(SPACING, 1_000)
+    answers = {
+        "of one spacing": compare(caged, *thief.minting(SPACING, 1_000)),
+        "into what was given": compare(caged, *thief.increasing(1, 1_000)),
+        "in a bundle": compare(caged, *thief.minting(least - SPACING, 1_000, in_bundle=True)),
+    }
+    assert set(answers.values()) == {"MayNotGrow"}
+    assert compare(caged, *thief.minting(least, 20_000)) == "OPENING"
+    assert compare(caged, *thief.minting(least, 10_000)) == "PooledInWindowTooLarge"
+    assert compare(caged, *thief.minting(least, 4_000)) == "OPENING"
+    assert compare(caged, *thief.minting(least, 2_000)) == "PooledInWindowTooLarge"
+    assert compare(caged, *thief.v3.leave(1, thief.v3.liquidity(1))) == "LEAVING"
+    [spent] = caged.read(caged.cage, FUNCTIONS["spent"], POOLED)
+    assert spent == follow(caged.engine, caged).spent(POOLED, now=caged.engine.now()) > 23_000 * USD
+
+
+def test_a_contract_before_version_8_is_read_and_has_no_rules_of_pools() -> None:
+    lists = "uint256[],uint256[],uint256[],uint256[],uint256[],uint256[],int256,uint256[],int256[],uint256[]"
+    told = ([5], [6], [7], [0], [7], [MIXES | 1], 13, [7], [5], [0])
+    was = read_measured(encode_call(f"function measure(({lists}) told)", told)[4:])
+    assert (was.balances, was.held, was.frozen) == ((5,), (0,), None)
+    now = read_measured(encode_call(f"function measure(({lists},uint256[]) told)", (*told, [9]))[4:])
+    assert (now.balances, now.frozen) == ((5,), (9,))
+    usdc, pools = "0x" + "01" * 20, "0x" + "02" * 20
+    state = CageState(cage="0x" + "0c" * 20, account="0x" + "0a" * 20, base_asset=usdc)
+    state.assets, state.positions = [usdc], [pools]
+    observed = Observed(now=1, prices={usdc: (1, 1)}, before=was, after=was)
+    larger = replace(was, gross=(10**9,))
+    judge_growth(state, observed, BatchClass.OPENING, was, larger, total_before=13)
+    with pytest.raises(Refused, match="PooledInWindowTooLarge"):
+        judge_growth(state, observed, BatchClass.OPENING, now, replace(now, gross=(10**9,)), total_before=13)
 
 
 def with_the_owners_deposit(caged: CagedSafe) -> list[Call]:

@@ -24,10 +24,7 @@ FREE = {
     ("nope", (0,)): "takes a right back",
     ("setAuthorization", (0,)): "the cage forbids it, whatever it names",
     ("approve", (0,)): "the cage decodes it, and bounds the spender",
-    ("liquidate", (0, 0)): "another's debt: what comes of it is judged",
-    ("liquidate", (0, 1)): "another's debt: what comes of it is judged",
     ("liquidate", (1,)): "who owes",
-    ("safeTransferFrom", (1,)): "who gets an agent; owners approve it, and hook 2 holds it to whom they registered",
     ("validationRequest", (0,)): "who judges a proof gets nothing of the account's",
 }
 # The market's own contracts in Morpho's parameters: a market of others is a position that nobody values.

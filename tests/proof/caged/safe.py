@@ -53,6 +53,8 @@ DEFAULT_LIMITS: dict[Limit, int] = {
     Limit.MAX_SESSION_OPERATIONS: 1_000_000,
     Limit.MAX_SESSION_BUDGET_MICRO_USD: 10**9 * USD,
     Limit.MIN_COVER_BPS: 11_500,
+    Limit.MIN_RANGE_TICKS: 500,
+    Limit.MAX_POOLED_PER_DAY_BPS: 2_500,
 }
 SAFE_CALLS = ("nonce()", "setup")
 TAKE = "function take(address token, uint256 amount)"

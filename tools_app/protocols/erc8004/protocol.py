@@ -23,11 +23,10 @@ PROTOCOL: Final = ProtocolDef(
             "ERC-8004 identity registry",
             (
                 "function register(string)",
-                "function setAgentURI(uint256,string)",
                 "function setMetadata(uint256,string,bytes)",
-                _TRANSFER,
             ),
-            own={_TRANSFER: ((0,),)},
+            # Who the agent is, and whose, is its owners' to say: a stolen key could name any recipient and any words.
+            besides=(_TRANSFER, "function setAgentURI(uint256,string)"),
         ),
         Contract(
             REPUTATION,

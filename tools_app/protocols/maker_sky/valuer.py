@@ -10,7 +10,7 @@ from tools_app.protocols.maker_sky.reads import word_of
 from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import Valuer
 
-_PLACES: Final = "(address manager, address list, address ledger, address fees, address dai)"
+_PLACES: Final = "(address manager, address ledger, address fees, address dai)"
 _KINDS: Final = "(bytes32 ilk, address collateral)[]"
 
 
@@ -18,7 +18,7 @@ def _ask(chain_id: int) -> Reads[tuple[Any, ...]]:
     yield []
     place = deployments(chain_id) or {}
     collateral, dai = tokens_on(chain_id)
-    places = (place["cdp_manager"], place["get_cdps"], place["vat"], place["jug"], dai)
+    places = (place["cdp_manager"], place["vat"], place["jug"], dai)
     return places, [(word_of(kind), collateral) for kind in collateral_types(chain_id)]
 
 

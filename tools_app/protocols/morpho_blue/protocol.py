@@ -22,6 +22,13 @@ _OWN: Final[Mapping[str, tuple[tuple[int, ...], ...]]] = {
     f"supplyCollateral({_PARAMS},uint256,address,bytes)": ((2,),),
     f"withdrawCollateral({_PARAMS},uint256,address,address)": ((2,), (3,)),
 }
+_LIQUIDATE: Final = f"liquidate({_PARAMS},address,uint256,uint256,bytes)"
+_EMPTY: Final[Mapping[str, tuple[tuple[int, ...], ...]]] = {
+    f"supply({_PARAMS},uint256,uint256,address,bytes)": ((4,),),
+    f"repay({_PARAMS},uint256,uint256,address,bytes)": ((4,),),
+    f"supplyCollateral({_PARAMS},uint256,address,bytes)": ((3,),),
+    _LIQUIDATE: ((4,),),
+}
 _EVENTS: Final = (
     "event Supply(bytes32 indexed id, address indexed caller, address indexed onBehalf, uint256 assets,"
     " uint256 shares)",
@@ -55,10 +62,11 @@ PROTOCOL = ProtocolDef(
         Contract(
             key=MORPHO,
             label="Morpho",
-            functions=(*_OWN, f"liquidate({_PARAMS},address,uint256,uint256,bytes)", "setAuthorization(address,bool)"),
+            functions=(*_OWN, _LIQUIDATE, "setAuthorization(address,bool)"),
             besides=(FLASH_LOAN,),
             own=_OWN,
-            tokens=dict.fromkeys(_OWN, ((0, 0), (0, 1))),
+            tokens=dict.fromkeys((*_OWN, _LIQUIDATE), ((0, 0), (0, 1))),
+            empty=_EMPTY,
             takes_tokens=True,
             valued_at=MORPHO,
         ),

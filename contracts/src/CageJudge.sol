@@ -16,12 +16,13 @@ abstract contract CageJudge is CageRights {
 
     mapping(address what => Window) internal windows;
 
-    /// @dev Micro-USD; `given` is the worth of the rights that outlive the batch.
+    /// @dev Micro-USD; `given` is the worth of the rights that outlive the batch, `pooled` what went into pools.
     struct Verdict {
         BatchClass batchClass;
         uint256 moved;
         uint256 loss;
         uint256 given;
+        uint256 pooled;
     }
 
     /// @return what counts in the present window: an asset's outflow, or 1 losses, 2 rebalances, 3 top-ups,
@@ -42,7 +43,7 @@ abstract contract CageJudge is CageRights {
         _judgeClass(verdict.batchClass, after_.total);
         _judgeConcentration(before, after_);
         _judgePositions(before, after_);
-        _judgeGrowth(verdict.batchClass, before, after_);
+        _judgeGrowth(verdict, before, after_);
     }
 
     /// @dev What left the wallet and what left a position count alike, and what went from one to the other counts once.
@@ -126,6 +127,8 @@ abstract contract CageJudge is CageRights {
             if (after_.gross[i] < before.gross[i]) {
                 moves.positionFalls = true;
                 left += before.gross[i] - after_.gross[i];
+            } else if (after_.newest[i] >= MIXES) {
+                verdict.pooled += after_.gross[i] - before.gross[i];
             }
             if (after_.debts[i] > before.debts[i]) {
                 moves.debtRises = true;
@@ -259,24 +262,17 @@ abstract contract CageJudge is CageRights {
 
     /// @dev What loses between batches to whoever trades in a pool is in no window of losses. So of what a valuer names
     /// nothing grows, and what goes into pools adds up over the day; leaving puts nothing into them.
-    function _judgeGrowth(BatchClass batchClass, Measure memory before, Measure memory after_) private {
+    function _judgeGrowth(Verdict memory verdict, Measure memory before, Measure memory after_) private {
         for (uint256 i = 0; i < after_.frozen.length; ++i) {
             uint256 item = after_.frozen[i];
             uint256 was = 0;
             for (uint256 j = 0; j < before.frozen.length; ++j) {
-                if (before.frozen[j] >> 128 == item >> 128) was = uint128(before.frozen[j]);
+                if ((before.frozen[j] ^ item) >> 128 == 0) was = uint128(before.frozen[j]);
             }
-            if (uint128(item) > was) {
-                revert MayNotGrow(positionList[item >> 248], uint120(item >> 128), uint128(item), was);
-            }
+            if (uint128(item) > was) revert MayNotGrow(positionList[item >> 248], uint128(item), was);
         }
-        if (batchClass == BatchClass.LEAVING) return;
-        uint256 pooled = 0;
-        for (uint256 i = 0; i < positionList.length; ++i) {
-            if (after_.newest[i] < MIXES || after_.gross[i] <= before.gross[i]) continue;
-            pooled += after_.gross[i] - before.gross[i];
-        }
-        if (pooled == 0) return;
+        uint256 pooled = verdict.pooled;
+        if (pooled == 0 || verdict.batchClass == BatchClass.LEAVING) return;
         uint256 most = _positive(before.total) * _limit(MAX_POOLED_PER_DAY_BPS) / BPS;
         uint256 sum = windows[POOLED].read() + pooled;
         if (sum > most) revert PooledInWindowTooLarge(sum, most);

@@ -80,8 +80,7 @@ abstract contract CagePrices is CageRules {
             uint256 asset = _word(output, 7 + 2 * i);
             int256 amount = int256(_word(output, 8 + 2 * i));
             if (asset == uint160(FROZEN)) {
-                if (uint256(amount) >> 248 != 0) revert ValuerFailed(target);
-                now_.frozen = _with(now_.frozen, at << 248 | uint256(amount));
+                _freeze(now_, at << 248 | uint248(uint256(amount)));
                 continue;
             }
             if (amount > type(int128).max || amount < type(int128).min) revert ValuerFailed(target);
@@ -95,12 +94,15 @@ abstract contract CagePrices is CageRules {
     }
 
     /// @dev There are few of them, and mostly none.
-    function _with(uint256[] memory list, uint256 item) private pure returns (uint256[] memory longer) {
-        longer = new uint256[](list.length + 1);
-        for (uint256 i = 0; i < list.length; ++i) {
-            longer[i] = list[i];
+    function _freeze(Measure memory now_, uint256 item) private pure {
+        uint256[] memory list = now_.frozen;
+        uint256 count = list.length;
+        now_.frozen = new uint256[](count + 1);
+        now_.frozen[count] = item;
+        while (count != 0) {
+            --count;
+            now_.frozen[count] = list[count];
         }
-        longer[list.length] = item;
     }
 
     function _word(bytes memory data, uint256 index) private pure returns (uint256 word) {

@@ -204,7 +204,7 @@ error PositionTooLarge(address target, uint256 observed, uint256 allowed);
 error ConcentrationTooLarge(address asset, uint256 observed, uint256 allowed);
 error CollateralRatioTooLow(address target, uint256 observed, uint256 allowed);
 error CoverTooLow(address target, uint256 observed, uint256 allowed);
-error MayNotGrow(address target, uint256 item, uint256 observed, uint256 allowed);
+error MayNotGrow(address target, uint256 observed, uint256 allowed);
 error PooledInWindowTooLarge(uint256 observed, uint256 allowed);
 error GasTopUpTooLarge(uint256 observed, uint256 allowed);
 

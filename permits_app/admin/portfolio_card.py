@@ -37,6 +37,7 @@ from tools_app.core.units import BPS
 from tools_app.portfolio.holdings import JUMPED, measure_holdings
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.searching import list_gaps
+from tools_app.toolkit.positions import WHEN_REPAID
 
 READ_DEADLINE_MS = 1_500
 LIQUIDATION_BPS = 10_000
@@ -263,6 +264,8 @@ def _allocate(name: str, micro_usd: int, total: int, most_bps: int) -> Meter:
 def _say_unlock(free_at: int | None, now: datetime) -> str:
     if free_at is None or free_at <= now.timestamp():
         return ""
+    if free_at >= WHEN_REPAID:
+        return "when others repay"
     return format_age(datetime.fromtimestamp(free_at, tz=UTC), now=now)
 
 

@@ -42,7 +42,6 @@ _DUST_MICRO_USD: Final = 10_000
 MIXES: Final = 1 << 255
 # What may come out of a pool of an asset beyond what lay there by the feeds, as a multiple of that.
 _MOST_OF_PROPORTION: Final = 4
-_MASK_120: Final = 2**120 - 1
 
 
 @dataclass(slots=True)
@@ -278,7 +277,7 @@ def judge_growth(
     for word in now.frozen:
         amount, most = word & UINT128_MAX, amounts.get(word >> 128, 0)
         if amount > most:
-            raise Refused("MayNotGrow", state.positions[word >> 248], word >> 128 & _MASK_120, amount, most)
+            raise Refused("MayNotGrow", state.positions[word >> 248], amount, most)
     if batch_class is BatchClass.LEAVING:
         return
     grown = zip(was.gross, now.gross, now.newest, strict=True)

@@ -26,7 +26,7 @@ from tools_app.chain.signatures import parse_signature
 MOST_BYTES_OF_CODE = 24_576
 MOST_BYTES_OF_CREATION = 49_152
 MOST_GAS_OF_A_SWAP = 312_000 * 11 // 10
-RULES_AT_LEAST = 110
+RULES_AT_LEAST = 102
 
 
 def test_the_bindings_are_those_of_the_compiled_contracts() -> None:

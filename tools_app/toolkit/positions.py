@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.context import ReadCall, ReadOutcome
@@ -74,6 +74,10 @@ class PositionRef:
         if len(parts) != 4 or not all(parts) or not parts[2].isdecimal():
             raise ValueError(f"{text!r} names no position")
         return cls(parts[0], parts[1], int(parts[2]), parts[3])
+
+
+WHEN_REPAID: Final = 2**32 - 1
+"""Unix seconds in 2106, for what can be had once others have repaid: nobody knows when."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from permits_app.safety.holding_rules import (
     judge_collateral,
     judge_concentration,
     judge_position,
+    judge_range,
 )
 from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.policy_cage import (
@@ -185,6 +186,13 @@ def test_the_collateral_ratio_is_held_to_the_basis_point(ratio: int, passes: boo
         assert (refusal.rule, refusal.limit) == ("policy_cage.collateral_ratio", "at least 12500 bps (125%)")
 
 
+@pytest.mark.parametrize(("ticks", "passes"), [(499, False), (500, True), (501, True)])
+def test_a_range_is_held_to_the_tick(ticks: int, passes: bool) -> None:
+    plan = TxPlan(31337, (), details={"tick_lower": 10 - ticks, "tick_upper": 10})
+    assert (judge_range(plan, least_ticks=500) is None) == passes
+    assert judge_range(TxPlan(31337, (), details={}), least_ticks=500) is None
+
+
 BORROW = replace(SWAP_TOOL, name="lending_borrow", category=Category.LENDING, risk_layer=RiskLayer.UNBOUNDED)
 
 
@@ -248,6 +256,26 @@ def test_a_position_larger_than_its_share_is_refused(live_golem: LiveGolem) -> N
     verdict = HOOK.check(live_call(live_golem, "uniswap_lp_add_liquidity", params))
     assert isinstance(verdict, Reject)
     assert verdict.rule == "policy_cage.max_position"
+
+
+def test_a_range_under_the_owners_least_is_refused_and_leaving_one_is_not(
+    live_golem: LiveGolem, local_chain: World
+) -> None:
+    narrow = {**RANGE, "price_lower": "2950", "price_upper": "3050", "amount1": "100000000"}
+    verdict = HOOK.check(live_call(live_golem, "uniswap_lp_add_liquidity", narrow))
+    assert isinstance(verdict, Reject)
+    assert (verdict.rule, verdict.limit) == ("policy_cage.min_range", "at least 500 ticks")
+    assert "owner" in verdict.would_pass
+    wide = {**RANGE, "price_lower": "2800", "price_upper": "3200", "amount1": "100000000"}
+    assert isinstance(HOOK.check(live_call(live_golem, "uniswap_lp_add_liquidity", wide)), Allow)
+    position_id = open_position(live_golem, local_chain, amount1="200000000")
+    set_cage(live_golem, min_range_ticks=1_774_544)
+    more = HOOK.check(
+        live_call(live_golem, "uniswap_lp_increase_liquidity", {"position_id": position_id, "amount1": "100000000"})
+    )
+    assert isinstance(more, Reject) and more.rule == "policy_cage.min_range"
+    left = {"position_id": position_id, "percent_to_remove": 100}
+    assert isinstance(HOOK.check(live_call(live_golem, "uniswap_lp_remove_liquidity", left)), Allow)
 
 
 def test_adding_to_a_position_counts_what_is_in_it(live_golem: LiveGolem, local_chain: World) -> None:

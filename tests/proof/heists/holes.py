@@ -81,7 +81,7 @@ HOLES: tuple[Hole, ...] = (
         "M3",
         "sixteen positions count, and what comes after them does not",
         "V3PositionValuer.sol",
-        (("if (count > MOST_COUNTED) revert TooManyPositions(count, MOST_COUNTED);", "if (count > 16) count = 16;"),),
+        (("if (count > MOST_COUNTED) count = MOST_COUNTED;", "if (count > 16) count = 16;"),),
         frozenset({Finding.LOST}),
         ("V3PositionValuer",),
     ),
@@ -204,6 +204,13 @@ HOLES: tuple[Hole, ...] = (
         "CageJudge.sol",
         (("if (role != 0) _use(", "if (role > MOST_ROLES_OF_CAGE) _use("),),
         frozenset({Finding.ROLE}),
+    ),
+    Hole(
+        "C2",
+        "liquidity goes into ranges under the owners' least",
+        "CageJudge.sol",
+        (("if (uint128(item) > was) {", "if (was > type(uint128).max) {"),),
+        frozenset({Finding.NARROW}),
     ),
     Hole(
         "L9",

@@ -10,18 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isqrt
 
+from permits_app.policy_cage.contract import Limit
 from tests.proof.caged.engines import Sent, make_account
-from tests.proof.caged.safe import USD, CagedSafe
+from tests.proof.caged.safe import DEFAULT_LIMITS, USD, CagedSafe
 from tests.proof.heists.price_watch import PriceWatch
 from tests.proof.heists.scene import TRADER_MOST_USD, Scene
 from tests.proof.heists.steps import Act, Finding, Heist, Step
 from tests.proof.heists.watch import Position, Seen
+from tools_app.standards.concentrated import amounts_for_liquidity, sqrt_price_at_tick
 
 DAY = 86_400
 BPS = 10_000
 WINDOW_LOSS_BPS = 300
 DEFENSIVE, SURVIVAL = 2, 3
-Q96 = 1 << 96
 # As many times what lay in a pool of an asset may come out of it.
 MOST_OF_PROPORTION = 4
 # What rounding and the interest of a block may come to, in micro-USD.
@@ -105,9 +106,22 @@ class Judge:
         # What lies in a position follows from the price, and the cage knows the feed's alone.
         if not (touches_positions and self.heist.is_lied_to):
             found += self._check_caps(before, after)
+        if after.identity != before.identity:
+            found.append((Finding.IDENTITY, f"to {after.identity:#x}"))
+        found += self._check_ranges(before, after)
         found += self._check_risk(before, after)
         found += self._check_growth(before, after)
         return found
+
+    def _check_ranges(self, before: Seen, after: Seen) -> list[tuple[Finding, str]]:
+        """Into a range under the owners' least nothing goes, whoever made it."""
+        liquidity = {each.place: each.liquidity for each in before.positions}
+        least = DEFAULT_LIMITS[Limit.MIN_RANGE_TICKS]
+        return [
+            (Finding.NARROW, f"{each.upper - each.lower} ticks, liquidity {each.liquidity}")
+            for each in after.positions
+            if each.upper - each.lower < least and each.liquidity > liquidity.get(each.place, 0)
+        ]
 
     def _lost(self, at: int) -> int:
         return sum(amount for time, amount in self.losses if time > at - DAY)
@@ -192,7 +206,7 @@ class Judge:
         return sum(self.worth(symbol, amount) for symbol, amount in self._amounts_of(position).items())
 
     def _amounts_of(self, position: Position) -> dict[str, int]:
-        """What lies in a position over the whole range, at the true price instead of the pool's."""
+        """What lies in a position at the true price instead of the pool's."""
         one, other = self.by_number.get(position.token0), self.by_number.get(position.token1)
         if one is None or other is None:
             return {}
@@ -200,6 +214,6 @@ class Judge:
         above = self.prices[one] * 10 ** coins[other].decimals
         below = self.prices[other] * 10 ** coins[one].decimals
         root = isqrt((above << 192) // below)
-        amount0 = position.liquidity * Q96 // root + position.owed0
-        amount1 = position.liquidity * root // Q96 + position.owed1
-        return {one: amount0, other: amount1}
+        ends = (sqrt_price_at_tick(position.lower), sqrt_price_at_tick(position.upper))
+        amount0, amount1 = amounts_for_liquidity(root, *ends, position.liquidity, round_up=False)
+        return {one: amount0 + position.owed0, other: amount1 + position.owed1}

@@ -5,12 +5,22 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isqrt
+from math import isqrt, log
+from typing import Any
 
 from tests.proof.caged.aave import BORROW, REPAY, SUPPLY, WITHDRAW
-from tests.proof.caged.safe import TAKE, USD
-from tests.proof.caged.uniswap import COLLECT, DECREASE, EXACT_IN, FOREVER, MOST, WHOLE
-from tests.proof.heists.scene import DEPOSIT, HONEST_FEE, SET_ADDRESS, SHAMELESS_FEE, TAKE_OUT, Scene
+from tests.proof.caged.safe import APPROVE, TAKE, USD
+from tests.proof.caged.uniswap import COLLECT, DECREASE, EXACT_IN, FOREVER, INCREASE, MINT_V3, MOST, WHOLE
+from tests.proof.heists.scene import (
+    DEPOSIT,
+    HONEST_FEE,
+    MULTICALL,
+    SET_ADDRESS,
+    SHAMELESS_FEE,
+    SPACINGS,
+    TAKE_OUT,
+    Scene,
+)
 from tools_app.toolkit.plan import Call
 
 DOLLARS = (1, 10, 100, 300, 1_000, 2_000, 3_000, 5_000, 8_000, 12_000, 20_000, 30_000)
@@ -47,6 +57,10 @@ class Thief:
             (1, self._change_what_is_owned),
             (2, self._use_vault),
             (1, self._send_coins),
+            (2, self._open_narrow),
+            (2, self._grow_what_there_is),
+            (2, self._bundle),
+            (1, self._give_identity),
         )
 
     def make_batch(self, rng: random.Random) -> tuple[Call, ...]:
@@ -184,6 +198,44 @@ class Thief:
         to = rng.choice((self.caged.safe, self.caged.safe, self.caged.stranger.address))
         return self.mint(rng.choice(("WETH", "WBTC")), rng.choice(DOLLARS[:7]), to)
 
+    def _open_narrow(self, rng: random.Random) -> list[Call]:
+        """In a range of a few spacings around the price, in a pool of the thief's or in an honest one."""
+        fee = rng.choice((HONEST_FEE, SHAMELESS_FEE))
+        asked = narrow_range(self.scene, "WETH", fee, rng.choice(DOLLARS[:7]), rng.choice((1, 2, 8, 12, 60)))
+        return self._with_rights(asked[0:2], asked[5:7], self.caged.call(self.scene.v3.npm, MINT_V3, asked))
+
+    def _grow_what_there_is(self, rng: random.Random) -> list[Call]:
+        """More into a position that there may be, of the account's or of a stranger's making."""
+        if not self.tokens:
+            return self._open_narrow(rng)
+        usdc, weth = (self.caged.coins[symbol].address for symbol in ("USDC", "WETH"))
+        first, second, *amounts = self.scene.v3.order(usdc, weth, rng.choice(DOLLARS[:7]))
+        asked = (rng.choice(self.tokens), *amounts, 0, 0, FOREVER)
+        return self._with_rights((first, second), amounts, self.caged.call(self.scene.v3.npm, INCREASE, asked))
+
+    def _with_rights(self, tokens: Sequence[str], amounts: Sequence[int], call: Call) -> list[Call]:
+        npm = self.scene.v3.npm
+        rights = [self.caged.call(token, APPROVE, npm, amount) for token, amount in zip(tokens, amounts, strict=True)]
+        return [*rights, call, *(self.caged.call(token, APPROVE, npm, 0) for token in tokens)]
+
+    def _bundle(self, rng: random.Random) -> list[Call]:
+        """The same in a bundle of calls."""
+        npm = self.scene.v3.npm
+        move = rng.choice((self._open_narrow, self._grow_what_there_is, self._leave_position))
+        return [self.caged.call(npm, MULTICALL, [call.data]) if call.to == npm else call for call in move(rng)]
+
+    def _give_identity(self, rng: random.Random) -> list[Call]:
+        """The golem's agent to the thief, or the right to it."""
+        safe, thief, agent = self.caged.safe, self.caged.stranger.address, self.scene.agent
+        ways: tuple[tuple[str, tuple[object, ...]], ...] = (
+            ("safeTransferFrom(address,address,uint256)", (safe, thief, agent)),
+            ("transferFrom(address,address,uint256)", (safe, thief, agent)),
+            ("approve(address,uint256)", (thief, agent)),
+            ("setApprovalForAll(address,bool)", (thief, True)),
+        )
+        signature, values = rng.choice(ways)
+        return [self.caged.call(self.scene.registry, f"function {signature}", *values)]
+
     def _leave_position(self, rng: random.Random) -> list[Call]:
         """Out of a position, to the account or to the thief; what came to the account may be taken at once."""
         if not self.tokens:
@@ -233,3 +285,12 @@ class Thief:
 
     def _send_coins(self, rng: random.Random) -> list[Call]:
         return [Call(to=self.caged.venue, data=b"", value=rng.choice((1, 10**15, 10**17, 10**18)), label="")]
+
+
+def narrow_range(scene: Scene, other: str, fee: int, dollars: float, spacings: int) -> tuple[Any, ...]:
+    """What is asked for a position of so many spacings at the price of the feeds, as the Safe's."""
+    usdc, token = scene.caged.coins["USDC"].address, scene.caged.coins[other].address
+    first, second, *amounts = scene.v3.order(usdc, token, dollars)
+    spacing = SPACINGS[fee]
+    lower = int(log(amounts[1] / amounts[0]) / log(1.0001)) // spacing * spacing
+    return (first, second, fee, lower, lower + spacings * spacing, *amounts, 0, 0, scene.caged.safe, FOREVER)

@@ -12,8 +12,8 @@ from tests.proof.caged.engines import make_account
 from tests.proof.caged.safe import TRANSFER, USD
 from tests.proof.caged.signed import LISTEN
 from tests.proof.caged.uniswap import EXACT_IN, MINT_V3
-from tests.proof.heists.moves import ALL, DOLLARS, Thief
-from tests.proof.heists.scene import HONEST_FEE, MINT, TRADER, Scene
+from tests.proof.heists.moves import ALL, DOLLARS, Thief, narrow_range
+from tests.proof.heists.scene import HONEST_FEE, MINT, MULTICALL, TRADER, Scene
 from tests.proof.heists.steps import Act, Finding, Heist, Order, Step
 from tools_app.chain.abi import encode_call
 from tools_app.toolkit.plan import Call
@@ -23,7 +23,6 @@ ZERO = "0x" + "00" * 20
 SET_ANSWER = "function setAnswer(int256 answer)"
 SET_UPDATED_AT = "function setUpdatedAt(uint256 unixSeconds)"
 LIQUIDATE = "function liquidationCall(address collateral, address debt, address user, uint256 amount, bool receive)"
-MULTICALL = "function multicall(bytes[] data)"
 PENNIES = range(16, 21)
 MOST_POSITIONS_OF_BATCHES = 4
 # Two rules that are proposed together: what a heist about proposals looks at.
@@ -123,7 +122,10 @@ class Planner:
         if pennies:
             usdc, weth = (self.caged.coins[symbol].address for symbol in ("USDC", "WETH"))
             asked = self.scene.v3.minting(usdc, weth, HONEST_FEE, 0.01, self.caged.safe)
-            given = encode_call(MULTICALL, [encode_call(MINT_V3, asked)] * pennies)
+            # The last of them is narrow: no liquidity may go into it.
+            narrow = narrow_range(self.scene, "WETH", HONEST_FEE, 0.01, 1)
+            minted = [encode_call(MINT_V3, one) for one in (*[asked] * (pennies - 1), narrow)]
+            given = encode_call(MULTICALL, minted)
             steps.append(Step(Act.SETUP, thief, self.scene.v3.npm, given, 0))
         return steps
 

@@ -78,6 +78,10 @@ SET_ADDRESS = "function setAddress(bytes32 id, address newAddress)"
 COLLATERAL = "function configureReserveAsCollateral(address asset, uint256 ltv, uint256 threshold, uint256 bonus)"
 MINT = "function mint(address to, uint256 amount)"
 HONEST_FEE, SHAMELESS_FEE = 3_000, 500
+SPACINGS = {HONEST_FEE: 60, SHAMELESS_FEE: 10}
+MULTICALL = "function multicall(bytes[] data)"
+REGISTER = "function register(string agentURI)"
+SET_METADATA = "function setMetadata(uint256 agentId, string metadataKey, bytes metadataValue)"
 TREASURY_USD = 30_000
 LIMITS = {Limit.MAX_POSITION_BPS: 5_000, Limit.MAX_CONCENTRATION_BPS: 6_000}
 # Besides the three coins that have markets, the coin of the chain, and the two tokens that are odd: ten assets.
@@ -112,6 +116,8 @@ class Scene:
     spare: str = ""
     spare_feed: str = ""
     sequencer: str = ""
+    registry: str = ""
+    agent: int = 0
     multicall: str = ""
     valuers: dict[str, str] = field(default_factory=dict)
     deposit: bytes = b""
@@ -140,6 +146,7 @@ def build_scene(engine: NodeEngine) -> Scene:
     _deploy_tokens(scene)
     _deploy_valuers(scene)
     _add_coins(scene)
+    _register(scene)
     _allow(scene)
     _fill_pools(scene)
     code = bytes.fromhex(fetch_artifacts().multicall3_creation_code()[2:])
@@ -207,6 +214,22 @@ def _deploy_valuers(scene: Scene) -> None:
     }
 
 
+def _register(scene: Scene) -> None:
+    """The golem's identity, a token of the Safe."""
+    scene.registry = deploy(scene.caged, "SimulatedIdentityRegistry")
+    told = encode_call(REGISTER, "https://agents.example/1")
+    assert scene.caged.owner_call(scene.registry, told).succeeded
+    owner = "function ownerOf(uint256 id) view returns (address)"
+    scene.agent = next(each for each in (0, 1) if _answers(scene, owner, each))
+
+
+def _answers(scene: Scene, question: str, number: int) -> bool:
+    try:
+        return bool(scene.caged.read(scene.registry, question, number))
+    except AssertionError:
+        return False
+
+
 def _allow(scene: Scene) -> None:
     """What the owners let the key do: every recipient and every token of these calls is pinned, but at the venue, which
     is a market that does what it likes, and at the open router.
@@ -230,7 +253,9 @@ def _allow(scene: Scene) -> None:
         (scene.router, EXACT_IN, path),
     ):
         rules += conditional_call_rules(target, selector(text), conditions)
-    rules += [call_rule(npm, selector(text)) for text in (INCREASE, DECREASE)]
+    rules += [call_rule(npm, selector(text)) for text in (INCREASE, DECREASE, MULTICALL)]
+    # What a new cage is suggested for the registry: nothing that gives an agent away.
+    rules += [call_rule(scene.registry, selector(text)) for text in (REGISTER, SET_METADATA)]
     rules += [call_rule(scene.open_router, selector(EXACT_IN)), call_rule(scene.owned, selector(SET_ADDRESS))]
     rules.append(call_rule(caged.venue, bytes(4)))
     rules += _list_assets(scene)

@@ -25,6 +25,8 @@ class Finding(StrEnum):
     DUST = "dust kept an asset on the list"
     GUARDIAN = "a guardian that was dismissed halted again"
     OWNED = "a contract of the Safe was changed by a batch"
+    NARROW = "liquidity went into a range under the owners' least"
+    IDENTITY = "the golem's identity went to another"
     KEY = "a key that is no session key ran a batch"
     HALTED = "a batch ran while the cage was halted"
     JUMPED = "a batch ran at a price that jumped since the last one"

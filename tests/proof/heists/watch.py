@@ -22,14 +22,20 @@ from tools_app.chain.abi import encode_call
 
 BLOCK_GAS = 10**10
 WORDS_OF_POSITION = 12
+OWNER_OF = "function ownerOf(uint256 id) view returns (address)"
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A V3 position of the Safe: token0 as a number, liquidity, and what is owed of both tokens."""
+    """A V3 position of the Safe, by its place among those that are looked at: tokens as numbers, the ends of its range,
+    liquidity, and what is owed of both tokens.
+    """
 
+    place: int
     token0: int
     token1: int
+    lower: int
+    upper: int
     liquidity: int
     owed0: int
     owed1: int
@@ -38,7 +44,8 @@ class Position:
 @dataclass(frozen=True, slots=True)
 class Seen:
     """Base units by symbol, in the wallet, lent and owed; dollars in the vault; coins; V3 positions of the Safe; what
-    the treasury has left and what the thief has; the Safe's nonce, the owned contract's word, two rules of a proposal.
+    the treasury has left and what the thief has; the Safe's nonce, the owned contract's word, whose the identity is,
+    two rules of a proposal.
     """
 
     wallet: dict[str, int]
@@ -51,6 +58,7 @@ class Seen:
     thief: dict[str, int]
     nonce: int
     owned: int
+    identity: int
     bundle: tuple[int, int]
 
 
@@ -87,6 +95,7 @@ class Watch:
             Question(scene.multicall, encode_call("function getEthBalance(address a) view returns (uint256)", safe)),
             Question(safe, encode_call(NONCE)),
             Question(scene.owned, encode_call("function getAddress(bytes32 id) view returns (address)", bytes(32))),
+            Question(scene.registry, encode_call(OWNER_OF, scene.agent)),
         ]
         for rule in bundle(scene):
             self.fixed.append(Question(caged.cage, encode_call(FUNCTIONS["rules"], int(rule.kind), rule.key)))
@@ -123,7 +132,7 @@ class Watch:
             npm, safe = self.scene.v3.npm, int(self.scene.caged.safe, 16)
             asked = list(self.fixed)
             for token in tokens:
-                asked.append(Question(npm, encode_call("function ownerOf(uint256 id) view returns (address)", token)))
+                asked.append(Question(npm, encode_call(OWNER_OF, token)))
                 asked.append(Question(npm, encode_call(POSITIONS, token), WORDS_OF_POSITION, after=safe))
             address = make_account(f"heists: looks at {tokens}").address
             self._lookers[tokens] = Looker(address, assemble(asked))
@@ -137,7 +146,7 @@ class Watch:
             dict.fromkeys(self.symbols, 0) | {symbol: next(numbers) for symbol in symbols}
             for symbols in (self.symbols, self.lent, self.lent, self.symbols, self.symbols)
         )
-        shares, treasury, assets, supply, coins, nonce, owned, one, other = islice(numbers, 9)
+        shares, treasury, assets, supply, coins, nonce, owned, identity, one, other = islice(numbers, 10)
         safe = int(self.scene.caged.safe, 16)
         return Seen(
             wallet=wallet,
@@ -146,7 +155,7 @@ class Watch:
             vault=shares * assets // supply if supply else 0,
             coins=coins,
             positions=tuple(
-                Position(*(words[first + place] for place in (2, 3, 7, 10, 11)))
+                Position(first, *(_signed(words[first + place]) for place in (2, 3, 5, 6, 7, 10, 11)))
                 for first in range(len(self.fixed) + 1, len(words), 1 + WORDS_OF_POSITION)
                 if words[first - 1] == safe
             ),
@@ -154,5 +163,11 @@ class Watch:
             thief={symbol: thief[symbol] + venue[symbol] for symbol in self.symbols},
             nonce=nonce,
             owned=owned,
+            identity=identity,
             bundle=(one, other),
         )
+
+
+def _signed(word: int) -> int:
+    """Only ends of ranges are below zero."""
+    return word - 2**256 if word >> 255 else word

@@ -18,6 +18,7 @@ from tools_app.protocols.morpho_blue.addresses import MORPHO, NAME, deployments,
 from tools_app.protocols.morpho_blue.market import NOBODY, Holding, Market
 from tools_app.protocols.morpho_blue.reads import ask_holdings, ask_markets
 from tools_app.toolkit.positions import (
+    WHEN_REPAID,
     Act,
     ExitStep,
     Leg,
@@ -114,8 +115,9 @@ def _known(market: Market | None) -> Market:
 def _make(chain_id: int, market: Market, holding: Holding) -> Position:
     params, state = market.params, market.state
     lent, owed = state.lent_of(holding.supply_shares), state.owed_of(holding.borrow_shares)
+    stuck = max(0, lent - market.liquidity)
     legs = [
-        Leg(params.loan_token, lent),
+        Leg(params.loan_token, lent, free_at=WHEN_REPAID if lent and not market.liquidity else None),
         Leg(params.collateral_token, holding.collateral, cover_bps=params.lltv_bps),
         Leg(params.loan_token, -owed),
     ]
@@ -126,9 +128,10 @@ def _make(chain_id: int, market: Market, holding: Holding) -> Position:
         if market.price is not None:
             health = math.health_bps(collateral=holding.collateral, price=market.price, lltv=params.lltv, debt=owed)
     loan, collateral = (name_token(chain_id, token) for token in (params.loan_token, params.collateral_token))
+    label = f"Morpho market {loan} against {collateral}" if not params.is_idle else f"Morpho market {loan}, idle"
     return Position(
         ref=ref_of(chain_id, market.id),
-        label=f"Morpho market {loan} against {collateral}" if not params.is_idle else f"Morpho market {loan}, idle",
+        label=f"{label}, {_say_stuck(stuck, lent)}" if stuck else label,
         legs=tuple(leg for leg in legs if leg.raw),
         health_bps=health,
         facts={
@@ -144,6 +147,14 @@ def _make(chain_id: int, market: Market, holding: Holding) -> Position:
         },
         relies_on=frozenset({params.oracle, params.irm} - {NOBODY}),
     )
+
+
+def _say_stuck(stuck: int, lent: int) -> str:
+    """How much of what is lent is borrowed by others, so that it cannot be taken out now."""
+    if stuck == lent:
+        return "all of it borrowed: nothing can be taken out until borrowers repay"
+    percent = max(1, stuck * 100 // lent)
+    return f"{percent}% of what is lent cannot be taken out until borrowers repay"
 
 
 def name_token(chain_id: int, token: str) -> str:

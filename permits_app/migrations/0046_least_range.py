@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("permits_app", "0042_outcomes_by_time"),
+        ("permits_app", "0045_safe_of_a_wallet"),
     ]
 
     operations = [

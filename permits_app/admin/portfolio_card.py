@@ -264,7 +264,7 @@ def _allocate(name: str, micro_usd: int, total: int, most_bps: int) -> Meter:
 def _say_unlock(free_at: int | None, now: datetime) -> str:
     if free_at is None or free_at <= now.timestamp():
         return ""
-    if free_at >= WHEN_REPAID:
+    if free_at == WHEN_REPAID:
         return "when others repay"
     return format_age(datetime.fromtimestamp(free_at, tz=UTC), now=now)
 

@@ -281,7 +281,7 @@ def judge_growth(
     if batch_class is BatchClass.LEAVING:
         return
     grown = zip(was.gross, now.gross, now.newest, strict=True)
-    pooled = sum(max(0, each - since) for since, each, newest in grown if newest >= MIXES)
+    pooled = sum(max(0, each - since) for since, each, newest in grown if newest & MIXES)
     if not pooled:
         return
     most = max(0, total_before) * state.limit(Limit.MAX_POOLED_PER_DAY_BPS) // BPS

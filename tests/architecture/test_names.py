@@ -19,6 +19,7 @@ _LONGER: dict[str, str] = {
     "tools_app/chain/reader.py": "one pinned block and every question that may be asked of it",
     "tools_app/simulation/pyevm/interpreter.py": "one interpreter: the instructions that differ, each under its number",
     "golem_project/embedded/stack.py": "one list of the servers of a checkout, each with how it starts and ends",
+    "permits_app/policy_cage/contract.py": "the binding of one contract: its words, its calls and its answers",
     "tests/permits_app/execution/test_safe_of_several.py": "the life of one plan that several owners sign",
     "tests/permits_app/execution/test_caged_golem.py": "the life of one plan behind a cage",
     "tests/tools_app/subsystems/stream/test_streams.py": "one stream after the other on the same pool",

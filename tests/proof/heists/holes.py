@@ -206,7 +206,7 @@ HOLES: tuple[Hole, ...] = (
         frozenset({Finding.ROLE}),
     ),
     Hole(
-        "C2",
+        "N5",
         "liquidity goes into ranges under the owners' least",
         "CageJudge.sol",
         (("if (uint128(item) > was) {", "if (was > type(uint128).max) {"),),

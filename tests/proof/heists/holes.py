@@ -209,7 +209,7 @@ HOLES: tuple[Hole, ...] = (
         "N5",
         "liquidity goes into ranges under the owners' least",
         "CageJudge.sol",
-        (("if (uint128(item) > was) {", "if (was > type(uint128).max) {"),),
+        (("if (uint128(item) > was) revert", "if (was > type(uint128).max) revert"),),
         frozenset({Finding.NARROW}),
     ),
     Hole(

@@ -166,6 +166,12 @@ class PolicyCageForm(forms.ModelForm[PolicyCage]):
         most_bps=100_000,
         help_text="150 is 1.5 times what is owed, at liquidation value",
     )
+    min_range_ticks = forms.IntegerField(
+        label="Range of a pool at least (ticks)",
+        min_value=1,
+        max_value=1_774_544,
+        help_text="500 are 5.1%. What lies in a narrower one is lost to whoever trades when the price leaves it",
+    )
 
     class Meta:
         model = PolicyCage

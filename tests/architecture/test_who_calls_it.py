@@ -41,6 +41,7 @@ CALLED_BY_NAME = {
             "RedactingReporter",
             "RequestIdFilter",
             "WatchedRequests",
+            "KnownSessions",
             "describe_environment",
             "fill_dashboard",
             "link_help",
@@ -68,7 +69,9 @@ CALLED_BY_NAME = {
         ),
         *("map_serializer*", "ClosedBody", "OpenBody", "TextThatSaysSomething", "WrittenUuid"),
     ],
-    "Celery": ["_store_result", "_get_task_meta_for", "Schedule", "schedule_changed"],
+    "Celery": ["_store_result", "_get_task_meta_for", "Schedule", "schedule_changed", "Entry", "tick"],
+    "uvicorn": ["BoundedHttp", "connection_*", "data_received", "send_400_response", "*_writing", "on_*"],
+    "django-axes": ["LoginLock", "tell_locked", "name_*", "clean_expired_user_attempts", "get_user_attempts"],
     "the A2A SDK": ["on_*"],
     "the cage's events, by their names": ["_on_*"],
     "http.server": ["do_POST", "do_GET", "log_message"],
@@ -82,6 +85,7 @@ CALLED_BY_NAME = {
 }
 
 ONLY_FROM_OUTSIDE = {
+    "count_waiting": "a test waits until others wait",
     "forget_all": "a test begins without what another one read ahead",
     "rank_by_vector": "a bench holds the index and the words against vectors alone",
     "PyEvmProvider": "docs/simulation.md gives it to who explores a simulation with web3",

@@ -20,6 +20,8 @@ class KnownSessions:
         response = self.get_response(request)
         was_asked = "_cached_user" in vars(request) or not isinstance(request.user, SimpleLazyObject)
         key = request.session.session_key
-        if was_asked and key and request.user.is_authenticated:
-            KNOWN.note(name_session(key), who=f"owner:{request.user.pk}")
+        # The REST framework leaves no user at all where a view asks nobody who they are.
+        person = request.user if was_asked else None
+        if key and person is not None and person.is_authenticated:
+            KNOWN.note(name_session(key), who=f"owner:{person.pk}")
         return response

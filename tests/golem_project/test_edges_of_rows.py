@@ -120,6 +120,10 @@ EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
         [{"quiet_from": 1_440, "quiet_until": 1_439}, {"quiet_from": 1_439, "quiet_until": 1_440}],
     ),
     "alert_channel_digest_a_day": _between("digest_minutes", None, 1_440),
+    "confirmation_mails_a_day": (
+        [{"number_of_address": 2, "number_of_person": 9}],
+        [{"number_of_address": 3, "number_of_person": 9}, {"number_of_address": 2, "number_of_person": 10}],
+    ),
 }
 
 

@@ -282,7 +282,14 @@ def test_a_payload_that_a_node_does_not_know_for_ten_minutes_is_lost(
     monkeypatch.setattr(delivery, "list_siblings", lambda _: [])
     monkeypatch.setattr(witness, "is_taken_by_another", lambda **_: False)
     row: Any = SimpleNamespace(
-        nonce=1, created_at=NOW - minutes, entry_point="", tx_hash="0x1", chain_id=1, sender=ME, permit=None
+        nonce=1,
+        created_at=NOW - minutes,
+        passed_at=None,
+        entry_point="",
+        tx_hash="0x1",
+        chain_id=1,
+        sender=ME,
+        permit=None,
     )
     deadline: Any = None
     assert delivery.is_lost(row, used_nonce=2, deadline=deadline) is is_lost

@@ -14,6 +14,15 @@ class GolemHalted(GolemError):
     title = "This golem is halted"
 
 
+class OwnerGone(GolemError):
+    """Nobody with an active account owns the golem, so nothing is done for it."""
+
+    code = "OWNER_NOT_ACTIVE"
+    http_status = 403
+    recovery = Recovery.ASK_OWNER
+    title = "Nobody with an active account owns this golem"
+
+
 class PhaseNotMonotone(GolemError):
     """A phase can only get worse by itself."""
 

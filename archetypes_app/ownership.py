@@ -6,19 +6,36 @@ Its owner and co-owners administer a golem; others have a role in it. An operato
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth import get_user_model
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 
 from archetypes_app.models import Golem, GolemMember
 from archetypes_app.roles import Power, Role, roles_with
 
 
 def match_golems(user: Any, power: Power) -> Q:
-    """The condition on golems with which `user` may do that; without a join, so that no row comes twice."""
+    """The condition on golems with which `user` may do that; without a join, so that no row comes twice.
+
+    An account that is not active may do nothing.
+    """
+    if not user.is_active:
+        return Q(pk__in=[])
     shared = Golem.co_owners.through.objects.filter(user_id=user.pk).values("golem_id")
     member = GolemMember.objects.filter(person_id=user.pk, role__in=roles_with(power)).values("golem_id")
     return Q(owner_id=user.pk) | Q(pk__in=shared) | Q(pk__in=member)
+
+
+def match_owned() -> Q:
+    """The condition on golems that somebody with an active account owns or co-owns; nobody else may let one act."""
+    living = Golem.co_owners.through.objects.filter(golem_id=OuterRef("pk"), user__is_active=True)
+    return Q(owner__is_active=True) | Q(Exists(living))
+
+
+def is_owned(golem_id: UUID) -> bool:
+    """Whether somebody with an active account owns or co-owns that golem."""
+    return Golem.objects.filter(match_owned(), pk=golem_id).exists()
 
 
 def list_golems_with(user: Any, power: Power) -> QuerySet[Golem]:
@@ -47,6 +64,18 @@ def match_pairs(power: Power, *, golem: str, person: str) -> Q:
     )
     owns = Q(**{person: F(f"{golem}__owner")})
     return Q(**{f"{person}__is_active": True}) & (owns | Q(Exists(shared)) | Q(Exists(member)))
+
+
+def count_deciders_of(golem: str) -> Any:
+    """How many living accounts decide for the golem that a row names in the field `golem`; for annotations."""
+    shared = Golem.co_owners.through.objects.filter(golem_id=OuterRef(OuterRef(f"{golem}_id"))).values("user_id")
+    member = GolemMember.objects.filter(
+        golem_id=OuterRef(OuterRef(f"{golem}_id")), role__in=roles_with(Power.DECIDE)
+    ).values("person_id")
+    owner = Golem.objects.filter(pk=OuterRef(OuterRef(f"{golem}_id"))).values("owner_id")
+    people = get_user_model()._default_manager.filter(is_active=True)
+    people = people.filter(Q(pk__in=owner) | Q(pk__in=shared) | Q(pk__in=member))
+    return Subquery(people.order_by().annotate(one=Value(1)).values("one").annotate(n=Count("pk")).values("n"))
 
 
 def list_deciders(golem: Golem) -> QuerySet[Any]:

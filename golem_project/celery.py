@@ -52,6 +52,7 @@ app.autodiscover_tasks(
         "golem_project.stream",
         "golem_project.chat",
         "golem_project.a2a",
+        "golem_project.people",
     ]
 )
 

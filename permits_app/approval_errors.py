@@ -103,6 +103,16 @@ class SecondFactorWrong(GolemError):
     title = "The code was not accepted"
 
 
+class SecondFactorLocked(GolemError):
+    """Wrong codes were typed before; until `locked_until` no code is looked at, be it right or wrong."""
+
+    code = "SECOND_FACTOR_LOCKED"
+    http_status = 429
+    recovery = Recovery.WAIT
+    cleared_by = "the pause after wrong codes ends; a passkey is taken at any time"
+    title = "Codes are not looked at for a moment"
+
+
 class PasskeyRefused(GolemError):
     """What a passkey answered is wrong, late, used before, or for another person, session, page or site."""
 

@@ -14,6 +14,7 @@ from archetypes_app.models.model_spend import ModelSpendDay
 from archetypes_app.models.override import ToolOverride
 from archetypes_app.models.profile import ToolProfile
 from archetypes_app.models.seen_definition import SeenDefinition
+from archetypes_app.models.stopped_account import StoppedAccount
 from archetypes_app.models.tick import AlertBatch, DecisionCycleRecord, Heartbeat, HeartbeatTick
 from archetypes_app.models.vitality import VitalityRecord
 
@@ -36,6 +37,7 @@ __all__ = [
     "PhaseTransition",
     "SeenDefinition",
     "SignIn",
+    "StoppedAccount",
     "ToolOverride",
     "ToolProfile",
     "VitalityRecord",

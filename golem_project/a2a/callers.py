@@ -10,7 +10,9 @@ from uuid import UUID
 from django.db.models import Q
 
 from archetypes_app.actions.create_api_key import hash_token
+from archetypes_app.errors import OwnerGone
 from archetypes_app.models import ApiKey, Golem
+from archetypes_app.ownership import is_owned
 from golem_project.a2a.errors import AgentUnknown, VisitOver
 from golem_project.a2a.models import Visit
 from golem_project.pi.authentication import Agent, identify, read_bearer
@@ -76,4 +78,6 @@ def _identify_visitor(token: str, *, golem_id: UUID, now: datetime) -> Caller:
     )
     if visit is None or now >= visit.expires_at:
         raise VisitOver("sign a new challenge")
+    if not is_owned(golem_id):
+        raise OwnerGone("nobody with an active account owns this golem; it answers nobody until somebody does")
     return Caller(golem=visit.golem, key=None, visitor=visit.address)

@@ -18,6 +18,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from google.protobuf.json_format import MessageToDict
 
+from archetypes_app.ownership import is_owned
 from golem_project.a2a.card_key import sign_detached
 from golem_project.a2a.errors import PushRefused, PushUnknown
 from golem_project.a2a.models import PushConfig, PushNotification, PushState, Task
@@ -169,11 +170,11 @@ def notify(*, notification_id: UUID, now: datetime) -> bool:
     claimed = PushNotification.objects.filter(
         pk=notification_id, state=PushState.WAITING, next_attempt_at__lte=now
     ).update(next_attempt_at=now + _LEASE, attempts=F("attempts") + 1)
-    row = PushNotification.objects.select_related("config__task__api_key").filter(pk=notification_id).first()
+    rows = PushNotification.objects.select_related("config__task__api_key__created_by")
+    row = rows.filter(pk=notification_id).first()
     if not claimed or row is None:
         return False
-    key = row.config.task.api_key
-    if key is not None and (key.revoked_at is not None or key.expires_at <= now):
+    if not _may_hear(row.config.task, now=now):
         _record(row, now=now, error="the key it was asked with is no longer good", is_final=True)
         return False
     body = json.dumps(row.body, separators=(",", ":")).encode()
@@ -189,6 +190,14 @@ def notify(*, notification_id: UUID, now: datetime) -> bool:
     # The pause before the next try begins when this one ended, not when it began.
     _record(row, now=now + timedelta(milliseconds=int(clock.monotonic_ms() - began_ms)), error=error)
     return not error
+
+
+def _may_hear(task: Task, *, now: datetime) -> bool:
+    """Whether the key that asked still opens its golem; a stranger hears of a golem that somebody owns."""
+    key = task.api_key
+    is_over = key is not None and (key.revoked_at is not None or now >= key.expires_at)
+    maker = key.created_by if key is not None else None
+    return not is_over and (maker is None or maker.is_active) and is_owned(task.golem_id)
 
 
 def _record(row: PushNotification, *, now: datetime, error: str, is_final: bool = False) -> None:

@@ -47,6 +47,16 @@ def _is_ended_resume(payload: Mapping[str, Any]) -> bool:
     return payload.get("operation") == "resume" and payload.get("status") == "STALE"
 
 
+def _is_not_carried_out(payload: Mapping[str, Any]) -> bool:
+    """Whether owners approved it and it ended otherwise."""
+    return payload.get("status") == "FAILED"
+
+
+def _is_begun(payload: Mapping[str, Any]) -> bool:
+    """Whether it is an action: that it is approved and begun says nothing of its outcome yet."""
+    return "permit_id" in payload and payload.get("operation") == "permit"
+
+
 TOPICS: Final[Mapping[str, Topic]] = {
     "decide": Topic(
         "A decision waits for owners",
@@ -67,6 +77,12 @@ TOPICS: Final[Mapping[str, Topic]] = {
                 _is_ended_resume,
                 "was halted again, so the request to resume it is over; find out why, then ask anew",
             ),
+            Only(
+                E.APPROVAL_CANCELLED,
+                _is_not_carried_out,
+                "approved, but not carried out: {summary}; its page says why, and what comes next",
+            ),
+            Only(E.APPROVAL_EXECUTED, _is_begun, "approved and begun, its outcome follows: {summary}"),
         ),
     ),
     "stopped": Topic(
@@ -84,6 +100,10 @@ TOPICS: Final[Mapping[str, Topic]] = {
             E.CHAIN_STOPPED: "its chain stopped making blocks",
             E.CHAIN_ROLLED_BACK: "its chain took blocks back",
             E.SAFE_CHANGED: "the Safe behind its cage changed in {count} ways that no rule of the cage bounds",
+            E.SECOND_FACTOR_GUESSED: "{count} wrong codes in a row were typed by somebody signed in as one who decides"
+            " for it; if that was not them, the password is known to others and has to be changed",
+            E.ACCOUNT_STOPPED: "the account of somebody with a part in it is not active any more: {outcome}",
+            E.ACCOUNT_BACK: "the account of somebody with a part in it is active again: {outcome}",
             E.PASSKEY_COPIED: "a passkey of somebody who decides for it may have been copied; it counts no more",
             E.SECOND_FACTOR_CHANGED: "the second factors of somebody who decides for it changed: {change}",
         },

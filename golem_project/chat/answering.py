@@ -15,7 +15,7 @@ from django.db import connection
 from archetypes_app.models import ChatStep, ChatTurn
 from archetypes_app.models.chat import ChatStepKind
 from golem_project.chat.converse import converse, get_client
-from golem_project.chat.turns import begin_turn, end_turn, read_history, tell
+from golem_project.chat.turns import begin_turn, end_turn, is_to_end, read_history, tell
 from golem_project.heartbeat.thinking.conversation import Happening, HappeningKind
 from tools_app.core.errors import GolemError
 from tools_app.core.storable_text import make_plain_value
@@ -27,7 +27,7 @@ _LOOK_SECONDS: Final = 0.5
 
 def answer_turn(*, turn_id: UUID, read_now: Callable[[], datetime]) -> None:
     """Answer the message once; delivered again it does nothing. An error of ours ends it as refused, and is raised."""
-    turn = begin_turn(turn_id)
+    turn = begin_turn(turn_id, now=read_now())
     if turn is None:
         return
     recorder = StepRecorder(turn, read_now)
@@ -105,13 +105,16 @@ def _show(text: str) -> str:
 
 @contextmanager
 def _watch(turn_id: UUID) -> Iterator[Callable[[], bool]]:
-    """Whether the owner asked for its end, looked up beside the loop: a request that waits cannot ask the database."""
+    """Whether the owner asked for its end, or may no longer ask.
+
+    Looked up beside the loop: a request that waits cannot ask the database.
+    """
     cancelled, over = threading.Event(), threading.Event()
 
     def look() -> None:
         try:
             while not over.wait(_LOOK_SECONDS):
-                if ChatTurn.objects.filter(pk=turn_id, cancel_asked_at__isnull=False).exists():
+                if is_to_end(turn_id):
                     cancelled.set()
                     return
         finally:

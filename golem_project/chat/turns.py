@@ -11,9 +11,12 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from archetypes_app.models import ChatTurn, Golem
 from archetypes_app.models.chat import OPEN_CHAT_STATES, ChatState
+from archetypes_app.ownership import match_pairs
+from archetypes_app.roles import Power
 from golem_project.chat.errors import ChatAbandoned, ChatBusy
 from golem_project.heartbeat.thinking.conversation import Exchange
 from golem_project.heartbeat.thinking.errors import ThinkingCancelled
@@ -59,12 +62,23 @@ def _end_abandoned(golem: Golem, now: datetime) -> None:
     left.update(state=ChatState.STOPPED, stopped_by=ChatAbandoned.code, ended_at=now)
 
 
-def begin_turn(turn_id: UUID) -> ChatTurn | None:
-    """The message, for the one worker that begins it; None for everybody after, and when it was cancelled before."""
+def begin_turn(turn_id: UUID, *, now: datetime) -> ChatTurn | None:
+    """The message, for the one worker that begins it; None for everybody after, when it was cancelled
+    before, and when who asked may no longer.
+    """
     waiting = ChatTurn.objects.filter(pk=turn_id, state=ChatState.WAITING)
+    if is_to_end(turn_id):
+        waiting.update(state=ChatState.STOPPED, stopped_by=ThinkingCancelled.code, ended_at=now)
+        return None
     if not waiting.update(state=ChatState.RUNNING):
         return None
     return ChatTurn.objects.select_related("golem__archetype").get(pk=turn_id)
+
+
+def is_to_end(turn_id: UUID) -> bool:
+    """Whether its end was asked for, or who asked may no longer run the golem: their account or their role ended."""
+    may_ask = match_pairs(Power.OPERATE, golem="golem", person="owner")
+    return ChatTurn.objects.filter(pk=turn_id).filter(Q(cancel_asked_at__isnull=False) | ~may_ask).exists()
 
 
 @whole

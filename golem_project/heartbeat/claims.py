@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth import get_user_model
 from django.db import connection
 
 from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat, HeartbeatTick
@@ -23,6 +24,7 @@ from tools_app.core.whole import whole
 
 # Two processes read the clock some milliseconds apart; only what no two of ours can differ by is a clock that jumped.
 _CLOCK_SLACK = timedelta(seconds=30)
+_PERSON, _SHARED = get_user_model()._meta.db_table, Golem.co_owners.through._meta.db_table
 _CLOCK, _TICK, _GOLEM = Heartbeat._meta.db_table, HeartbeatTick._meta.db_table, Golem._meta.db_table
 
 
@@ -95,7 +97,8 @@ RETURNING clock.golem_id, clock.fence
 
 @whole
 def begin_tick(*, claim: Claim, lease_seconds: int, now: datetime) -> BegunTick | None:
-    """Begin the tick of `claim`; None when a newer claim exists, it was begun before, or the heartbeat was turned off.
+    """Begin the tick of `claim`; None when a newer claim exists, it was begun before, the heartbeat was turned off,
+    or nobody with an active account owns the golem.
 
     Raises the golem's heartbeat tick by one, which ends permits of three ticks ago, and closes a tick left running.
     """
@@ -131,15 +134,22 @@ def begin_tick(*, claim: Claim, lease_seconds: int, now: datetime) -> BegunTick 
     )
 
 
+# Nobody with an active account: no tick begins, whatever was claimed before.
+_IS_OWNED = f"""EXISTS (
+    SELECT FROM {_PERSON} AS person WHERE person.is_active AND (person.id = owned.owner_id OR EXISTS (
+        SELECT FROM {_SHARED} WHERE golem_id = owned.id AND user_id = person.id)))"""  # noqa: S608  (our tables)
 # The numbers of ticks never run twice: the golem's row is updated in the statement that writes the tick.
 # The golem is locked before its clock, as everywhere.
 _BEGIN_SQL = f"""
-WITH held AS MATERIALIZED (
+WITH owned AS MATERIALIZED (
+    SELECT id FROM {_GOLEM} AS owned WHERE id = %(golem)s AND {_IS_OWNED}
+), held AS MATERIALIZED (
     SELECT id FROM {_GOLEM} WHERE id = %(golem)s FOR NO KEY UPDATE
 ), clock AS (
     UPDATE {_CLOCK}
        SET begun_fence = fence, lease_expires_at = %(expires)s
      WHERE golem_id = (SELECT id FROM held) AND fence = %(fence)s AND begun_fence < fence AND is_on
+       AND EXISTS (SELECT FROM owned)
  RETURNING golem_id, next_tick_at, planner, liquidity_rule, regime, state, pending_steers, base_interval_seconds,
            COALESCE((state ->> 'theta_seconds')::int, base_interval_seconds) AS theta
 ), golem AS (

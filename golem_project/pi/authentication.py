@@ -1,8 +1,8 @@
 """Bearer tokens: who is calling, and for which golem.
 
 A token is looked up by its SHA-256 digest, so the database never sees it and the look-up time says nothing about it.
-One query brings the key, its golem, and the golem's archetype and Warden. `last_used_at` is written at most once a
-minute.
+One round trip brings the key, its golem, the golem's archetype and Warden, and whether its people are active.
+`last_used_at` is written at most once a minute.
 """
 
 from __future__ import annotations
@@ -18,18 +18,27 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from archetypes_app.actions.create_api_key import TOKEN_PREFIX, hash_token
+from archetypes_app.errors import OwnerGone
 from archetypes_app.models import ApiKey, Golem
+from archetypes_app.ownership import is_owned
 from golem_project.front.known_callers import KNOWN
-from golem_project.pi.errors import ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked
+from golem_project.pi.errors import ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked, ApiKeySuspended
 from golem_project.pi.tiers import KeyShelf
 from tools_app.core import clock
-from tools_app.core.compiled_query import CompiledQuery
+from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
+from tools_app.core.prepared import Rows, fetch_together
 
 REALM = 'Bearer realm="golem"'
 LAST_USE_STEP = timedelta(minutes=1)
 _LONGEST_TOKEN = 200
 _KEY: CompiledQuery[ApiKey] = CompiledQuery(
     lambda digest: ApiKey.objects.select_related("golem__archetype", "golem__warden").filter(digest=digest).order_by(),
+    "-",
+)
+_ACTIVE = CompiledStatement(
+    lambda digest: (
+        ApiKey.objects.filter(digest=digest).order_by().values_list("created_by__is_active", "golem__owner__is_active")
+    ),
     "-",
 )
 
@@ -93,10 +102,12 @@ def read_bearer(request: Request) -> str | None:
 
 
 def identify(token: str, *, now: datetime) -> ApiKey:
-    """The key of `token`, alive at `now`, with its golem. One query, and at most one write a minute."""
-    key = None
+    """The key of `token`, alive at `now`, with its golem and people. One round trip, and at most one write a minute."""
+    key, active = None, []
     if token.startswith(TOKEN_PREFIX) and token.isascii() and len(token) <= _LONGEST_TOKEN:
-        key = next(iter(_KEY.fetch(hash_token(token))), None)
+        digest = hash_token(token)
+        keys, active = fetch_together(_KEY.fill(digest), _ACTIVE.fill(digest))
+        key = next(iter(_KEY.read(keys)), None)
     if key is None:
         raise ApiKeyInvalid("no key of this server has this token; check it or ask the owner for one")
     if key.revoked_at is not None:
@@ -105,9 +116,21 @@ def identify(token: str, *, now: datetime) -> ApiKey:
         raise ApiKeyExpired(
             "this token's time is over; the owner can rotate it in the admin", expired_at=key.expires_at.isoformat()
         )
+    _check_people(key, active)
     _note_use(key, now=now)
     KNOWN.note(token, who=f"owner:{key.golem.owner_id}")
     return key
+
+
+def _check_people(key: ApiKey, active: Rows) -> None:
+    """Raises ApiKeySuspended and OwnerGone. A key that no person made has no account that could end."""
+    is_maker_active, is_owner_active = active[0] if active else (False, False)
+    if is_maker_active is False:
+        raise ApiKeySuspended(
+            "the account of who made this token is not active; an owner of the golem can make another token"
+        )
+    if not is_owner_active and not is_owned(key.golem_id):
+        raise OwnerGone("nobody with an active account owns this golem; it does nothing until somebody does")
 
 
 def _note_use(key: ApiKey, *, now: datetime) -> None:

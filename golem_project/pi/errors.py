@@ -41,6 +41,15 @@ class ApiKeyRevoked(GolemError):
     title = "The bearer token was revoked"
 
 
+class ApiKeySuspended(GolemError):
+    """The account of who made the token is not active: whoever holds it may not be who its owner thinks."""
+
+    code = "API_KEY_SUSPENDED"
+    http_status = 401
+    recovery = Recovery.ASK_OWNER
+    title = "The account that made the bearer token is not active"
+
+
 class ScopeMissing(GolemError):
     """The token is good, but not for this."""
 

@@ -28,6 +28,7 @@ CELERY_TASK_ROUTES: dict[str, Any] = {
     "golem_project.stream.tasks.deliver_webhooks_task": {"queue": "webhooks"},
     "golem_project.a2a.tasks.notify_task": {"queue": "notices"},
     "golem_project.alerts.tasks.send_alerts_task": {"queue": "alerts"},
+    "golem_project.people.tasks.*": {"queue": "heartbeat"},
     "golem_project.stream.tasks.*": {"queue": "stream"},
     "golem_project.a2a.tasks.*": {"queue": "stream"},
     "golem_project.alerts.tasks.*": {"queue": "stream"},
@@ -84,6 +85,7 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "schedule": 15.0,
         "options": {"expires": 15},
     },
+    "stop-accounts": {"task": "golem_project.people.tasks.stop_accounts_task", "schedule": 5.0},
     "sweep-changes": {"task": "permits_app.tasks.sweep_changes_task", "schedule": 5.0},
     "apply-cage-changes": {
         "task": "permits_app.tasks.commit_cage_changes_task",

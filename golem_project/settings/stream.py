@@ -20,7 +20,7 @@ GOLEM_STREAM_MOST_CLIENTS = 1_000  # open event streams of one server process; e
 GOLEM_STREAM_QUEUE_EVENTS = 512  # events that wait for one client before it counts as slow and is cut off
 GOLEM_STREAM_SEND_TIMEOUT_SECONDS = 10.0  # a socket that takes nothing for this long is closed
 GOLEM_STREAM_HEARTBEAT_SECONDS = 15.0  # a comment keeps proxies from closing a quiet stream, and notices dead clients
-GOLEM_STREAM_RECHECK_SECONDS = 30.0  # how long a revoked token can go on listening
+GOLEM_STREAM_RECHECK_SECONDS = 2.0  # how long a revoked token, or an account that ended, can go on listening
 GOLEM_STREAM_RETRY_MS = 2_000  # what an EventSource waits before it reconnects
 
 GOLEM_WEBHOOK_TIMEOUT_SECONDS = 15.0  # for one delivery as a whole, connecting included

@@ -193,6 +193,10 @@ class _Writer:
             return
         while True:
             taken = await self._client.take(seconds=settings.GOLEM_STREAM_HEARTBEAT_SECONDS)
+            # Before anything more is told: who may no longer listen hears nothing that came since the last look.
+            if not await self._may_stay():
+                await self._say_goodbye("not_allowed")
+                return
             if taken:
                 await self._put(b"".join(frame for _, frame in taken))
                 self._client.after = taken[-1][0]
@@ -203,9 +207,6 @@ class _Writer:
                 # Everything the hub has read so far was offered, so a quiet client's place moves with it.
                 self._client.after = max(self._client.after, self._hub.position)
                 await self._put(f"id: {self._place()}\n: heartbeat\n\n".encode())
-            if not await self._may_stay():
-                await self._say_goodbye("not_allowed")
-                return
 
     async def _catch_up(self) -> None:
         """Read the log up to where the hub is, then join it without a gap: no await lies between the two."""

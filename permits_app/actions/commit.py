@@ -21,7 +21,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from archetypes_app.errors import GolemHalted
+from archetypes_app.errors import GolemHalted, OwnerGone
 from archetypes_app.models import Golem
 from archetypes_app.toolset import has_tool, resolve_toolset, view_golem
 from permits_app.actions.call_of_permit import find_local_write, make_permit_call
@@ -77,16 +77,18 @@ def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) ->
     """Take a permit from CREATED to COMMITTING, or say why not; one short transaction, no network.
 
     Valid iff now < expires_at and fewer than three heartbeat ticks have passed. Raises PermitNotFound,
-    PermitExpired, PermitAlreadyCommitted, PermitNotCommittable, GolemHalted, ActionAnnounced, SameActionPending,
-    AccountBlocked and ChainStuck where what it sends would not be mined.
+    PermitExpired, PermitAlreadyCommitted, PermitNotCommittable, GolemHalted, OwnerGone, ActionAnnounced,
+    SameActionPending, AccountBlocked and ChainStuck where what it sends would not be mined.
     """
     with transaction.atomic():
         # The halt takes this row lock too: once it returned, no commit starts.
-        locked, permit, begins_at = lock_start(golem_id=golem.pk, permit_id=permit_id, now=now)
+        locked, permit, begins_at, is_owned = lock_start(golem_id=golem.pk, permit_id=permit_id, now=now)
         if permit is None:
             raise PermitNotFound(f"this golem has no permit {str(permit_id)!r}", permit_id=str(permit_id))
         if locked.is_halted and permit.status == S.CREATED:
             raise GolemHalted("this golem is halted; only its owner can resume it", reason=locked.halt_reason)
+        if not is_owned and permit.status == S.CREATED:
+            raise OwnerGone("nobody with an active account owns this golem; it does nothing until somebody does")
         is_lapsed = permit.status == S.CREATED and (
             now >= permit.expires_at or locked.heartbeat_tick >= permit.expires_at_tick
         )

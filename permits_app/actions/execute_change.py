@@ -22,6 +22,7 @@ from archetypes_app.models import Golem
 from permits_app.actions.announce import announce_permit
 from permits_app.actions.close_stale_change import close_stale_change
 from permits_app.actions.commit import commit_permit, start_commit
+from permits_app.actions.follow_approved_permits import follow_approved_permit
 from permits_app.actions.relay_owner_transaction import count_missing, relay_owner_transaction
 from permits_app.actions.release_permit import FreshJudgement, end_waiting_permit, open_again, resimulate
 from permits_app.actions.sync_policy_cage import sync_policy_cage
@@ -164,6 +165,7 @@ def _release_permit(request: ChangeRequest, asked: OwnerTransaction | None, now:
     _set_free(request, fresh, moment)
     if not is_warden_on(golem):
         commit_permit(permit_id=permit.pk)
+        follow_approved_permit(request_id=request.pk, now=clock.now())
 
 
 @whole
@@ -275,7 +277,8 @@ def _follow_mirror(mirror_id: int, now: datetime) -> dict[str, str]:
 
 
 def _close(request: ChangeRequest, result: dict[str, Any], now: datetime, *, reason: str = "") -> None:
-    ChangeExecution.objects.create(request=request, executed_at=now, actor=_ACTOR)
+    # One that was begun, failed, and is executed by the chain after all has its row already.
+    ChangeExecution.objects.get_or_create(request=request, defaults={"executed_at": now, "actor": _ACTOR})
     states.move_request(
         request=request,
         to=ChangeState.EXECUTED,

@@ -17,7 +17,7 @@ from permits_app.safety.drawdown import Fall, mark_of, record_value
 from tools_app.portfolio.holdings import Holdings
 
 
-def hold_to_mark(*, golem_id: UUID, holdings: Holdings, now: datetime) -> Fall | None:
+def hold_to_mark(*, golem_id: UUID, account: str, holdings: Holdings, now: datetime) -> Fall | None:
     """The fall on record after it; None where what is held cannot be held against an earlier value. Emits and appends
     as `record_value`. Call with no transaction open.
     """
@@ -31,5 +31,6 @@ def hold_to_mark(*, golem_id: UUID, holdings: Holdings, now: datetime) -> Fall |
         value_micro_usd=max(0, holdings.nav_micro_usd),
         most_bps=row.most_bps if row.most_bps is not None else PolicyCage().max_drawdown_bps,
         now=now,
-        known=mark_of(mark) if mark is not None else None,
+        known=mark_of(mark) if mark is not None and mark.account == account else None,
+        account=account,
     )

@@ -1,4 +1,4 @@
-"""The sweep of approvals: time out what nobody decided, close what lost its permit, find what is due."""
+"""The sweep of approvals: time out what nobody decided, settle what people left open, find what is due."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from django.db.models.functions import Cast
 
 from permits_app.actions.announce import expire_announced
 from permits_app.actions.end_older_resumes import end_older_resumes
+from permits_app.actions.follow_approved_permits import follow_approved_permits
 from permits_app.actions.release_permit import end_waiting_permit
+from permits_app.actions.settle_change import settle_open_changes
 from permits_app.approvals import states
 from permits_app.approvals.operations.resume import RESUME
 from permits_app.approvals.owner_states import follow_plan
@@ -51,6 +53,8 @@ def time_out_changes(*, now: datetime) -> int:
     )
     ended += sum(one_by_one(lost[:_BATCH], lambda row: _cancel_with_permit(row, now), what="the lost change"))
     ended += _end_older_resumes(now)
+    ended += settle_open_changes(now=now)
+    ended += follow_approved_permits(now=now)
     ended += expire_announced(now=now)
     follow_plans(now=now)
     return ended

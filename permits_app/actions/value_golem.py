@@ -45,7 +45,7 @@ def value_golem(*, golem: Golem, now: datetime) -> Holdings | None:
         return None
     note_look(chain_id=chain_id, account=view.address, asked=hints, holdings=holdings, block=block, now=now)
     holdings = weigh_missing(golem_id=golem.pk, chain_id=chain_id, block_number=block.number, holdings=holdings)
-    if hold_to_mark(golem_id=golem.pk, holdings=holdings, now=now) is None:
+    if hold_to_mark(golem_id=golem.pk, account=view.address, holdings=holdings, now=now) is None:
         return None
     record_nav(golem=golem, chain_id=chain_id, block=block, holdings=holdings, now=now)
     return holdings

@@ -5,6 +5,7 @@ Balances come from the chain within a short deadline; a node that does not answe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby, islice
@@ -30,6 +31,7 @@ from permits_app.limits import ledger
 from permits_app.limits.rate_rules import most_writes_per_hour
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
 from permits_app.models.permit import PermitStatus
+from permits_app.permits.left_behind import LeftBehind, list_left_behind
 from permits_app.words.address_book import UNKNOWN, read_book
 from permits_app.words.move_words import describe_move
 from tools_app.admin.display import (
@@ -120,6 +122,7 @@ class GolemPage:
     rules: tuple[Rule, ...]
     wallet: WalletCard
     portfolio: PortfolioCard
+    left_behind: Sequence[LeftBehind]
     promises: tuple[PromiseLine, ...]
     requests: tuple[RequestLine, ...]
     exits: tuple[ExitLine, ...]
@@ -134,7 +137,7 @@ class GolemPage:
 
 
 def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
-    """The page of `golem` as of `now`. One chain read at most, bounded by a short deadline."""
+    """The page of `golem` as of `now`. One chain read, and one for each account it left; each has a short deadline."""
     limits = SpendingLimits.objects.filter(golem=golem).first()
     cage = PolicyCage.objects.filter(golem=golem).first()
     tools_in, tools_out, count = _list_tools(golem)
@@ -156,6 +159,7 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
         rules=_list_rules(golem),
         wallet=read_wallet(golem, now=now),
         portfolio=read_portfolio_card(golem, now=now),
+        left_behind=list_left_behind(golem, now=now),
         promises=list_promise_lines(golem, now=now),
         requests=list_request_lines(golem, now=now),
         exits=list_halt_exits(golem, now=now),

@@ -45,7 +45,11 @@ _KINDS = [
 class SignerForm(WhyForm):
     """Which account a golem shall act with."""
 
-    kind = forms.ChoiceField(label="Act with", choices=_KINDS, widget=UnfoldAdminSelectWidget())
+    kind = forms.ChoiceField(
+        label="Act with",
+        choices=[("", "Choose what it shall act with"), *_KINDS],
+        widget=UnfoldAdminSelectWidget(),
+    )
     safe = forms.CharField(
         label="Safe",
         required=False,
@@ -72,9 +76,16 @@ class SignerForm(WhyForm):
         required=False,
         max_length=42,
         widget=UnfoldAdminTextInputWidget(),
-        help_text="One of this golem's own keys in the keystore; empty takes the staged or the present one",
+        help_text="One of this golem's own keys in the keystore; needed for a key of this server's keystore",
     )
     field_order = ("kind", "safe", "wallet_id", "account", "address", "reason")
+
+    def clean(self) -> dict[str, Any]:
+        """A key of the keystore is named: a staged one may be meant for a cage, and its account is empty."""
+        given: dict[str, Any] = super().clean() or {}
+        if given.get("kind") == WalletKind.LOCAL_KEYSTORE and not given.get("address"):
+            self.add_error("address", "Name the key. The golem would act with its account, whose funds are its own.")
+        return given
 
     def as_arguments(self) -> dict[str, str]:
         """What the owners' operation takes."""
@@ -154,7 +165,7 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     def choose_signer(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask the owners to let the golem act with another account or signer."""
         wallet: Wallet = self.get_row(request, object_id)
-        form = SignerForm(request.POST or None, initial={"kind": wallet.kind})
+        form = SignerForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             return self._ask(
                 request,
@@ -176,9 +187,9 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
             back_url=_page_of(wallet),
             subject=wallet,
             title="Let the golem act with another account",
-            explanation="Funds stay where they are: what the golem holds now is the owners' to move. What the chain "
-            "says of the new account, Privy or ZeroDev, is shown to who decides. The former key gets no more to sign; "
-            "its file stays, because it may hold coins.",
+            explanation="Funds stay where they are: what the golem holds now is the owners' to move. What both "
+            "accounts hold, and what the chain, Privy or ZeroDev says of the new one, is shown to who decides. The "
+            "former key gets no more to sign; its file stays, because it may hold coins.",
         )
 
     @action(description="Next session key", icon="autorenew", url_path="session", permissions=["back_up"])

@@ -18,7 +18,7 @@ from archetypes_app.roles import Power
 from permits_app.approvals.asked_words import describe_asked, foresee_refusal
 from permits_app.approvals.freshness import find_staleness
 from permits_app.approvals.second_factor import Held, find_held, has_second_factor
-from permits_app.approvals.votes import count_all, count_given
+from permits_app.approvals.votes import count_all, read_standing
 from permits_app.models import Announcement, ChangeComment, ChangeRequest, OwnerApproval
 from permits_app.models.approval import LIVE_STATES, RISK_RANK, ChangeState
 from permits_app.models.warden import AnnouncementState
@@ -41,7 +41,11 @@ _TONES = {
     Stage.EXECUTING: "busy",
     Stage.PROPOSED: "busy",
     Stage.ANNOUNCED: "busy",
+    Stage.SENT: "busy",
+    Stage.UNSEEN: "warn",
     Stage.EXECUTED: "good",
+    Stage.NOT_CARRIED_OUT: "bad",
+    Stage.REVERTED: "bad",
     Stage.REJECTED: "bad",
     Stage.FAILED: "bad",
 }
@@ -106,6 +110,7 @@ class DecisionPage:
     decisions: tuple[OwnerApproval, ...]
     comments: tuple[ChangeComment, ...]
     given: int
+    required: int
     stale: str
     may_decide: bool
     may_approve: bool
@@ -156,8 +161,9 @@ def build_decision_page(request: ChangeRequest, user: Any, *, now: datetime) -> 
     owners = list_deciders(request.golem)
     is_open = request.state == ChangeState.OPEN
     mine = has_power(request.golem, user, Power.DECIDE)
-    has_decided = any(each.owner_id == user.pk for each in decisions)
-    is_barred = request.barred_owner_id == user.pk and not request.is_single_owner
+    has_decided = any(each.owner_id == user.pk and each.ended_at is None for each in decisions)
+    standing = read_standing(request)
+    is_barred = standing.barred_owner_id == user.pk
     stale = find_staleness(request) if is_open else ""
     may_decide = is_open and mine and not has_decided and not stale
     held = find_held(user)
@@ -174,7 +180,8 @@ def build_decision_page(request: ChangeRequest, user: Any, *, now: datetime) -> 
         owners=tuple(person.get_username() for person in owners),
         decisions=decisions,
         comments=tuple(request.comments.select_related("author")),
-        given=count_given(request),
+        given=standing.given,
+        required=standing.required if is_open else request.required_approvals,
         stale=stale,
         may_decide=may_decide,
         may_approve=may_decide and not is_barred,

@@ -7,6 +7,7 @@ counter. It lasts also when the answer is refused, so that what was tried once i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final, TypeVar
@@ -33,6 +34,8 @@ MOST: Final = 10
 LONGEST_ANSWER: Final = 16_384
 """Characters of what a browser hands in; without an attestation it is about one thousand."""
 _SITE_NAME: Final = "Golem"
+_MOST_COUNTED: Final = 2
+"""Wrong answers in a row that make the pause longer: two seconds at most."""
 
 
 def list_passkeys(user: Any) -> list[Passkey]:
@@ -156,13 +159,21 @@ def use_passkey(*, user: Any, answer: PasskeyAnswer, action: str, now: datetime)
         held = list(Passkey.objects.select_for_update(no_key=True).filter(user=user).order_by("pk"))
         if not held:
             raise SecondFactorMissing("you have no passkey; add one, or give the code of your authenticator")
-        if not all(each.verify_is_allowed()[0] for each in held):
-            raise PasskeyRefused("it was refused a moment ago; wait a little before you try again")
+        pauses = [
+            facts["locked_until"] for allowed, facts in (each.verify_is_allowed() for each in held) if not allowed
+        ]
+        if pauses:
+            seconds = max(1, math.ceil((max(pauses) - now).total_seconds()))
+            raise PasskeyRefused(
+                f"it was refused a moment ago; wait a little, and try again in {seconds} s", retry_after_seconds=seconds
+            )
         try:
             used = _judge(user, held, answer, action, now)
         except GolemError as error:
             refusal = error
             for each in held:
+                # No key is guessed: a pause of seconds is enough, and nobody keeps its owner out with wrong answers.
+                each.throttling_failure_count = min(each.throttling_failure_count, _MOST_COUNTED - 1)
                 each.throttle_increment()
         else:
             for each in held:

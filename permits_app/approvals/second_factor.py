@@ -1,29 +1,33 @@
 """The second factor of an owner, asked for at each decision that needs it: a code of a TOTP device, or a passkey.
 
 `check_second_factor` is the one place that says whether it was given. A code is accepted once: the device remembers the
-time step of the last one, under a row lock. Wrong codes make the device wait longer and longer. Setting up the first
+time step of the last one, under a row lock. Wrong codes make it wait, four minutes at most. Setting up the first
 second factor needs the password; any further one, and taking one away, needs a second factor that is there already.
 """
 
 from __future__ import annotations
 
+import math
 from base64 import b32encode
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import segno
 from django.db import transaction
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from permits_app.approval_errors import SecondFactorMissing, SecondFactorWrong
+from permits_app.approval_errors import SecondFactorLocked, SecondFactorMissing, SecondFactorWrong
 from permits_app.approvals.passkey_challenges import PasskeyAnswer
 from permits_app.approvals.passkeys import use_passkey
-from permits_app.approvals.told_factors import FactorChange, tell_change
+from permits_app.approvals.told_factors import FactorChange, tell_change, tell_guesses
 from permits_app.models import Passkey, PasskeyChallenge
 from tools_app.core.whole import whole
 
 _NAME = "approvals"
+_MOST_COUNTED: Final = 9
+"""Wrong codes in a row that make the pause longer: 1 s after the first, 2, 4, … and 256 s from the ninth on."""
+_TOLD_AFTER: Final = frozenset({5, _MOST_COUNTED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +62,18 @@ def has_second_factor(user: Any) -> bool:
 def check_second_factor(*, user: Any, code: str, passkey: PasskeyAnswer | None, action: str, now: datetime) -> str:
     """Use up what was given, a code or a passkey's answer to the challenge for `action`; which one it was, in words.
 
-    Raises SecondFactorMissing, SecondFactorWrong, PasskeyRefused, PasskeyCopied. Runs in a transaction of its own: a
-    failure is counted even when the caller's work is rolled back.
+    Raises SecondFactorMissing, SecondFactorWrong, SecondFactorLocked, PasskeyRefused, PasskeyCopied. Runs in a
+    transaction of its own: a failure is counted even when the caller's work is rolled back.
     """
     if passkey is not None:
         return f"passkey {use_passkey(user=user, answer=passkey, action=action, now=now).name}"
-    check_code(user=user, code=code)
+    check_code(user=user, code=code, now=now)
     return "code"
 
 
 @whole
-def check_code(*, user: Any, code: str) -> None:
-    """Use one code of the user's device up. Raises SecondFactorMissing, SecondFactorWrong."""
+def check_code(*, user: Any, code: str, now: datetime) -> None:
+    """Use one code of the user's device up. Raises SecondFactorMissing, SecondFactorWrong, SecondFactorLocked."""
     if not code.strip():
         raise SecondFactorMissing("type the six digits your authenticator shows now, or use a passkey")
     with transaction.atomic():
@@ -78,9 +82,46 @@ def check_code(*, user: Any, code: str) -> None:
         )
         if device is None:
             raise SecondFactorMissing("set up a second factor first; it is asked for with every such decision")
-        is_right = device.verify_token(code.replace(" ", ""))
+        is_right = _try_code(device, code, now=now)
+        if not is_right and device.throttling_failure_count in _TOLD_AFTER:
+            tell_guesses(user, count=device.throttling_failure_count, now=now)
+        _end_growth(device)
     if not is_right:
-        raise SecondFactorWrong("the code is wrong or was used before; wait for the next one")
+        raise SecondFactorWrong(
+            "the code is wrong or was used before; wait for the next one",
+            retry_after_seconds=_pause_after(device.throttling_failure_count),
+        )
+
+
+def _try_code(device: TOTPDevice, code: str, *, now: datetime) -> bool:
+    """Whether `code` is right; the pause after a wrong one doubles up to four minutes, and no further.
+
+    Without an end to it whoever knows the password could keep the owner's own codes out for a day at a time. Raises
+    SecondFactorLocked while it lasts.
+    """
+    is_allowed, facts = device.verify_is_allowed()
+    if not is_allowed:
+        until = facts["locked_until"]
+        seconds = max(1, math.ceil((until - now).total_seconds()))
+        raise SecondFactorLocked(
+            f"wrong codes were typed; codes are looked at again from {until:%H:%M:%S} UTC, in {seconds} s, and until"
+            " then a right one is neither used up nor called wrong. A passkey works now. If it was not you, change your"
+            " password",
+            locked_until=until.isoformat(),
+            retry_after_seconds=seconds,
+        )
+    return bool(device.verify_token(code.replace(" ", "")))
+
+
+def _end_growth(device: TOTPDevice) -> None:
+    """The pause after this wrong code is the longest there is, and no longer one."""
+    if device.throttling_failure_count > _MOST_COUNTED:
+        device.throttling_failure_count = _MOST_COUNTED
+        device.save(update_fields=["throttling_failure_count"])
+
+
+def _pause_after(count: int) -> int:
+    return 2 ** (min(count, _MOST_COUNTED) - 1) if count else 0
 
 
 @whole
@@ -98,7 +139,8 @@ def find_enrolment(*, user: Any) -> TOTPDevice | None:
 
 @whole
 def finish_enrolment(*, user: Any, code: str, now: datetime) -> None:
-    """Confirm the waiting device with a code of it; it takes the place of any before. Raises SecondFactorWrong.
+    """Confirm the waiting device with a code of it; it takes the place of any before. Raises SecondFactorWrong,
+    SecondFactorLocked.
 
     The audit log of each golem tells of it.
     """
@@ -106,7 +148,8 @@ def finish_enrolment(*, user: Any, code: str, now: datetime) -> None:
         device = TOTPDevice.objects.select_for_update(no_key=True).filter(user=user, confirmed=False).first()
         if device is None:
             raise SecondFactorMissing("start anew; no device waits for its first code")
-        is_right = device.verify_token(code.replace(" ", ""))
+        is_right = _try_code(device, code, now=now)
+        _end_growth(device)
         if is_right:
             replaced, _ = TOTPDevice.objects.filter(user=user, confirmed=True).delete()
             device.confirmed = True

@@ -22,7 +22,8 @@ S = ChangeState
 TRANSITIONS: Mapping[ChangeState, frozenset[ChangeState]] = {
     S.OPEN: frozenset({S.APPROVED, S.REJECTED, S.STALE, S.EXPIRED, S.CANCELLED}),
     S.APPROVED: frozenset({S.EXECUTED, S.STALE, S.FAILED, S.EXPIRED, S.CANCELLED}),
-    S.EXECUTED: frozenset(),
+    # An action that was begun when it was approved, and ended without what was approved.
+    S.EXECUTED: frozenset({S.FAILED}),
     S.REJECTED: frozenset(),
     # Only by a chain that executed after all what its owners had signed.
     S.STALE: frozenset({S.EXECUTED}),

@@ -38,6 +38,20 @@ _WORDS: Final = {
 _NONE_LEFT: Final = ", and none is left"
 
 
+def tell_guesses(user: Any, *, count: int, now: datetime) -> None:
+    """Tell where `user` decides that wrong codes were typed in their name; joins the caller's transaction."""
+    for golem in list_golems_with(user, Power.DECIDE).order_by("pk"):
+        facts = {"person": str(user.pk), "count": count}
+        event_bus.emit(golem_id=golem.pk, event=Event(EventType.SECOND_FACTOR_GUESSED, facts), now=now)
+        audit_log.append(
+            golem_id=golem.pk,
+            event="SecondFactorGuessed",
+            actor=f"owner:{user.pk}",
+            now=now,
+            data={"owner": str(user.pk), "wrong_codes": str(count)},
+        )
+
+
 def tell_change(
     user: Any,
     change: FactorChange,

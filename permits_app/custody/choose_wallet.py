@@ -17,7 +17,7 @@ from django.db.models import Q
 from archetypes_app.models import Golem
 from permits_app.custody.session_keys import adopt_session
 from permits_app.errors import SessionNotActive, SignerUnavailable, WalletBusy, WalletExists
-from permits_app.models import ActionPermit, CageMirror, OutboundTransaction, SigningKey, Wallet
+from permits_app.models import ActionPermit, CageMirror, FormerAccount, OutboundTransaction, SigningKey, Wallet
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.signing_key import KeyHolder, KeyState
 from permits_app.models.transaction import UNSETTLED
@@ -46,8 +46,16 @@ class WalletChoice:
 
 
 @whole
-def choose_wallet(*, golem: Golem, choice: WalletChoice, actor: str, reason: str, now: datetime) -> Wallet:
-    """Let `golem` act with `choice`.
+def choose_wallet(
+    *,
+    golem: Golem,
+    choice: WalletChoice,
+    actor: str,
+    reason: str,
+    now: datetime,
+    held_micro_usd: int | None = None,
+) -> Wallet:
+    """Let `golem` act with `choice`. `held_micro_usd` is what the account it leaves was measured to hold.
 
     Raises WalletBusy, WalletExists for another golem's account or key, SessionNotActive, SignerUnavailable.
     """
@@ -56,6 +64,7 @@ def choose_wallet(*, golem: Golem, choice: WalletChoice, actor: str, reason: str
         _check_idle(locked)
         _check_free(locked, choice)
         before = Wallet.objects.filter(golem=locked).first()
+        before_address, before_kind = (before.address, before.kind) if before is not None else ("", "")
         facts = {
             "from": {"kind": before.kind, "address": before.address} if before is not None else None,
             "to": {"kind": choice.kind.value, "address": choice.address, "key": choice.key},
@@ -71,6 +80,8 @@ def choose_wallet(*, golem: Golem, choice: WalletChoice, actor: str, reason: str
                 **({} if before is not None and before.address == choice.address else NOTHING_SEEN),
             },
         )
+        if before is not None:
+            _note_left(locked, before_address, before_kind, choice, held_micro_usd, now)
         Golem.objects.filter(pk=locked.pk).update(address=choice.address)
         golem.address = choice.address
         if choice.kind == WalletKind.POLICY_CAGE:
@@ -82,6 +93,20 @@ def choose_wallet(*, golem: Golem, choice: WalletChoice, actor: str, reason: str
         event_bus.emit(golem_id=locked.pk, event=Event(EventType.POLICY_CAGE_UPDATED, payload), now=now)
         begin_search(chain_id=locked.home_chain_id, account=choice.address, now=now)
     return wallet
+
+
+def _note_left(
+    golem: Golem, address: str, kind: str, choice: WalletChoice, held_micro_usd: int | None, now: datetime
+) -> None:
+    """Keep which account is left, so that what lies there is told; one that is taken again is none."""
+    FormerAccount.objects.filter(golem=golem, address=choice.address).delete()
+    if address and address != choice.address:
+        FormerAccount.objects.update_or_create(
+            golem=golem,
+            chain_id=golem.home_chain_id,
+            address=address,
+            defaults={"kind": kind, "held_micro_usd": held_micro_usd, "left_at": now},
+        )
 
 
 def _check_idle(golem: Golem) -> None:

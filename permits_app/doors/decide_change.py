@@ -10,7 +10,7 @@ Seed: decisions, "Tiers of approval".
 from __future__ import annotations
 
 import logging
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +20,7 @@ from archetypes_app.ownership import has_power
 from archetypes_app.roles import Power
 from permits_app.actions.close_stale_change import close_stale_change
 from permits_app.actions.release_permit import end_waiting_permit
+from permits_app.actions.settle_change import settle_change
 from permits_app.approval_errors import (
     AlreadyDecided,
     ChangeClosed,
@@ -34,7 +35,7 @@ from permits_app.approvals.freshness import check_safe_current, find_staleness
 from permits_app.approvals.owner_states import is_sent, keep_signature
 from permits_app.approvals.passkey_challenges import FactorUse, PasskeyAnswer, name_action
 from permits_app.approvals.signatures import check_owner_signature
-from permits_app.approvals.votes import count_given
+from permits_app.approvals.votes import end_lost_approvals, read_standing
 from permits_app.models import ChangeComment, ChangeRequest, OwnerApproval, OwnerTransaction
 from permits_app.models.approval import LIVE_STATES, ChangeState, Verdict
 from permits_app.models.owner_transaction import OwnerTransactionState
@@ -96,8 +97,16 @@ def _decide(
     with transaction.atomic():
         request = _lock(request)
         _check_open(request)
-        if OwnerApproval.objects.filter(request=request, owner=owner).exists():
-            raise AlreadyDecided("your decision on this request is recorded", request_id=str(request.pk))
+        end_lost_approvals(OwnerApproval.objects.filter(request=request), now=now)
+        _check_may_decide(request, owner, verdict, reason)
+        if OwnerApproval.objects.filter(request=request, owner=owner, ended_at__isnull=True).exists():
+            if settle_change(request=request, actor=f"owner:{owner.pk}", now=now):
+                _execute_once_committed(request)
+                return request
+            raise AlreadyDecided(
+                "your decision on this request is recorded and counts; it waits for others",
+                request_id=str(request.pk),
+            )
         if signed is not None:
             keep_signature(request=request, owner=owner, signer=signed[0], signature=signed[1], now=now)
         OwnerApproval.objects.create(
@@ -182,7 +191,9 @@ def cancel_change(*, request_id: UUID, owner: Any, reason: str, now: datetime) -
 
 
 def _load(request_id: UUID) -> ChangeRequest:
-    request = ChangeRequest.objects.select_related("golem__archetype", "permit").filter(pk=request_id).first()
+    request = (
+        ChangeRequest.objects.select_related("golem__archetype", "permit", "api_key").filter(pk=request_id).first()
+    )
     if request is None:
         raise ChangeNotFound(f"there is no request {request_id}")
     return request
@@ -191,7 +202,7 @@ def _load(request_id: UUID) -> ChangeRequest:
 def _lock(request: ChangeRequest) -> ChangeRequest:
     """The request as it is now, locked with what moves with it: the halt and every commit take the golem's lock too."""
     lock_request(request)
-    return ChangeRequest.objects.select_related("golem", "permit").get(pk=request.pk)
+    return ChangeRequest.objects.select_related("golem", "permit", "api_key").get(pk=request.pk)
 
 
 def _check_may_decide(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str) -> None:
@@ -199,7 +210,7 @@ def _check_may_decide(request: ChangeRequest, owner: Any, verdict: Verdict, reas
         raise NotAnOwner("only an owner of this golem decides; an operator of the server does not")
     if verdict is Verdict.REJECT and not make_plain(reason).strip():
         raise ReasonNeeded("a rejection needs a reason")
-    if verdict is Verdict.APPROVE and request.barred_owner_id == owner.pk and not request.is_single_owner:
+    if verdict is Verdict.APPROVE and read_standing(request).barred_owner_id == owner.pk:
         raise OwnRequest("another owner has to approve what you, or an agent with your key, asked for")
 
 
@@ -248,9 +259,9 @@ def _close_if_stale(request: ChangeRequest, seen_digest: str, now: datetime) -> 
 
 def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, proof: str, now: datetime) -> None:
     actor = f"owner:{owner.pk}"
-    given = count_given(request)
+    standing = read_standing(request)
     # The decision that settles the request is told by its new state.
-    is_partial = verdict is Verdict.APPROVE and given < request.required_approvals
+    is_partial = verdict is Verdict.APPROVE and not standing.is_met
     states.tell(
         request=request,
         audit="OwnerDecided",
@@ -260,8 +271,8 @@ def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, p
         reason=reason,
         facts={
             "verdict": str(verdict),
-            "given": str(given),
-            "needs": str(request.required_approvals),
+            "given": str(standing.given),
+            "needs": str(standing.required),
             **({"second_factor": proof} if proof else {}),
         },
     )
@@ -273,16 +284,11 @@ def _settle(request: ChangeRequest, owner: Any, verdict: Verdict, reason: str, p
         return
     if is_partial:
         return
-    executes_at = now + timedelta(seconds=request.cooling_seconds)
-    states.move_request(
-        request=request,
-        to=ChangeState.APPROVED,
-        actor=actor,
-        now=now,
-        decided_at=now,
-        executes_at=executes_at,
-        facts={"executes_at": executes_at.isoformat()},
-    )
+    settle_change(request=request, actor=actor, now=now)
+    _execute_once_committed(request)
+
+
+def _execute_once_committed(request: ChangeRequest) -> None:
     if not request.cooling_seconds:
         transaction.on_commit(lambda: execute_soon(request.pk))
 

@@ -9,6 +9,7 @@ from permits_app.models.chain_mark import ChainMark
 from permits_app.models.chain_watch import ChainWatch
 from permits_app.models.death import Death
 from permits_app.models.denied_call import DeniedCall
+from permits_app.models.former_account import FormerAccount
 from permits_app.models.grant import CapabilityGrant
 from permits_app.models.halt import HaltRecord, HaltSetting
 from permits_app.models.idempotency import IdempotencyRecord
@@ -49,6 +50,7 @@ __all__ = [
     "Death",
     "DeniedCall",
     "HighWaterMark",
+    "FormerAccount",
     "HaltRecord",
     "HaltSetting",
     "IdempotencyRecord",

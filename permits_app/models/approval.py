@@ -107,6 +107,11 @@ class ChangeRequest(TimeStamped):
         indexes = [
             models.Index(fields=["golem", "-risk_rank", "created_at"], name="change_inbox"),
             models.Index(
+                fields=["closed_at"],
+                condition=models.Q(state__in=["EXECUTED", "FAILED"], permit__isnull=False),
+                name="change_of_permit_closed",
+            ),
+            models.Index(
                 fields=["state", "executes_at"], condition=models.Q(state__in=["OPEN", "APPROVED"]), name="change_live"
             ),
         ]
@@ -133,7 +138,10 @@ class ChangeRequest(TimeStamped):
 
 
 class OwnerApproval(models.Model):
-    """One owner's decision on one request, with the digest they saw. Append-only; the database enforces it."""
+    """One owner's decision on one request, with the digest they saw.
+
+    The database refuses any change but one: that it ended with its owner's role or account. Then they decide anew.
+    """
 
     request: Any = models.ForeignKey(ChangeRequest, on_delete=models.PROTECT, related_name="decisions")
     owner: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -142,11 +150,14 @@ class OwnerApproval(models.Model):
     digest = models.CharField(max_length=66, help_text="Of what this owner saw")
     has_second_factor = models.BooleanField(default=False)
     decided_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="When its owner's role or account ended")
 
     class Meta:
         verbose_name = "owner's decision"
         constraints = [
-            models.UniqueConstraint(fields=["request", "owner"], name="owner_decides_once"),
+            models.UniqueConstraint(
+                fields=["request", "owner"], condition=models.Q(ended_at__isnull=True), name="owner_decides_once"
+            ),
             models.CheckConstraint(
                 condition=~models.Q(verdict="REJECT") | ~models.Q(reason=""), name="rejection_has_reason"
             ),

@@ -17,6 +17,9 @@ class HighWaterMark(TimeStamped):
     """
 
     golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="high_water_mark")
+    account = models.CharField(
+        max_length=42, blank=True, help_text="Whose holdings it is of; another account of the golem has another mark"
+    )
     value_micro_usd = models.BigIntegerField()
     reached_at = models.DateTimeField(help_text="When the holdings were last worth so much")
     later = models.JSONField(default=list, blank=True)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -29,7 +30,11 @@ class Stage(StrEnum):
     EXECUTING = "approved, being executed"
     PROPOSED = "proposed on chain"
     ANNOUNCED = "announced"
+    SENT = "approved, being sent"
+    UNSEEN = "sent, outcome not seen yet"
     EXECUTED = "executed"
+    NOT_CARRIED_OUT = "approved, not carried out"
+    REVERTED = "approved, reverted on chain"
     REJECTED = "rejected"
     STALE = "out of date"
     EXPIRED = "timed out"
@@ -44,6 +49,20 @@ _ENDED = {
     ChangeState.EXPIRED: Stage.EXPIRED,
     ChangeState.CANCELLED: Stage.CANCELLED,
     ChangeState.FAILED: Stage.FAILED,
+}
+NOT_CARRIED_OUT: Final = (PermitStatus.BLOCKED, PermitStatus.REVERTED, PermitStatus.EXPIRED, PermitStatus.CANCELLED)
+"""Where a permit ended without what was approved."""
+_OF_PERMIT = {
+    PermitStatus.AWAITING_APPROVAL: Stage.EXECUTING,
+    PermitStatus.CREATED: Stage.EXECUTING,
+    PermitStatus.ANNOUNCED: Stage.ANNOUNCED,
+    PermitStatus.COMMITTING: Stage.SENT,
+    PermitStatus.UNKNOWN: Stage.UNSEEN,
+    PermitStatus.COMMITTED: Stage.EXECUTED,
+    PermitStatus.BLOCKED: Stage.NOT_CARRIED_OUT,
+    PermitStatus.EXPIRED: Stage.NOT_CARRIED_OUT,
+    PermitStatus.CANCELLED: Stage.NOT_CARRIED_OUT,
+    PermitStatus.REVERTED: Stage.REVERTED,
 }
 _WAITS = {SignaturesIncomplete.code: Stage.SIGNATURES, InsufficientFunds.code: Stage.FUNDS}
 
@@ -61,7 +80,7 @@ class RequestStage:
         return self.stage in _OVER
 
 
-_OVER = frozenset(_ENDED.values())
+_OVER = frozenset({*_ENDED.values(), Stage.NOT_CARRIED_OUT, Stage.REVERTED})
 
 
 def read_stage(request: ChangeRequest, *, now: datetime, mirror: CageMirror | None = None) -> RequestStage:
@@ -74,6 +93,13 @@ def read_stage(request: ChangeRequest, *, now: datetime, mirror: CageMirror | No
             return RequestStage(Stage.COOLING, request.executes_at)
         code = str(request.problem.get("code", "")) if request.problem else ""
         return RequestStage(_WAITS.get(code, Stage.BLOCKED if code else Stage.EXECUTING))
+    if request.permit is not None and (
+        state == ChangeState.EXECUTED or (state == ChangeState.FAILED and request.permit.status in NOT_CARRIED_OUT)
+    ):
+        # An action is what became of it on chain, whatever its approval began; a local wish goes on below.
+        stage = _OF_PERMIT[PermitStatus(request.permit.status)]
+        if stage is not Stage.EXECUTED:
+            return RequestStage(stage)
     if state == ChangeState.EXECUTED and mirror is not None:
         ready_at = _find_waiting(request, mirror)
         if ready_at is not None:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from archetypes_app.models import ApiKey, CodingWorkspace, Golem, VitalityRecord
+from archetypes_app.ownership import match_owned
 from permits_app.models import (
     ActionPermit,
     AllowlistEntry,
@@ -18,6 +19,7 @@ from permits_app.models import (
     CageMirror,
     ChangeRequest,
     Death,
+    FormerAccount,
     HaltRecord,
     OwnerTransaction,
     PolicyCage,
@@ -84,6 +86,7 @@ _LATEST_START = Prepared(
     f"""SELECT MAX(committing_at) FROM {ActionPermit._meta.db_table}
      WHERE golem_id = %(golem)s AND status IN ({list_states(UNFINISHED)})""",  # noqa: S608  (our own constants)
 )
+_OWNED = CompiledStatement(lambda golem_id: Golem.objects.filter(match_owned(), pk=golem_id).values_list("pk"), _NOBODY)
 _OWN = "golem_id"
 _SETTINGS = tuple(
     CompiledStatement(
@@ -101,6 +104,7 @@ _SETTINGS = tuple(
         (Death, _OWN),
         (ApiKey, _OWN),
         (Wallet, _OWN),
+        (FormerAccount, _OWN),
         (SigningKey, _OWN),
         (SpendingLimits, _OWN),
         (CageMirror, f"cage__{_OWN}"),
@@ -172,21 +176,23 @@ def lock_request(request: ChangeRequest) -> None:
         list(locked.values_list("pk"))
 
 
-def lock_start(*, golem_id: UUID, permit_id: UUID, now: datetime) -> tuple[Golem, ActionPermit | None, datetime]:
+def lock_start(*, golem_id: UUID, permit_id: UUID, now: datetime) -> tuple[Golem, ActionPermit | None, datetime, bool]:
     """As `lock_action`, and when a start of the permit begins: `now`, or just after the latest start among the golem's
-    permits under way, whatever clock that was read from.
+    permits under way, whatever clock that was read from. The last says whether somebody with an active account owns it.
 
     Who starts later then judges what started earlier, and never the other way round.
     """
-    golems, permits, _, _, ((latest,),) = fetch_together(
+    golems, permits, _, _, ((latest,),), owned = fetch_together(
         _GOLEM.fill(golem_id),
         _PERMIT.fill(permit_id, golem_id),
         _REQUEST_OF_PERMIT.fill(permit_id),
         _SIGNED_FOR_PERMIT.fill(permit_id),
         _LATEST_START.fill(golem=golem_id),
+        _OWNED.fill(golem_id),
     )
     golem, permit = _read(golems, permits, golem_id)
-    return golem, permit, now if latest is None or latest < now else latest + timedelta(microseconds=1)
+    begins_at = now if latest is None or latest < now else latest + timedelta(microseconds=1)
+    return golem, permit, begins_at, bool(owned)
 
 
 def _read(

@@ -20,6 +20,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from archetypes_app.models import Golem
 from permits_app.models import HighWaterMark
 from permits_app.rejection import Reject
 from permits_app.safety.figures import format_bps
@@ -174,9 +175,18 @@ def _is_as_it_was(known: Mark, moved: Mark) -> bool:
 
 @whole
 def record_value(
-    *, golem_id: UUID, value_micro_usd: int, most_bps: int, now: datetime, known: Mark | None = None
+    *,
+    golem_id: UUID,
+    value_micro_usd: int,
+    most_bps: int,
+    now: datetime,
+    known: Mark | None = None,
+    account: str | None = None,
 ) -> Fall:
     """Hold `value_micro_usd` against the mark, move the mark, and record a fall that breaks a limit.
+
+    `account` is whose holdings were measured: those of the one the golem acts with now begin a mark of their own, those
+    of a former one change nothing. A fall that its owner has not acknowledged stands whatever the account.
 
     With `known`, the mark as it was read a moment ago, a move that violates nothing is one conditional UPDATE;
     everything else, and a mark that moved meanwhile, takes the lock of the mark's row.
@@ -185,15 +195,21 @@ def record_value(
     if known is not None:
         moved = move_mark(mark=known, value_micro_usd=value_micro_usd, most_bps=most_bps, now=now)
         if moved.violated_at == known.violated_at and (
-            _is_as_it_was(known, moved) or _swap(golem_id, known, moved, now)
+            _is_as_it_was(known, moved) or _swap(golem_id, known, moved, now, account)
         ):
             return fall_of(moved)
     with transaction.atomic():
         HighWaterMark.objects.get_or_create(
-            golem_id=golem_id, defaults={"value_micro_usd": value_micro_usd, "reached_at": now}
+            golem_id=golem_id,
+            defaults={"value_micro_usd": value_micro_usd, "reached_at": now, "account": account or ""},
         )
         row = HighWaterMark.objects.select_for_update(no_key=True).get(golem_id=golem_id)
         before = mark_of(row)
+        if account is not None and row.account != account:
+            if Golem.objects.filter(pk=golem_id).exclude(address=account).exists():
+                # Measured before the golem went on with another account.
+                return fall_of(before)
+            before = _begin_anew(row, before, account, value_micro_usd, now)
         moved = move_mark(mark=before, value_micro_usd=value_micro_usd, most_bps=most_bps, now=now)
         HighWaterMark.objects.filter(pk=row.pk).update(**_columns(moved), updated_at=now)
         if moved.violated_at != before.violated_at:
@@ -210,9 +226,21 @@ def record_value(
     return fall_of(moved)
 
 
-def _swap(golem_id: UUID, known: Mark, moved: Mark, now: datetime) -> bool:
-    """Write `moved` if the row still is `known`; True when it was."""
+def _begin_anew(row: HighWaterMark, before: Mark, account: str, value_micro_usd: int, now: datetime) -> Mark:
+    """The mark of `account`, with the first value that was measured of it."""
+    HighWaterMark.objects.filter(pk=row.pk).update(account=account)
+    facts = {"from": row.account, "to": account, "mark": format_micro_usd(value_micro_usd)}
+    audit_log.append(golem_id=row.golem_id, event="HighWaterMarkBegun", actor="system:policy", data=facts, now=now)
+    if before.violated_at is not None:
+        return before
+    return Mark(value_micro_usd, now, paused_until=before.paused_until)
+
+
+def _swap(golem_id: UUID, known: Mark, moved: Mark, now: datetime, account: str | None) -> bool:
+    """Write `moved` if the row still is `known`, of that account; True when it was."""
     unchanged = HighWaterMark.objects.filter(golem_id=golem_id, **_columns(known))
+    if account is not None:
+        unchanged = unchanged.filter(account=account)
     return bool(unchanged.update(**_columns(moved), updated_at=now))
 
 

@@ -29,6 +29,7 @@ from permits_app.approvals.second_factor import check_code
 from tests import factories
 from tests.memory_app.factories import NOW, make_golem, remember
 from tests.permits_app.approvals.people import give_device, next_code
+from tools_app.core import clock
 from tools_app.core.errors import InvalidParams
 from tools_app.core.models import AuditEntry
 
@@ -104,7 +105,7 @@ def test_strategies_leave_only_with_an_owners_code_and_the_audit_log_says_who_to
         give_device(person)
     owner = golem.owner.get_username()
     used = next_code(golem.owner)
-    check_code(user=golem.owner, code=used)
+    check_code(user=golem.owner, code=used, now=clock.now())
     asked: list[dict[str, str]] = [
         {},
         {"owner": owner, "code": ""},

@@ -502,6 +502,18 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         "A second factor of somebody who decides for the golem was set up, replaced, removed or forgotten.",
         {"person": TEXT, "change": TEXT},
     ),
+    E.SECOND_FACTOR_GUESSED: _describe(
+        "Wrong codes were typed in the name of somebody who decides for the golem: five, or nine and more, in a row.",
+        {"person": TEXT, "count": INTEGER},
+    ),
+    E.ACCOUNT_STOPPED: _describe(
+        "The account of somebody with a part in the golem was deactivated, and what was theirs is stopped.",
+        {"person": TEXT, "outcome": TEXT},
+    ),
+    E.ACCOUNT_BACK: _describe(
+        "The account of somebody with a part in the golem is active again; nothing was started with it.",
+        {"person": TEXT, "outcome": TEXT},
+    ),
     E.HALT_STARTED: _describe("The golem was halted.", {"reason": TEXT}, epoch=INTEGER, actor=TEXT),
     E.HALT_COMPLETED: _describe(
         "Every step of the halt is done.", {"epoch": INTEGER, "steps": INTEGER}, duration_ms=INTEGER, lost_races=INTEGER

@@ -25,6 +25,7 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     ("archetypes_app_apikey",),
     ("archetypes_app_definitionapproval",),
     ("permits_app_wallet",),
+    ("permits_app_formeraccount",),
     ("permits_app_signingkey",),
     ("permits_app_spendinglimits",),
     ("permits_app_cagemirror",),

@@ -61,7 +61,7 @@ def look(state: CycleState) -> None:
     state.observation = observe_chain(chain=chain, golem=view, rule=state.rule, known=known, hints=hints)
     whole = state.observation.whole
     if whole is not None and view.address is not None:
-        hold_to_mark(golem_id=state.golem.pk, holdings=whole, now=state.now())
+        hold_to_mark(golem_id=state.golem.pk, account=view.address, holdings=whole, now=state.now())
         note_look(
             chain_id=view.home_chain_id,
             account=view.address,

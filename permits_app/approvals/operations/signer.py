@@ -15,6 +15,7 @@ from permits_app.custody.read_wallet_choice import read_wallet_choice
 from permits_app.models import SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from permits_app.models.wallet import WalletKind
+from permits_app.permits.left_behind import measure_account, say_held
 from tools_app.toolkit.enums import RiskTier
 
 
@@ -28,7 +29,12 @@ class ChooseSigner:
 
     def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
         """What the chain, Privy or ZeroDev says of the wallet. Raises what read_wallet_choice raises."""
-        return {**arguments, "seen": read_wallet_choice(golem=golem, arguments=arguments, now=now)}
+        seen = read_wallet_choice(golem=golem, arguments=arguments, now=now)
+        held = {
+            "left": measure_account(chain_id=golem.home_chain_id, account=golem.address, now=now),
+            "taken": measure_account(chain_id=golem.home_chain_id, account=seen["address"], now=now),
+        }
+        return {**arguments, "seen": seen, "held": held}
 
     def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
         """From the wallet it has to the one that was seen."""
@@ -37,16 +43,19 @@ class ChooseSigner:
         after = {name: seen[name] for name in ("kind", "address", "key", "external_id")}
         if (before["kind"], before["address"], before["key"]) == (after["kind"], after["address"], after["key"]):
             raise ChangeUnchanged("the golem acts with this wallet already")
-        lines = (
+        held = arguments.get("held", {})
+        lines: tuple[Difference, ...] = (
             Difference("Wallet", _spell_kind(before["kind"]), str(kind.label), seen["note"]),
             Difference("Account", before["address"] or "none", after["address"], "whose funds it moves"),
             Difference("Signs", before["key"] or "nobody", after["key"], "the former key gets no more to sign"),
         )
+        if before["address"] and before["address"] != after["address"]:
+            lines = (*lines, _say_what_stays(before["address"], after["address"], held))
         is_safe = kind in (WalletKind.GNOSIS_SAFE, WalletKind.POLICY_CAGE)
         title = f"Let it act with {'the Safe' if is_safe else 'the account'} {after['address']}"
         return Proposal(
             title[:200],
-            {"before": before, "after": after},
+            {"before": before, "after": after, "held_micro_usd": _write_held(held.get("left"))},
             lines,
             RiskTier.CRITICAL,
             value_micro_usd=read_stake(golem),
@@ -68,8 +77,29 @@ class ChooseSigner:
             key=after["key"],
             external_id=after["external_id"],
         )
-        wallet = choose_wallet(golem=golem, choice=choice, actor=actor, reason=reason, now=now)
+        held = change.get("held_micro_usd")
+        wallet = choose_wallet(
+            golem=golem,
+            choice=choice,
+            actor=actor,
+            reason=reason,
+            now=now,
+            held_micro_usd=int(held) if held else None,
+        )
         return {"kind": wallet.kind, "address": wallet.address}
+
+
+def _say_what_stays(left: str, taken: str, held: Mapping[str, Any]) -> Difference:
+    """What lies in the account it leaves and in the one it takes; nothing moves with the change."""
+    stays, there = held.get("left"), held.get("taken")
+    note = f"nothing moves with this: {say_held(stays)} stays in {left}, and whoever holds its keys moves it"
+    if there is not None and say_held(there) == "nothing":
+        note += f"; {taken} is EMPTY, so the golem can pay for no gas and trade nothing until somebody funds it"
+    return Difference("The account holds", say_held(stays), say_held(there), note)
+
+
+def _write_held(micro_usd: int | None) -> str:
+    return "" if micro_usd is None else str(micro_usd)
 
 
 def _describe_present(golem: Golem) -> dict[str, str]:

@@ -65,7 +65,9 @@ def _sign(golem_id: UUID, name: str | None, code: str | None) -> str:
     if owner is None or not has_power(Golem.objects.get(pk=golem_id), owner, Power.DECIDE):
         raise CommandError(f"no account {name!r} decides for this golem")
     try:
-        check_code(user=owner, code=code if code is not None else input("Code of your authenticator: "))
+        check_code(
+            user=owner, code=code if code is not None else input("Code of your authenticator: "), now=clock.now()
+        )
     except GolemError as error:
         raise CommandError(error.detail) from error
     return name_actor(owner)

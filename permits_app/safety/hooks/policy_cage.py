@@ -155,6 +155,7 @@ def load_holdings(call: HookCall) -> Holdings:
             most_bps=call.cage.max_drawdown_bps,
             now=call.now,
             known=records.mark,
+            account=account,
         )
     return Holdings(is_known=True, wrapped_native=wrapped, portfolio=portfolio, fall=fall, with_others=with_others)
 

@@ -13,6 +13,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
+from django_otp.plugins.otp_totp.models import TOTPDevice
 from webauthn.helpers import bytes_to_base64url as spell
 
 from permits_app.approval_errors import PasskeyRefused
@@ -147,6 +148,41 @@ def test_an_answer_that_lies_approves_nothing_and_makes_the_next_wait(
     assert is_open(request_)
     row = Passkey.objects.get()
     assert (row.sign_count, row.throttling_failure_count, row.suspected_at) == (0, 1, None)
+
+
+def test_a_passkey_is_taken_while_codes_are_not_looked_at(
+    browser: Client, key: Authenticator, owner: Any, request_: ChangeRequest
+) -> None:
+    give_device(owner)
+    TOTPDevice.objects.update(throttling_failure_count=9, throttling_failure_timestamp=clock.now())
+    asked = {"digest": request_.digest, "verdict": "APPROVE", "code": "123456"}
+    told = browser.post(reverse(f"admin:{NAME}_decide", args=[request_.pk]), asked).content.decode()
+    assert "codes are looked at again from" in told
+    assert approve(browser, request_, key.answer(ask(browser, "approve", about(request_)))).status_code == 302
+    request_.refresh_from_db()
+    assert request_.state == ChangeState.APPROVED
+
+
+def test_wrong_answers_never_keep_a_passkey_out_for_longer_than_two_seconds(
+    browser: Client, key: Authenticator, owner: Any, request_: ChangeRequest
+) -> None:
+    name = next(iter(LIES))
+    for _ in range(8):
+        Passkey.objects.update(throttling_failure_timestamp=clock.now() - timedelta(hours=1))
+        asked = ask(browser, "approve", about(request_))
+        body = {"digest": request_.digest, "verdict": "APPROVE", "passkey": LIES[name](key, asked)}
+        assert browser.post(reverse(f"admin:{NAME}_decide", args=[request_.pk]), body).status_code == 403
+    assert Passkey.objects.get().throttling_failure_count == 2
+    body = {
+        "digest": request_.digest,
+        "verdict": "APPROVE",
+        "passkey": key.answer(ask(browser, "approve", about(request_))),
+    }
+    told = browser.post(reverse(f"admin:{NAME}_decide", args=[request_.pk]), body).content.decode()
+    assert "try again in 2 s" in told or "try again in 1 s" in told
+    Passkey.objects.update(throttling_failure_timestamp=clock.now() - timedelta(seconds=3))
+    body["passkey"] = key.answer(ask(browser, "approve", about(request_)))
+    assert browser.post(reverse(f"admin:{NAME}_decide", args=[request_.pk]), body).status_code == 302
 
 
 @pytest.mark.parametrize("flaw", ["authenticatorData", "signature"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from io import StringIO
 from typing import Any
 
@@ -11,12 +12,15 @@ from django.test import Client
 from django.urls import reverse
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from permits_app.approval_errors import SecondFactorWrong
+from archetypes_app.owner_group import ensure_owner_group
+from golem_project.alerts.topics import tell_event
+from permits_app.approval_errors import SecondFactorLocked, SecondFactorWrong
 from permits_app.approvals.second_factor import check_code, has_second_factor, start_enrolment
 from tests import factories
 from tests.factories.golems import PASSWORD
-from tests.permits_app.approvals.people import give_device, next_code
-from tools_app.core.models import AuditEntry
+from tests.permits_app.approvals.people import current_code, give_device, next_code
+from tools_app.core import clock
+from tools_app.core.models import AuditEntry, OutboxEvent
 
 pytestmark = pytest.mark.django_db
 URL = "admin:permits_app_changerequest_second_factor"
@@ -131,7 +135,7 @@ def test_an_authenticator_is_removed_with_a_fresh_second_factor_alone_and_the_la
     assert has_second_factor(owner)
     assert "Without one you approve nothing of high or critical risk" in client.get(page).content.decode()
     TOTPDevice.objects.update(throttling_failure_count=0)
-    check_code(user=owner, code=code)
+    check_code(user=owner, code=code, now=clock.now())
     # Used once, it is no fresh one.
     assert client.post(page, {"old_code": code}).status_code == 403
     assert has_second_factor(owner)
@@ -142,15 +146,85 @@ def test_an_authenticator_is_removed_with_a_fresh_second_factor_alone_and_the_la
     assert not has_second_factor(owner)
 
 
-def test_guessing_makes_the_device_wait(owner: Any) -> None:
+def _wrong(owner: Any) -> str:
+    return f"{(int(next_code(owner)) + 1) % 1_000_000:06d}"
+
+
+def _fail(owner: Any, times: int) -> None:
+    """Wrong codes, each typed as soon as it is looked at."""
+    wrong = _wrong(owner)
+    for _ in range(times):
+        TOTPDevice.objects.filter(user=owner).update(throttling_failure_timestamp=clock.now() - timedelta(hours=1))
+        with pytest.raises(SecondFactorWrong):
+            check_code(user=owner, code=wrong, now=clock.now())
+
+
+def test_a_right_code_during_the_pause_is_not_called_wrong_and_is_told_until_when(owner: Any) -> None:
+    device = give_device(owner)
+    _fail(owner, 6)
+    TOTPDevice.objects.filter(pk=device.pk).update(last_t=-1)
+    right, now = current_code(owner), clock.now()
+    for _ in range(3):
+        with pytest.raises(SecondFactorLocked) as refused:
+            check_code(user=owner, code=right, now=now)
+    assert 25 <= refused.value.data["retry_after_seconds"] <= 33
+    assert datetime.fromisoformat(refused.value.data["locked_until"]) > now
+    assert "UTC, in 3" in refused.value.detail or "UTC, in 2" in refused.value.detail
+    assert "passkey" in refused.value.detail and "wrong or was used" not in refused.value.detail
+    # Nothing was counted and nothing used up: when the pause is over that same code is taken.
+    assert TOTPDevice.objects.get(pk=device.pk).throttling_failure_count == 6
+    TOTPDevice.objects.filter(pk=device.pk).update(throttling_failure_timestamp=clock.now() - timedelta(seconds=40))
+    check_code(user=owner, code=right, now=clock.now())
+    assert TOTPDevice.objects.get(pk=device.pk).throttling_failure_count == 0
+
+
+def test_nobody_can_make_the_pause_longer_than_four_minutes(owner: Any) -> None:
     give_device(owner)
-    right = next_code(owner)
-    wrong = f"{(int(right) + 1) % 1_000_000:06d}"
-    with pytest.raises(SecondFactorWrong):
-        check_code(user=owner, code=wrong)
-    with pytest.raises(SecondFactorWrong):
-        check_code(user=owner, code=right)
-    assert TOTPDevice.objects.get(user=owner).throttling_failure_count == 1
+    _fail(owner, 30)
+    with pytest.raises(SecondFactorLocked) as refused:
+        check_code(user=owner, code="000000", now=clock.now())
+    assert 250 <= refused.value.data["retry_after_seconds"] <= 257
+
+
+def test_many_guesses_within_one_pause_lengthen_nothing(owner: Any) -> None:
+    give_device(owner)
+    _fail(owner, 1)
+    before = TOTPDevice.objects.get(user=owner)
+    for number in range(100):
+        with pytest.raises(SecondFactorLocked):
+            check_code(user=owner, code=f"{number:06d}", now=clock.now())
+        if number == 0:
+            TOTPDevice.objects.update(throttling_failure_timestamp=clock.now() + timedelta(seconds=30))
+    assert TOTPDevice.objects.get(user=owner).throttling_failure_count == before.throttling_failure_count == 1
+
+
+def test_its_owner_is_told_of_wrong_codes_and_that_the_password_is_known(owner: Any) -> None:
+    golem = factories.make_golem(owner=owner)
+    give_device(owner)
+    _fail(owner, 12)
+    entries = AuditEntry.objects.filter(golem_id=golem.pk, event="SecondFactorGuessed").order_by("seq")
+    assert [entry.data["wrong_codes"] for entry in entries] == ["5", "9"]
+    told = (
+        OutboxEvent.objects.filter(golem_id=golem.pk, type="approval:second_factor_guessed")
+        .order_by("sequence")
+        .first()
+    )
+    assert told is not None
+    sentence, is_urgent = tell_event(told.type, told.payload, golem="Ana")
+    assert is_urgent and "5 wrong codes" in sentence and "password" in sentence
+
+
+def test_the_page_of_a_decision_says_until_when_codes_are_not_looked_at(owner: Any) -> None:
+    golem = factories.make_golem(owner=owner)
+    request = factories.make_change_request(golem=golem)
+    owner.groups.add(ensure_owner_group())
+    give_device(owner)
+    _fail(owner, 9)
+    client = Client()
+    client.force_login(owner)
+    given = {"digest": request.digest, "verdict": "APPROVE", "code": "123456", "reason": ""}
+    answer = client.post(reverse("admin:permits_app_changerequest_decide", args=[request.pk]), given, follow=True)
+    assert "codes are looked at again from" in answer.content.decode()
 
 
 def test_no_page_of_the_admin_shows_a_secret(client: Client, owner: Any) -> None:

@@ -1,0 +1,1 @@
+"""Tests of people: accounts that end and come back."""

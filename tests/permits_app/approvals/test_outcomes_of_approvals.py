@@ -37,7 +37,7 @@ def _approved(live: LiveGolem, other: Any) -> ChangeRequest:
 
 def _end(request: ChangeRequest, status: PermitStatus, reason: str) -> None:
     """As a worker leaves the permit whose commit ended so."""
-    ActionPermit.objects.filter(pk=request.permit_id).update(status=status, status_reason=reason)
+    ActionPermit.objects.filter(change_request=request).update(status=status, status_reason=reason)
 
 
 def _browser(person: Any) -> Client:

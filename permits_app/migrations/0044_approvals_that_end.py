@@ -75,7 +75,7 @@ CREATE TRIGGER owner_decision_append_only BEFORE UPDATE OR DELETE ON permits_app
 
 
 class Migration(migrations.Migration):
-    dependencies = [("permits_app", "0042_outcomes_by_time")]
+    dependencies = [("permits_app", "0043_refused_and_passed_payloads")]
 
     operations = [
         migrations.RemoveConstraint(model_name="ownerapproval", name="owner_decides_once"),

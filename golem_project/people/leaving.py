@@ -128,8 +128,7 @@ def _list_orphans(golems: QuerySet[Golem]) -> QuerySet[Golem]:
 
 
 def _halt(golem: Golem, now: datetime) -> None:
-    if not golem.is_halted:
-        halt_golem(golem=golem, reason=_HALTED, actor=ACTOR, now=now)
+    halt_golem(golem=golem, reason=_HALTED, actor=ACTOR, now=now, unless_halted=True)
     Heartbeat.objects.filter(golem=golem).update(is_on=False)
 
 

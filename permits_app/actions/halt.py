@@ -71,18 +71,22 @@ class _Steps:
         return {"step": step, "at_ms": round(clock.monotonic_ms() - self._started_ms), **facts}
 
 
-def halt_golem(*, golem: Golem, reason: str, actor: str, now: datetime, is_drill: bool = False) -> dict[str, Any]:
+def halt_golem(
+    *, golem: Golem, reason: str, actor: str, now: datetime, is_drill: bool = False, unless_halted: bool = False
+) -> dict[str, Any]:
     """Stop the golem. Answers what was stopped, in order, with milliseconds from the start of each step.
 
     Each halt counts, also of a golem that is halted: a request that would have ended the one before it is over.
     `on_chain` says whether transactions or approvals are left for `carry_out_halt`. A drill reports the same facts and
-    changes nothing but the audit log.
+    changes nothing but the audit log; `unless_halted` leaves a golem alone that is halted when its lock is given.
     """
     steps = _Steps(clock.monotonic_ms())
     reason = make_plain(reason)
     if is_drill:
         return _rehearse(golem, reason, actor, now, steps)
-    record, was_halted = _raise_epoch(golem, reason, actor, now)
+    record, was_halted = _raise_epoch(golem, reason, actor, now, unless_halted=unless_halted)
+    if record is None:
+        return {"halted": True, "reason": reason, "steps": [], "on_chain": False}
     steps.note("commits and signatures refused", was_halted_before=was_halted)
     ended = end_older_resumes(golem_id=golem.pk, now=now)
     if ended:
@@ -251,9 +255,14 @@ def list_allowances_of(golems: Collection[Golem]) -> dict[UUID, list[dict[str, A
 
 
 @whole
-def _raise_epoch(golem: Golem, reason: str, actor: str, now: datetime) -> tuple[HaltRecord, bool]:
+def _raise_epoch(
+    golem: Golem, reason: str, actor: str, now: datetime, *, unless_halted: bool
+) -> tuple[HaltRecord | None, bool]:
+    """The new halt, and whether the golem was halted before; None where that one is left as it is."""
     with transaction.atomic():
         locked = Golem.objects.select_for_update(no_key=True).get(pk=golem.pk)
+        if locked.is_halted and unless_halted:
+            return None, True
         was_halted, epoch = locked.is_halted, locked.halt_epoch + 1
         before = HaltRecord.objects.filter(golem=golem, epoch=locked.halt_epoch).first() if was_halted else None
         halted_at = locked.halted_at if was_halted else now

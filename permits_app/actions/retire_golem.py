@@ -22,8 +22,7 @@ def retire_golem(*, golem: Golem, reason: str, actor: str, now: datetime) -> Non
     if actor == DEATH_ACTOR and not is_ending(golem.pk):
         # An owner stopped the end meanwhile.
         return
-    if not Golem.objects.filter(pk=golem.pk, halted_at__isnull=False).exists():
-        halt_golem(golem=golem, reason=f"retired: {reason}", actor=actor, now=now)
+    halt_golem(golem=golem, reason=f"retired: {reason}", actor=actor, now=now, unless_halted=True)
     for key in ApiKey.objects.filter(golem=golem, revoked_at__isnull=True):
         revoke_as(key=key, actor=actor, now=now)
     _note(golem, retired_at=now, event="GolemRetired", actor=actor, reason=reason, now=now)

@@ -28,6 +28,7 @@ from golem_project.chat import tasks as chat_tasks
 from golem_project.chat.turns import ask_golem
 from golem_project.heartbeat import tasks as heartbeat_tasks
 from golem_project.heartbeat.claims import claim_due
+from golem_project.people import tasks as people_tasks
 from golem_project.stream import deliveries, turns, webhooks
 from golem_project.stream import tasks as stream_tasks
 from golem_project.stream.models import TurnKind, WebhookDelivery, WebhookEndpoint
@@ -403,8 +404,22 @@ def notify_a2a_task(golem: LiveGolem) -> Prepared:
     return lambda: a2a_tasks.notify_task.run(**told), check
 
 
+def stop_accounts_task(golem: LiveGolem) -> Prepared:
+    """The only owner's account is locked: one halt, one word of it, and no key is left."""
+    type(golem.owner).objects.filter(pk=golem.owner.pk).update(is_active=False)
+
+    def check() -> None:
+        golem.golem.refresh_from_db()
+        assert (golem.golem.is_halted, golem.golem.halt_epoch) == (True, 1)
+        for event in ("HaltStarted", "AccountStopped", "ApiKeyRevoked"):
+            assert AuditEntry.objects.filter(event=event).count() == 1, event
+
+    return people_tasks.stop_accounts_task.run, check
+
+
 ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "golem_project.chat.tasks.answer_turn_task": answer_task,
+    "golem_project.people.tasks.stop_accounts_task": stop_accounts_task,
     "permits_app.tasks.preview_action_task": preview_task,
     "permits_app.tasks.commit_permit_task": commit_task,
     "permits_app.tasks.commit_halt_task": halt_task,

@@ -75,7 +75,7 @@ CREATE TRIGGER owner_decision_append_only BEFORE UPDATE OR DELETE ON permits_app
 
 
 class Migration(migrations.Migration):
-    dependencies = [("permits_app", "0043_refused_and_passed_payloads")]
+    dependencies = [("permits_app", "0045_safe_of_a_wallet")]
 
     operations = [
         migrations.RemoveConstraint(model_name="ownerapproval", name="owner_decides_once"),

@@ -63,7 +63,9 @@ def test_one_owner_who_approves_from_eight_windows_is_counted_once(shared_golem:
     request, code = _ask(shared_golem), next_code(owners[1])
     answers = at_once(lambda _: approve(request, owners[1], code=code).state, count=8)
     assert answers.count("OPEN") == 1
-    assert set(answers) - {"OPEN"} == {"SECOND_FACTOR_WRONG"}
+    # The first that is used again is called so; those within its pause are not looked at.
+    assert answers.count("SECOND_FACTOR_WRONG") >= 1
+    assert set(answers) == {"OPEN", "SECOND_FACTOR_WRONG"} | set(answers) & {"SECOND_FACTOR_LOCKED"}
     assert OwnerApproval.objects.count() == 1
 
 

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("archetypes_app", "0020_accounts_that_were_stopped"),
-        ("permits_app", "0047_outcomes_of_approved_actions"),
+        ("permits_app", "0048_outcomes_of_approved_actions"),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("archetypes_app", "0020_accounts_that_were_stopped"),
-        ("permits_app", "0046_approvals_that_end"),
+        ("permits_app", "0047_approvals_that_end"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

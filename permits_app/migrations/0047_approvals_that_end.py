@@ -75,7 +75,7 @@ CREATE TRIGGER owner_decision_append_only BEFORE UPDATE OR DELETE ON permits_app
 
 
 class Migration(migrations.Migration):
-    dependencies = [("permits_app", "0045_safe_of_a_wallet")]
+    dependencies = [("permits_app", "0046_least_range")]
 
     operations = [
         migrations.RemoveConstraint(model_name="ownerapproval", name="owner_decides_once"),

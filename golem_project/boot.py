@@ -1,5 +1,5 @@
 """What a process makes sure of before it serves: the graph of who may ask whom, the tools, and the clock are what they
-must be.
+must be, and golems' commands see nothing of it.
 
 Web server, workers and beat refuse to start otherwise, with a code, the reason and what to do. A database that is away
 stops nothing here: without it nobody is asked anything, and what it holds is read again by every request. Seed: 000,
@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Final
 
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, connection
 
@@ -20,6 +21,7 @@ from archetypes_app.graph import check_builtin_graph, find_stored_violations
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.models import FrozenRegistry
+from tools_app.subsystems.coding.shown_paths import find_shown
 from tools_app.toolkit.registry import REGISTRY
 
 logger = logging.getLogger(__name__)
@@ -39,6 +41,7 @@ def check_before_serving() -> None:
 
 
 def _check() -> None:
+    _check_what_commands_see()
     if not REGISTRY.is_frozen:
         raise _refuse("BOOT_REGISTRY_OPEN", "tools can still be added to the registry", "start by the settings' apps")
     try:
@@ -59,6 +62,17 @@ def _check() -> None:
         told = "; ".join(error.detail for error in violations)
         raise _refuse(
             "BOOT_GRAPH_INVALID", f"stored delegation graph: {told}", "mend it in the admin or with sync_builtins"
+        )
+
+
+def _check_what_commands_see() -> None:
+    """Raises ImproperlyConfigured where code, keys or data lie in a folder that golems' commands are shown whole."""
+    shown = find_shown(settings.GOLEM_KEPT_FROM_COMMANDS) if settings.GOLEM_CODING_COMMANDS else ""
+    if shown:
+        raise _refuse(
+            "BOOT_COMMANDS_SEE_SECRETS",
+            f"{shown}, which golems' commands are shown as it is",
+            "move it elsewhere, such as /srv or /opt, or let no command run on this server (GOLEM_CODING_COMMANDS=0)",
         )
 
 

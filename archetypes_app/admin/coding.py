@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -25,7 +26,7 @@ from tools_app.admin.display import show_badge
 from tools_app.admin.opened_rows import OPENED
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
-from tools_app.subsystems.coding.fences import find_fences
+from tools_app.subsystems.coding.fences import find_fences_for
 from tools_app.subsystems.coding.operations import Workspaces
 from tools_app.subsystems.coding.presets import Preset
 
@@ -77,7 +78,7 @@ class CodingWorkspaceAdmin(AuditedEditMixin, OwnerScopedAdmin):
     @display(description="Fences")
     def fences(self, obj: CodingWorkspace) -> SafeString:
         """Each with whether it holds, as it was tried out on this machine."""
-        found = find_fences()
+        found = find_fences_for(settings.GOLEM_KEPT_FROM_COMMANDS, allowed=settings.GOLEM_CODING_COMMANDS)
         is_here = obj.place == WorkspacePlace.LOCAL
         lines = found.describe() if is_here else _REMOTE_FENCES
         yes, no = show_badge("holds", "good"), show_badge("does not hold", "warn")

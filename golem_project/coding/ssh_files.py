@@ -77,7 +77,9 @@ class SshFiles:
             await self._check_folders(client, place, makes=False)
             found: list[Entry] = []
             async for each in client.scandir(self._path(place)):
-                name = each.filename if isinstance(each.filename, str) else each.filename.decode(errors="replace")
+                name = (
+                    each.filename if isinstance(each.filename, str) else each.filename.decode(errors="surrogateescape")
+                )
                 if name not in (".", ".."):
                     found.append(_describe(name, each.attrs))
                 if len(found) > LIMITS.walked_entries:
@@ -165,7 +167,7 @@ class SshFiles:
 
 async def _start(session: SshSession) -> asyncssh.SFTPClient:
     try:
-        return await session.connection.start_sftp_client()
+        return await session.connection.start_sftp_client(path_errors="surrogateescape")
     except (asyncssh.ChannelOpenError, asyncssh.SFTPError):
         raise RemoteFilesMissing(f"{session.name} offers no SFTP") from None
 

@@ -32,17 +32,30 @@ _LOOK_SECONDS: Final = 0.05
 class GolemWorkspaces:
     """The Workspaces interface. `folder` holds one folder for each golem that works on this server.
 
-    `allows_network` is the operator's leave for commands here, without which an owner's switch does nothing.
+    `allows_network` is the operator's leave for commands here, without which an owner's switch does nothing;
+    `allows_commands` is the leave for any. One takes `memory_bytes` at most and runs only if it cannot see `kept`.
     """
 
     def __init__(
-        self, folder: Path, *, key_folder: Path, passphrase: Secret, allows_private: bool, allows_network: bool
+        self,
+        folder: Path,
+        *,
+        key_folder: Path,
+        passphrase: Secret,
+        allows_private: bool,
+        allows_network: bool,
+        allows_commands: bool,
+        memory_bytes: int,
+        kept: tuple[Path, ...],
     ) -> None:
         self._folder = folder
         self._key_folder = key_folder
         self._passphrase = passphrase
         self._allows_private = allows_private
         self._allows_network = allows_network
+        self._allows_commands = allows_commands
+        self._memory_bytes = memory_bytes
+        self._kept = kept
 
     @cached_property
     def _keys(self) -> SshKeys:
@@ -89,7 +102,14 @@ class GolemWorkspaces:
             name="this server",
             root=ROOT,
             files=JailFiles(work, uid=uid),
-            commands=FencedCommands(work, uid=uid, allows_network=row.allows_network and self._allows_network),
+            commands=FencedCommands(
+                work,
+                uid=uid,
+                allows_network=row.allows_network and self._allows_network,
+                kept=self._kept,
+                allowed=self._allows_commands,
+                memory_bytes=self._memory_bytes,
+            ),
             needs_owner=NeedsOwner(row.needs_owner),
             fingerprint=row.fingerprint,
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import json
 import resource
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -14,7 +16,9 @@ from uuid import uuid4
 
 import psutil
 import pytest
+from wasmtime import wat2wasm
 
+from tests.architecture.sources import ROOT
 from tests.tools_app.sandbox.wat import answering, asking, write_component, write_text
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
@@ -275,6 +279,86 @@ def test_thousands_of_calls_leave_nothing_behind() -> None:
         run(GOOD), run(bad)
     gc.collect()
     assert psutil.Process().memory_info().rss - before < 16 * 1024 * 1024
+
+
+def double(times: int, *, inner: str = "", each: str = "", again: str = "(instance (instantiate $p))") -> bytes:
+    """A good module beside a tower of components, each of which instantiates the one below it twice."""
+    tower = f"(component $c0 {inner})" + "".join(
+        f"(component $c{each_one} (alias outer 1 {each_one - 1} (component $p)) {again} {again} {each})"
+        for each_one in range(1, times + 1)
+    )
+    return GOOD.rstrip()[:-1] + f"{tower} (instance (instantiate $c{times})))".encode()
+
+
+_ONE_MODULE = "(core module $m) (core instance (instantiate $m))"
+TOWERS = {
+    "nothing": double(22),
+    "a module without anything": double(22, inner=_ONE_MODULE),
+    "a memory": double(12, inner="(core module $m (memory 1)) (core instance (instantiate $m))"),
+    "a table": double(12, inner="(core module $m (table 1000 funcref)) (core instance (instantiate $m))"),
+    "a module that starts": double(12, inner="(core module $m (func $f) (start $f)) (core instance (instantiate $m))"),
+    "modules at each level": double(22, each=_ONE_MODULE),
+    "groups of names": double(
+        7,
+        inner='(core module $m (func (export "f"))) (core instance $i (instantiate $m))'
+        '(func $f (canon lift (core func $i "f")))'
+        + "".join(f'(instance (export "f{n}" (func $f)))' for n in range(500)),
+    ),
+    "functions that are lowered": double(
+        7,
+        inner='(core module $m (func (export "f"))) (core instance $i (instantiate $m))'
+        '(func $f (canon lift (core func $i "f")))' + "(core func (canon lower (func $f)))" * 500,
+    ),
+    "a component under another name": double(
+        22, again="(instance (instantiate $p))", each='(export "again" (component $p))'
+    ),
+    "a component that is handed in": double(
+        22,
+        inner='(import "c" (component))',
+        again='(component $e) (instance (instantiate $p (with "c" (component $e))))',
+    ),
+    "one that is instantiated by whoever it is handed to": GOOD.rstrip()[:-1]
+    + b"""
+        (component $e)
+        (component $by (import "c" (component $c)) (instance (instantiate $c)) (instance (instantiate $c)))
+        (instance (instantiate $by (with "c" (component $e)))))""",
+    "many beside each other": GOOD.rstrip()[:-1] + b"(component $e)" + b"(instance (instantiate $e))" * 300 + b")",
+    "parts within parts": GOOD.rstrip()[:-1] + b"(component " * 40 + b")" * 41,
+}
+
+
+@pytest.mark.parametrize("name", TOWERS)
+def test_a_component_that_would_instantiate_its_parts_over_and_over_is_refused_before_it_is_compiled(name: str) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ModuleRefused, match="instantiate|made of more|nested more"):
+        compile_module(TOWERS[name])
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 * 1024
+    assert run(GOOD).answer == {"data": {"word": "hello"}}
+
+
+def test_parts_that_are_instantiated_a_few_times_run_as_ever() -> None:
+    assert run(double(5)).answer == {"data": {"word": "hello"}}
+    assert run(double(3, inner=_ONE_MODULE, each='(export "again" (component $p))')).answer is not None
+
+
+def test_an_instance_that_takes_the_hosts_memory_ends_the_process_that_tries_it_where_no_count_stops_it() -> None:
+    """The second fence alone: in this process the bounds of the count are lifted."""
+    lifted = (
+        "import tools_app.sandbox.instantiations as count; count.MOST_INSTANCES = count.MOST_ENTRIES = 2**40\n"
+        "from tools_app.sandbox.compile_child import main; main()"
+    )
+    told = []
+    for module in (double(5), double(22)):
+        child = [sys.executable, "-c", lifted, str(len(module))]
+        told.append(subprocess.run(child, input=module, capture_output=True, timeout=120, cwd=ROOT).stdout[:12])
+    assert told[0] == b'{"ok": true}' and told[1] != b'{"ok": true}'
+
+
+@pytest.mark.parametrize("cut", [9, 40, 200, -30, -1])
+def test_bytes_that_are_no_whole_component_are_refused(cut: int) -> None:
+    with pytest.raises(ModuleRefused):
+        compile_module(bytes(wat2wasm(double(3)))[:cut])
+    assert run(bytes(wat2wasm(double(3)))).answer is not None
 
 
 REFUSED = {

@@ -120,6 +120,14 @@ def _show(ran: RanCommand, timeout_ms: int, excess: str) -> tuple[ContentBlock, 
         blocks.append(
             error_block("filled_folder", "killed: it filled its folder beyond what that may hold, or hid what it wrote")
         )
+    if ran.ended_by is EndedBy.MEMORY:
+        most = ran.most_memory_bytes // 1024**2
+        blocks.append(
+            error_block(
+                "out_of_memory",
+                f"killed: all it had started took more than {most} MiB of memory together; do less of it at once",
+            )
+        )
     if excess:
         blocks.append(error_block("folder_full", f"the folder holds {excess}: remove some of it"))
     return tuple(blocks) or (text_block("(no output)"),)

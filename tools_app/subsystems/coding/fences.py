@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from tools_app.core.clock import Deadline
+from tools_app.subsystems.coding.limits import LIMITS
+from tools_app.subsystems.coding.memory_bound import bound_memory
+from tools_app.subsystems.coding.memory_group import GroupRefused
+from tools_app.subsystems.coding.memory_sum import Seen, add_up
 from tools_app.subsystems.coding.operations import Command
+from tools_app.subsystems.coding.shown_paths import SHOWN, SHOWN_WITH_NETWORK, find_shown
+from tools_app.subsystems.coding.system_calls import open_filter
 
 BWRAP: Final = "bwrap"
 _FIRST_UID: Final = 200_000_000
@@ -18,7 +26,11 @@ _UIDS: Final = 100_000_000
 _SECONDS: Final = 10
 _IN_MEMORY_BYTES: Final = 256 * 1024 * 1024
 """What `/tmp` and shared memory of one command hold at most: it is this machine's memory."""
-_SHOWN: Final = ("/usr", "/bin", "/lib", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
+_TRIAL: Final = "echo up; read -r _"
+_LEAST_PROCESSES: Final = 3
+_LOOKS_MS: Final = 2_000
+# Whoever is out of memory ends a command first; a command that cannot join its group does not run.
+_BEGIN: Final = 'echo 1000 > /proc/self/oom_score_adj; [ -z "$1" ] || echo $$ > "$1"; shift; exec "$@"'
 ROOT: Final = "/work"
 
 
@@ -38,6 +50,8 @@ class Fences:
             ("no other process is seen or signalled; all it starts ends with it", self.holds),
             ("no network unless its owner allows it", self.holds),
             ("no privileges, an empty environment, limits of memory, processes, files and time", self.holds),
+            ("memory bounded for a command as a whole, and it is ended first where memory is short", self.holds),
+            ("no namespaces or mounts of its own, no tracing, no other rare calls of the kernel (seccomp)", self.holds),
             ("a user of its own that owns nothing else here", self.holds and self.own_user),
             ("a command that writes more than its folder may hold is stopped", self.holds),
         )
@@ -55,37 +69,110 @@ def find_fences() -> Fences:
     missing = [name for name in (BWRAP, "prlimit", "setpriv", "bash") if shutil.which(name) is None]
     if missing:
         return Fences(False, own_user, f"not installed here: {', '.join(missing)}")
-    command = fence_command("true", folder=Path("/usr/share"), uid=uid_of(0), allows_network=False, seconds=_SECONDS)
     try:
-        tried = subprocess.run(  # noqa: S603  (a fixed command)
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False, env={}
-        )
+        why_not = _try_out()
+    except GroupRefused as refusal:
+        return Fences(False, own_user, str(refusal))
     except (OSError, subprocess.TimeoutExpired) as error:
         return Fences(False, own_user, f"bwrap does not run here: {type(error).__name__}")
-    if tried.returncode != 0:
-        return Fences(False, own_user, f"bwrap refuses here: {tried.stderr.decode(errors='replace')[:200].strip()}")
-    return Fences(True, own_user)
+    return Fences(not why_not, own_user, why_not)
+
+
+def find_fences_for(kept: Iterable[Path], *, allowed: bool = True) -> Fences:
+    """What holds here where commands must not see `kept`; looked up each time, for mounts come and go."""
+    fences = find_fences()
+    if not allowed:
+        return replace(fences, holds=False, why_not="its operator switched commands off (GOLEM_CODING_COMMANDS=0)")
+    shown = find_shown(kept) if fences.holds else ""
+    if shown:
+        why_not = f"{shown}, which commands are shown as it is: move it elsewhere, such as /srv or /opt"
+        return replace(fences, holds=False, why_not=why_not)
+    return fences
+
+
+def _try_out() -> str:
+    """Run a command behind the fences and look at it; why it does not do, empty where it does."""
+    with bound_memory(LIMITS.memory_bytes) as bound:
+        filters = open_filter(shows_all_memory=bound.joining is None)
+        try:
+            fenced = fence_command(
+                _TRIAL,
+                folder=Path("/usr/share"),
+                uid=uid_of(0),
+                allows_network=False,
+                seconds=_SECONDS,
+                filter_fd=filters,
+                joining=bound.joining,
+            )
+            tried = subprocess.Popen(  # noqa: S603  (a fixed command)
+                fenced,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={},
+                pass_fds=(filters,),
+            )
+        finally:
+            os.close(filters)
+        with tried:
+            try:
+                assert tried.stdout is not None
+                is_up = tried.stdout.readline() == b"up\n"
+                seen = _look_at(tried.pid) if is_up and bound.joining is None else None
+                _, said = tried.communicate(b"\n", timeout=_SECONDS)
+            except BaseException:
+                tried.kill()
+                raise
+    if not is_up or tried.returncode != 0:
+        return f"bwrap refuses here: {said.decode(errors='replace')[:200].strip()}"
+    if seen is not None and not (seen.is_whole and seen.processes >= _LEAST_PROCESSES):
+        return (
+            "the memory of a command cannot be bounded: this server may neither make a control group for it nor look at"
+            " its processes. Delegate a memory control group to it (systemd: Delegate=memory), or mount /proc without"
+            " hidepid and leave it CAP_SYS_PTRACE"
+        )
+    return ""
+
+
+def _look_at(first_pid: int) -> Seen:
+    """A trial as it is seen, once all of it is there: for a moment a process may only be becoming another program."""
+    deadline = Deadline.after_ms(_LOOKS_MS)
+    while True:
+        seen = add_up(first_pid)
+        if deadline.is_over or (seen.is_whole and seen.processes >= _LEAST_PROCESSES):
+            return seen
 
 
 def fence_command(
-    command: Command, *, folder: Path, uid: int | None, allows_network: bool, seconds: int, info_fd: int | None = None
+    command: Command,
+    *,
+    folder: Path,
+    uid: int | None,
+    allows_network: bool,
+    seconds: int,
+    filter_fd: int,
+    joining: Path | None,
+    info_fd: int | None = None,
 ) -> list[str]:
     """The program and its arguments that run `command` in `folder` behind every fence.
 
-    `info_fd` is told, as bwrap's JSON, which process is the first behind them.
+    `filter_fd` gives the filter of calls of the kernel, `joining` is the file of its control group, and `info_fd` is
+    told, as bwrap's JSON, which process is the first behind them.
 
     With `uid` the server is root: bwrap makes the fences with root's rights and the command runs as that user. Without,
     bwrap makes a user namespace of its own.
     """
-    shown = [part for path in _SHOWN for part in _show(path)]
+    shown = [part for path in SHOWN for part in _show(path)]
     rights = (
         ["--cap-drop", "ALL", *_caps("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")]
         if uid is not None
         else ["--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns"]
     )
-    network = ["--ro-bind-try", "/etc/resolv.conf", "/etc/resolv.conf", "--ro-bind-try", "/etc/ssl", "/etc/ssl"]
+    network = [part for path in SHOWN_WITH_NETWORK for part in ("--ro-bind-try", path, path)]
     return [
+        *("/bin/sh", "-ec", _BEGIN, "sh", str(joining or "")),
         shutil.which(BWRAP) or BWRAP,
+        *("--seccomp", str(filter_fd)),
         *rights,
         *(("--info-fd", str(info_fd)) if info_fd is not None else ()),
         "--unshare-ipc",

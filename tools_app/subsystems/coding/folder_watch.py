@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Final
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.subsystems.coding.folder_size import Held, find_excess, measure
+from tools_app.subsystems.coding.process_family import list_family
 
 _LEAST_PAUSE_MS: Final = 100
 _FIRST_LOOK_MS: Final = 2_000
@@ -85,7 +85,7 @@ def _measure_unlinked(first_pid: int, folder: Path) -> _Unlinked:
         return _Unlinked(0, frozenset())
     found: dict[int, int] = {}
     hidden = set()
-    for pid in _list_family(first_pid):
+    for pid in list_family(first_pid):
         try:
             with os.scandir(f"/proc/{pid}/fd") as descriptors:
                 for each in descriptors:
@@ -108,15 +108,3 @@ def _is_alive(pid: int) -> bool:
         return "VmSize:" in Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False
-
-
-def _list_family(first_pid: int) -> Iterator[int]:
-    """A process and all that came from it: whoever is left by its parent is taken over by the first of its world."""
-    waiting = [first_pid]
-    while waiting:
-        pid = waiting.pop()
-        yield pid
-        with suppress(OSError):
-            for task in os.listdir(f"/proc/{pid}/task"):
-                with suppress(OSError):
-                    waiting += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split())

@@ -33,6 +33,7 @@ class CodingLimits:
     walked_entries: int = 20_000
     folder_bytes: int = 1024 * 1024 * 1024
     folder_entries: int = 100_000
+    memory_bytes: int = 1024 * 1024 * 1024
 
 
 LIMITS: Final = CodingLimits()

@@ -54,11 +54,15 @@ class EndedBy(StrEnum):
     TIMEOUT = "timeout"
     FLOOD = "flood"
     FULL = "full"
+    MEMORY = "memory"
 
 
 @dataclass(frozen=True, slots=True)
 class RanCommand:
-    """What a command said and how it ended. `left_out` are bytes of output before what is kept; exit -1: killed."""
+    """What a command said and how it ended. `left_out` are bytes of output before what is kept; exit -1: killed.
+
+    `most_memory_bytes` is what all its processes together might take, 0 where that is not bounded here.
+    """
 
     stdout: bytes
     stderr: bytes
@@ -66,6 +70,7 @@ class RanCommand:
     stderr_left_out: int
     exit_code: int
     ended_by: EndedBy
+    most_memory_bytes: int = 0
 
 
 class FileOps(Protocol):

@@ -13,6 +13,7 @@ from tests.coding_agent import CodingAgent, Refused, make_coding_agent
 from tests.tools_app.subsystems.coding.test_six_tools import put
 from tools_app.core.clock import Deadline
 from tools_app.core.taint import Secret
+from tools_app.subsystems.coding.limits import LIMITS
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,14 @@ def test_a_command_reaches_no_network_unless_operator_and_owner_allow_it(coder: 
         assert coder.run(knock)["content"][0]["text"] == "reached"
         # An owner's switch alone opens nothing: the network is that of everybody on this server.
         closed = GolemWorkspaces(
-            tmp_path, key_folder=tmp_path, passphrase=Secret("words"), allows_private=False, allows_network=False
+            tmp_path,
+            key_folder=tmp_path,
+            passphrase=Secret("words"),
+            allows_private=False,
+            allows_network=False,
+            allows_commands=True,
+            memory_bytes=LIMITS.memory_bytes,
+            kept=(),
         )
         with closed.open(golem_id=coder.golem.pk, deadline=Deadline.after_ms(5_000)) as workspace:
             assert workspace.commands.run(knock, timeout_ms=5_000).stdout == b"refused\n"

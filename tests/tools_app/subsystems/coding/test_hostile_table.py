@@ -19,6 +19,7 @@ from tests.architecture.sources import ROOT
 from tests.coding_agent import CodingAgent, Refused
 from tests.tools_app.subsystems.coding.run_commands import TIMEOUT_MS
 from tests.tools_app.subsystems.coding.test_six_tools import put
+from tools_app.subsystems.coding.system_calls import REFUSED
 
 SECRET = "TOP-SECRET"
 NOBODY = 65_534
@@ -79,7 +80,8 @@ TABLE = {
         "room = ctypes.create_string_buffer(8)\n"
         "here, there = Part(ctypes.addressof(room), 8), Part(0x400000, 8)\n"
         "read = libc.process_vm_readv(PID, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)\n"
-        "print('held' if read == -1 and ctypes.get_errno() == 3 and not os.path.exists('/proc/PID/mem') else 'read')"
+        "is_refused = read == -1 and ctypes.get_errno() in (1, 3)\n"
+        "print('held' if is_refused and not os.path.exists('/proc/PID/mem') else 'read')"
     ),
     "a descriptor of a process outside": PTRACE.format(
         body="fd = libc.syscall(434, PID, 0)\nprint('held' if fd == -1 else 'opened')"
@@ -101,6 +103,42 @@ TABLE = {
         body="made = []\ntry:\n    while len(made) < 400:\n        made.append(os.fork())\n"
         "        if not made[-1]: signal.pause()\n"
         "except OSError: pass\nfor each in made: os.kill(each, 9)\nprint('held' if len(made) < 200 else 'made')"
+    ),
+    "a file system in memory of its own": (
+        "mkdir -p m; unshare -Urm sh -c 'mount -t tmpfs none m && echo mounted' 2>/dev/null; rmdir m;"
+        " unshare -U true 2>/dev/null && echo user; unshare -n true 2>/dev/null && echo net; echo held"
+    ),
+    "namespaces by every call that makes them": PTRACE.format(
+        body="for flag in (0x10000000, 0x20000, 0x40000000, 0x20000000, 0x8000000, 0x4000000, 0x2000000, 0x80):\n"
+        "    if libc.unshare(flag) == 0: print('unshared', hex(flag))\n"
+        "    if flag != 0x80:\n"
+        "        made = libc.syscall(56, flag | 17, 0, 0, 0, 0)\n"
+        "        if made == 0: os._exit(0)\n"
+        "        if made != -1: print('cloned', hex(flag))\n"
+        "args = (ctypes.c_uint64 * 11)(0x10000000, 0, 0, 0, 17)\n"
+        "made = libc.syscall(435, args, 88)\n"
+        "if made == 0: os._exit(0)\n"
+        "print('held' if made == -1 and ctypes.get_errno() == 38 else 'cloned')"
+    ),
+    "calls of the kernel that no command makes": PTRACE.format(
+        body=f"for number in {sorted(number for numbers in REFUSED.values() for number in numbers)}:\n"
+        "    ctypes.set_errno(0)\n"
+        "    if libc.syscall(number, 0, 0, 0, 0, 0, 0) != -1 or ctypes.get_errno() != 1: print('made', number)\n"
+        "for number in (451, 463, 511, 0x40000000 + 39):\n"
+        "    if libc.syscall(number, 0, 0, 0, 0, 0, 0) != -1 or ctypes.get_errno() != 38: print('made', number)\n"
+        "print('held')"
+    ),
+    "calls in the way of another processor": PTRACE.format(
+        body="import mmap\ncode = mmap.mmap(-1, 4096, prot=7)\ncode.write(bytes.fromhex('b814000000cd80c3'))\n"
+        "call = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))\n"
+        "child = os.fork()\n"
+        "if child == 0: os._exit(1 if call() > 0 else 0)\n"
+        "print('held' if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 1 else 'made')"
+    ),
+    "sockets that know no network namespace": (
+        'python3 -c "import socket\nfor family in (40, 38, 17, 29, 31, 44):\n'
+        "  try: socket.socket(family, socket.SOCK_DGRAM); print('opened', family)\n"
+        "  except OSError as error: error.errno == 97 or print(family, error)\nprint('held')\""
     ),
     "more memory than there may be": "python3 -c 'bytearray(3 << 30)' 2>/dev/null && echo taken; echo held",
 }
@@ -148,10 +186,13 @@ def test_no_known_way_leads_out_of_a_command(coder: CodingAgent, outside: Outsid
     assert [block["text"] for block in told["content"]] == ["held"]
 
 
-def run_as_nobody(commands: dict[str, str], *before: str) -> dict[str, str]:
-    """What each command says behind the fences of a server that is not root's; `before` stands before its python."""
+def run_as_nobody(commands: dict[str, str], *before: str, as_root: bool = False) -> dict[str, str]:
+    """What each command says behind the fences of a server that is not root's; `before` stands before its python.
+
+    With `as_root` it is root's, if this process is.
+    """
     user = ["--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
-    become = ["setpriv", *user] if os.geteuid() == 0 else []
+    become = ["setpriv", *user] if os.geteuid() == 0 and not as_root else []
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made) / "work"
         folder.mkdir()

@@ -146,7 +146,9 @@ def test_the_page_says_which_fences_hold_and_keeps_to_its_owner(
     page = mine.get(url).content.decode()
     assert page.count(">holds<") + page.count(">does not hold<") >= len(find_fences().describe())
     assert theirs.get(url).status_code == 404
-    monkeypatch.setattr("archetypes_app.admin.coding.find_fences", lambda: Fences(False, True, "bwrap is missing"))
+    monkeypatch.setattr(
+        "tools_app.subsystems.coding.fences.find_fences", lambda: Fences(False, True, "bwrap is missing")
+    )
     assert "No command is run on this server: bwrap is missing." in mine.get(url).content.decode()
 
 

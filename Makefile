@@ -21,7 +21,7 @@ RESET := $(PYTHON) -I golem_project/embedded/reset.py
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/var/cache/python
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help python setup run demo test test-fast check bench proof audit updates clean reset
+.PHONY: help python setup run demo test test-fast check bench proof audit lock updates clean reset
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | while IFS='|' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
@@ -71,8 +71,11 @@ audit: setup ## ask for known vulnerabilities of every package; one that nothing
 	@$(PY) -m uv tool run --from $(PIP_AUDIT) pip-audit --strict --disable-pip --no-deps -r requirements.txt -r constraints.txt
 	@for client in clients/*/package-lock.json; do echo "$$client"; npm audit --prefix "$$(dirname "$$client")" --package-lock-only; done
 
-updates: setup ## packages of which there is a newer version than the locked one
-	@$(PY) -m uv pip list --outdated --python $(PY)
+lock: setup ## write packages.lock, the hashes of what requirements.txt and constraints.txt name; refuses the youngest
+	@$(PY) -m golem_project.embedded.lock_packages
+
+updates: setup ## packages of which there is a newer version than the locked one, published at least 7 days ago
+	@$(PY) -m uv pip list --outdated --exclude-newer '7 days' --python $(PY)
 
 clean: python ## remove what set-up made
 	@$(RESET) clean

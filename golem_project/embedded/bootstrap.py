@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -23,9 +24,9 @@ VENV_PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "golem-setup.stamp"
 REQUIREMENTS = CHECKOUT / "requirements.txt"
 CONSTRAINTS = CHECKOUT / "constraints.txt"
+LOCK = CHECKOUT / "packages.lock"
 FIRST_PYTHON = (3, 11)
 SYSTEM_PYTHON = Path("/usr/bin/python3")
-UV = "uv==0.13.8"
 SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 DOWNLOAD_MB = 300
 LEAST_FREE_MB = 3_000
@@ -101,7 +102,8 @@ def require_machine() -> None:
 def wanted_stamp() -> str:
     """What the environment depends on: the locked packages, the Python, and its own place (scripts hold the path)."""
     digest = hashlib.sha256()
-    for part in (REQUIREMENTS.read_bytes(), CONSTRAINTS.read_bytes(), sys.version.encode(), str(VENV).encode()):
+    locked = (REQUIREMENTS.read_bytes(), CONSTRAINTS.read_bytes(), LOCK.read_bytes())
+    for part in (*locked, sys.version.encode(), str(VENV).encode()):
         digest.update(hashlib.sha256(part).digest())
     return digest.hexdigest()
 
@@ -150,17 +152,25 @@ def make_environment() -> None:
 
 
 def install_packages() -> None:
-    """Everything in requirements.txt at the versions of constraints.txt."""
-    count = sum(1 for line in CONSTRAINTS.read_text().splitlines() if line.strip() and not line.startswith("#"))
+    """Everything in packages.lock; a file that has none of the hashes there is not installed."""
+    blocks = re.findall(r"^[a-z0-9].*\n(?: .*\n?)*", LOCK.read_text(), re.MULTILINE)
+    count = len(blocks)
     say(f"installing {count} packages from PyPI (downloads about {DOWNLOAD_MB} MB, less what uv has in its cache)")
-    locked = ["-r", str(REQUIREMENTS), "-c", str(CONSTRAINTS)]
-    offline = "the packages could not be installed, see above. Fix: check the connection to pypi.org, then again."
+    locked = ["--require-hashes", "-r", str(LOCK)]
+    uv_alone = VENV / "uv.lock"
+    uv_alone.write_text("".join(block for block in blocks if block.startswith("uv==")))
+    offline = (
+        "the packages could not be installed, see above. Fix: check the connection to pypi.org, then again; a file with"
+        " another hash than packages.lock has is not what was locked."
+    )
     pip = [str(VENV_PYTHON), "-m", "pip"]
     uv = [str(VENV_PYTHON), "-m", "uv", "pip", "install", "--python", str(VENV_PYTHON)]
     if SYSTEM_CERTIFICATES.exists():
         # Its own list of authorities knows nothing of a company's proxy.
         uv.append("--system-certs")
-    if succeeds([*pip, "install", "--quiet", "--disable-pip-version-check", UV]) and succeeds([*uv, *locked]):
+    if succeeds(
+        [*pip, "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(uv_alone)]
+    ) and succeeds([*uv, *locked]):
         return
     # pip is slower, but follows the machine's own pip.conf: mirrors, proxies, certificates.
     say("uv could not do it, going on with pip (a minute or two)")

@@ -34,6 +34,7 @@ _LAYOUT = {
     "requirements.txt",
     "requirements-turbo.txt",
     "constraints.txt",
+    "packages.lock",
     "pyproject.toml",
     "Makefile",
     "compose.yaml",

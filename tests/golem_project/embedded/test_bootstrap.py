@@ -23,6 +23,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with nothing installed yet, for the functions of the module."""
     (tmp_path / "requirements.txt").write_text("django==5.2.19\n")
     (tmp_path / "constraints.txt").write_text("# locked\ndjango==5.2.19\n")
+    (tmp_path / "packages.lock").write_text("# locked\ndjango==5.2.19 \\\n    --hash=sha256:00\n")
     for name, path in {
         "CHECKOUT": "",
         "VENV": ".venv",
@@ -30,6 +31,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "STAMP": ".venv/golem-setup.stamp",
         "REQUIREMENTS": "requirements.txt",
         "CONSTRAINTS": "constraints.txt",
+        "LOCK": "packages.lock",
     }.items():
         monkeypatch.setattr(bootstrap, name, tmp_path / path)
     return tmp_path
@@ -51,7 +53,7 @@ def _time_of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-@pytest.mark.parametrize("file", ["requirements.txt", "constraints.txt"])
+@pytest.mark.parametrize("file", ["requirements.txt", "constraints.txt", "packages.lock"])
 def test_a_change_of_the_locked_packages_is_noticed(checkout: Path, file: str) -> None:
     (checkout / ".venv" / "bin").mkdir(parents=True)
     (checkout / ".venv" / "bin" / "python").touch()

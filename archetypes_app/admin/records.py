@@ -23,6 +23,7 @@ from tools_app.admin.display import QUOTED, show_age, show_badge, show_hex, show
 from tools_app.admin.read_only import PlainAdmin, ReadOnlyAdminMixin
 from tools_app.core import audit_log
 from tools_app.core.models import AuditEntry, AuditHead, OutboxEvent
+from tools_app.core.page_through import page_through
 
 
 class GolemIdScopedAdmin(ReadOnlyAdminMixin, PlainAdmin):
@@ -163,7 +164,7 @@ class PhaseTransitionAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 def _verify_chain(head: AuditHead) -> str | None:
     """What is wrong with one chain, its missing end included; None when it holds."""
     entries = AuditEntry.objects.filter(golem_id=head.golem_id).order_by("seq")
-    broken = audit_log.find_broken_link(entries.iterator(chunk_size=1_000))
+    broken = audit_log.find_broken_link(page_through(entries, by=("seq",)))
     if broken is not None:
         return f"entry {broken.seq}: {broken.reason}"
     last = entries.last()

@@ -32,9 +32,9 @@ DOWNLOAD_MB = 300
 LEAST_FREE_MB = 3_000
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER_PACKAGES = ("chromium", "fonts-liberation")
-# Fences around golems' commands, and a server for the tests of commands elsewhere: each program with its package.
+# Fences around golems' commands; servers for the tests of commands elsewhere and of a pooler: program and package.
 FENCE_PACKAGES = {"bwrap": "bubblewrap"}
-TEST_PACKAGES = {"sshd": "openssh-server"}
+TEST_PACKAGES = {"sshd": "openssh-server", "pgbouncer": "pgbouncer"}
 # What the pages' modules in C and Rust are compiled with, in tests.
 COMPILER_PACKAGES = {
     "clang": "clang",
@@ -221,7 +221,7 @@ def provide_fences(*, for_tests: bool) -> None:
     """Install what fences commands in, where that is allowed; without it golems run no command on this machine."""
     provide_packages(FENCE_PACKAGES, "golems run no commands on this machine")
     if for_tests:
-        provide_packages(TEST_PACKAGES, "tests of SSH are not run")
+        provide_packages(TEST_PACKAGES, "tests of SSH or of a pooler are not run")
         provide_packages(COMPILER_PACKAGES, "tests of modules in C and Rust are not run")
 
 

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -34,16 +33,6 @@ _HEADER: Final = """\
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Lock:
-    """What packages.lock holds: a digest of its inputs, two moments, and each package with version and hashes."""
-
-    inputs: str
-    locked_at: datetime
-    published_before: datetime
-    packages: dict[str, tuple[str, frozenset[str]]]
-
-
 def main() -> int:
     """Lock, or say why not."""
     now = datetime.now(UTC).replace(microsecond=0)
@@ -61,7 +50,7 @@ def main() -> int:
                 "name it with its reason in [tool.golem.young-packages] of pyproject.toml\n"
             )
             return 1
-        blocks = [block for block in _split(made.read_text(encoding="utf-8")) if _is_for_here(block)]
+        blocks = [block for block in split_blocks(made.read_text(encoding="utf-8")) if _is_for_here(block)]
     header = _HEADER.format(inputs=digest_inputs(), now=now.isoformat(), before=before.isoformat())
     LOCK.write_text(header + "".join(blocks), encoding="utf-8")
     sys.stderr.write(f"lock: {len(blocks)} packages in {LOCK.name}\n")
@@ -87,23 +76,7 @@ def read_young() -> dict[str, str]:
     return young
 
 
-def read_lock() -> Lock:
-    """The lock as it stands."""
-    text = LOCK.read_text(encoding="utf-8")
-    told = dict(re.findall(r"^# ([a-z ]+): (\S+)$", text, re.MULTILINE))
-    packages = {}
-    for block in _split(text):
-        name, version = re.split("==| ", block, maxsplit=2)[:2]
-        packages[name] = (version, frozenset(re.findall(r"--hash=(sha256:[0-9a-f]{64})", block)))
-    return Lock(
-        told["inputs"],
-        datetime.fromisoformat(told["locked at"]),
-        datetime.fromisoformat(told["published before"]),
-        packages,
-    )
-
-
-def _split(text: str) -> list[str]:
+def split_blocks(text: str) -> list[str]:
     """One block for each package: its line, then a line for each hash."""
     return re.findall(r"^[a-z0-9][^#\n]*\n(?: .*\n?)*", text, re.MULTILINE)
 

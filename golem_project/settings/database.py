@@ -15,6 +15,9 @@ DATABASES["default"]["ENGINE"] = "golem_project.pooled_postgresql"
 DATABASES["default"]["ATOMIC_REQUESTS"] = False  # no transaction may be open across a network call
 DATABASES["default"]["CONN_MAX_AGE"] = 0  # the pool keeps connections, not Django
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # the pool hands out none that a restarted server closed
+# A cursor of the server outlives its statement, and a pooler may hand the connection on in between. Many rows are read
+# page by page.
+DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 DATABASES["default"].setdefault("OPTIONS", {})
 DATABASES["default"]["OPTIONS"].update(
     {

@@ -18,9 +18,9 @@ from django.conf import settings
 from memory_app.archive_file import SUFFIX, Archive, write_archive
 from memory_app.models import Episode, Insight, Strategy
 from tools_app.core import audit_log
+from tools_app.core.page_through import page_through
 from tools_app.core.taint import DataSink, TaintLabel, clean_for
 
-_CHUNK = 1_000
 EPISODE_COLUMNS = (
     "chain_id",
     "tool_name",
@@ -139,15 +139,14 @@ def archive_folder(golem_id: UUID) -> Path:
 
 
 def _list_rows(golem_id: UUID, include_decayed: bool, min_percent: int) -> Iterator[dict[str, Any]]:
-    episodes = Episode.objects.filter(golem_id=golem_id, is_quarantined=False).order_by("occurred_at", "pk")
-    insights = Insight.objects.filter(
-        golem_id=golem_id, is_quarantined=False, confidence_percent__gte=min_percent
-    ).order_by("pk")
+    episodes = Episode.objects.filter(golem_id=golem_id, is_quarantined=False)
+    insights = Insight.objects.filter(golem_id=golem_id, is_quarantined=False, confidence_percent__gte=min_percent)
     if not include_decayed:
         episodes, insights = episodes.filter(archived_at__isnull=True), insights.filter(archived_at__isnull=True)
-    for found in episodes.values("pk", "origin_id", "occurred_at", *EPISODE_COLUMNS).iterator(chunk_size=_CHUNK):
+    known = episodes.values("pk", "origin_id", "occurred_at", *EPISODE_COLUMNS)
+    for found in page_through(known, by=("occurred_at", "pk")):
         yield _describe("episode", found, occurred_at=found["occurred_at"].isoformat())
-    for found in insights.values("pk", "origin_id", *INSIGHT_COLUMNS).iterator(chunk_size=_CHUNK):
+    for found in page_through(insights.values("pk", "origin_id", *INSIGHT_COLUMNS), by=("pk",)):
         yield _describe("insight", found)
 
 

@@ -12,8 +12,8 @@ from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord
 from permits_app.performance.nav_parts import PARTS
 from permits_app.words.move_words import describe_move
+from tools_app.core.page_through import page_through
 
-_CHUNK: Final = 1_000
 Row = Mapping[str, object]
 
 
@@ -27,8 +27,7 @@ class Export:
 
 def list_permits(golem: Golem) -> Iterator[Row]:
     """Every permit there ever was, whatever became of it."""
-    rows = ActionPermit.objects.filter(golem=golem).order_by("created_at", "pk")
-    for permit in rows.iterator(chunk_size=_CHUNK):
+    for permit in page_through(ActionPermit.objects.filter(golem=golem), by=("created_at", "pk")):
         yield {
             "permit_id": permit.pk,
             "opened_at": permit.created_at.isoformat(),
@@ -46,8 +45,8 @@ def list_permits(golem: Golem) -> Iterator[Row]:
 
 def list_outcomes(golem: Golem) -> Iterator[Row]:
     """What was judged of each permit that ran; what a rollback of the chain took back stands there with its time."""
-    rows = OutcomeRecord.objects.filter(permit__golem=golem).select_related("permit").order_by("created_at", "pk")
-    for outcome in rows.iterator(chunk_size=_CHUNK):
+    rows = OutcomeRecord.objects.filter(permit__golem=golem).select_related("permit")
+    for outcome in page_through(rows, by=("created_at", "pk")):
         yield {
             "permit_id": outcome.permit_id,
             "judged_at": outcome.created_at.isoformat(),
@@ -64,8 +63,8 @@ def list_outcomes(golem: Golem) -> Iterator[Row]:
 
 def list_profit(golem: Golem) -> Iterator[Row]:
     """Each kept measure of its value, and what made the difference to the one before."""
-    rows = NavSnapshot.objects.filter(golem=golem).defer("state", "holdings").order_by("at")
-    for row in rows.iterator(chunk_size=_CHUNK):
+    rows = NavSnapshot.objects.filter(golem=golem).defer("state", "holdings")
+    for row in page_through(rows, by=("at", "pk")):
         parts: dict[str, Any] = {f"{name}_usd": to_usd(int(row.parts.get(name, 0))) for name in PARTS}
         yield {
             "at": row.at.isoformat(),

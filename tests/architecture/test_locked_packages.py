@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,10 +12,35 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from golem_project.embedded import lock_packages
-from golem_project.embedded.lock_packages import OLD_ENOUGH, digest_inputs, read_lock, read_young
+from golem_project.embedded.lock_packages import OLD_ENOUGH, digest_inputs, read_young, split_blocks
 from tests.architecture.sources import ROOT
 
 FIX = "run `make lock` and look at the difference"
+
+
+@dataclass(frozen=True)
+class Lock:
+    """What packages.lock holds: a digest of its inputs, two moments, and each package with version and hashes."""
+
+    inputs: str
+    locked_at: datetime
+    published_before: datetime
+    packages: dict[str, tuple[str, frozenset[str]]]
+
+
+def read_lock() -> Lock:
+    text = (ROOT / "packages.lock").read_text()
+    told = dict(re.findall(r"^# ([a-z ]+): (\S+)$", text, re.MULTILINE))
+    packages = {}
+    for block in split_blocks(text):
+        name, version = re.split("==| ", block, maxsplit=2)[:2]
+        packages[name] = (version, frozenset(re.findall(r"--hash=(sha256:[0-9a-f]{64})", block)))
+    return Lock(
+        told["inputs"],
+        datetime.fromisoformat(told["locked at"]),
+        datetime.fromisoformat(told["published before"]),
+        packages,
+    )
 
 
 def read_pins(name: str) -> dict[str, str]:

@@ -21,9 +21,9 @@ from django.conf import settings
 from tools_app.core.audit_log import BrokenLink, LinkCheck
 from tools_app.core.hashing import canonical_bytes
 from tools_app.core.models import AuditCheckpoint, AuditEntry, AuditHead
+from tools_app.core.page_through import page_through
 
 _DAY = timedelta(days=1)
-_CHUNK = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def verify_stored_chain(golem_id: UUID) -> ChainReport:
 
 def read_entries(golem_id: UUID, *, up_to: int) -> Iterator[AuditEntry]:
     """The golem's entries in order up to number `up_to`, without holding them all in memory."""
-    return AuditEntry.objects.filter(golem_id=golem_id, seq__lte=up_to).order_by("seq").iterator(chunk_size=_CHUNK)
+    return page_through(AuditEntry.objects.filter(golem_id=golem_id, seq__lte=up_to), by=("seq",))
 
 
 def _judge_point(point: AuditCheckpoint, entry_hash: str, trusted_key: str | None) -> BrokenLink | None:

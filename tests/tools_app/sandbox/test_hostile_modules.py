@@ -24,6 +24,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.sandbox.compiling import compile_module
 from tools_app.sandbox.errors import ModuleRefused
+from tools_app.sandbox.instantiations import check_instantiations
 from tools_app.sandbox.interface import HostFunction
 from tools_app.sandbox.limits import CallLimits, limits_of
 from tools_app.sandbox.module_size import most_module_bytes
@@ -352,6 +353,26 @@ def test_an_instance_that_takes_the_hosts_memory_ends_the_process_that_tries_it_
         child = [sys.executable, "-c", lifted, str(len(module))]
         told.append(subprocess.run(child, input=module, capture_output=True, timeout=120, cwd=ROOT).stdout[:12])
     assert told[0] == b'{"ok": true}' and told[1] != b'{"ok": true}'
+
+
+def test_a_component_is_counted_up_to_its_edges_and_refused_beyond() -> None:
+    def nest(depth: int) -> str:
+        return "(component " * depth + ")" * depth
+
+    edges = {
+        "(component (component $e)" + "(instance (instantiate $e))" * 255 + ")": "(instance (instantiate $e))",
+        "(component (component $e) (instance $i (instantiate $e))"
+        + "(instance (instantiate $e))" * 99
+        + '(export "i" (instance $i))'
+        + '(instance (export "e" (instance $i)))' * 9_949
+        + "(instance (instantiate $e)))": "(instance (instantiate $e))",
+        nest(32): "",
+    }
+    for within, more in edges.items():
+        check_instantiations(bytes(wat2wasm(within)))
+        beyond = within[:-1] + more + ")" if more else nest(33)
+        with pytest.raises(ModuleRefused):
+            check_instantiations(bytes(wat2wasm(beyond)))
 
 
 @pytest.mark.parametrize("cut", [9, 40, 200, -30, -1])

@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from tools_app.core import clock
 from tools_app.core.clock import Deadline
 
 _PREFIX: Final = "golem-command-"
@@ -167,5 +168,5 @@ def _remove_left_behind(parent: Path) -> None:
     """Remove groups of a server that was killed; one with a process in it cannot be removed."""
     for path in parent.glob(f"{_PREFIX}*"):
         with suppress(OSError):
-            if time.time() - path.stat().st_mtime > _LEFT_BEHIND_SECONDS:
+            if clock.now().timestamp() - path.stat().st_mtime > _LEFT_BEHIND_SECONDS:
                 path.rmdir()

@@ -87,7 +87,8 @@ def _is_for_here(block: str) -> bool:
     if condition is None:
         return True
     marker = Marker(condition[1])
-    here = {**default_environment(), "sys_platform": "linux", "os_name": "posix", "platform_machine": "x86_64"}
+    here = {name: str(value) for name, value in default_environment().items()}
+    here |= {"sys_platform": "linux", "os_name": "posix", "platform_machine": "x86_64"}
     return any(
         marker.evaluate({**here, "python_version": python, "python_full_version": f"{python}.0"}) for python in _PYTHONS
     )

@@ -94,8 +94,9 @@ def follow_chains(sender: Any = None, **_: Any) -> None:
     """A worker of commits is a candidate to follow the chains too, so that nobody has to start a follower."""
     if _COMMIT_QUEUE in set(sender.app.amqp.queues.consume_from):
         # Loaded with the tasks, once models are there.
-        from permits_app.tasks import start_followers
+        from permits_app.tasks import resume_left_behind, start_followers
 
+        resume_left_behind()
         _following.append(start_followers())
 
 

@@ -29,7 +29,14 @@ from permits_app.actions.reconcile_relays import reconcile_relays
 from permits_app.actions.record_denial import record_preview_denial
 from permits_app.actions.remember import remember_outcome
 from permits_app.actions.rotate_session import rotate_sessions
-from permits_app.actions.sweep import end_outlived, forget_answers, list_unfinished, list_unremembered, sweep_permits
+from permits_app.actions.sweep import (
+    end_outlived,
+    forget_answers,
+    list_left_behind,
+    list_unfinished,
+    list_unremembered,
+    sweep_permits,
+)
 from permits_app.actions.sweep_changes import forget_denials, list_due_changes, list_next_in_line, time_out_changes
 from permits_app.actions.sync_policy_cage import sync_policy_cages
 from permits_app.actions.top_up_gas import top_up_keys
@@ -101,7 +108,7 @@ def sweep_permits_task() -> dict[str, int]:
     expired = sweep_permits(now=now)
     outlived = end_outlived(now=now)
     forget_answers(now=now)
-    unfinished = list_unfinished(now=now)
+    unfinished = list(dict.fromkeys([*list_left_behind(now=now), *list_unfinished(now=now)]))
     for permit_id in unfinished:
         commit_permit_task.apply_async(kwargs={"permit_id": str(permit_id)}, expires=_WAKEUP_LIVES_SECONDS)
     forgotten = list_unremembered(now=now)
@@ -218,6 +225,12 @@ def start_followers() -> Following:
     following = Following([network.chain_id for network in configured_networks()], hand=_hand_seen)
     following.start()
     return following
+
+
+def resume_left_behind() -> None:
+    """Go on, as a worker that just started, with what an ended one of this machine left in the middle."""
+    for permit_id in list_left_behind(now=clock.now()):
+        _hand_seen(permit_id)
 
 
 def open_keys_ahead() -> None:

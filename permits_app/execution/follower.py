@@ -8,7 +8,6 @@ chain's row elects it. User operations are looked for on the chain, as `operatio
 from __future__ import annotations
 
 import logging
-import uuid
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import UNSETTLED
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.holders import is_gone, name_holder
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class Follower:
 
     def __init__(self, chain_id: int, *, hand: Callable[[UUID], None]) -> None:
         self.chain_id = chain_id
-        self.owner = uuid.uuid4().hex
+        self.owner = name_holder()
         self._hand = hand
         self._head: int | None = None
         self._asked: set[int] = set()
@@ -103,9 +103,14 @@ class Follower:
         mine_or_free = Q(owner=self.owner) | Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now)
         rows = ChainWatch.objects.filter(mine_or_free, chain_id=self.chain_id)
         is_held = rows.update(owner=self.owner, lease_expires_at=now + life)
-        if not is_held and not ChainWatch.objects.filter(chain_id=self.chain_id).exists():
-            ChainWatch.objects.bulk_create([ChainWatch(chain_id=self.chain_id)], ignore_conflicts=True)
-            is_held = rows.update(owner=self.owner, lease_expires_at=now + life)
+        if not is_held:
+            watch = ChainWatch.objects.filter(chain_id=self.chain_id).first()
+            if watch is None:
+                ChainWatch.objects.bulk_create([ChainWatch(chain_id=self.chain_id)], ignore_conflicts=True)
+                is_held = rows.update(owner=self.owner, lease_expires_at=now + life)
+            elif is_gone(watch.owner):
+                left = ChainWatch.objects.filter(chain_id=self.chain_id, owner=watch.owner)
+                is_held = left.update(owner=self.owner, lease_expires_at=now + life)
         self._held_until = now + life if is_held else None
         return bool(is_held)
 

@@ -1,8 +1,9 @@
-"""The lease on a commit: which worker works on a permit now. A dead worker's lease runs out and another resumes."""
+"""The lease on a commit: which worker works on a permit now. A dead worker's lease is freed, or runs out, and another
+resumes.
+"""
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -13,8 +14,11 @@ from permits_app.errors import LeaseLost
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, list_states
 from tools_app.core import clock
+from tools_app.core.holders import is_gone, name_holder
 from tools_app.core.prepared import Filled, Prepared
 from tools_app.core.rows import change_rows, fill_change
+
+_BATCH = 200
 
 
 @dataclass(slots=True)
@@ -81,8 +85,21 @@ def take_lease(*, permit_id: UUID, now: datetime) -> Lease | None:
 
 def ask_for_lease(*, permit_id: UUID, now: datetime) -> tuple[Lease, Filled]:
     """The same for whoever sends the statement along with others: the lease is held where that gives a row."""
-    lease = Lease(permit_id=permit_id, owner=uuid.uuid4().hex, ends=now + _length())
+    lease = Lease(permit_id=permit_id, owner=name_holder(), ends=now + _length())
     return lease, _TAKE.fill(permit=permit_id, owner=lease.owner, now=now, ends=lease.ends)
+
+
+def free_left(*, now: datetime) -> list[UUID]:
+    """Free the leases of workers that are gone; their permits, which another worker may take up at once."""
+    held = ActionPermit.objects.filter(
+        status__in=[str(state) for state in UNFINISHED], lease_expires_at__gt=now
+    ).exclude(lease_owner="")
+    left = [(permit_id, owner) for permit_id, owner in held.values_list("pk", "lease_owner")[:_BATCH] if is_gone(owner)]
+    return [
+        permit_id
+        for permit_id, owner in left
+        if ActionPermit.objects.filter(pk=permit_id, lease_owner=owner).update(lease_owner="", lease_expires_at=None)
+    ]
 
 
 def _length() -> timedelta:

@@ -63,7 +63,7 @@ def run_everything(**variables: str) -> Iterator[Everything]:
     log_dir = Path(settings.GOLEM_REPORT_DIR) / "log" / "bench"
     log_dir.mkdir(parents=True, exist_ok=True)
     running = Everything(port=free_port(), log_dir=log_dir)
-    environment = _environment(running.port, variables)
+    environment = environment_of(running.port, variables)
     plans = plan_product(running.port)
     try:
         for plan in plans:
@@ -71,7 +71,7 @@ def run_everything(**variables: str) -> Iterator[Everything]:
                 running.children[plan.name] = start_child(plan.argv, name=plan.name, environment=environment, log=log)
         deadline = clock.Deadline.after_ms(_START_SECONDS * 1000)
         for plan in plans:
-            while not _is_ready(running, plan.name, plan.ready_url):
+            while not is_ready(running, plan.name, plan.ready_url):
                 if deadline.is_over or running.children[plan.name].has_ended():
                     raise RuntimeError(f"{plan.name} did not start; see {log_dir / plan.name}.log")
                 time.sleep(_LOOK_SECONDS)
@@ -84,7 +84,8 @@ def run_everything(**variables: str) -> Iterator[Everything]:
             child.stop(grace_seconds=5.0)
 
 
-def _environment(port: int, variables: Mapping[str, str]) -> dict[str, str]:
+def environment_of(port: int, variables: Mapping[str, str]) -> dict[str, str]:
+    """What a process of the product that a bench starts has in its environment."""
     return {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "golem_project.settings.local",
@@ -95,7 +96,8 @@ def _environment(port: int, variables: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _is_ready(running: Everything, name: str, ready_url: str) -> bool:
+def is_ready(running: Everything, name: str, ready_url: str) -> bool:
+    """Whether a process answers, or says in its log that it is ready."""
     if ready_url:
         return answers_ok(ready_url)
     log = (running.log_dir / f"{name}.log").read_text(errors="replace")

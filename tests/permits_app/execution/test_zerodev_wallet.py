@@ -216,6 +216,11 @@ def test_a_bundler_that_lies_before_the_signature_gets_none(zerodev: ZerodevGole
     assert OutboundTransaction.objects.get().nonce == 0
 
 
+def _change_a_byte(data: str) -> str:
+    """The same hex with the last byte but one changed by a bit."""
+    return f"{data[:-4]}{int(data[-4:-2], 16) ^ 1:02x}{data[-2:]}"
+
+
 def test_another_paymaster_than_the_permits_gets_no_signature(zerodev: ZerodevGolem, settings: Any) -> None:
     settings.GOLEM_ZERODEV_PAYMASTER = zerodev.accounts.paymaster
     for method in ("pm_getPaymasterStubData", "pm_getPaymasterData"):
@@ -225,7 +230,10 @@ def test_another_paymaster_than_the_permits_gets_no_signature(zerodev: ZerodevGo
     zerodev.bundler.twist = {"pm_getPaymasterData": lambda a: {**a, "paymasterPostOpGasLimit": BIG}}
     done = zerodev.live.commit(zerodev.live.preview()["permit_id"])
     assert done["problem"]["code"] == "GAS_LIMIT_REFUSED"
-    zerodev.bundler.twist = {"pm_getPaymasterData": lambda a: {**a, "paymasterData": a["paymasterData"][:-4] + "1b1b"}}
+    # Another signature for sure: one that happens to end in the same bytes would be none.
+    zerodev.bundler.twist = {
+        "pm_getPaymasterData": lambda a: {**a, "paymasterData": _change_a_byte(a["paymasterData"])}
+    }
     done = zerodev.live.commit(zerodev.live.preview()["permit_id"])
     assert done["problem"]["code"] == "SIGNER_UNAVAILABLE" and "FailedOp" in done["problem"]["detail"]
     assert not OutboundTransaction.objects.exists()

@@ -1,0 +1,111 @@
+"""A worker that was killed in the middle of commits: it is known to be gone, and nobody waits for its lease."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connections
+
+from permits_app import tasks
+from permits_app.execution.follower import Follower
+from permits_app.execution.lease import take_lease
+from permits_app.models import ActionPermit, ChainWatch
+from permits_app.models.permit import PermitStatus
+from permits_app.permits.blockage import list_blocked_accounts
+from tests.evm.world import CHAIN_ID
+from tests.live_golem import LiveGolem
+from tools_app.core import clock
+from tools_app.core.holders import is_gone, name_holder
+
+DIE = "def die(*_, **__): os.kill(os.getpid(), signal.SIGKILL)\n"
+BEFORE_SIGNING = "from permits_app.execution import executor\nexecutor.open_signer = die\n"
+BEFORE_SENDING = "from permits_app.execution import executor\nexecutor.send_payload = die\n"
+BEFORE_JUDGING = "from permits_app.actions import commit\ncommit.finish = die\n"
+
+
+def run_elsewhere(script: str) -> subprocess.CompletedProcess[str]:
+    """Another process of the product, with our database and chain."""
+    database = os.environ["DATABASE_URL"].rpartition("/")[0] + "/" + connections["default"].settings_dict["NAME"]
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", "import os, signal, django\ndjango.setup()\n" + script],
+        env={**os.environ, "DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "golem_project.settings.test"},
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+
+
+def sweep(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
+    """What the sweep hands to workers."""
+    handed: list[UUID] = []
+
+    def enqueue(*, kwargs: dict[str, Any], **_: Any) -> None:
+        handed.append(UUID(kwargs["permit_id"]))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tasks.commit_permit_task, "apply_async", enqueue)
+        patched.setattr(tasks.remember_outcomes_task, "delay", lambda **_: None)
+        tasks.sweep_permits_task.run()
+    return handed
+
+
+@pytest.mark.parametrize("where", [BEFORE_SIGNING, BEFORE_SENDING, BEFORE_JUDGING])
+def test_what_a_killed_worker_left_is_handed_on_with_the_next_sweep_and_not_when_its_lease_ends(
+    shared_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    permit_id = shared_golem.preview()["permit_id"]
+    shared_golem.start(permit_id)
+    work = (
+        "from permits_app.actions.commit import commit_permit\nfrom uuid import UUID\n"
+        f"commit_permit(permit_id=UUID('{permit_id}'))\n"
+    )
+    done = run_elsewhere(DIE + where + work)
+    assert done.returncode == -9, done.stderr
+    left = shared_golem.permit(permit_id)
+    assert left.lease_expires_at is not None and left.lease_expires_at > clock.now() + timedelta(seconds=5)
+    assert sweep(monkeypatch) == [UUID(permit_id)]
+    shared_golem.work(permit_id)
+    assert shared_golem.permit(permit_id).status == PermitStatus.COMMITTED
+    assert shared_golem.mined_nonce() == 2
+    # Nobody behind it waited for anything.
+    other = shared_golem.preview(amount="77000000")["permit_id"]
+    assert shared_golem.commit(other)["status"] == PermitStatus.COMMITTED
+    assert list_blocked_accounts(now=clock.now() + timedelta(hours=1)) == []
+
+
+def test_a_lease_of_a_worker_that_lives_is_left_alone(shared_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:
+    permit_id = shared_golem.preview()["permit_id"]
+    shared_golem.start(permit_id)
+    lease = take_lease(permit_id=UUID(permit_id), now=clock.now())
+    assert lease is not None and sweep(monkeypatch) == []
+    assert ActionPermit.objects.get(pk=permit_id).lease_owner == lease.owner
+    lease.release()
+
+
+def test_a_lease_of_another_machine_runs_out_by_itself(
+    shared_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    permit_id = shared_golem.preview()["permit_id"]
+    shared_golem.start(permit_id)
+    assert take_lease(permit_id=UUID(permit_id), now=clock.now()) is not None
+    ActionPermit.objects.filter(pk=permit_id).update(lease_owner="0123456789ab-1-1-0123456789abcdef")
+    assert sweep(monkeypatch) == []
+    assert not is_gone(name_holder()) and not is_gone("") and not is_gone("something-else")
+
+
+def test_a_killed_follower_is_followed_at_once(shared_golem: LiveGolem) -> None:
+    look = (
+        "from permits_app.execution.follower import Follower\nfrom tools_app.core import clock\n"
+        f"Follower({CHAIN_ID}, hand=lambda _: None).look(now=clock.now())\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert run_elsewhere(look).returncode == -9
+    watch = ChainWatch.objects.get(chain_id=CHAIN_ID)
+    assert watch.lease_expires_at is not None and watch.lease_expires_at > clock.now()
+    assert Follower(CHAIN_ID, hand=lambda _: None).look(now=clock.now()).is_ours

@@ -13,6 +13,8 @@ _MOST_STATEMENTS = 250
 _LONGER: dict[str, str] = {
     "permits_app/errors.py": "one list of the codes that an agent can meet here, to be read as one",
     "permits_app/safety/hooks/simulator.py": "one judgement after the other about the same run, in their order",
+    "tests/permits_app/execution/test_lost_sequences.py": "one kind: every way in which a call of a plan is lost",
+    "tests/golem_project/world/test_chain.py": "one chain's life: started, kept, killed under load, started again",
     "permits_app/relayer.py": "one key's life: what it may send, what it sent, and what became of it",
     "tests/concurrency/test_every_task_twice.py": "one table: every task, and what holds when it ran twice",
     "permits_app/actions/halt.py": "one halt from its order to its report, step after step",

@@ -32,7 +32,6 @@ from permits_app.actions.rotate_session import rotate_sessions
 from permits_app.actions.sweep import (
     end_outlived,
     forget_answers,
-    list_left_behind,
     list_unfinished,
     list_unremembered,
     sweep_permits,
@@ -44,6 +43,7 @@ from permits_app.actions.try_policy import run_trial
 from permits_app.actions.watch_safes import watch_safes
 from permits_app.custody.session_keys import follow_sessions
 from permits_app.execution.following import Following
+from permits_app.execution.lease import free_left
 from permits_app.execution.opening_keys import open_recent_keys
 from permits_app.execution.reconcile import list_reopened, reconcile_transactions
 from permits_app.models.permit import PermitStatus
@@ -108,7 +108,7 @@ def sweep_permits_task() -> dict[str, int]:
     expired = sweep_permits(now=now)
     outlived = end_outlived(now=now)
     forget_answers(now=now)
-    unfinished = list(dict.fromkeys([*list_left_behind(now=now), *list_unfinished(now=now)]))
+    unfinished = list(dict.fromkeys([*free_left(now=now), *list_unfinished(now=now)]))
     for permit_id in unfinished:
         commit_permit_task.apply_async(kwargs={"permit_id": str(permit_id)}, expires=_WAKEUP_LIVES_SECONDS)
     forgotten = list_unremembered(now=now)
@@ -229,7 +229,7 @@ def start_followers() -> Following:
 
 def resume_left_behind() -> None:
     """Go on, as a worker that just started, with what an ended one of this machine left in the middle."""
-    for permit_id in list_left_behind(now=clock.now()):
+    for permit_id in free_left(now=clock.now()):
         _hand_seen(permit_id)
 
 

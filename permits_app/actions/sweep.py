@@ -13,7 +13,6 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from permits_app.actions.commit import commit_permit
 from permits_app.actions.expire import expire_lapsed
-from permits_app.execution.lease import free_left
 from permits_app.models import ActionPermit, IdempotencyRecord, OutboundTransaction, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import UNSETTLED, TransactionState
@@ -27,11 +26,6 @@ _MEMORY_WINDOW = timedelta(days=1)
 _MEMORY_GRACE = timedelta(seconds=20)
 _BATCH = 50
 _PAYLOADS = OutboundTransaction.objects.filter(permit=OuterRef("pk"))
-
-
-def list_left_behind(*, now: datetime) -> list[UUID]:
-    """Permits whose worker is gone in the middle of them; freed, so that the next one goes on at once."""
-    return free_left(now=now)
 
 
 def sweep_permits(*, now: datetime) -> int:

@@ -86,7 +86,7 @@ class StopPages:
         return self._stop(request, [golem], str(admin.page_of(golem)))
 
     def _stop(self, request: HttpRequest, golems: Sequence[Golem], back_url: str) -> HttpResponse:
-        form = StopForm(request.POST or None)
+        form = StopForm(request.POST if request.method == "POST" else None)
         wanted = set(request.POST.getlist("golems")) if request.method == "POST" else None
         # On the page of one golem there is nothing to choose.
         chosen = [golem for golem in golems if wanted is None or len(golems) == 1 or str(golem.pk) in wanted]

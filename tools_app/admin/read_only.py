@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
 
 from tools_app.admin.saved_filters import SavedFiltersMixin
 
@@ -17,6 +21,29 @@ class PlainAdmin(SavedFiltersMixin):
     list_filter_submit = False
     compressed_fields = True
     empty_text = ""  # what an empty list says instead of "nothing yet": where its rows come from
+
+    def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+        """Deleting what is ticked is one transaction, as deleting one row is: its locks and its audit entries are.
+
+        What was ticked and cannot be a row of this list is left out.
+        """
+        ticked = request.POST.getlist(ACTION_CHECKBOX_NAME)
+        possible = [key for key in ticked if self._can_be_key(key)]
+        if possible != ticked:
+            data = request.POST.copy()
+            data.setlist(ACTION_CHECKBOX_NAME, possible)
+            request.POST = data  # type: ignore[assignment]  # Django's own actions read it once more
+        if request.POST.get("action") != "delete_selected":
+            return super().response_action(request, queryset)
+        with transaction.atomic():
+            return super().response_action(request, queryset)
+
+    def _can_be_key(self, key: str) -> bool:
+        try:
+            self.model._meta.pk.to_python(key)
+        except ValidationError:
+            return False
+        return True
 
 
 class ReadOnlyAdminMixin:

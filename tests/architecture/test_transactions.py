@@ -21,6 +21,7 @@ _WITHOUT = {
     "archetypes_app/admin/effects.py:_rehearse": "a page saved for a moment and taken back; its owner sends it again",
     "memory_app/augment.py:_ask": "reads, and goes back to its savepoint",
     "memory_app/retrieval.py:retrieve_episodes": "reads under settings of its own, and waits for no lock",
+    "tools_app/admin/read_only.py:response_action": "messages of the page are told in it; its person presses it again",
 }
 
 

@@ -47,6 +47,7 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("permits_app", "spendentry"): ("view",),
     ("permits_app", "standingallowance"): ("view",),
     ("permits_app", "pendingrequest"): ("view",),
+    ("permits_app", "safeopening"): ("view",),
     ("permits_app", "signedpromise"): ("view",),
     ("permits_app", "spendinglimits"): ("view", "add", "change"),
     ("permits_app", "venuetrust"): ("view", "change"),

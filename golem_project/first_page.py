@@ -26,6 +26,7 @@ from archetypes_app.set_apart import read_set_apart, shorten_names
 from permits_app.admin.golem_page import PermitLine, describe_permits, meter_day
 from permits_app.admin.golem_state import GolemState, read_states
 from permits_app.admin.meter import Meter
+from permits_app.admin.opening_lines import list_opening_lines
 from permits_app.admin.portfolio_card import PositionSum, read_kept, sign_usd, sum_up_positions
 from permits_app.admin.refusals import RefusalLine, count_refusals, list_refusals
 from permits_app.admin.request_lines import name_request, say_held
@@ -158,7 +159,7 @@ def build_board(user: Any, *, now: datetime, is_with_apart: bool = False) -> Boa
         may_add=bool(user.has_perm("archetypes_app.add_golem")),
         owned=_sum_up(rows, states, worths),
         inbox=build_inbox(user, now=now),
-        needs=_list_needs(_list_unknown(user, seen), waiting, now),
+        needs=(*_list_open_safes(seen, now), *_list_needs(_list_unknown(user, seen), waiting, now)),
         refusals=list_refusals(denied, now=now, most=SHOWN_REFUSALS),
         refused=count_refusals(denied, now=now),
         stuck=stuck,
@@ -191,6 +192,20 @@ def _sum_up(rows: list[Golem], states: dict[Any, GolemState], worths: dict[Any, 
 def _list_unknown(user: Any, seen: QuerySet[Golem]) -> QuerySet[ActionPermit]:
     permits = ActionPermit.objects.filter(status=PermitStatus.UNKNOWN)
     return permits if is_operator(user) else permits.filter(golem__in=seen)
+
+
+def _list_open_safes(seen: QuerySet[Golem], now: datetime) -> tuple[NeedLine, ...]:
+    """Safes that anybody can empty, before everything else."""
+    return tuple(
+        NeedLine(
+            "Its Safe can be emptied by anybody" if line.is_open else "Its Safe is one step from open to anybody",
+            line.sentence,
+            line.url,
+            line.golem.name,
+            show_age(line.since, now=now),
+        )
+        for line in list_opening_lines(seen)
+    )
 
 
 def _list_needs(

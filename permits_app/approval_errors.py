@@ -50,6 +50,15 @@ class ChangeUnchanged(GolemError):
     title = "Nothing would change"
 
 
+class SafeStandsOpen(GolemError):
+    """Anybody acts for the golem's Safe through its fallback, or would after one more step."""
+
+    code = "SAFE_STANDS_OPEN"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "The Safe stands open"
+
+
 class TooManyChanges(GolemError):
     """The agent has as many open requests of this tier as it may."""
 

@@ -19,6 +19,7 @@ from permits_app.actions.announce import execute_announced, list_due_announcemen
 from permits_app.actions.apply_cage_changes import apply_cage_changes
 from permits_app.actions.commit_in_turn import commit_in_turn
 from permits_app.actions.execute_change import execute_change
+from permits_app.actions.find_openings import find_openings
 from permits_app.actions.follow_deaths import follow_deaths
 from permits_app.actions.follow_phase import follow_phases
 from permits_app.actions.follow_promises import follow_promises
@@ -61,7 +62,8 @@ _RETRY_SECONDS = 1.1
 # A wake-up that was not looked at for this long is sent again by then.
 _WAKEUP_LIVES_SECONDS = 10
 _ALONE = {
-    name: threading.Lock() for name in ("cage changes", "sessions", "reconciler", "requests", "promises", "deaths")
+    name: threading.Lock()
+    for name in ("cage changes", "sessions", "reconciler", "requests", "promises", "deaths", "openings")
 }
 
 
@@ -212,6 +214,12 @@ def follow_promises_task() -> dict[str, int]:
 def commit_deaths_task() -> dict[str, int]:
     """Announce the end of golems without life left, and go one step on with those that are due."""
     return _run_alone("deaths", lambda: follow_deaths(now=clock.now()))
+
+
+@shared_task(ignore_result=True)
+def commit_openings_task() -> dict[str, int]:
+    """Look whether anybody can act for a Safe of a golem, tell its owners, and prepare what they sign to close it."""
+    return _run_alone("openings", lambda: find_openings(now=clock.now()))
 
 
 @shared_task(ignore_result=True)

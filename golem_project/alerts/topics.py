@@ -104,6 +104,7 @@ TOPICS: Final[Mapping[str, Topic]] = {
             " for it; if that was not them, the password is known to others and has to be changed",
             E.ACCOUNT_STOPPED: "the account of somebody with a part in it is not active any more: {outcome}",
             E.ACCOUNT_BACK: "the account of somebody with a part in it is active again: {outcome}",
+            E.SAFE_OPEN: "{danger}; sign the request that closes it, or move what the Safe holds",
             E.PASSKEY_COPIED: "a passkey of somebody who decides for it may have been copied; it counts no more",
             E.SECOND_FACTOR_CHANGED: "the second factors of somebody who decides for it changed: {change}",
         },

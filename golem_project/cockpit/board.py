@@ -28,6 +28,7 @@ from permits_app.admin.exit_lines import ExitLine, list_halt_exits
 from permits_app.admin.golem_page import build_meters, meter_day
 from permits_app.admin.golem_state import read_state, read_states, say_contract
 from permits_app.admin.meter import Meter
+from permits_app.admin.opening_lines import OpeningLine, list_opening_lines
 from permits_app.admin.portfolio_card import (
     Change,
     PortfolioCard,
@@ -101,6 +102,7 @@ class Cockpit:
     chain: str
     state: SafeString
     contract_notice: str
+    openings: tuple[OpeningLine, ...]
     vitality: str
     vitality_parts: tuple[tuple[str, int], ...]
     worth: str
@@ -174,6 +176,7 @@ def build_cockpit(golem: Golem, *, now: datetime, span: Span = Span.ALL) -> Cock
         chain=format_chain(golem.home_chain_id),
         state=state.show(),
         contract_notice=say_contract(state),
+        openings=list_opening_lines([golem]),
         vitality=_show_vitality(record),
         vitality_parts=_list_parts(record),
         worth=show_worth(worth),

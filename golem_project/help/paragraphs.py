@@ -83,6 +83,7 @@ PARAGRAPHS: Final[Mapping[str, tuple[str, str]]] = {
     "admin:permits_app_outcomerecord": ("concepts", "outcome"),
     "admin:permits_app_pendingrequest": ("concepts", "request"),
     "admin:permits_app_policycage": ("policy-cage", ""),
+    "admin:permits_app_safeopening": ("accounts", ""),
     "admin:permits_app_signedpromise": ("concepts", "request"),
     "admin:permits_app_signingkey": ("accounts", ""),
     "admin:permits_app_spendentry": ("concepts", "permit"),

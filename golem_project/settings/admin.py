@@ -87,6 +87,7 @@ MACHINERY: list[dict[str, Any]] = [
         "items": [
             _link("Cages", "shield", "permits_app.policycage"),
             _link("Cages on chain", "link", "permits_app.cagemirror"),
+            _link("Safes that stand open", "lock_open_right", "permits_app.safeopening"),
             _link("Signing keys", "key", "permits_app.signingkey"),
             _link("Spends", "payments", "permits_app.spendentry"),
             _link("Standing allowances", "lock_open", "permits_app.standingallowance"),

@@ -86,6 +86,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "options": {"expires": 15},
     },
     "stop-accounts": {"task": "golem_project.people.tasks.stop_accounts_task", "schedule": 5.0},
+    "find-openings": {
+        "task": "permits_app.tasks.commit_openings_task",
+        "schedule": 15.0,
+        "options": {"expires": 15},
+    },
     "sweep-changes": {"task": "permits_app.tasks.sweep_changes_task", "schedule": 5.0},
     "apply-cage-changes": {
         "task": "permits_app.tasks.commit_cage_changes_task",

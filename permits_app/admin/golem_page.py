@@ -24,6 +24,7 @@ from permits_app.admin.effective_limits import list_effective_limits
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
 from permits_app.admin.golem_state import read_state, say_contract
 from permits_app.admin.meter import Meter
+from permits_app.admin.opening_lines import OpeningLine, list_opening_lines
 from permits_app.admin.portfolio_card import PortfolioCard, read_portfolio_card
 from permits_app.admin.promise_lines import PromiseLine, list_promise_lines
 from permits_app.admin.request_lines import RequestLine, list_request_lines
@@ -115,6 +116,7 @@ class GolemPage:
     maker: SafeString
     state: SafeString
     contract_notice: str
+    openings: tuple[OpeningLine, ...]
     phase_allows: str
     halted: str
     ending: str
@@ -150,6 +152,7 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
         maker=show_maker(golem),
         state=state.show(),
         contract_notice=say_contract(state),
+        openings=list_opening_lines([golem]),
         phase_allows=_phase_allows(Phase(golem.phase)),
         halted=f"{golem.halt_reason or 'no reason given'}, {format_age(golem.halted_at, now=now)}"
         if golem.is_halted

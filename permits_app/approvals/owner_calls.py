@@ -18,6 +18,7 @@ from permits_app.policy_cage.safe_batches import unpack_calls
 from permits_app.policy_cage.safe_tx import (
     DISABLE_MODULE,
     ENABLE_MODULE,
+    SET_HANDLER,
     ZERO_ADDRESS,
     SafeTx,
     build_typed_data,
@@ -47,7 +48,7 @@ _OPERATIONS: Final = {
 }
 _KNOWN: Final = {
     parse_signature(text).selector: text
-    for text in (*(FUNCTIONS[name] for name in _OWNER_FUNCTIONS), ENABLE_MODULE, DISABLE_MODULE)
+    for text in (*(FUNCTIONS[name] for name in _OWNER_FUNCTIONS), ENABLE_MODULE, DISABLE_MODULE, SET_HANDLER)
 }
 
 
@@ -129,7 +130,7 @@ def describe_owner_call(document: Mapping[str, str], *, label: str = "") -> dict
 def _describe_batch(document: Mapping[str, str], raw: bytes, *, label: str) -> dict[str, Any]:
     chain_id = int(document["chain_id"])
     calls = unpack_calls(raw)
-    inner = describe_calls(encode_batch(calls or ()), chain_id=chain_id)
+    inner = [_describe_inner(document, each) for each in encode_batch(calls or ())]
     return {
         "label": label,
         "to": document["to"],
@@ -140,6 +141,15 @@ def _describe_batch(document: Mapping[str, str], raw: bytes, *, label: str) -> d
         "data": document["data"],
         "inner": inner,
     }
+
+
+def _describe_inner(document: Mapping[str, str], call: Mapping[str, Any]) -> dict[str, Any]:
+    """One call of a batch; what the Safe asks of itself as it is told where it stands alone."""
+    chain_id = int(document["chain_id"])
+    if str(call["to"]) != document["safe"]:
+        return describe_calls([call], chain_id=chain_id)[0]
+    alone = {**document, "to": str(call["to"]), "value": str(call["value"]), "data": str(call["data"])}
+    return describe_owner_call({**alone, "operation": "0"}, label=str(call.get("label", "")))
 
 
 def _decode(signature: str, raw: bytes) -> dict[str, Any] | None:

@@ -15,6 +15,7 @@ from eth_utils import is_address, to_checksum_address
 
 from archetypes_app.models import Golem
 from permits_app.approval_errors import CageHasNoSafe
+from permits_app.custody.safe_openings import check_account
 from permits_app.custody.safe_view import read_safe
 from permits_app.custody.signers.choose import open_keystore, open_privy, open_zerodev
 from permits_app.errors import SessionNotActive, SignerUnavailable
@@ -70,6 +71,8 @@ def _read_cage(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dic
             contract=mirror.contract,
             session_key=key,
         )
+    cages = {mirror.account: (mirror.contract,)}
+    check_account(mirror.chain_id, mirror.account, cages, now=now)
     note = f"through the cage {mirror.contract}; enforced on chain"
     return {"address": str(mirror.account), "key": key, "note": note}
 
@@ -82,6 +85,7 @@ def _read_safe(golem: Golem, arguments: Mapping[str, Any], now: datetime) -> dic
         seen = read_safe(chain, safe)
     except CageHasNoSafe:
         raise InvalidParams(f"{safe} does not answer as a Safe", fields={"safe": "is no Safe"}) from None
+    check_account(golem.home_chain_id, safe, {}, now=now)
     is_owner = key.address in seen.owners
     if is_owner and seen.threshold == 1:
         note = "the golem's key owns this Safe with every right; its limits are enforced by this server only"

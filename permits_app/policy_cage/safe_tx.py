@@ -25,6 +25,7 @@ MODULES: Final = (
 FIRST_MODULE: Final = "0x0000000000000000000000000000000000000001"
 """What stands before the first module in a Safe's list."""
 DISABLE_MODULE: Final = "function disableModule(address prevModule, address module)"
+SET_HANDLER: Final = "function setFallbackHandler(address handler)"
 SETUP: Final = (
     "function setup(address[] owners, uint256 threshold, address to, bytes data, address fallbackHandler,"
     " address paymentToken, uint256 payment, address paymentReceiver)"

@@ -14,7 +14,7 @@ from permits_app.policy_cage.safe_tx import OWNERS, THRESHOLD, ZERO_ADDRESS
 from tools_app.chain.abi import checksum
 from tools_app.chain.running_code import hash_code
 from tools_app.standards.loan_callback import CODE_HASH as LOAN_CODE_HASH
-from tools_app.standards.loan_callback import HANDLER_SLOT
+from tools_app.standards.loan_callback import HANDLER_SLOT, has_open_code
 from tools_app.toolkit.context import ChainReader, ReadCall
 
 MODULES: Final = (
@@ -45,15 +45,19 @@ class SafeState:
     code: str
     lender: str = ZERO_ADDRESS
     has_more_modules: bool = False
+    open_codes: tuple[str, ...] = ()
+    """Of handler and modules those whose code takes strangers' calls for the Safe's own."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {**asdict(self), "owners": list(self.owners), "modules": list(self.modules)}
+        lists = {name: list(getattr(self, name)) for name in ("owners", "modules", "open_codes")}
+        return {**asdict(self), **lists}
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> SafeState:
         """The state that `as_dict` wrote."""
-        return cls(**{**kept, "owners": tuple(kept["owners"]), "modules": tuple(kept["modules"])})
+        lists = {name: tuple(kept.get(name, ())) for name in ("owners", "modules", "open_codes")}
+        return cls(**{**kept, **lists})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ def read_safe_state(chain: ChainReader, account: str) -> SafeState | None:
     guard, module_guard, handler, code = (checksum("0x" + word[0][-20:].hex()) for word in words)
     listed = tuple(sorted(checksum(module) for module in modules))
     lenders = [one for one in listed if hash_code(chain.code(one)) == LOAN_CODE_HASH]
+    parts = sorted({*listed, handler} - {ZERO_ADDRESS})
     return SafeState(
         owners=tuple(sorted(checksum(owner) for owner in owners)),
         threshold=int(threshold),
@@ -93,16 +98,23 @@ def read_safe_state(chain: ChainReader, account: str) -> SafeState | None:
         code=code,
         lender=lenders[0] if lenders else ZERO_ADDRESS,
         has_more_modules=checksum(after) not in (SENTINEL, ZERO_ADDRESS),
+        open_codes=tuple(one for one in parts if has_open_code(chain.code(one))),
     )
 
 
 def list_bypasses(state: SafeState, cage: str) -> list[str]:
     """What acts for the Safe, or on what it signs, past the cage: a sentence each, whoever agreed to it."""
     found = [
-        f"module {one} moves whatever it likes, and {'no rule of the cage' if cage else 'nothing here'} bounds it"
+        f"module {one} does what anybody tells it once it is the fallback handler too"
+        if one in state.open_codes
+        else f"module {one} moves whatever it likes, and {'no rule of the cage' if cage else 'nothing here'} bounds it"
         for one in state.modules
         if one not in (cage, state.lender)
     ]
+    if state.handler in state.open_codes:
+        found.append(f"fallback handler {state.handler} takes what anybody sends the Safe for the Safe's own word")
+    if state.handler == cage:
+        found.append("its fallback handler is the cage, which then takes what anybody sends for the owners' word")
     if state.has_more_modules:
         found.append(f"it has more than {MOST_MODULES} modules, which nobody read")
     if state.guard != ZERO_ADDRESS:

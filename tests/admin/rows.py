@@ -24,7 +24,7 @@ from archetypes_app.models import (
 )
 from archetypes_app.models.tick import TickStatus
 from golem_project.a2a.models import OpenedRead
-from permits_app.models import ActionRecord, HaltSetting, HighWaterMark, IdempotencyRecord, KnownAddress
+from permits_app.models import ActionRecord, HaltSetting, HighWaterMark, IdempotencyRecord, KnownAddress, SafeOpening
 from tests import factories
 from tests.architecture.sources import ROOT
 from tools_app.admin.tokens import list_tokens
@@ -176,6 +176,9 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     ),
     "permits_app.outcomerecord": lambda golem: factories.make_outcome(permit=factories.make_permit(golem=golem)),
     "permits_app.cagemirror": lambda golem: factories.make_cage_mirror(golem=golem),
+    "permits_app.safeopening": lambda golem: SafeOpening.objects.create(
+        golem=golem, chain_id=31337, account="0x" + "33" * 20, handler="0x" + "44" * 20, is_open=False
+    ),
     "permits_app.knownaddress": lambda golem: KnownAddress.objects.create(
         owner=golem.owner, address=f"0x{golem.pk.hex}abcdabcd", name="Treasury"
     ),

@@ -559,6 +559,11 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         "bounds; what it is stands in the audit log. `contract` is its cage, or the Safe itself where it has none.",
         {"account": HEX, "contract": HEX, "count": INTEGER},
     ),
+    E.SAFE_OPEN: _describe(
+        "Anybody can act for a Safe of the golem through its fallback handler, or could after one more step. Its "
+        "heartbeat rehearses, and its owners are asked to sign what closes it.",
+        {"account": HEX, "is_open": FLAG, "danger": TEXT},
+    ),
     E.CHAT_TURN: _describe(
         "An owner's conversation with the golem went a step further. Nothing of it takes effect, and what was said is "
         "on its page alone.",

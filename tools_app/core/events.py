@@ -79,6 +79,7 @@ class EventType(StrEnum):
     CHAIN_RESUMED = "chain:resumed"
     CHAIN_ROLLED_BACK = "chain:rolled_back"
     SAFE_CHANGED = "safe:changed"
+    SAFE_OPEN = "safe:open"
     CHAT_TURN = "chat:turn"
     WASM_START = "wasm:start"
     WASM_COMPLETE = "wasm:complete"

@@ -31,6 +31,7 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     ("permits_app_cagemirror",),
     ("permits_app_cagecheckpoint",),
     ("permits_app_policycage",),
+    ("permits_app_safeopening",),
     ("permits_app_warden",),
     ("permits_app_allowlistentry",),
     ("archetypes_app_codingworkspace",),

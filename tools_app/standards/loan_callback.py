@@ -35,6 +35,11 @@ _SENDER_BYTES: Final = 20
 """What a Safe appends to a call that it hands on, and what its own announcement ends with: who made the call."""
 
 
+def has_open_code(code: bytes) -> bool:
+    """Whether a Safe that uses a contract of this code hands itself to whoever calls it."""
+    return hash_code(code) in OPEN_CODE_HASHES
+
+
 def find_handler(chain: ChainReader, account: str) -> str | None:
     """The contract that runs steps for `account`, which has to be its fallback handler and its module; None for none.
 

@@ -7,6 +7,7 @@ for anything by itself. Decision: docs/decisions/0155-what-happens-within-a-loan
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -16,7 +17,8 @@ from golem_project.embedded.world.accounts import CHAIN_ID
 from golem_project.embedded.world.rpc import JsonRpc, checksum
 from golem_project.embedded.world.solidity import load_contract
 from golem_project.management.commands.deploy_policy_cage import find_golem
-from permits_app.policy_cage.safe_tx import ENABLE_MODULE, NONCE, SafeTx, build_typed_data
+from permits_app.policy_cage.openings import plan_closing, read_opening, say_opening
+from permits_app.policy_cage.safe_tx import ENABLE_MODULE, NONCE, SET_HANDLER, SafeTx, build_typed_data
 from tools_app import runner
 from tools_app.chain.abi import encode_call
 from tools_app.chain.running_code import hash_code
@@ -25,8 +27,6 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.standards.loan_callback import CODE_HASH, HANDLER_SLOT
 from tools_app.toolkit.context import ChainReader
-
-SET_HANDLER = "function setFallbackHandler(address handler)"
 
 
 class Command(BaseCommand):
@@ -76,11 +76,15 @@ def plan_owner_transactions(chain: ChainReader, safe: str, contract: str | None)
         raise CommandError(f"the code at {address} is not that of LoanCallback")
     [nonce] = chain.call(safe, NONCE)
     old = checksum(f"0x{chain.slot(safe, HANDLER_SLOT) % 2**160:040x}")
-    calls = (encode_call(SET_HANDLER, address), encode_call(ENABLE_MODULE, address))
+    openings = read_opening(chain, safe)
+    # What lets strangers act comes out first; its handler is replaced by the one that is set.
+    closing = plan_closing(chain, safe, replace(openings, handler=""))
+    calls = (*(call.data for call in closing), encode_call(SET_HANDLER, address), encode_call(ENABLE_MODULE, address))
     return {
         "chain_id": chain.chain_id,
         "contract": address,
         "replaces_handler": old,
+        **({"danger": say_opening(safe, openings)} if openings else {}),
         "owners_sign": [
             build_typed_data(SafeTx(to=safe, data=data, nonce=nonce + place), safe=safe, chain_id=chain.chain_id)
             for place, data in enumerate(calls)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from permits_app.approvals.operations import (
     cage,
+    close_safe,
     directive,
     follow,
     live,
@@ -30,6 +31,7 @@ OPERATIONS: dict[str, Operation] = {
         cage.ChangeCage(),
         follow.FollowContract(),
         nonce.UseUpNonce(),
+        close_safe.CloseSafe(),
         signer.ChooseSigner(),
         directive.WriteStrategy(),
         tools.ChangeTools(),

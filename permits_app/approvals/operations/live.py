@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from archetypes_app.models import CodingWorkspace, Golem
-from permits_app.approval_errors import ChangeStale, ChangeUnchanged
+from permits_app.approval_errors import ChangeStale, ChangeUnchanged, SafeStandsOpen
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.stake import read_stake
+from permits_app.custody.safe_openings import check_closed_now, check_not_known_open
 from permits_app.models import PolicyCage, SpendingLimits
 from tools_app.admin.display import format_bps, format_usd
 from tools_app.core import audit_log
@@ -17,14 +18,23 @@ from tools_app.toolkit.enums import RiskTier
 
 
 class GoLive:
-    """No arguments. What may be lost in a day is part of what owners are shown, and so of what they approve."""
+    """No arguments. What may be lost in a day is part of what owners are shown, and so of what they approve.
+
+    A golem whose Safe stands open to strangers does not go live.
+    """
 
     name = "live"
 
+    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+        """Nothing is added. Raises SafeStandsOpen, and what a node raises."""
+        check_closed_now(golem, now=now)
+        return dict(arguments)
+
     def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
-        """From rehearsing to acting. Raises ChangeUnchanged."""
+        """From rehearsing to acting. Raises ChangeUnchanged, SafeStandsOpen."""
         if golem.is_live:
             raise ChangeUnchanged("its heartbeat is live already")
+        check_not_known_open(golem)
         limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
         cage = PolicyCage.objects.filter(golem=golem).first() or PolicyCage(golem=golem)
         held = read_stake(golem)
@@ -49,11 +59,19 @@ class GoLive:
         )
 
     def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
-        """It still rehearses, and is not halted."""
+        """It still rehearses, is not halted, and no Safe of it was found open."""
         if golem.is_live:
             raise ChangeStale("its heartbeat is live already")
         if golem.is_halted:
             raise ChangeStale("it is halted; resume it first")
+        try:
+            check_not_known_open(golem)
+        except SafeStandsOpen as error:
+            raise ChangeStale(error.detail) from error
+
+    def check_chain(self, golem: Golem, change: Mapping[str, Any], *, now: datetime) -> None:
+        """Right before it is set live. Raises SafeStandsOpen, and what a node raises."""
+        check_closed_now(golem, now=now)
 
     def apply(
         self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime

@@ -11,6 +11,7 @@ from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.operations.cage import draft_safe_tx, find_mirror, observe_safe
 from permits_app.approvals.stake import read_stake
+from permits_app.custody.safe_openings import check_not_known_open
 from permits_app.halts.resume import resume_golem
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import encode_resume
@@ -57,6 +58,8 @@ class ResumeGolem:
             "its keys get back what the halt took",
         )
         is_live = bool(arguments.get("live")) and golem.is_live
+        if is_live:
+            check_not_known_open(golem)
         lines = [line]
         if golem.is_live:
             after = "live: it acts at once" if is_live else "rehearses until you set it live"

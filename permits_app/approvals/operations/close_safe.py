@@ -1,0 +1,122 @@
+"""`close_safe`: take out of a Safe what takes strangers' calls for the Safe's own word, signed by the Safe's owners."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from archetypes_app.models import Golem
+from permits_app.approval_errors import ChangeUnchanged
+from permits_app.approvals.operations.base import Difference, Proposal, SafeTxDraft
+from permits_app.approvals.safe_nonces import find_free_nonce
+from permits_app.custody.safe_openings import list_watched
+from permits_app.custody.safe_view import SafeView, open_chain, read_safe
+from permits_app.models import SigningKey
+from permits_app.permits.plan_store import decode_calls, encode_batch
+from permits_app.policy_cage.openings import (
+    CLOSE_SAFE,
+    MULTI_SEND,
+    SAFE_HANDLER,
+    Openings,
+    plan_closing,
+    read_opening,
+    say_opening,
+)
+from permits_app.policy_cage.safe_batches import pack_calls
+from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
+from tools_app.chain.chains import get_deployment
+from tools_app.chain.networks import ChainNotSupported
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.enums import RiskTier
+
+
+class CloseSafe:
+    """`arguments`: `chain_id` and `account`, a Safe of the golem."""
+
+    name = CLOSE_SAFE
+
+    def observe(self, golem: Golem, arguments: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+        """The Safe, what is open of it, and the calls that close it. Raises ChangeUnchanged, CageHasNoSafe."""
+        chain_id, account = int(arguments["chain_id"]), str(arguments["account"])
+        watched = [one for one in list_watched(golem=golem) if (one.chain_id, one.account) == (chain_id, account)]
+        if not watched:
+            raise ChangeUnchanged("the golem does not act with this Safe", account=account)
+        chain = open_chain(chain_id, now=now)
+        openings = read_opening(chain, account, watched[0].cages)
+        if not openings:
+            raise ChangeUnchanged("the Safe is closed already", account=account)
+        safe = read_safe(chain, account)
+        multi_send = _find_deployed(chain, MULTI_SEND)
+        calls = plan_closing(chain, account, openings, handler=_find_deployed(chain, SAFE_HANDLER) or ZERO_ADDRESS)
+        seen = {
+            "nonce": safe.nonce,
+            "threshold": safe.threshold,
+            "block": safe.block,
+            "signs": _say_who_signs(golem, safe),
+            "handler": openings.handler,
+            "modules": list(openings.modules),
+            "is_open": openings.is_open,
+            # Without MultiSend one call closes it and the next is asked for afterwards.
+            "calls": encode_batch(calls if multi_send else calls[:1]),
+            "multi_send": multi_send,
+        }
+        return {**arguments, "seen": seen}
+
+    def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
+        """The Safe's calls to itself, as one transaction."""
+        seen, account, chain_id = arguments["seen"], str(arguments["account"]), int(arguments["chain_id"])
+        openings = Openings(seen["handler"], tuple(seen["modules"]), seen["is_open"])
+        calls = decode_calls(seen["calls"])
+        nonce = find_free_nonce(chain_id=chain_id, safe=account, at_least=int(seen["nonce"]))
+        draft = SafeTxDraft(
+            chain_id=chain_id,
+            safe=account,
+            tx=pack_calls(calls, safe=account, multi_send=seen["multi_send"], nonce=nonce),
+            block=int(seen["block"]),
+            threshold=int(seen["threshold"]),
+        )
+        lines = (
+            Difference("The Safe", say_opening(account, openings), "nobody but its owners, its cage and its own keys"),
+            *(Difference(call.label, "", "once its owners signed", "tightens") for call in calls),
+            Difference("Signs", "", seen["signs"]),
+            Difference("Loans within one transaction", "taken through it", "none until a new LoanCallback is set up"),
+        )
+        return Proposal(
+            f"Close the Safe {account}: strangers can act for it"[:200],
+            {"account": account, "chain_id": str(chain_id), "calls": seen["calls"]},
+            lines,
+            RiskTier.STANDARD,
+            is_tightening=True,
+            safe_tx=draft,
+        )
+
+    def check_current(self, golem: Golem, change: Mapping[str, Any]) -> None:
+        """The Safe itself refuses to take out what is not there; that is rehearsed before it is sent."""
+
+    def apply(
+        self, *, golem: Golem, change: Mapping[str, Any], actor: str, reason: str, now: datetime
+    ) -> dict[str, Any]:
+        """The chain has it; the next look sees it."""
+        return {"account": change["account"]}
+
+
+def _say_who_signs(golem: Golem, safe: SafeView) -> str:
+    """Whose signatures the Safe asks for, and where they come from if the golem's own key is all there is."""
+    ours = SigningKey.objects.filter(golem=golem, address__in=safe.owners).values_list("address", flat=True)
+    words = f"{safe.threshold} of its {len(safe.owners)} owners"
+    if len(safe.owners) - len(ours) >= safe.threshold:
+        return words
+    return (
+        f"{words}, with the golem's own key {', '.join(sorted(ours))}: back its wallet up, and sign this request with"
+        " the file by `manage.py sign_request`"
+    )
+
+
+def _find_deployed(chain: ChainReader, name: str) -> str:
+    """A registered contract that has code; empty for none."""
+    try:
+        address = get_deployment(chain.chain_id).contracts.get(name, "")
+    except ChainNotSupported:
+        return ""
+    return address if address and chain.code(address) else ""

@@ -1,0 +1,182 @@
+"""Who may call what of our contracts, and whom each function takes for its caller: the one table of it.
+
+`docs/contracts-by-caller.md` is written from it, and each of its cells is attacked by `test_callers.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+
+class Caller(Enum):
+    """Whose word a function takes."""
+
+    ACCOUNT = "the account alone"
+    SESSION = "the key of a role, while its session lasts"
+    STOPPER = "the account, an owner of it, the guardian"
+    ANYBODY = "anybody"
+    WHO_ANNOUNCED = "the account alone, which names itself as who calls"
+    THE_LENDER = "the lender that the account announced, through the account"
+    NOBODY = (
+        "the cage's constructor or the cage, by delegate call; called directly it changes nothing but its own storage"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One function. `trusts` says what a wrong caller could do with it."""
+
+    contract: str
+    function: str
+    caller: Caller
+    trusts: str
+
+
+ROWS: Final = (
+    Row(
+        "PolicyCage",
+        "execute((address,uint256,bytes)[])",
+        Caller.SESSION,
+        "moves what the account holds, within the rules",
+    ),
+    Row("PolicyCage", "payOut(uint256,address,uint256)", Caller.SESSION, "pays a registered recipient"),
+    Row("PolicyCage", "topUpGas(uint256)", Caller.SESSION, "sends the key coins of the account"),
+    Row("PolicyCage", "worsenPhase(uint256)", Caller.SESSION, "lets less be done"),
+    Row("PolicyCage", "propose((uint8,bytes32,uint256)[])", Caller.ACCOUNT, "changes the rules"),
+    Row("PolicyCage", "cancelChange(uint8,bytes32)", Caller.ACCOUNT, "drops a change that waits"),
+    Row("PolicyCage", "setSession(address,uint64,uint32,uint256)", Caller.ACCOUNT, "appoints a key"),
+    Row("PolicyCage", "appoint(uint256,address,uint64,uint32,uint256)", Caller.ACCOUNT, "appoints a key of a role"),
+    Row("PolicyCage", "resume()", Caller.ACCOUNT, "ends a halt"),
+    Row("PolicyCage", "acknowledgeDrawdown()", Caller.ACCOUNT, "lets a golem open again after a fall"),
+    Row("PolicyCage", "halt()", Caller.STOPPER, "stops every batch"),
+    Row(
+        "PolicyCage",
+        "applyChange(uint8,bytes32)",
+        Caller.ANYBODY,
+        "applies what the account proposed, once its delay is over",
+    ),
+    Row("PolicyCage", "notePrices()", Caller.ANYBODY, "notes a price that jumped; from the account it counts at once"),
+    Row("PolicyCage", "recordDrawdown()", Caller.ANYBODY, "puts a fall that there is on record"),
+    Row("CageGovernance", "begin(uint256[])", Caller.NOBODY, "writes the first rules"),
+    Row("CageGovernance", "propose((uint8,bytes32,uint256)[])", Caller.NOBODY, "changes rules"),
+    Row("CageGovernance", "applyChange(uint8,bytes32)", Caller.NOBODY, "applies a change"),
+    Row("CageGovernance", "cancelChange(uint8,bytes32)", Caller.NOBODY, "drops a change"),
+    Row("CageGovernance", "setSession(address,uint64,uint32,uint256)", Caller.NOBODY, "appoints a key"),
+    Row("CageGovernance", "appoint(uint256,address,uint64,uint32,uint256)", Caller.NOBODY, "appoints a key of a role"),
+    Row("CageGovernance", "worsenPhase(uint256)", Caller.NOBODY, "lets less be done"),
+    Row("CageGate", "checkCalls((address,uint256,bytes)[])", Caller.NOBODY, "keeps the prices of a batch"),
+    Row("CageGate", "notePrices()", Caller.NOBODY, "notes a price"),
+    Row("LoanCallback", "announce(address,bytes)", Caller.WHO_ANNOUNCED, "says what is run as the account with a loan"),
+    Row("LoanCallback", "onMorphoFlashLoan(uint256,bytes)", Caller.THE_LENDER, "runs what was announced"),
+    Row(
+        "LoanCallback",
+        "executeOperation(address,uint256,uint256,address,bytes)",
+        Caller.THE_LENDER,
+        "runs what was announced",
+    ),
+)
+
+NOTE: Final = next(row for row in ROWS if (row.contract, row.function) == ("PolicyCage", "notePrices()"))
+
+VIEWS: Final[Mapping[str, tuple[str, ...]]] = {
+    "PolicyCage": (
+        *("GRACE_SECONDS", "VERSION", "account", "assets", "balanceOf", "baseAsset", "delayOf", "gate", "governance"),
+        *("isDrawdownBreached", "isEnforced", "isForbidden", "isHalted", "isPriced", "lastRebalanceAt", "measure"),
+        *("pending", "positions", "priceOf", "purseOf", "rules", "rulesDigest", "seenPrices", "session", "sessionOf"),
+        "spent",
+    ),
+    "CageGovernance": ("account", "baseAsset", "delayOf"),
+    "CageGate": ("account", "baseAsset", "isForbidden", "priceOf"),
+    "LoanCallback": ("onERC1155BatchReceived", "onERC1155Received", "onERC721Received", "whoCalls"),
+    "CollateralVaultValuer": ("MOST_COUNTED", "listKinds", "measure", "places", "subject"),
+    "LendingValuer": ("listReserves", "measure", "pool", "subject"),
+    "MarketValuer": ("listMarkets", "measure", "morpho", "subject"),
+    "PooledShareValuer": ("measure", "subject", "token", "underlying"),
+    "ShareValuer": ("measure", "subject", "token", "underlying", "worthOf"),
+    "StakeValuer": ("MOST_COUNTED", "measure", "queue", "stETH", "subject", "wstETH"),
+    "V3PositionValuer": ("MOST_COUNTED", "amountsOf", "manager", "measure", "subject"),
+}
+"""What the compiler holds to change nothing, by contract. None asks who calls; valuers have nothing else."""
+
+FOR_TESTS: Final = frozenset(
+    {
+        *("AllowingGuard", "CageWatcher", "FeeOnTransferToken", "ForgetfulAccount", "FragileToken", "FuzzVenue"),
+        *("GasBurner", "HookedToken", "HostileValuer", "LyingFeed", "MadeUpBank", "MadeUpBankValuer", "MoodyEcho"),
+        *("MoodyToken", "NoReturnToken", "Phoenix", "RebasingToken", "Relayer", "Reverter", "SafeDelegator"),
+    }
+)
+"""Tools of tests, which nothing of value is ever given to. What is called `Simulated…` stands on the local chain."""
+
+DOORS: Final[Mapping[str, str]] = {
+    "plainly": "a stranger's key: the stranger",
+    "multicall": "a contract that calls for whoever asks (Multicall3, an EntryPoint's account): that contract",
+    "fallback": "a Safe whose fallback handler it is: the Safe, and the stranger in the last 20 bytes",
+    "delegate call": "a stranger's contract that runs its code as its own: the stranger, on the stranger's own storage",
+    "7702": "a key that runs a contract's code (EIP-7702), also as the target of its own call: that key",
+    "module": "a module of the Safe: the Safe; whoever is one speaks for the account",
+}
+
+
+def list_cells() -> list[tuple[Row, str]]:
+    """Every function behind every door."""
+    return [(row, door) for row in ROWS for door in DOORS]
+
+
+def say_cell(row: Row, door: str) -> str:
+    """What comes of a stranger's call through a door, or of a module's."""
+    if row.caller is Caller.ANYBODY:
+        return "as for the account: never a handler (0351)" if row == NOTE and door == "fallback" else "as for anybody"
+    if row.caller is Caller.NOBODY:
+        return "nothing of the cage"
+    if door == "module":
+        return {
+            Caller.SESSION: "refused",
+            Caller.THE_LENDER: "refused but for what was announced",
+            Caller.WHO_ANNOUNCED: "the account's word",
+        }.get(row.caller, "the account's word")
+    if door == "fallback" and row.caller in (Caller.ACCOUNT, Caller.STOPPER):
+        return "believed: never a handler (0351)"
+    if door == "delegate call":
+        return "nothing of the account"
+    return "refused"
+
+
+def render() -> str:
+    """The page."""
+    lines = [
+        "# Our contracts, function by function and door by door",
+        "",
+        "Written by `.venv/bin/python -m tests.contracts.callers` from the table that the tests attack;",
+        "a test compares. Tools of tests and simulated contracts are left out: nothing of value is given to them.",
+        "",
+        "What `msg.sender` is behind each door:",
+        "",
+        *(f"- **{name}**: {words}" for name, words in DOORS.items()),
+        "",
+        "| contract | function | whose word it takes | what it does | " + " | ".join(DOORS) + " |",
+        "| --- | --- | --- | --- |" + " --- |" * len(DOORS),
+    ]
+    for row in ROWS:
+        cells = " | ".join(say_cell(row, door) for door in DOORS)
+        lines.append(f"| {row.contract} | `{row.function}` | {row.caller.value} | {row.trusts} | {cells} |")
+    lines += [
+        "",
+        "What changes nothing, whoever calls:",
+        "",
+        *(f"- {name}: {', '.join(f'`{each}`' for each in views)}" for name, views in VIEWS.items()),
+        "",
+        "A cage that owners make their Safe's fallback handler believes strangers. It is never to be one;",
+        "one that is, is told to its owners and closed",
+        "([0351](decisions/0351-a-safe-that-stands-open-is-told-and-closed.md)).",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    from golem_project.embedded.paths import CHECKOUT
+
+    (CHECKOUT / "docs" / "contracts-by-caller.md").write_text(render(), encoding="utf-8")

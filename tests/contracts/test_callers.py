@@ -1,0 +1,241 @@
+"""Each function of our contracts behind each door a stranger has: what the table of callers says comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from golem_project.embedded.paths import CHECKOUT
+from golem_project.embedded.world.solidity import OUTPUT_DIR, load_contract
+from permits_app.policy_cage import contract as cage_contract
+from permits_app.policy_cage.contract import Limit, RuleKind, limit_key, limit_rule
+from permits_app.policy_cage.safe_tx import ENABLE_MODULE, OWNERS, SET_HANDLER
+from tests.contracts.callers import FOR_TESTS, ROWS, VIEWS, Caller, Row, list_cells, render, say_cell
+from tests.contracts.lent_safe import (
+    ANNOUNCE,
+    OF_AAVE,
+    OF_MORPHO,
+    RELAY,
+    deploy_code,
+    encode_steps,
+    give_callback,
+)
+from tests.proof.caged.engines import InProcessEngine, Sent, make_account
+from tests.proof.caged.safe import USD, CagedSafe, build_caged_safe, deploy, selector
+from tools_app.chain.abi import decode_revert, encode_call
+from tools_app.chain.signatures import parse_signature
+
+ERRORS = (
+    "error NotTheAccount(address caller)",
+    "error NotSessionKey(address caller)",
+    "error MayNotHalt(address caller)",
+    "error NotAnnounced(address lender)",
+    "error NotTheAccountsLoan(address initiator)",
+    "error AccountDoesNotTellWhoCalls(address account)",
+)
+REFUSALS = {
+    Caller.ACCOUNT: {"NotTheAccount"},
+    Caller.SESSION: {"NotSessionKey"},
+    Caller.STOPPER: {"MayNotHalt"},
+    Caller.WHO_ANNOUNCED: {"NotTheAccount", "AccountDoesNotTellWhoCalls"},
+    Caller.THE_LENDER: {"NotAnnounced", "NotTheAccountsLoan"},
+}
+MODULE_CALL = "function execTransactionFromModule(address to, uint256 value, bytes data, uint8 operation)"
+# Delegates whatever comes after 20 bytes of an address to that address, as a stranger's contract may.
+DELEGATING = bytes.fromhex(
+    "602c80600b6000396000f3601436038060146000376000600082600060003560601c5af43d600060003e156027573d6000f35b3d6000fd"
+)
+
+
+class Doors:
+    """One caged Safe with a LoanCallback, and what a stranger comes with."""
+
+    def __init__(self, caged: CagedSafe) -> None:
+        self.caged = caged
+        self.callback = give_callback(caged).callback
+        self.relayer = deploy(caged, "Relayer")
+        self.delegator = deploy_code(caged, DELEGATING)
+        self.stranger = caged.stranger
+        # A key that runs a contract's code; others make it call.
+        self.coded_key = make_account("a key with code").address
+        code = bytes.fromhex(load_contract("Relayer").deployed_bytecode[2:])
+        assert isinstance(caged.engine, InProcessEngine)
+        caged.engine.chain.state.set_code(bytes.fromhex(self.coded_key[2:]), code)
+        self.parts = {
+            "PolicyCage": caged.cage,
+            "CageGovernance": caged.ask("governance"),
+            "CageGate": caged.ask("gate"),
+            "LoanCallback": self.callback,
+        }
+
+    def send(self, to: str, data: bytes) -> Sent:
+        return self.caged.engine.send(self.stranger, to, data)
+
+    def relay(self, by: str, to: str, data: bytes) -> Sent:
+        return self.send(by, encode_call(RELAY, to, data))
+
+    def come_through(self, door: str, row: Row, data: bytes) -> Sent:
+        """A stranger's call of the row's function. What owners set up for a door is set up."""
+        caged, to = self.caged, self.parts[row.contract]
+        if door == "plainly":
+            return self.send(to, data)
+        if door == "multicall":
+            return self.relay(self.relayer, to, data)
+        if door == "fallback":
+            assert caged.owner_call(caged.safe, encode_call(SET_HANDLER, to)).succeeded
+            return self.send(caged.safe, data)
+        if door == "delegate call":
+            return self.send(self.delegator, bytes.fromhex(to[2:]) + data)
+        if door == "7702":
+            return self.relay(self.coded_key, to, data)
+        assert door == "module"
+        assert caged.owner_call(caged.safe, encode_call(ENABLE_MODULE, self.relayer)).succeeded
+        return self.relay(self.relayer, caged.safe, encode_call(MODULE_CALL, to, 0, data, 0))
+
+    def look(self) -> tuple[Any, ...]:
+        """Everything of the cage and the money that a wrong caller could change."""
+        caged = self.caged
+        key = limit_key(Limit.MAX_POSITION_BPS)
+        return (
+            caged.ask("rulesDigest"),
+            caged.ask("session"),
+            caged.ask("sessionOf", 3),
+            caged.ask("isHalted"),
+            caged.ask("isDrawdownBreached"),
+            caged.ask("pending", int(RuleKind.LIMIT), key),
+            tuple(caged.balance(symbol) for symbol in caged.coins),
+            caged.engine.balance(caged.safe),
+            caged.read(caged.safe, OWNERS),
+        )
+
+
+@pytest.fixture(scope="module")
+def made() -> Doors:
+    return Doors(build_caged_safe(InProcessEngine()))
+
+
+@pytest.fixture
+def doors(made: Doors) -> Iterator[Doors]:
+    snapshot = made.caged.engine.snapshot()
+    yield made
+    made.caged.engine.revert(snapshot)
+
+
+def name_of(row: Row) -> str:
+    return row.function.partition("(")[0]
+
+
+def write_call(doors: Doors, row: Row) -> bytes:
+    """The function with arguments that would do harm, or something, were its caller believed."""
+    caged, thief = doors.caged, doors.stranger.address
+    ends = caged.engine.now() + 86_400
+    steps = encode_steps([caged.transfer("USDC", thief, caged.balance("USDC"))])
+    calls: dict[str, Callable[[], bytes]] = {
+        "execute": lambda: cage_contract.encode_execute(caged.take("USDC", 10 * USD)),
+        "payOut": lambda: cage_contract.encode_pay_out(recipient=1, asset=caged.coins["USDC"].address, amount=1),
+        "topUpGas": lambda: cage_contract.encode_top_up_gas(1),
+        "worsenPhase": lambda: cage_contract.encode_worsen_phase(3),
+        "propose": lambda: cage_contract.encode_propose([limit_rule(Limit.MAX_DRAWDOWN_BPS, 1_000)]),
+        "cancelChange": lambda: cage_contract.encode_cancel_change(RuleKind.LIMIT, limit_key(Limit.MAX_POSITION_BPS)),
+        "applyChange": lambda: cage_contract.encode_apply_change(RuleKind.LIMIT, limit_key(Limit.MAX_POSITION_BPS)),
+        "setSession": lambda: cage_contract.encode_set_session(
+            key=thief, expires_at=ends, operations=9, budget_micro_usd=USD
+        ),
+        "appoint": lambda: cage_contract.encode_appoint(
+            3, key=thief, expires_at=ends, operations=9, budget_micro_usd=USD
+        ),
+        "halt": cage_contract.encode_halt,
+        "resume": cage_contract.encode_resume,
+        "acknowledgeDrawdown": cage_contract.encode_acknowledge_drawdown,
+        "notePrices": cage_contract.encode_note_prices,
+        "recordDrawdown": lambda: encode_call("function recordDrawdown()"),
+        "begin": lambda: encode_call(
+            "function begin(uint256[] initial)", [int(RuleKind.LIMIT) << 248 | int(Limit.PHASE), 3]
+        ),
+        "checkCalls": lambda: (
+            selector("function checkCalls((address,uint256,bytes)[] calls)")
+            + cage_contract.encode_execute(caged.take("USDC", 10 * USD))[4:]
+        ),
+        "announce": lambda: encode_call(ANNOUNCE, thief, steps),
+        "onMorphoFlashLoan": lambda: encode_call(OF_MORPHO, 0, steps),
+        "executeOperation": lambda: encode_call(OF_AAVE, thief, 0, 0, caged.safe, steps),
+    }
+    data = calls[name_of(row)]()
+    assert data[:4] == parse_signature(f"function {row.function}").selector, row.function
+    return data
+
+
+def prepare(doors: Doors, row: Row) -> None:
+    """Have the function something to do: a change that waits, a halt, a fall that is on record."""
+    caged, name = doors.caged, name_of(row)
+    if name == "cancelChange":
+        assert caged.propose(limit_rule(Limit.MAX_POSITION_BPS, 5_000)).succeeded
+    elif name == "resume":
+        assert caged.engine.send(caged.guardian, caged.cage, cage_contract.encode_halt()).succeeded
+    elif name == "acknowledgeDrawdown":
+        assert caged.propose(limit_rule(Limit.HIGH_WATER_MARK_MICRO_USD, 200_000 * USD)).succeeded
+        assert doors.send(caged.cage, encode_call("function recordDrawdown()")).succeeded
+
+
+@pytest.mark.parametrize(
+    ("row", "door"), list_cells(), ids=[f"{row.contract}.{name_of(row)}-{door}" for row, door in list_cells()]
+)
+def test_a_strangers_call_does_what_the_table_says_behind_every_door(doors: Doors, row: Row, door: str) -> None:
+    prepare(doors, row)
+    data = write_call(doors, row)
+    before = doors.look()
+    sent = doors.come_through(door, row, data)
+    after, said = doors.look(), say_cell(row, door)
+    if said.startswith("believed") or (said == "the account's word" and row.contract == "PolicyCage"):
+        assert sent.succeeded and after != before, "the table says that it is believed"
+        return
+    if row.caller is not Caller.ANYBODY or name_of(row) != "recordDrawdown":
+        assert after == before
+    if said == "refused" and door != "module":
+        assert not sent.succeeded
+        assert decode_revert(sent.output, ERRORS).name in REFUSALS[row.caller]
+
+
+def test_every_function_of_every_compiled_contract_has_its_row() -> None:
+    """A function that is new, or takes other arguments, has no row until somebody asked who calls it."""
+    listed = {(row.contract, parse_signature(f"function {row.function}").selector) for row in ROWS}
+    views = {(contract, name) for contract, names in VIEWS.items() for name in names}
+    found, seen = set(), set()
+    for path in sorted(OUTPUT_DIR.glob("*.json")):
+        name = path.stem
+        if name in FOR_TESTS or name.startswith("Simulated"):
+            continue
+        for entry in load_contract(name).abi:
+            if entry["type"] not in ("function", "fallback", "receive"):
+                continue
+            if entry.get("stateMutability") in ("view", "pure"):
+                seen.add((name, entry["name"]))
+            else:
+                found.add((name, parse_signature(f"function {_spell(entry)}").selector))
+    assert found == listed
+    assert seen == views
+    assert len(listed) == len(ROWS) and len(views) == sum(map(len, VIEWS.values()))
+
+
+def test_what_is_called_a_tool_of_tests_is_compiled_and_nothing_else_is() -> None:
+    compiled = {path.stem for path in OUTPUT_DIR.glob("*.json")}
+    assert compiled >= FOR_TESTS
+    assert {name for name in compiled - FOR_TESTS if not name.startswith("Simulated")} == set(VIEWS)
+
+
+def test_the_page_of_callers_is_written_from_the_table() -> None:
+    written = (CHECKOUT / "docs" / "contracts-by-caller.md").read_text(encoding="utf-8")
+    assert written == render(), "write it: .venv/bin/python -m tests.contracts.callers"
+
+
+def _spell(entry: dict[str, Any]) -> str:
+    return f"{entry.get('name', entry['type'])}({','.join(map(_spell_type, entry.get('inputs', [])))})"
+
+
+def _spell_type(entry: dict[str, Any]) -> str:
+    kind = str(entry["type"])
+    if not kind.startswith("tuple"):
+        return kind
+    return f"({','.join(map(_spell_type, entry['components']))}){kind.removeprefix('tuple')}"

@@ -90,6 +90,7 @@ VIEWS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "CageGovernance": ("account", "baseAsset", "delayOf"),
     "CageGate": ("account", "baseAsset", "isForbidden", "priceOf"),
+    "Deadline": ("mustBeBefore",),
     "LoanCallback": ("onERC1155BatchReceived", "onERC1155Received", "onERC721Received", "whoCalls"),
     "CollateralVaultValuer": ("MOST_COUNTED", "listKinds", "measure", "places", "subject"),
     "LendingValuer": ("listReserves", "measure", "pool", "subject"),
@@ -103,7 +104,15 @@ VIEWS: Final[Mapping[str, tuple[str, ...]]] = {
 
 FOR_TESTS: Final = frozenset(
     {
-        *("AllowingGuard", "CageWatcher", "FeeOnTransferToken", "ForgetfulAccount", "FragileToken", "FuzzVenue"),
+        *(
+            "AllowingGuard",
+            "CageWatcher",
+            "MadeUpComet",
+            "FeeOnTransferToken",
+            "ForgetfulAccount",
+            "FragileToken",
+            "FuzzVenue",
+        ),
         *("GasBurner", "HookedToken", "HostileValuer", "LyingFeed", "MadeUpBank", "MadeUpBankValuer", "MoodyEcho"),
         *("MoodyToken", "NoReturnToken", "Phoenix", "RebasingToken", "Relayer", "Reverter", "SafeDelegator"),
     }

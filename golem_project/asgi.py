@@ -20,6 +20,7 @@ django.setup(set_prefix=False)
 
 # Their models need the apps to be loaded.
 from golem_project.a2a.late_door import LateDoor  # noqa: E402
+from golem_project.alerts.silence import SilenceWatch  # noqa: E402
 from golem_project.boot import check_before_serving  # noqa: E402
 from golem_project.checked_start import CheckedStart  # noqa: E402
 from golem_project.front.door import FrontDoor  # noqa: E402
@@ -31,4 +32,4 @@ from golem_project.threaded_handler import ThreadedHandler  # noqa: E402
 event_stream = EventStream(ThreadedHandler())
 doors = McpDoor(LateDoor(event_stream, events=event_stream))
 front_door = FrontDoor(doors)
-application = CheckedStart(PlainHttp(front_door), check=check_before_serving)
+application = CheckedStart(PlainHttp(front_door), check=check_before_serving, on_start=SilenceWatch().start)

@@ -1,24 +1,49 @@
-"""Beat's schedule, read from the database as often as an operator who changes it could notice.
+"""Beat's schedule, read from the database as often as an operator who changes it could notice, whatever the clock does.
 
 The package asks the database whether it changed at every look at the schedule, thirty times a second with tasks that
-are due every second.
+are due every second. And it believes what it once wrote: after a clock went forward and back, every task had run two
+hours from now, and nothing was due until then, also for a new beat.
 """
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, Final
 
-from django_celery_beat.schedulers import DatabaseScheduler
+from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
 
-from tools_app.core import clock
+from tools_app.core import clock, pulses
 
 LOOK_EVERY_MS: Final = 1_000
+
+
+class Entry(ModelEntry):
+    """One row. It never ran later than now."""
+
+    def is_due(self) -> Any:
+        """Whether it is due and when to look again; what ran in a future that did not come ran now."""
+        now = clock.now()
+        if self.last_run_at > now + clock.AHEAD:
+            self.last_run_at = self.model.last_run_at = now
+        return super().is_due()
 
 
 class Schedule(DatabaseScheduler):
     """The rows of `PeriodicTask`; a change of one is seen within a second."""
 
+    Entry = Entry
     _looked_at_ms: float | None = None
+    _offset: timedelta | None = None
+    _pulse_ms: float | None = None
+
+    def tick(self, *args: Any, **kwargs: Any) -> Any:
+        """Send what is due; before that, see whether the clock was set, and say that beat is alive."""
+        self._follow_clock()
+        if self._pulse_ms is None or clock.monotonic_ms() - self._pulse_ms >= pulses.EVERY_SECONDS * 1000:
+            self._pulse_ms = clock.monotonic_ms()
+            pulses.beat(pulses.BEAT, now=clock.now())
+        wait = super().tick(*args, **kwargs)
+        return min(wait, pulses.EVERY_SECONDS) if wait else wait
 
     def schedule_changed(self) -> Any:
         """Whether a row changed since the last look, which was a second ago at least; else no."""
@@ -26,4 +51,13 @@ class Schedule(DatabaseScheduler):
         if self._looked_at_ms is not None and now_ms - self._looked_at_ms < LOOK_EVERY_MS:
             return False
         self._looked_at_ms = now_ms
-        return super().schedule_changed()
+        before = self._last_timestamp
+        # The package takes only a later time for a change; after a clock was set back the next one is earlier.
+        return super().schedule_changed() or (before is not None and self._last_timestamp != before)
+
+    def _follow_clock(self) -> None:
+        """Its heap holds times of the wall clock: after a jump it is made anew."""
+        offset = clock.now() - timedelta(milliseconds=clock.monotonic_ms())
+        if self._offset is not None and abs(offset - self._offset) > clock.AHEAD:
+            self._heap = None
+        self._offset = offset

@@ -21,6 +21,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import close_old_connections
 
 from golem_project.watched_doors import WatchedTask
+from tools_app.core import clock
 from tools_app.simulation.select import warm_up
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "golem_project.settings.local")
@@ -125,6 +126,23 @@ def give_way(sender: Any = None, **_: Any) -> None:
     if os.getsid(0) == os.getpid() and _SHARE_OF_SESSION.exists():
         # Linux shares processors out between sessions first; inside one of its own, niceness alone gives way to nobody.
         _SHARE_OF_SESSION.write_text(str(_MEMORY_NICENESS))
+
+
+@worker_ready.connect
+def mend_at_start(**_: Any) -> None:
+    """A worker that starts may follow one whose clock was set back before it ended."""
+    # Loaded with the tasks, once models are there.
+    from golem_project.clock_mending import mend_future_rows
+
+    mend_future_rows(now=clock.now())
+
+
+@task_prerun.connect
+def mend_after_jump(**_: Any) -> None:
+    """Bring back what this process wrote before its clock was set back, before it does anything else."""
+    clock.now()
+    if clock.take_set_back():
+        mend_at_start()
 
 
 @task_prerun.connect

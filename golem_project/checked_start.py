@@ -10,11 +10,13 @@ from golem_project.plain_http import App, Receive, Scope, Send
 
 
 class CheckedStart:
-    """An ASGI application around another: `check` runs once, when the server starts, and what it raises ends it."""
+    """An ASGI application around another: `check` runs once, when the server starts, and what it raises ends it; then
+    `on_start` does.
+    """
 
-    def __init__(self, inner: App, *, check: Callable[[], None]) -> None:
+    def __init__(self, inner: App, *, check: Callable[[], None], on_start: Callable[[], None]) -> None:
         self._inner = inner
-        self._check = check
+        self._check, self._on_start = check, on_start
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan":
@@ -26,5 +28,6 @@ class CheckedStart:
             except ImproperlyConfigured as error:
                 await send({"type": "lifespan.startup.failed", "message": str(error)})
                 return
+            self._on_start()
             await send({"type": "lifespan.startup.complete"})
         await send({"type": "lifespan.shutdown.complete"})

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from redis import RedisError
 
 from archetypes_app.admin.makers import show_maker
 from archetypes_app.admin.owner_scope import is_operator
@@ -39,6 +40,7 @@ from permits_app.performance.profit_days import Worth, read_worths
 from permits_app.permits.blockage import list_blocked_accounts, list_stuck_chains
 from tools_app.admin.display import format_chain, format_usd, show_age, show_badge
 from tools_app.core.models import AuditEntry
+from tools_app.core.pulses import BEAT, Silence, list_silent
 
 LOCAL_CHAIN_ID: Final = 31337
 SHOWN_GOLEMS: Final = 6
@@ -238,7 +240,7 @@ def _list_needs(
 
 
 def _list_stuck(golems: QuerySet[Golem], now: datetime) -> tuple[StuckLine, ...]:
-    """What holds commits up: chains for everybody, accounts of `golems`."""
+    """What does not go on: scheduled work, queues and chains for everybody, accounts of `golems`."""
     chains = [
         StuckLine(
             format_chain(chain.chain_id),
@@ -246,6 +248,14 @@ def _list_stuck(golems: QuerySet[Golem], now: datetime) -> tuple[StuckLine, ...]
             show_age(chain.since, now=now),
         )
         for chain in list_stuck_chains(now=now)
+    ]
+    silent = [
+        StuckLine(
+            "scheduled work" if each.name == BEAT else each.name,
+            each.reason,
+            show_age(each.since, now=now) if each.since else "never seen",
+        )
+        for each in _list_silent(now)
     ]
     names = dict(golems.values_list("pk", "name"))
     accounts = [
@@ -257,7 +267,15 @@ def _list_stuck(golems: QuerySet[Golem], now: datetime) -> tuple[StuckLine, ...]
         for account in list_blocked_accounts(now=now, of=names)
         if account.golem_id is not None
     ]
-    return (*chains, *accounts)
+    return (*silent, *chains, *accounts)
+
+
+def _list_silent(now: datetime) -> list[Silence]:
+    try:
+        return list_silent(now=now)
+    except RedisError:
+        # Without the broker nobody gives a sign, and none is seen.
+        return [Silence(BEAT, since=None)]
 
 
 def _say_machinery(stuck: tuple[StuckLine, ...], golems: QuerySet[Golem], now: datetime) -> str:

@@ -21,6 +21,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from golem_project.boot import MOST_CLOCK_DIFFERENCE
 from golem_project.front.shared_answer import Shared
 from golem_project.pi.exception_handler import known_errors
 from golem_project.settings.environment import BASE_DIR
@@ -32,6 +33,7 @@ from tools_app.chain.networks import configured_networks
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.pulses import list_silent
 from tools_app.core.whole import count_repeated
 from tools_app.toolkit.registry import REGISTRY
 
@@ -62,7 +64,8 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> HttpResponse:
     """200 when everything a request may need answers, else 503; each check with its milliseconds.
 
-    `degraded` says that requests are answered and yet commits of some account or chain do not go on: `stuck` names it.
+    `degraded` says that requests are answered and yet something does not go on: scheduled work, a queue, commits of
+    some account or chain. `stuck` names it.
     """
     body = _readiness.ask(_check_all)
     return JsonResponse(body, status=200 if body["ready"] else 503)
@@ -190,7 +193,7 @@ def _run_check(name: str, check: Callable[[], str]) -> dict[str, Any]:
     try:
         detail, is_ok = check(), True
     except GolemError as error:
-        detail, is_ok = error.detail if isinstance(error, ChainsStopped) else error.code, False
+        detail, is_ok = error.detail if isinstance(error, ChainsStopped | ClocksDiffer) else error.code, False
     except Exception as error:  # noqa: BLE001  (a probe reports whatever broke, by its class alone)
         detail, is_ok = type(error).__name__, False
     found = {"name": name, "ok": is_ok, "detail": detail, "ms": round(clock.monotonic_ms() - started, 1)}
@@ -198,12 +201,17 @@ def _run_check(name: str, check: Callable[[], str]) -> dict[str, Any]:
 
 
 def _list_stuck() -> list[dict[str, Any]] | None:
-    """Chains and accounts whose commits do not go on, and since when; None where the database does not tell."""
+    """What does not go on, and since when: beat, queues, chains, accounts; None where nothing tells."""
     now = clock.now()
     try:
         chains, accounts = list_stuck_chains(now=now), list_blocked_accounts(now=now)
-    except DatabaseError:
+        quiet = list_silent(now=now)
+    except (DatabaseError, redis.RedisError):
         return None
+    silent = [
+        {"what": each.name, "reason": each.reason, "since": each.since.isoformat() if each.since else None}
+        for each in quiet
+    ]
     of_chains = [
         {
             "what": "chain" if chain.is_node else "follower",
@@ -223,7 +231,7 @@ def _list_stuck() -> list[dict[str, Any]] | None:
         }
         for account in accounts[:_MOST_ACCOUNTS]
     ]
-    return of_chains + of_accounts
+    return silent + of_chains + of_accounts
 
 
 def _check_database() -> str:
@@ -231,6 +239,17 @@ def _check_database() -> str:
         cursor.execute("SELECT 1")
         cursor.fetchone()
     return "answers"
+
+
+def _check_clock() -> str:
+    """That this process and the database, which all processes share, mean the same time."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        (shared,) = cursor.fetchone()
+    ahead = clock.now() - shared
+    if abs(ahead) > MOST_CLOCK_DIFFERENCE:
+        raise ClocksDiffer(f"this process is {ahead.total_seconds():+.0f} s from the database's clock")
+    return "as the database's"
 
 
 def _check_migrations() -> str:
@@ -288,6 +307,16 @@ class ChainsStopped(GolemError):
     title = "A chain cannot be used"
 
 
+class ClocksDiffer(GolemError):
+    """The clock of this process is not that of the database."""
+
+    code = "CLOCKS_DIFFER"
+    http_status = 503
+    recovery = Recovery.WAIT
+    cleared_by = "the clocks agree"
+    title = "The clocks of two servers differ"
+
+
 class MigrationsWaiting(GolemError):
     """The database is older than the code."""
 
@@ -310,6 +339,7 @@ class RegistryNotReady(GolemError):
 
 _FIXES = {
     "database": "start PostgreSQL, or set DATABASE_URL to one that runs; `make run` starts its own",
+    "clock": "set both machines by one time server; permits are valid for seconds",
     "migrations": "run `manage.py migrate`, or `make run`, which does",
     "transactions": "see `database` and `migrations`: the count is a table of it",
     "broker": "start Valkey, or set REDIS_URL to one that runs; `make run` starts its own",
@@ -321,6 +351,7 @@ _FIXES = {
 
 _CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (
     ("database", _check_database),
+    ("clock", _check_clock),
     ("migrations", _check_migrations),
     ("transactions", _check_transactions),
     ("broker", _check_broker),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from tools_app.core import audit_checkpoints, clock, event_publisher
+from tools_app.core import audit_checkpoints, clock, event_publisher, pulses
 from tools_app.subsystems.stream import polling
 
 
@@ -18,6 +18,12 @@ def publish_events_task() -> int:
 def sign_audit_checkpoints_task() -> int:
     """Sign the audit chains that grew enough since their last checkpoint."""
     return audit_checkpoints.sign_due_checkpoints(now=clock.now())
+
+
+@shared_task(ignore_result=True)
+def note_pulse_task(*, queue: str) -> None:
+    """A worker of `queue` is alive and takes what is sent there."""
+    pulses.beat(f"queue {queue}", now=clock.now())
 
 
 @shared_task(ignore_result=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Q
 
 from archetypes_app.actions.create_api_key import hash_token
@@ -17,6 +18,7 @@ from golem_project.a2a.errors import AgentUnknown, VisitOver
 from golem_project.a2a.models import Visit
 from golem_project.pi.authentication import Agent, identify, read_bearer
 from golem_project.pi.errors import ApiKeyMissing
+from tools_app.core.clock import outlives
 
 VISIT_PREFIX = "visit_"
 
@@ -76,7 +78,8 @@ def _identify_visitor(token: str, *, golem_id: UUID, now: datetime) -> Caller:
         .filter(digest=hash_token(token), golem_id=golem_id)
         .first()
     )
-    if visit is None or now >= visit.expires_at:
+    life = timedelta(seconds=settings.GOLEM_A2A_VISIT_SECONDS)
+    if visit is None or now >= visit.expires_at or outlives(visit.expires_at, longest=life, now=now):
         raise VisitOver("sign a new challenge")
     if not is_owned(golem_id):
         raise OwnerGone("nobody with an active account owns this golem; it answers nobody until somebody does")

@@ -13,6 +13,7 @@ from golem_project.a2a.errors import NotForStrangers, TooManyTasks
 from golem_project.a2a.models import OpenedRead, Task
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE, query_state
 from tools_app.adapters import normalize_key
+from tools_app.core.clock import AHEAD
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.tooldef import ReadTool
@@ -33,7 +34,9 @@ def list_openable(golem: Golem) -> list[tuple[str, str]]:
 
 def check_pace(*, golem: Golem, visitor: str, now: datetime) -> None:
     """Raises TooManyTasks where this wallet, or all strangers together, asked enough for a minute."""
-    rows = Task.objects.filter(golem=golem, api_key__isnull=True, created_at__gt=now - _MINUTE)
+    rows = Task.objects.filter(
+        golem=golem, api_key__isnull=True, created_at__gt=now - _MINUTE, created_at__lte=now + AHEAD
+    )
     mine, all_of_them = settings.GOLEM_A2A_MOST_VISITS_PER_MINUTE, settings.GOLEM_A2A_MOST_STRANGERS_PER_MINUTE
     if rows.filter(visitor=visitor).count() >= mine or rows.count() >= all_of_them:
         raise TooManyTasks("strangers asked enough for this minute", limit=mine)

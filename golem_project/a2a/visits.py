@@ -27,6 +27,7 @@ from golem_project.a2a.contract_wallets import says_it_signed
 from golem_project.a2a.errors import ChallengeRefused, TooManyTasks
 from golem_project.a2a.models import Challenge, Visit
 from golem_project.a2a.pace import take_turn
+from tools_app.core.clock import AHEAD, outlives
 from tools_app.core.errors import InvalidParams
 from tools_app.core.whole import whole
 
@@ -60,7 +61,10 @@ def _keep_challenge(golem: Golem, address: str, domain: str, now: datetime) -> C
     most = settings.GOLEM_A2A_MOST_CHALLENGES_PER_MINUTE
     with transaction.atomic():
         take_turn(f"challenges:{golem.pk}")
-        if Challenge.objects.filter(golem=golem, created_at__gt=now - _MINUTE).count() >= most:
+        if (
+            Challenge.objects.filter(golem=golem, created_at__gt=now - _MINUTE, created_at__lte=now + AHEAD).count()
+            >= most
+        ):
             raise TooManyTasks("this golem gave out enough challenges for this minute", limit=most)
         return Challenge.objects.create(
             golem=golem,
@@ -85,7 +89,13 @@ def show_challenge(challenge: Challenge) -> dict[str, Any]:
 def open_visit(*, golem_id: UUID, nonce: str, signature: str, now: datetime) -> NewVisit:
     """Exchange a signed challenge for a token, once. Raises ChallengeRefused."""
     challenge = Challenge.objects.select_related("golem").filter(golem_id=golem_id, nonce=nonce).first()
-    if challenge is None or challenge.used_at is not None or now >= challenge.expires_at:
+    life = timedelta(seconds=settings.GOLEM_A2A_CHALLENGE_SECONDS)
+    if (
+        challenge is None
+        or challenge.used_at is not None
+        or now >= challenge.expires_at
+        or outlives(challenge.expires_at, longest=life, now=now)
+    ):
         raise ChallengeRefused("this nonce is unknown, used or over; ask for a new challenge")
     if not _SIGNATURE.fullmatch(signature):
         raise ChallengeRefused("the signature is not this wallet's over this challenge")

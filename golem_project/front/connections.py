@@ -16,6 +16,7 @@ from django.conf import settings
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from golem_project.front.addresses import is_trusted, name_address
+from golem_project.front.door import TOLD_TO_WAIT
 from golem_project.front.errors import HeadTooLarge, RequestTooSlow, TooManyConnections
 from golem_project.pi.errors import BadRequest
 from golem_project.pi.exception_handler import PROBLEM_JSON, describe_problem
@@ -39,6 +40,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._head_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
         self._last_timer: asyncio.TimerHandle | None = None
+        self._pause_timer: asyncio.TimerHandle | None = None
 
     # --- the connection ---
 
@@ -77,7 +79,7 @@ class BoundedHttp(HttpToolsProtocol):
             if self.of_address[self._address] <= 0:
                 del self.of_address[self._address]
             self._address = None
-        for timer in (self._head_timer, self._write_timer, self._last_timer):
+        for timer in (self._head_timer, self._write_timer, self._last_timer, self._pause_timer):
             if timer is not None:
                 timer.cancel()
 
@@ -151,6 +153,11 @@ class BoundedHttp(HttpToolsProtocol):
             self._end_softly()
             return
         super().on_response_complete()
+        told = self.cycle is not None and self.cycle.scope.get("state", {}).get(TOLD_TO_WAIT)
+        if told and not self.pipeline and not self.transport.is_closing():
+            # Whoever heeds Retry-After asks nothing before; whoever does not costs nothing meanwhile.
+            self.flow.pause_reading()
+            self._pause_timer = self.loop.call_later(settings.GOLEM_PAUSE_SECONDS, self.flow.resume_reading)
 
     def pause_writing(self) -> None:
         super().pause_writing()

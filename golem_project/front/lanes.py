@@ -22,9 +22,12 @@ from golem_project.front.known_callers import KNOWN, name_session
 from golem_project.front.login_pace import LoginPace
 from golem_project.pi.errors import TooManyAtOnce
 from golem_project.plain_http import Scope
+from permits_app.errors import TooManyPreviews
+from tools_app.core.errors import GolemError
 from tools_app.core.turns import NoRoom, Turn, Turns
 
 HALT_PATH: Final = "/api/v1/pi/emergency_halt"
+PREVIEW_PATH: Final = "/api/v1/pi/preview_action"
 _PASSWORD_PATHS: Final = ("/admin/login", "/join")
 # Of one address in a line for strangers: a browser that opens a page asks for a few dozen files at once.
 _WAITING_OF_ONE: Final = 32
@@ -39,6 +42,7 @@ class Standing:
     line: Turns | None
     who: str
     is_known: bool
+    is_preview: bool = False
 
 
 class Lanes:
@@ -48,6 +52,13 @@ class Lanes:
         self._known = Turns(
             places=settings.GOLEM_WEB_THREADS,
             of_one=settings.GOLEM_REQUESTS_OF_ONE_AT_ONCE,
+            waiting=0,
+            waiting_of_one=0,
+        )
+        # As many as may wait for a worker, and those who are with one: what is beyond takes no thread.
+        self._previews = Turns(
+            places=settings.GOLEM_WEB_THREADS,
+            of_one=settings.GOLEM_PREVIEWS_WAITING_OF_ONE_OWNER,
             waiting=0,
             waiting_of_one=0,
         )
@@ -80,11 +91,15 @@ class Lanes:
         if who is None:
             return Standing(self._unproven, address, is_known=False)
         # A halt needs no place: it is what ends a crowd of one's own.
-        return Standing(None if scope["path"] == HALT_PATH else self._known, who, is_known=True)
+        path = scope["path"]
+        line = None if path == HALT_PATH else self._previews if path == PREVIEW_PATH else self._known
+        return Standing(line, who, is_known=True, is_preview=path == PREVIEW_PATH)
 
     @contextlib.asynccontextmanager
     async def hold(self, standing: Standing) -> AsyncIterator[Turn | None]:
-        """A place until the end, or until the turn leaves its line. Raises TooManyFromHere, TooManyAtOnce."""
+        """A place until the end, or until the turn leaves its line. Raises TooManyFromHere, TooManyAtOnce,
+        TooManyPreviews.
+        """
         if standing.line is None:
             yield None
             return
@@ -126,7 +141,12 @@ def _line_of_strangers(places: int) -> Turns:
     return Turns(places=places, of_one=max(1, places - 1), waiting=_WAITING, waiting_of_one=_WAITING_OF_ONE)
 
 
-def _refuse(standing: Standing, *, is_own: bool) -> TooManyAtOnce | TooManyFromHere:
+def _refuse(standing: Standing, *, is_own: bool) -> GolemError:
+    if standing.is_preview:
+        return TooManyPreviews(
+            "as many previews of this owner's golems wait as may; this one was not begun. Ask again shortly",
+            retry_after_seconds=1,
+        )
     if standing.is_known:
         most = settings.GOLEM_REQUESTS_OF_ONE_AT_ONCE
         return TooManyAtOnce(

@@ -25,8 +25,6 @@ from tools_app.core import clock
 _STORM: Final = timedelta(minutes=1)
 _STORM_FAILURES: Final = 20
 _REMEMBERED: Final = timedelta(days=30)
-_AHEAD: Final = timedelta(seconds=10)
-"""A row further ahead than clocks may differ was written before a clock was set back, and counts for nothing."""
 
 
 class LoginLock(AxesDatabaseHandler):
@@ -34,12 +32,12 @@ class LoginLock(AxesDatabaseHandler):
 
     def get_user_attempts(self, request: Any, credentials: Any = None) -> list[Any]:
         """The rows that count, for each combination that locks."""
-        latest = clock.now() + _AHEAD
+        latest = clock.now() + clock.AHEAD
         return [rows.filter(attempt_time__lte=latest) for rows in super().get_user_attempts(request, credentials)]
 
     def clean_expired_user_attempts(self, request: Any = None, credentials: Any = None) -> int:
         """Delete what counts no longer, or was written in a future that did not come."""
-        AccessAttempt.objects.filter(attempt_time__gt=clock.now() + _AHEAD).delete()
+        AccessAttempt.objects.filter(attempt_time__gt=clock.now() + clock.AHEAD).delete()
         return int(super().clean_expired_user_attempts(request, credentials))
 
     def is_locked(self, request: Any, credentials: Any = None) -> bool:
@@ -56,7 +54,7 @@ class LoginLock(AxesDatabaseHandler):
         if username is None:
             return False
         recent = AccessAttempt.objects.filter(
-            username=username, attempt_time__gt=now - _STORM, attempt_time__lte=now + _AHEAD
+            username=username, attempt_time__gt=now - _STORM, attempt_time__lte=now + clock.AHEAD
         )
         failures = recent.aggregate(all=Sum("failures_since_start"))["all"] or 0
         if failures < _STORM_FAILURES:

@@ -149,6 +149,16 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "dream": {"task": "memory_app.tasks.dream_golems_task", "schedule": 21_600.0},
     "forget-episodes": {"task": "memory_app.tasks.forget_episodes_task", "schedule": 3_600.0},
 }
+# Each queue gives a sign of life, which is looked for from outside (`tools_app/core/pulses.py`).
+CELERY_BEAT_SCHEDULE |= {
+    f"pulse-{queue}": {
+        "task": "tools_app.tasks.note_pulse_task",
+        "schedule": 10.0,
+        "kwargs": {"queue": queue},
+        "options": {"expires": 10, "queue": queue},
+    }
+    for queue in sorted({route["queue"] for route in CELERY_TASK_ROUTES.values()})
+}
 
 CACHES: dict[str, Any] = {
     "default": {

@@ -17,6 +17,7 @@ GOLEM_MOST_HEADERS = 100
 GOLEM_HEAD_SECONDS = 10.0  # from the connection, or the first byte of a further request, to the end of its headers
 GOLEM_BODY_SECONDS = 10.0  # from the end of the headers to the end of the body
 GOLEM_WRITE_SECONDS = 10.0  # a caller that takes nothing of an answer for this long is hung up on
+GOLEM_PAUSE_SECONDS = 1.0  # how long nothing is read from a connection that was told to wait (429)
 GOLEM_LINGER_SECONDS = 2.0  # how long what is sent after a refusal is thrown away, so that the refusal is read
 
 GOLEM_MOST_FORM_BYTES = 262_144  # of a page's form

@@ -30,7 +30,7 @@ from memory_app.models import DreamJournal, Episode
 from memory_app.models.dream import DreamPhase, DreamState
 from memory_app.models.provenance import Trust
 from tools_app.core import audit_log, event_bus
-from tools_app.core.clock import Deadline
+from tools_app.core.clock import AHEAD, Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.events import Event, EventType
 from tools_app.core.whole import whole
@@ -111,7 +111,7 @@ def _begin(golem_id: UUID, now: datetime) -> tuple[Golem, list[Episode]]:
         running.filter(started_at__lt=now - STALE_AFTER).update(
             state=DreamState.FAILED, finished_at=now, note="its worker stopped"
         )
-        if running.filter(started_at__gte=now - STALE_AFTER).exists() or golem.is_halted:
+        if running.filter(started_at__gte=now - STALE_AFTER, started_at__lte=now + AHEAD).exists() or golem.is_halted:
             return golem, []
         rows = _surprises(now).filter(golem_id=golem_id).order_by("-prediction_error_bps", "-occurred_at", "pk")
         surprises = list(rows.defer("search", "search_text")[: settings.GOLEM_MEMORY_DREAM_EPISODES])

@@ -49,6 +49,7 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import capabilities, lifecycle
 from permits_app.permits.blockage import check_clear
+from permits_app.permits.life import is_from_the_future
 from permits_app.permits.row_locks import lock_action, lock_settings, lock_start
 from permits_app.permits.sealing import hash_plan, hash_simulation
 from permits_app.permits.selectors import read_permit, view_permit
@@ -76,8 +77,8 @@ S = PermitStatus
 def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) -> None:
     """Take a permit from CREATED to COMMITTING, or say why not; one short transaction, no network.
 
-    Valid iff now < expires_at and fewer than three heartbeat ticks have passed. Raises PermitNotFound,
-    PermitExpired, PermitAlreadyCommitted, PermitNotCommittable, GolemHalted, OwnerGone, ActionAnnounced,
+    Valid iff now < expires_at, fewer than three heartbeat ticks have passed and no clock was set back since. Raises
+    PermitNotFound, PermitExpired, PermitAlreadyCommitted, PermitNotCommittable, GolemHalted, OwnerGone, ActionAnnounced,
     SameActionPending, AccountBlocked and ChainStuck where what it sends would not be mined.
     """
     with transaction.atomic():
@@ -90,7 +91,9 @@ def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) ->
         if not is_owned and permit.status == S.CREATED:
             raise OwnerGone("nobody with an active account owns this golem; it does nothing until somebody does")
         is_lapsed = permit.status == S.CREATED and (
-            now >= permit.expires_at or locked.heartbeat_tick >= permit.expires_at_tick
+            now >= permit.expires_at
+            or locked.heartbeat_tick >= permit.expires_at_tick
+            or is_from_the_future(created_at=permit.created_at, expires_at=permit.expires_at, now=now)
         )
         if not is_lapsed:
             _check_committable(permit)

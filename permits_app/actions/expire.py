@@ -13,6 +13,7 @@ from permits_app.limits import ledger
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import lifecycle
+from permits_app.permits.life import born_by
 from tools_app.core.one_by_one import one_by_one
 from tools_app.core.prepared import Filled, Prepared, Rows
 from tools_app.core.whole import whole
@@ -22,7 +23,7 @@ _MOST_AT_ONCE = 200
 _LAPSED_SQL = f"""
 SELECT id FROM {ActionPermit._meta.db_table}
  WHERE status = 'CREATED'
-   AND (expires_at <= %(now)s
+   AND (expires_at <= %(now)s OR created_at > %(latest)s OR expires_at > %(furthest)s
         OR expires_at_tick <= (SELECT heartbeat_tick FROM {Golem._meta.db_table} AS golem WHERE golem.id = golem_id))
    {{whose}}
  ORDER BY expires_at LIMIT %(limit)s
@@ -34,7 +35,9 @@ _LAPSED_OF_ONE = Prepared("find_lapsed", _LAPSED_SQL.format(whose="AND golem_id 
 
 def expire_lapsed(*, golem_id: UUID | None, now: datetime, limit: int = _MOST_AT_ONCE) -> int:
     """Expire CREATED permits whose time or third heartbeat tick has come, of one golem or of all. Returns how many."""
-    lapsed = (_LAPSED_OF_ALL if golem_id is None else _LAPSED_OF_ONE).fetch(now=now, golem=golem_id, limit=limit)
+    lapsed = (_LAPSED_OF_ALL if golem_id is None else _LAPSED_OF_ONE).fetch(
+        now=now, golem=golem_id, limit=limit, **born_by(now)
+    )
     if golem_id is not None:
         return expire_found(lapsed, now=now)
     ids = [pk for (pk,) in lapsed]
@@ -43,7 +46,7 @@ def expire_lapsed(*, golem_id: UUID | None, now: datetime, limit: int = _MOST_AT
 
 def fill_lapsed(*, golem_id: UUID, now: datetime) -> Filled:
     """The statement that finds them for one golem, for whoever asks something else with it; see `expire_found`."""
-    return _LAPSED_OF_ONE.fill(now=now, golem=golem_id, limit=_MOST_AT_ONCE)
+    return _LAPSED_OF_ONE.fill(now=now, golem=golem_id, limit=_MOST_AT_ONCE, **born_by(now))
 
 
 def expire_found(lapsed: Rows, *, now: datetime) -> int:
@@ -53,7 +56,13 @@ def expire_found(lapsed: Rows, *, now: datetime) -> int:
 
 def expire_permit(*, permit_id: UUID, now: datetime) -> bool:
     """Expire one permit if its time or its ticks are over; True when this call did it."""
-    if _expire(permit_id, now, {"expires_at__lte": now}):
+    times = born_by(now)
+    conditions = (
+        {"expires_at__lte": now},
+        {"created_at__gt": times["latest"]},
+        {"expires_at__gt": times["furthest"]},
+    )
+    if any(_expire(permit_id, now, condition) for condition in conditions):
         return True
     # Read beforehand, because ticks only rise: an UPDATE that asked the golem's row would not look again at a permit
     # it had to wait for.

@@ -17,6 +17,7 @@ from permits_app.models import ActionPermit, IdempotencyRecord, OutboundTransact
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import UNSETTLED, TransactionState
 from permits_app.permits.blockage import list_followed_chains, list_silent_chains
+from permits_app.permits.life import born_by
 from tools_app.core.in_turns import in_turns
 from tools_app.core.one_by_one import one_by_one
 
@@ -43,7 +44,9 @@ def end_outlived(*, now: datetime) -> int:
 
     The agent is told by the permit's event and by the answer it waits for.
     """
-    late = _free(now).filter(status=PermitStatus.COMMITTING, expires_at__lte=now, halt_epoch__isnull=True)
+    # Also what would outlive its time because a clock was set back since it was made.
+    is_over = Q(expires_at__lte=now) | Q(expires_at__gt=born_by(now)["furthest"])
+    late = _free(now).filter(is_over, status=PermitStatus.COMMITTING, halt_epoch__isnull=True)
     # That its time is over ends it before any node is asked.
     unsigned = late.filter(~Exists(_PAYLOADS)).order_by("committing_at")
     outlived = list(unsigned.values_list("pk", flat=True)[:_BATCH])

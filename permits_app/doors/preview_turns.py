@@ -24,7 +24,8 @@ def preview_turns() -> Turns:
     places = settings.GOLEM_PREVIEWS_AT_ONCE
     return Turns(
         places=places,
-        of_one=places,
+        # One place is left for others, so that who has none waits for a worker alone.
+        of_one=max(1, places - 1),
         waiting=settings.GOLEM_PREVIEWS_WAITING,
         waiting_of_one=settings.GOLEM_PREVIEWS_WAITING_OF_ONE_OWNER,
     )

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.conf import settings
 
 from archetypes_app.models import Golem
+from tools_app.core.clock import AHEAD
 
+MOST_TTL_SECONDS: Final = 3_600
 PERMIT_TICKS: Final = 3
 """Heartbeat ticks of its golem that a permit outlives at most."""
+
+
+def born_by(now: datetime) -> dict[str, datetime]:
+    """The latest `created_at` and `expires_at` that a permit may have at `now`.
+
+    One beyond them was made before a clock was set back, and would outlive its seconds by the jump: it is over.
+    """
+    return {"latest": now + AHEAD, "furthest": now + timedelta(seconds=MOST_TTL_SECONDS) + AHEAD}
+
+
+def is_from_the_future(*, created_at: datetime, expires_at: datetime, now: datetime) -> bool:
+    """Whether a clock was set back since a permit was made."""
+    times = born_by(now)
+    return created_at > times["latest"] or expires_at > times["furthest"]
 
 
 def life_of(*, golem: Golem, awaits_owner: bool = False) -> timedelta:

@@ -4,12 +4,47 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+_SET_BACK_SECONDS: Final = 2.0
+
+
+class _Jumps:
+    """Whether the wall clock of this process fell behind the one that never jumps."""
+
+    def __init__(self) -> None:
+        self.highest = float("-inf")
+        self.was_set_back = False
+
+
+_jumps = _Jumps()
 
 
 def now() -> datetime:
     """The current UTC time, aware."""
-    return datetime.now(tz=UTC)
+    at = time.time()
+    offset = at - time.perf_counter()
+    if offset < _jumps.highest - _SET_BACK_SECONDS:
+        _jumps.was_set_back, _jumps.highest = True, offset
+    elif offset > _jumps.highest:
+        _jumps.highest = offset
+    return datetime.fromtimestamp(at, tz=UTC)
+
+
+AHEAD: Final = timedelta(seconds=2)
+"""How far ahead a time may lie that another process just wrote: the clocks of two machines differ a little."""
+
+
+def outlives(expires_at: datetime, *, longest: timedelta, now: datetime) -> bool:
+    """Whether what ends at `expires_at` was made before a clock was set back: nothing lives longer than `longest`."""
+    return expires_at > now + longest + AHEAD
+
+
+def take_set_back() -> bool:
+    """Whether the clock was set back by seconds since this was asked last; what it wrote before lies in the future."""
+    was, _jumps.was_set_back = _jumps.was_set_back, False
+    return was
 
 
 def monotonic_ms() -> float:

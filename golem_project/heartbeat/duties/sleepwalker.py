@@ -26,6 +26,7 @@ from memory_app.actions.store_episode import store_episode
 from memory_app.decay import Importance
 from memory_app.provenance import Provenance
 from tools_app.core import audit_log, event_bus
+from tools_app.core.clock import AHEAD
 from tools_app.core.events import Event, EventType
 from tools_app.core.one_by_one import one_by_one
 from tools_app.core.units import BPS
@@ -171,9 +172,9 @@ def _publish(golem: Golem, finding: Finding, sources: Sequence[UUID], now: datet
         Heartbeat.objects.select_for_update(no_key=True).get(pk=golem.pk)
         if not _is_news(_last_of(golem, finding), finding, now):
             return False
-        if Artifact.objects.filter(golem=golem, published_at__gt=now - timedelta(hours=1)).count() >= (
-            MOST_ARTIFACTS_AN_HOUR
-        ):
+        if Artifact.objects.filter(
+            golem=golem, published_at__gt=now - timedelta(hours=1), published_at__lte=now + AHEAD
+        ).count() >= (MOST_ARTIFACTS_AN_HOUR):
             return False
         artifact = Artifact.objects.create(
             golem=golem,

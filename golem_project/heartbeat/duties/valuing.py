@@ -18,6 +18,7 @@ from golem_project.heartbeat.steps.observe import read_permit_facts
 from permits_app.actions.value_golem import value_golem
 from permits_app.models import OutcomeRecord
 from permits_app.permits.blockage import list_silent_chains
+from tools_app.core.clock import AHEAD
 from tools_app.core.one_by_one import one_by_one
 
 VALUE_EVERY: Final = timedelta(minutes=10)
@@ -31,7 +32,7 @@ def value_unattended(*, now: datetime) -> int:
     """Value golems that nothing has valued for ten minutes, at most twenty; returns how many were."""
     is_ticking = Q(heartbeat__is_on=True)
     # Previews move the mark and measure no life, so the mark says nothing of when a golem was looked at.
-    is_fresh = Q(vitality_record__measured_at__gt=now - VALUE_EVERY)
+    is_fresh = Q(vitality_record__measured_at__gt=now - VALUE_EVERY, vitality_record__measured_at__lte=now + AHEAD)
     due = _list_reachable(now).exclude(is_ticking).exclude(is_fresh)
     return sum(one_by_one(_draw(due), lambda golem: _measure_life(golem, now), what="the value of"))
 

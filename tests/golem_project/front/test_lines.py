@@ -15,6 +15,7 @@ from django.urls import path
 from golem_project.urls import urlpatterns as served_urls
 from tests.golem_project.front.conftest import Answer, Caller, Served, write_head
 from tests.golem_project.pi.conftest import Agent, MakeAgent
+from tools_app.core import clock
 
 QUESTION = b'{"query": "golem"}'
 
@@ -202,3 +203,15 @@ def _answers_that_came(callers: list[Caller], *, least: int) -> list[Answer]:
             except TimeoutError:
                 continue
     return found
+
+
+def test_a_connection_that_was_told_to_wait_is_not_read_from_for_a_moment(served: Served, settings: Any) -> None:
+    settings.GOLEM_LOGINS_A_MINUTE_PER_ADDRESS, settings.GOLEM_PAUSE_SECONDS = 1, 0.5
+    with served.call() as caller:
+        for status in (403, 429):
+            caller.say(write_head("POST /admin/login/ HTTP/1.1", "Content-Length: 0"))
+            assert caller.hear().status == status
+        begun = clock.monotonic_ms()
+        caller.say(write_head("GET /healthz HTTP/1.1"))
+        assert caller.hear().status == 200
+        assert clock.monotonic_ms() - begun > 300

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,8 +32,12 @@ class Product:
 
 
 @contextlib.contextmanager
-def running_product(logs: Path) -> Iterator[Product]:
-    """The product, ready, with a log of each process in `logs`; stopped at the end. Raises RuntimeError."""
+def running_product(
+    logs: Path, *, variables_of: Callable[[str], Mapping[str, str]] = lambda name: {}
+) -> Iterator[Product]:
+    """The product, ready, with a log of each process in `logs`; stopped at the end. `variables_of` a process by its
+    name are added to its environment. Raises RuntimeError.
+    """
     logs.mkdir(parents=True, exist_ok=True)
     port = free_port()
     environment = {**os.environ, "GOLEM_WEB_URL": f"http://{WEB_HOST}:{port}", "PYTHONUNBUFFERED": "1"}
@@ -42,7 +46,11 @@ def running_product(logs: Path) -> Iterator[Product]:
         for plan in plan_product(port):
             with (logs / f"{plan.name}.log").open("wb") as log:
                 processes[plan.name] = subprocess.Popen(
-                    plan.argv, env=environment, cwd=CHECKOUT, stdout=log, stderr=subprocess.STDOUT
+                    plan.argv,
+                    env={**environment, **variables_of(plan.name)},
+                    cwd=CHECKOUT,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
                 )
         product = Product(f"http://{WEB_HOST}:{port}", processes)
         deadline, pause = Deadline.after_ms(_START_MS), threading.Event()

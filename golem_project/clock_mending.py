@@ -1,0 +1,108 @@
+"""After a clock was set back: what it wrote in a future that did not come is brought back to now.
+
+A process notices that its own clock was set back (`tools_app/core/clock.py`), and a worker that starts may follow one
+that was. Rows of the future would hold things up until it comes: leases nobody has, tries that are not due, locks of
+wrong codes. What bounds money is left as it is: a spend of the future counts until it is past. A process whose clock is
+not the database's mends nothing, for it would be the one that is wrong.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.apps import apps
+from django.db import DatabaseError, connection
+
+from golem_project.boot import MOST_CLOCK_DIFFERENCE
+
+logger = logging.getLogger(__name__)
+
+_LEAST: Final = timedelta(seconds=2)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeColumn:
+    """A column that is no further ahead of now than `longest`; what is gets now."""
+
+    model: str
+    name: str
+    longest: timedelta = _LEAST
+
+
+def _columns(model: str, *names: str, longest: timedelta = _LEAST) -> tuple[TimeColumn, ...]:
+    return tuple(TimeColumn(model, name, longest) for name in names)
+
+
+HAPPENED: Final = (
+    *_columns("permits_app.ActionPermit", "updated_at", "committing_at"),
+    *_columns("permits_app.ChainWatch", "looked_at", "failing_since"),
+    *_columns("permits_app.ChainMark", "looked_at", "trouble_since"),
+    *_columns("permits_app.PendingRequest", "checked_at", "updated_at"),
+    *_columns("permits_app.SignedPromise", "checked_at"),
+    *_columns("permits_app.ChangeRequest", "claimed_at"),
+    *_columns("permits_app.SigningKey", "asked_at"),
+    *_columns("permits_app.Passkey", "throttling_failure_timestamp"),
+    *_columns("otp_totp.TOTPDevice", "throttling_failure_timestamp"),
+    *_columns("archetypes_app.ApiKey", "last_used_at"),
+    *_columns("archetypes_app.Heartbeat", "monitored_at", "observed_at"),
+    *_columns("memory_app.Episode", "last_accessed_at", "consolidated_at", "scanned_at", "dreamt_at"),
+    *_columns("memory_app.Insight", "last_accessed_at", "scanned_at", "tuned_at"),
+    *_columns("stream.WebhookEndpoint", "failing_since"),
+    *_columns("stream.WebhookDelivery", "first_tried_at"),
+    *_columns("alerts.AlertChannel", "last_sent_at"),
+    *_columns("a2a.Task", "updated_at"),
+    *_columns("django_celery_beat.PeriodicTask", "last_run_at"),
+)
+"""When something was: never later than now."""
+
+NEXT: Final = (
+    *_columns("permits_app.PendingRequest", "next_check_at"),
+    *_columns("permits_app.SignedPromise", "next_check_at"),
+    *_columns("stream.WebhookDelivery", "next_attempt_at"),
+    *_columns("a2a.PushNotification", "next_attempt_at"),
+    *_columns("alerts.AlertChannel", "next_try_at"),
+    *_columns("tools_app.PositionSearch", "next_look_at"),
+    *_columns("tools_app.StreamSubscription", "next_poll_at"),
+)
+"""When something is tried again: once too early does no harm, hours too late does."""
+
+LEASES: Final = (
+    *_columns("permits_app.ActionPermit", "lease_expires_at", longest=timedelta(minutes=10)),
+    *_columns("permits_app.ChainWatch", "lease_expires_at", longest=timedelta(minutes=2)),
+    *_columns("permits_app.IdempotencyRecord", "locked_until", longest=timedelta(minutes=10)),
+    *_columns("a2a.Task", "lease_until", longest=timedelta(minutes=10)),
+    *_columns("permits_app.HighWaterMark", "paused_until", longest=timedelta(days=7)),
+)
+"""Until when somebody has something: nobody takes it for longer than that."""
+
+
+def mend_future_rows(*, now: datetime) -> int:
+    """Bring back every row of the future; how many columns of rows. Nothing where the clock is not the database's."""
+    try:
+        if not _is_right(now):
+            logger.error("the clock of this process is not the database's; rows of the future are left as they are")
+            return 0
+        mended = 0
+        for column in (*HAPPENED, *NEXT, *LEASES):
+            mended += _mend(column, now)
+    except DatabaseError as error:
+        logger.warning("rows of the future could not be looked for: %s", type(error).__name__)
+        return 0
+    if mended:
+        logger.warning("a clock was set back: %s times of the future were brought back to now", mended)
+    return mended
+
+
+def _mend(column: TimeColumn, now: datetime) -> int:
+    rows = apps.get_model(column.model)._base_manager.filter(**{f"{column.name}__gt": now + column.longest})
+    return int(rows.update(**{column.name: now}))
+
+
+def _is_right(now: datetime) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        (shared,) = cursor.fetchone()
+    return bool(abs(now - shared) <= MOST_CLOCK_DIFFERENCE)

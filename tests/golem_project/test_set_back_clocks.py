@@ -1,0 +1,284 @@
+"""A clock that goes forward and back stops nothing, and nothing lives longer than it may."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.urls import reverse
+from django_celery_beat.models import IntervalSchedule, PeriodicTask, PeriodicTasks
+from eth_account import Account
+from eth_account.messages import encode_defunct
+
+from golem_project.a2a.errors import ChallengeRefused
+from golem_project.a2a.visits import make_challenge, open_visit, show_challenge
+from golem_project.beat_schedule import LOOK_EVERY_MS, Schedule
+from golem_project.celery import app
+from golem_project.clock_mending import HAPPENED, LEASES, NEXT, TimeColumn, mend_future_rows
+from permits_app.actions.expire import expire_lapsed
+from permits_app.approval_errors import PasskeyRefused
+from permits_app.approvals import passkey_challenges
+from permits_app.models import ActionPermit
+from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
+from tests.golem_project.pi.conftest import make_agent as make_agent
+from tests.live_golem import LiveGolem
+from tools_app.core import clock, pulses
+
+JUMPS = pytest.mark.parametrize("jump", [timedelta(hours=2), timedelta(days=1)], ids=["two hours", "a day"])
+TASK = "permits_app.tasks.sweep_permits_task"
+
+
+class Wall:
+    """The wall clock of this process, which a test sets; the other clock goes on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.ahead = timedelta()
+        real = clock.now
+        monkeypatch.setattr(clock, "now", lambda: real() + self.ahead)
+
+
+@pytest.fixture
+def wall(monkeypatch: pytest.MonkeyPatch) -> Wall:
+    return Wall(monkeypatch)
+
+
+@pytest.fixture
+def alive() -> None:
+    for name in (pulses.BEAT, *pulses.list_queues()):
+        pulses.beat(name, now=clock.now())
+
+
+def make_task(name: str, *, ran_at: datetime) -> PeriodicTask:
+    each_second = IntervalSchedule.objects.create(every=1, period=IntervalSchedule.SECONDS)
+    return PeriodicTask.objects.create(name=name, task=TASK, interval=each_second, last_run_at=ran_at)
+
+
+@JUMPS
+@pytest.mark.django_db(transaction=True)
+def test_a_task_that_ran_in_a_future_that_did_not_come_is_due_again_within_its_interval(jump: timedelta) -> None:
+    make_task("sweep-now", ran_at=clock.now() + jump)
+    entry = Schedule(app=app, lazy=True).schedule["sweep-now"]
+    is_due, seconds = entry.is_due()
+    assert not is_due and seconds <= 1
+    entry.last_run_at -= timedelta(seconds=2)
+    assert entry.is_due().is_due
+
+
+@JUMPS
+@pytest.mark.django_db(transaction=True)
+def test_a_beat_that_runs_while_its_clock_goes_back_makes_its_heap_anew(
+    wall: Wall, jump: timedelta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_task("sweep-now", ran_at=clock.now())
+    schedule = Schedule(app=app, lazy=True)
+    sent: list[str] = []
+    monkeypatch.setattr(Schedule, "apply_entry", lambda self, entry, producer=None: sent.append(entry.name))
+    wall.ahead = jump
+    schedule.tick()
+    wall.ahead = timedelta()
+    wait = schedule.tick()
+    assert wait is not None and wait <= pulses.EVERY_SECONDS
+    assert all(event.time < clock.now().timestamp() + 60 for event in schedule._heap)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_change_of_a_schedule_is_seen_though_the_one_before_was_written_in_the_future(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now_ms = 5_000.0
+    monkeypatch.setattr(clock, "monotonic_ms", lambda: now_ms)
+    make_task("first", ran_at=clock.now())
+    PeriodicTasks.objects.update_or_create(ident=1, defaults={"last_update": clock.now() + timedelta(hours=2)})
+    schedule = Schedule(app=app, lazy=True)
+    assert "first" in schedule.schedule
+    schedule.schedule_changed()
+    make_task("second", ran_at=clock.now())
+    now_ms += LOOK_EVERY_MS + 1
+    assert "second" in schedule.schedule
+
+
+@pytest.mark.parametrize("column", [*HAPPENED, *NEXT, *LEASES], ids=lambda each: f"{each.model}.{each.name}")
+def test_what_is_brought_back_is_a_time_of_a_table_that_is_there(column: TimeColumn) -> None:
+    assert apps.get_model(column.model)._meta.get_field(column.name).get_internal_type() == "DateTimeField"
+
+
+@JUMPS
+def test_a_permit_under_way_is_free_for_another_worker_though_its_lease_is_of_the_future(
+    shared_golem: LiveGolem, jump: timedelta
+) -> None:
+    permit_id = shared_golem.preview()["permit_id"]
+    soon, late = clock.now() + timedelta(seconds=30), clock.now() + jump
+    rows = ActionPermit.objects.filter(pk=permit_id)
+    rows.update(lease_expires_at=late, updated_at=late, committing_at=late)
+    assert mend_future_rows(now=clock.now()) == 3
+    permit = rows.get()
+    assert max(permit.lease_expires_at, permit.updated_at, permit.committing_at) <= clock.now()
+    rows.update(lease_expires_at=soon)
+    mend_future_rows(now=clock.now())
+    assert rows.get().lease_expires_at == soon, "a worker who is alive lost its lease"
+
+
+@pytest.mark.django_db
+def test_who_may_not_type_a_code_for_a_moment_waits_no_longer_because_a_clock_went_back() -> None:
+    from django_otp.plugins.otp_totp.models import TOTPDevice
+
+    person = get_user_model().objects.create(username="ana")
+    device = TOTPDevice.objects.create(user=person, throttling_failure_timestamp=clock.now() + timedelta(hours=2))
+    key_time = clock.now() - timedelta(hours=3)
+    untouched = TOTPDevice.objects.create(user=person, name="b", throttling_failure_timestamp=key_time)
+    assert mend_future_rows(now=clock.now()) == 1
+    device.refresh_from_db()
+    untouched.refresh_from_db()
+    assert device.throttling_failure_timestamp <= clock.now()
+    assert untouched.throttling_failure_timestamp == key_time
+
+
+@pytest.mark.django_db
+def test_a_process_whose_own_clock_is_wrong_brings_nothing_back(wall: Wall) -> None:
+    from django_otp.plugins.otp_totp.models import TOTPDevice
+
+    person = get_user_model().objects.create(username="ana")
+    TOTPDevice.objects.create(user=person, throttling_failure_timestamp=clock.now() + timedelta(hours=2))
+    wall.ahead = timedelta(hours=-2)
+    assert mend_future_rows(now=clock.now()) == 0
+
+
+def test_a_clock_that_was_set_back_is_noticed_once_and_one_that_went_forward_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    offset = 0.0
+    real = clock.time.time
+    monkeypatch.setattr(clock.time, "time", lambda: real() + offset)
+    clock.now()
+    clock.take_set_back()
+    offset = 7_200.0
+    clock.now()
+    assert not clock.take_set_back()
+    offset = 0.0
+    clock.now()
+    assert clock.take_set_back() and not clock.take_set_back()
+
+
+@JUMPS
+def test_a_permit_made_before_a_clock_went_back_is_over_at_once(
+    shared_golem: LiveGolem,
+    wall: Wall,
+    jump: timedelta,
+) -> None:
+    wall.ahead = jump
+    permit_id = shared_golem.preview()["permit_id"]
+    wall.ahead = timedelta()
+    live = Agent(golem=shared_golem.golem, key=shared_golem.key, client=Client())
+    assert_problem(live.post("commit_action", {"permit_id": permit_id}), 409, "PERMIT_EXPIRED")
+    assert ActionPermit.objects.get(pk=permit_id).status == "EXPIRED"
+
+
+@JUMPS
+def test_the_sweep_ends_permits_of_a_future_that_did_not_come_and_frees_what_they_reserved(
+    shared_golem: LiveGolem, wall: Wall, jump: timedelta
+) -> None:
+    wall.ahead = jump
+    permit_id = shared_golem.preview()["permit_id"]
+    wall.ahead = timedelta()
+    kept = shared_golem.preview()["permit_id"]
+    expire_lapsed(golem_id=None, now=clock.now())
+    states = dict(ActionPermit.objects.filter(pk__in=[permit_id, kept]).values_list("pk", "status"))
+    assert {str(pk): status for pk, status in states.items()} == {permit_id: "EXPIRED", kept: "CREATED"}
+
+
+def ask_ready() -> dict[str, Any]:
+    found: dict[str, Any] = Client().get("/readyz").json()
+    return found
+
+
+def list_stuck() -> list[str]:
+    return [each["what"] for each in ask_ready()["stuck"]]
+
+
+@pytest.mark.django_db
+def test_readiness_says_that_beat_is_silent_within_a_minute_and_forgets_it_when_it_is_not(alive: None) -> None:
+    assert "beat" not in list_stuck()
+    pulses.beat(pulses.BEAT, now=clock.now() - timedelta(seconds=59))
+    ready = ask_ready()
+    assert ready["degraded"] and [each["what"] for each in ready["stuck"]][:1] == ["beat"]
+    assert "no heartbeat" in ready["stuck"][0]["reason"]
+    pulses.beat(pulses.BEAT, now=clock.now())
+    assert "beat" not in list_stuck()
+
+
+@pytest.mark.parametrize("queue", pulses.list_queues())
+@pytest.mark.django_db
+def test_readiness_names_each_queue_that_nobody_takes_from(alive: None, queue: str) -> None:
+    pulses.beat(queue, now=clock.now() - timedelta(seconds=59))
+    assert [each for each in list_stuck() if each.startswith("queue")] == [queue]
+
+
+@JUMPS
+@pytest.mark.django_db
+def test_a_sign_of_life_from_the_future_is_none(alive: None, jump: timedelta) -> None:
+    pulses.beat(pulses.BEAT, now=clock.now() + jump)
+    assert "beat" in list_stuck()
+
+
+@JUMPS
+@pytest.mark.django_db
+def test_a_server_whose_own_clock_is_wrong_is_not_ready_and_says_so(alive: None, wall: Wall, jump: timedelta) -> None:
+    for ahead in (jump, -jump):
+        wall.ahead = ahead
+        ready = ask_ready()
+        check = next(each for each in ready["checks"] if each["name"] == "clock")
+        assert not ready["ready"] and not check["ok"] and "database's clock" in check["detail"]
+    wall.ahead = timedelta()
+    assert next(each for each in ask_ready()["checks"] if each["name"] == "clock")["ok"]
+
+
+@pytest.mark.django_db
+def test_the_overview_says_what_is_silent(alive: None) -> None:
+    operator = get_user_model().objects.create_superuser(username="root", password="x")
+    browser = Client()
+    browser.force_login(operator)
+    assert "scheduled work" not in browser.get(reverse("admin:index")).content.decode()
+    pulses.beat(pulses.BEAT, now=clock.now() - timedelta(minutes=5))
+    page = browser.get(reverse("admin:index")).content.decode()
+    assert "scheduled work" in page and "no heartbeat, sweep, reconciler or webhook begins" in page
+
+
+def test_the_signs_of_life_are_asked_of_every_queue_there_is() -> None:
+    sent = {
+        entry["options"]["queue"]
+        for name, entry in app.conf.beat_schedule.items()
+        if entry["task"] == "tools_app.tasks.note_pulse_task" and name.startswith("pulse-")
+    }
+    assert {f"queue {queue}" for queue in sent} == set(pulses.list_queues())
+
+
+@JUMPS
+@pytest.mark.django_db
+def test_a_strangers_challenge_and_visit_of_the_future_are_over_and_keep_no_other_stranger_waiting(
+    make_agent: MakeAgent, wall: Wall, jump: timedelta, settings: Any
+) -> None:
+    settings.GOLEM_A2A_MOST_CHALLENGES_PER_MINUTE = 1
+    golem, stranger = make_agent().golem, Account.create()
+    wall.ahead = jump
+    made = make_challenge(golem=golem, who=stranger.address, domain="golem.example", now=clock.now())
+    signature = stranger.sign_message(encode_defunct(text=show_challenge(made)["text"])).signature.to_0x_hex()
+    wall.ahead = timedelta()
+    with pytest.raises(ChallengeRefused, match="over"):
+        open_visit(golem_id=golem.pk, nonce=made.nonce, signature=signature, now=clock.now())
+    assert make_challenge(golem=golem, who=stranger.address, domain="golem.example", now=clock.now())
+
+
+@JUMPS
+@pytest.mark.django_db
+def test_a_passkeys_challenge_of_the_future_is_over(wall: Wall, jump: timedelta) -> None:
+    person = get_user_model().objects.create(username="ana")
+    asked = {"user": person, "session_key": "s", "action": "approve:1"}
+    wall.ahead = jump
+    challenge = passkey_challenges.make_challenge(**asked, now=clock.now())
+    wall.ahead = timedelta()
+    with pytest.raises(PasskeyRefused, match="later than"):
+        passkey_challenges.use_up_challenge(**asked, challenge=challenge, now=clock.now())

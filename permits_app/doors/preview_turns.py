@@ -26,6 +26,8 @@ def preview_turns() -> Turns:
         places=places,
         # One place is left for others, so that who has none waits for a worker alone.
         of_one=max(1, places - 1),
+        # Beside another owner it is one, and a worker of two is free for them.
+        beside_others=1,
         waiting=settings.GOLEM_PREVIEWS_WAITING,
         waiting_of_one=settings.GOLEM_PREVIEWS_WAITING_OF_ONE_OWNER,
     )

@@ -10,6 +10,9 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
+
+from tools_app.core import clock
 
 
 class NoRoom(Exception):
@@ -30,11 +33,20 @@ class Turn:
     has_left: bool = False
 
 
+_BESIDE_MS: Final = 2_000.0
+"""Who asked within this long is there, and others leave room."""
+
+
 class Turns:
     """`places` at once, at most `of_one` of them for one; at most `waiting` wait, `waiting_of_one` of them of one."""
 
-    def __init__(self, *, places: int, of_one: int, waiting: int, waiting_of_one: int) -> None:
+    def __init__(
+        self, *, places: int, of_one: int, waiting: int, waiting_of_one: int, beside_others: int | None = None
+    ) -> None:
+        """`beside_others`: of one, while another is there; None: as many as else."""
         self._places, self._of_one = max(1, places), max(1, of_one)
+        self._beside = self._of_one if beside_others is None else max(1, beside_others)
+        self._asked_ms: dict[str, float] = {}
         self._most, self._most_of_one = waiting, waiting_of_one
         self._lock = threading.Lock()
         self._held: Counter[str] = Counter()
@@ -45,6 +57,7 @@ class Turns:
         """A turn that is granted already, or will be. Raises NoRoom."""
         turn = Turn(who, grant)
         with self._lock:
+            self._note(who)
             if who not in self._waiting and self._has_place(who):
                 turn.is_granted = True
                 self._held[who] += 1
@@ -79,15 +92,29 @@ class Turns:
             return self._count
 
     def _has_place(self, who: str) -> bool:
-        return self._held.total() < self._places and self._held[who] < self._of_one
+        most = self._of_one if self._beside == self._of_one or self._is_alone(who) else self._beside
+        return self._held.total() < self._places and self._held[who] < most
+
+    def _note(self, who: str) -> None:
+        """The latest last; those who are gone are forgotten, so there are no more than came within a moment."""
+        now_ms = clock.monotonic_ms()
+        self._asked_ms.pop(who, None)
+        self._asked_ms[who] = now_ms
+        while now_ms - self._asked_ms[next(iter(self._asked_ms))] > _BESIDE_MS:
+            del self._asked_ms[next(iter(self._asked_ms))]
+
+    def _is_alone(self, who: str) -> bool:
+        since_ms = clock.monotonic_ms() - _BESIDE_MS
+        return all(each == who or at_ms < since_ms for each, at_ms in self._asked_ms.items())
 
     def _grant_next(self) -> list[Turn]:
         granted = []
         while self._waiting:
             # A dictionary keeps the order in which they began to wait; `min` takes the first of equals.
-            who = min(self._waiting, key=lambda each: self._held[each])
-            if not self._has_place(who):
+            able = [each for each in self._waiting if self._has_place(each)]
+            if not able:
                 break
+            who = min(able, key=lambda each: self._held[each])
             turn = self._waiting[who][0]
             self._forget(turn)
             if who in self._waiting:

@@ -49,6 +49,18 @@ def test_one_has_no_more_than_its_share_though_places_are_free() -> None:
     assert line.ask("other").is_granted
 
 
+def test_beside_another_one_has_less_than_alone() -> None:
+    turns = Turns(places=3, of_one=2, waiting=9, waiting_of_one=9, beside_others=1)
+    first, second = turns.ask("crowd", lambda: None), turns.ask("crowd", lambda: None)
+    assert first.is_granted and second.is_granted
+    third = turns.ask("crowd", lambda: None)
+    assert turns.ask("single", lambda: None).is_granted
+    turns.leave(first)
+    assert not third.is_granted, "the crowd has one already"
+    turns.leave(second)
+    assert third.is_granted
+
+
 def test_beyond_those_who_may_wait_one_is_refused_and_another_is_not() -> None:
     line = Line(waiting=3, waiting_of_one=2)
     for _ in range(3):

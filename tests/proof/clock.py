@@ -139,9 +139,7 @@ def _find_standing(product: Product, agent: HttpAgent, golem: Golem) -> str:
         return f"a swap failed: {type(error).__name__}"
     if len(agent.met.times) == done:
         return f"a swap was refused: {dict(agent.met.refused)}"
-    late = clock.now() - timedelta(seconds=20)
-    silent = PeriodicTask.objects.filter(enabled=True, interval__every__lte=5, interval__period="seconds")
-    return ", ".join(silent.filter(last_run_at__lt=late).values_list("name", flat=True)[:5])
+    return ""
 
 
 def _find_future(golem: Golem) -> list[str]:

@@ -32,7 +32,7 @@ def test_readiness_is_a_table_of_checks_without_addresses(local_chain: World, db
     names = [check["name"] for check in table["checks"]]
     assert names == ["database", "clock", "migrations", "transactions", "broker", "chain", "chains", "registry"]
     assert table["ready"] is True and all(check["ms"] >= 0 for check in table["checks"])
-    assert f"chain {CHAIN_ID} at block" in table["checks"][4]["detail"]
+    assert f"chain {CHAIN_ID} at block" in table["checks"][5]["detail"]
     assert "127.0.0.1" not in response.content.decode()
 
 

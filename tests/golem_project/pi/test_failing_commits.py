@@ -22,7 +22,7 @@ from tests.failing_node import FailingNode, node_that_may_fail
 from tests.golem_project.pi.conftest import Agent, assert_problem
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mining_paused
-from tools_app.core import clock
+from tools_app.core import clock, pulses
 
 FAILURES = {
     "slow down": (429, b""),
@@ -31,6 +31,12 @@ FAILURES = {
     "empty": (200, b""),
     "unknown words": (200, {"jsonrpc": "2.0", "id": 0, "error": {"code": -32603, "message": "internal error"}}),
 }
+
+
+@pytest.fixture(autouse=True)
+def everything_else_is_alive() -> None:
+    for name in (pulses.BEAT, *pulses.list_queues()):
+        pulses.beat(name, now=clock.now())
 
 
 @pytest.fixture(autouse=True)

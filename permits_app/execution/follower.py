@@ -98,7 +98,8 @@ class Follower:
     def _hold(self, now: datetime) -> bool:
         """Take the lease, or hold it longer; False while another process has it."""
         life = timedelta(seconds=settings.GOLEM_FOLLOWER_LEASE_SECONDS)
-        if self._held_until is not None and self._held_until - now > life / 2:
+        # Longer than its life it holds nothing: its clock was set back.
+        if self._held_until is not None and life / 2 < self._held_until - now <= life:
             return True
         mine_or_free = Q(owner=self.owner) | Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now)
         rows = ChainWatch.objects.filter(mine_or_free, chain_id=self.chain_id)
@@ -169,7 +170,7 @@ class Follower:
     def _note(self, now: datetime, *, head: int | None = None, error: GolemError | None = None) -> None:
         """Write down that it looked, where that says something new or was not said for a second."""
         code = error.code[:64] if error is not None else ""
-        if self._noted is not None and self._noted[1] == code and now - self._noted[0] < _NOTED_AGAIN_AFTER:
+        if self._noted is not None and self._noted[1] == code and abs(now - self._noted[0]) < _NOTED_AGAIN_AFTER:
             return
         self._noted = (now, code)
         rows = ChainWatch.objects.filter(chain_id=self.chain_id, owner=self.owner)

@@ -78,8 +78,8 @@ def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) ->
     """Take a permit from CREATED to COMMITTING, or say why not; one short transaction, no network.
 
     Valid iff now < expires_at, fewer than three heartbeat ticks have passed and no clock was set back since. Raises
-    PermitNotFound, PermitExpired, PermitAlreadyCommitted, PermitNotCommittable, GolemHalted, OwnerGone, ActionAnnounced,
-    SameActionPending, AccountBlocked and ChainStuck where what it sends would not be mined.
+    PermitNotFound, PermitExpired, PermitAlreadyCommitted, PermitNotCommittable, GolemHalted, OwnerGone,
+    ActionAnnounced, SameActionPending, AccountBlocked and ChainStuck where what it sends would not be mined.
     """
     with transaction.atomic():
         # The halt takes this row lock too: once it returned, no commit starts.

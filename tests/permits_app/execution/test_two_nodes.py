@@ -39,7 +39,8 @@ class OneNode:
 
     def _block(self, number: str, _: bool) -> dict[str, str] | None:
         asked = int(number, 16)
-        return {"number": number, "hash": "0x" + self.mark * 31 + f"{asked:02x}"} if asked <= self.head else None
+        block = {"number": number, "hash": "0x" + self.mark * 31 + f"{asked:02x}", "timestamp": "0x1"}
+        return block if asked <= self.head else None
 
 
 Serve = Callable[..., list[Node]]

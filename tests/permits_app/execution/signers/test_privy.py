@@ -192,6 +192,8 @@ def test_private_addresses_are_not_asked_unless_the_operator_says_so(privy: Priv
     with pytest.raises(SignerUnavailable, match="https"):
         signer_of(privy, allows_private=False).sign(PLAIN)
     with pytest.raises(SignerUnavailable, match="not public"):
+        signer_of(privy, allows_private=False, url="https://127.0.0.1").sign(PLAIN)
+    with pytest.raises(SignerUnavailable, match="not one of the web"):
         signer_of(privy, allows_private=False, url="https://127.0.0.1:9").sign(PLAIN)
     assert privy.seen == []
 

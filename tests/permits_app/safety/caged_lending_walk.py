@@ -8,7 +8,7 @@ owners take out of the Safe.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -48,10 +48,11 @@ CAGED_LENDING_ACTS: Final[Mapping[str, tuple[tuple[Any, ...], ...]]] = {**CAGED_
 """All that is done to a golem behind its cage, and the lender's own pause."""
 
 
-def list_only(live: LiveGolem, protocols: frozenset[str]) -> None:
-    """A cage's creation has room for the protocols that are used, not for all that are there."""
+def list_only(live: LiveGolem, protocols: frozenset[str], *, without: Sequence[str]) -> None:
+    """A cage's creation has room for the protocols and tokens that are used, not for all that are there."""
     unused = [each for each in SHELF.on(CHAIN_ID) if each.name not in protocols]
     gone = [place for each in unused for place in (each.deployments(CHAIN_ID) or {}).values()]
+    gone += [live.world.tokens[symbol].address for symbol in without]
     AllowlistEntry.objects.filter(golem=live.golem, address__in=gone).delete()
 
 
@@ -59,7 +60,10 @@ class CagedMorphoWalk(CagedWalk):
     """One golem behind its cage with collateral in a market of Morpho."""
 
     def __init__(self, live: LiveGolem) -> None:
-        list_only(live, frozenset({"uniswap", "morpho"}))
+        list_only(live, frozenset({"uniswap", "morpho"}), without=("FEE", "USDT"))
+        # Nor for both versions of Uniswap beside Morpho.
+        router = live.world.contracts["uniswap_v2_router"]
+        AllowlistEntry.objects.filter(golem=live.golem, address=router).delete()
         super().__init__(live)
         self.market = {"venue": "morpho", "market_id": known_markets(CHAIN_ID)[0].id, "asset": SUPPLIED}
 
@@ -82,7 +86,7 @@ class CagedLendingWalk(LendingWalk, CagedWalk):
     """One golem behind its cage that lends, owes, and holds shares of a vault and of a pair."""
 
     def __init__(self, live: LiveGolem) -> None:
-        list_only(live, _USED)
+        list_only(live, _USED, without=("FEE", "USDT"))
         self.may_router_take_shares = True
         super().__init__(live)
         self.pair = live.world.pool("v2", BASE, "WETH").address

@@ -107,6 +107,7 @@ def describe_held(held: Held) -> dict[str, Any]:
         "debt_micro_usd": str(held.debt_micro_usd),
         "health_bps": held.health_bps,
         "free_at": held.free_at,
+        "locked": [{"token": each.token, "raw": str(each.raw), "reason": each.reason} for each in held.position.locked],
     }
 
 

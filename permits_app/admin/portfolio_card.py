@@ -225,7 +225,7 @@ def _describe_position(told: Mapping[str, Any], now: datetime) -> PositionLine:
         debt=format_usd(debt) if debt else "",
         health=format_ratio(health) if health is not None else "",
         health_tone=_tone(health),
-        unlocks=_say_unlock(told["free_at"], now),
+        unlocks=_say_locked(told.get("locked", ())) or _say_unlock(told["free_at"], now),
         is_simulated=told["is_simulated"],
         range=told.get("range"),
     )
@@ -258,6 +258,13 @@ def _allocate(name: str, micro_usd: int, total: int, most_bps: int) -> Meter:
         remaining=f"{format_usd(micro_usd)}; {format_usd(left)} more is allowed" if left > 0 else "no more is allowed",
         percent=percent,
         tone="bad" if percent >= 100 and most_bps < BPS else "warn" if percent >= 90 and most_bps < BPS else "good",
+    )
+
+
+def _say_locked(locked: Sequence[Mapping[str, str]]) -> str:
+    """What cannot be taken out now and nobody knows until when."""
+    return "; ".join(
+        f"not now: {_shorten(each['units'])}, {each['reason']}" if each["units"] else each["reason"] for each in locked
     )
 
 

@@ -9,6 +9,7 @@ from permits_app.permits.told_ranges import tell_range
 from permits_app.permits.told_shares import tell_shares
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth
+from tools_app.toolkit.positions import LOCKED_WORDS
 from tools_app.toolkit.protocol import SHELF
 
 CLAIM_NOTE = "counted as a position"
@@ -56,8 +57,22 @@ def _tell_position(held: HeldPosition) -> dict[str, Any]:
         "debt": str(held.debt_micro_usd),
         "health_bps": held.health_bps,
         "free_at": held.free_at,
+        "locked": _tell_locked(held),
         "range": tell_range(held),
     }
+
+
+def _tell_locked(held: HeldPosition) -> list[dict[str, str]]:
+    """What of it cannot be taken out now, and why."""
+    tokens = {part.token.address: part.token for part in held.parts}
+    return [
+        {
+            "units": format_units(each.raw, tokens[each.token].decimals, tokens[each.token].symbol) if each.raw else "",
+            "reason": LOCKED_WORDS.get(each.reason, each.reason),
+        }
+        for each in held.position.locked
+        if each.token in tokens
+    ]
 
 
 def _units(part: Worth) -> str:

@@ -86,6 +86,19 @@ class HeldPosition:
         """What is owed in it as far as that has a price, as a positive figure."""
         return -sum(part.micro_usd for part in self.parts if part.micro_usd is not None and part.raw < 0)
 
+    def locked_micro_usd(self, now: int) -> int:
+        """What its protocol cannot give now, of that which waits for no later second, as far as it has a price."""
+        total = 0
+        for each in self.position.locked:
+            free = [
+                part
+                for leg, part in zip(self.position.legs, self.parts, strict=True)
+                if leg.token == each.token and leg.raw > 0 and (leg.free_at is None or leg.free_at <= now)
+            ]
+            held, worth = sum(part.raw for part in free), sum(part.micro_usd or 0 for part in free)
+            total += worth * min(each.raw, held) // held if held else 0
+        return total
+
     @property
     def free_at(self) -> int | None:
         """The unix second from which all of it can be had; None: at once."""
@@ -150,14 +163,16 @@ class Holdings:
         return [*self.tokens, *parts]
 
     def liquid_micro_usd(self, now: int) -> int:
-        """The part of the net asset value that does not wait for a later second than `now`."""
+        """The part of the net asset value that can be had at `now`: it waits for no later second, and its protocol has
+        it to give.
+        """
         locked = sum(
             part.micro_usd
             for each in self.positions
             for leg, part in zip(each.position.legs, each.parts, strict=True)
             if part.micro_usd is not None and leg.raw > 0 and leg.free_at is not None and leg.free_at > now
         )
-        return self.nav_micro_usd - locked
+        return self.nav_micro_usd - locked - sum(each.locked_micro_usd(now) for each in self.positions)
 
     def token(self, address: str) -> Worth | None:
         """What is held of one token in the wallet."""

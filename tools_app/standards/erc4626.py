@@ -26,6 +26,7 @@ from tools_app.toolkit.positions import (
     Gauge,
     GaugeBound,
     Leg,
+    Locked,
     Position,
     PositionChange,
     PositionRef,
@@ -140,6 +141,8 @@ class VaultFamily:
         price: ReadOutcome,
     ) -> Position:
         assets = _answer(worth, vault, "what its shares are worth")
+        free = min(shares, redeemable.values[0]) if redeemable.ok else 0
+        fast = assets - assets * free // shares
         return Position(
             ref=self.ref(chain_id, vault.address),
             label=vault.label,
@@ -154,6 +157,7 @@ class VaultFamily:
                 "redeemable_shares": str(redeemable.values[0] if redeemable.ok else 0),
             },
             share_index=ShareIndex(vault.address, _answer(price, vault, "what a share is worth"), shares),
+            locked=(Locked(vault.asset, fast, "used"),) if free < shares and fast else (),
         )
 
     def born(
@@ -175,13 +179,23 @@ class VaultFamily:
         Raises InsufficientBalance, VaultClosed, SharePriceUnsafe.
         """
         token = reader.token(vault.asset)
-        quoted, room, held = reader.call_many(
+        quoted, room, held, redeemable = reader.call_many(
             [
                 ReadCall(vault.address, PREVIEW_DEPOSIT, (assets,)),
                 ReadCall(vault.address, MAX_DEPOSIT, (account,)),
                 erc20.balance_call(vault.address, account),
+                ReadCall(vault.address, MAX_REDEEM, (account,)),
             ]
         )
+        # What a vault gives is told to those alone who have shares of it.
+        if held.ok and held.values[0] and not (redeemable.ok and redeemable.values[0]):
+            raise VaultClosed(
+                "the vault takes no shares back now, so nothing more is put in",
+                recovery=Recovery.WAIT,
+                cleared_by="the vault takes shares back",
+                vault=vault.address,
+                room="0",
+            )
         most = _answer(room, vault, "how much it takes")
         if assets > most:
             raise VaultClosed(f"the vault takes {_shown(most, token)} now", vault=vault.address, room=str(most))

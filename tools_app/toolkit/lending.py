@@ -25,6 +25,8 @@ WARNING_BPS: Final = 15_000
 DANGER_BPS: Final = 12_000
 PPM: Final = 1_000_000
 """Rates are millionths of the amount a year, compounded: 41_000 is 4.1%."""
+LEAST_FREE_BPS: Final = 100
+"""A market of which less than this share can be taken out now is entered no more."""
 INTEREST_SLACK: Final = 5_000
 """One part in so many of a debt that interest may add before a plan is carried out."""
 

@@ -114,6 +114,26 @@ class ShareIndex:
     held: int
 
 
+LOCKED_WORDS: Final = {
+    "used": "lent out: others have to repay or supply first",
+    "paused": "paused by its guardians: nothing goes in or out",
+    "closed": "shut down for good",
+    "frozen": "frozen: it gives out and takes nothing in",
+}
+"""Why something cannot be taken out now, for people, by the word of `Locked.reason`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """Base units of a token in a position that nobody can take out now, and why: `used` (all of it is lent out),
+    `paused`, `closed` (shut down for good), or `frozen`, which lets out and takes nothing in. Nobody knows until when.
+    """
+
+    token: str
+    raw: int
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """What a protocol keeps for an account.
@@ -126,6 +146,7 @@ class Position:
     `relies_on` are contracts that decide its health or its interest and are neither called by a plan nor heard in its
     logs: oracles, where those have their prices from, rate models. A permit binds their code too.
     `share_index` is told by a share that a stranger can make dearer: its legs count as far as it grew believably.
+    `locked` is what of its legs cannot be taken out now, whatever the golem does.
     """
 
     ref: PositionRef
@@ -138,6 +159,7 @@ class Position:
     is_whole: bool = True
     relies_on: frozenset[str] = frozenset()
     share_index: ShareIndex | None = None
+    locked: tuple[Locked, ...] = ()
 
     @property
     def is_told(self) -> bool:

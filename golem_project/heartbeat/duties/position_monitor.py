@@ -1,4 +1,5 @@
-"""position-monitor: positions that left their range or are about to, told once each, and once when all is well again.
+"""position-monitor: positions that left their range or are about to, and what their protocols cannot give now, told
+once each, and once when all is well again.
 
 Judged every minute from what the golem's last tick saw; nothing is asked of a chain, nothing is changed. Debts have an
 alarm of their own (`tripwire`). Seed: 000, "Terminal nodes" (position-monitor); facts 1.2.
@@ -16,11 +17,14 @@ from archetypes_app.models import AlertBatch, DecisionCycleRecord, Golem
 from golem_project.heartbeat.duties.alerting import Alert, tell_alerts
 from tools_app.core.units import BPS
 from tools_app.core.whole import whole
+from tools_app.toolkit.positions import LOCKED_WORDS
 
 SOURCE: Final = "position-monitor"
+LOCKED_SOURCE: Final = "locked-positions"
 NEAR_EDGE_BPS: Final = 1_000
 """A position whose price is within a tenth of its width of an edge is about to leave."""
 WELL: Final = "well again"
+FREE: Final = "everything can be taken out"
 _FRESH: Final = timedelta(minutes=10)
 
 
@@ -40,6 +44,22 @@ def judge_positions(probes: Mapping[str, Any]) -> tuple[Alert, ...]:
     return tuple(found)
 
 
+def judge_locked(probes: Mapping[str, Any]) -> tuple[Alert, ...]:
+    """An alert for each position of which something cannot be taken out now, or whose protocol takes nothing in. Pure.
+
+    Its name holds no amount: what changes with each block is told once.
+    """
+    return tuple(
+        Alert(
+            f"cannot be taken out now: {held['label']}" if locked["raw"] != "0" else f"frozen: {held['label']}",
+            f"{locked['raw']} base units of {locked['token']}",
+            LOCKED_WORDS.get(locked["reason"], locked["reason"]),
+        )
+        for held in probes.get("held_elsewhere", ())
+        for locked in held.get("locked", ())
+    )
+
+
 def monitor_positions(*, now: datetime, limit: int = 500) -> int:
     """Tell of every golem whose positions stand otherwise than was told last; how many golems. Of more than `limit` any
     are looked at, other ones each minute.
@@ -52,16 +72,28 @@ def monitor_positions(*, now: datetime, limit: int = 500) -> int:
         .distinct("golem_id")
     )
     looked_at = DecisionCycleRecord.objects.filter(pk__in=newest.values("pk")).select_related("golem").order_by("?")
-    return sum(_tell(each.golem, judge_positions(each.probes), now) for each in looked_at[:limit])
+    told = 0
+    for each in looked_at[:limit]:
+        of_range = _tell(each.golem, judge_positions(each.probes), now)
+        of_locked = _tell(each.golem, judge_locked(each.probes), now, source=LOCKED_SOURCE, well=FREE)
+        told += of_range or of_locked
+    return told
 
 
 @whole
-def _tell(golem: Golem, alerts: tuple[Alert, ...], now: datetime) -> bool:
+def _tell(
+    golem: Golem,
+    alerts: tuple[Alert, ...],
+    now: datetime,
+    *,
+    source: str = SOURCE,
+    well: str = "every position is in its range",
+) -> bool:
     with transaction.atomic():
-        last = AlertBatch.objects.filter(golem=golem, source=SOURCE).order_by("-window_start").first()
+        last = AlertBatch.objects.filter(golem=golem, source=source).order_by("-window_start").first()
         told = {alert["rule"] for alert in last.alerts} - {WELL} if last is not None else set()
         if told == {alert.rule for alert in alerts}:
             return False
-        news = alerts or (Alert(WELL, "every position is in its range", "the same"),)
+        news = alerts or (Alert(WELL, well, "the same"),)
         # A window has one batch; what changes again in it is told in the next.
-        return tell_alerts(golem=golem, source=SOURCE, alerts=news, now=now)
+        return tell_alerts(golem=golem, source=source, alerts=news, now=now)

@@ -54,7 +54,7 @@ def test_a_module_past_the_cage_is_seen_told_and_shown_until_it_is_noted(caged: 
     assert told(caged) == [f"module: none became {stranger}"]
     event = OutboxEvent.objects.get(golem_id=caged.live.golem.pk, type="safe:changed")
     line, is_urgent = tell_event("safe:changed", event.payload, golem="Ada")
-    assert is_urgent and "Safe behind its cage changed in 1 ways" in line
+    assert is_urgent and "Safe that it acts through changed in 1 ways" in line
     # Seen twice, told once.
     caged.sync()
     assert len(told(caged)) == 1

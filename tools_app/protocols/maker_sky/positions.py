@@ -10,11 +10,12 @@ from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.protocols.maker_sky import math
 from tools_app.protocols.maker_sky.addresses import NAME, collateral_types, deployments
-from tools_app.protocols.maker_sky.reads import ask_vaults
+from tools_app.protocols.maker_sky.reads import ask_live, ask_vaults
 from tools_app.toolkit.positions import (
     Act,
     ExitStep,
     Leg,
+    Locked,
     NeedsTrade,
     Position,
     PositionRef,
@@ -58,8 +59,10 @@ class MakerPositions:
         vaults = yield from ask_vaults(chain_id, account)
         kept = [each for each in vaults if each.ink or each.art or each.inside // math.RAY >= LEAST_INSIDE]
         served = collateral_types(chain_id)
+        is_live = (yield from ask_live(chain_id)) if kept else True
         return tuple(
-            _make(chain_id, each) if each.kind.name in served else _make_unread(chain_id, each) for each in kept
+            _make(chain_id, each, is_live=is_live) if each.kind.name in served else _make_unread(chain_id, each)
+            for each in kept
         )
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
@@ -81,7 +84,7 @@ def _make_unread(chain_id: int, vault: math.VaultState) -> Position:
     return Position(ref_of(chain_id, vault.id), label, (), is_whole=False)
 
 
-def _make(chain_id: int, vault: math.VaultState) -> Position:
+def _make(chain_id: int, vault: math.VaultState, *, is_live: bool) -> Position:
     collateral, dai = tokens_on(chain_id)
     inside = vault.inside // math.RAY
     legs = (
@@ -106,6 +109,7 @@ def _make(chain_id: int, vault: math.VaultState) -> Position:
             "debt_token": dai,
         },
         relies_on=frozenset(found[key] for found in [deployments(chain_id) or {}] for key in ("vat", "jug", "spot")),
+        locked=() if is_live or not vault.ink else (Locked(collateral, vault.ink, "closed"),),
     )
 
 

@@ -19,6 +19,7 @@ VAT_ILK: Final = (
 )
 VAT_URN: Final = "function urns(bytes32 ilk, address urn) view returns (uint256 ink, uint256 art)"
 VAT_DAI: Final = "function dai(address usr) view returns (uint256 rad)"
+VAT_LIVE: Final = "function live() view returns (uint256)"
 VAT_CAN: Final = "function can(address bit, address usr) view returns (uint256 allowed)"
 CDP_CAN: Final = "function cdpCan(address owner, uint256 cdp, address usr) view returns (uint256 allowed)"
 JUG_ILK: Final = "function ilks(bytes32 ilk) view returns (uint256 duty, uint256 rho)"
@@ -45,6 +46,12 @@ def ask_vaults(chain_id: int, account: str) -> Reads[tuple[math.VaultState, ...]
         math.VaultState(cdp, urn, kinds[ilk], *_answer(held, "a vault"), *_answer(inside, "the DAI inside a vault"))
         for cdp, urn, ilk, held, inside in zip(ids, urns, ilks, urns_found, dai_found, strict=True)
     )
+
+
+def ask_live(chain_id: int) -> Reads[bool]:
+    """Whether Maker runs: shut down, its vaults neither take nor give. One batch. Raises PositionsUnreadable."""
+    (live,) = yield [ReadCall((deployments(chain_id) or {})["vat"], VAT_LIVE)]
+    return bool(_answer(live, "whether it runs")[0])
 
 
 def ask_contracts(chain_id: int, account: str) -> Reads[tuple[tuple[Any, ...], ...]]:

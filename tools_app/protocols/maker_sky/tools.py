@@ -13,7 +13,7 @@ from tools_app.protocols.maker_sky.addresses import CHAINS, NAME, collateral_typ
 from tools_app.protocols.maker_sky.calls import DRIP, EXIT, FLUX, FROB, HOPE, JOIN, MOVE, NOPE, OPEN
 from tools_app.protocols.maker_sky.errors import DebtTooSmall, PriceDisagrees, VaultNotFound
 from tools_app.protocols.maker_sky.positions import KIND, SETTLING_SECONDS, ref_of, tokens_on
-from tools_app.protocols.maker_sky.reads import VAT_CAN, ask_vaults, word_of
+from tools_app.protocols.maker_sky.reads import VAT_CAN, ask_live, ask_vaults, word_of
 from tools_app.protocols.maker_sky.reports import (
     report_close,
     report_deposit,
@@ -55,6 +55,7 @@ def maker_open_vault(ctx: WriteContext, collateral_type: CollateralType, chain_i
     Does not put collateral in, does not draw DAI, and does not open vaults for others.
     """
     reader = ctx.chain(chain_id)
+    _check_live(reader)
     place = deployments(reader.chain_id) or {}
     kind = collateral_type
     if kind not in collateral_types(reader.chain_id):
@@ -90,6 +91,7 @@ def maker_deposit_collateral(
     """
     ctx.step("Reading the vault")
     opened = _open(ctx, vault_id, chain_id)
+    _check_live(opened.reader)
     ctx.step("Building calls")
     vault, token = opened.vault, opened.collateral
     after, draft = vault.ink + amount, PlanDraft(opened.reader.chain_id, ctx.account)
@@ -136,6 +138,7 @@ def maker_generate_dai(
     """
     ctx.step("Reading the vault")
     opened = _open(ctx, vault_id, chain_id)
+    _check_live(opened.reader)
     vault, kind, dai = opened.vault, opened.vault.kind, opened.dai
     ctx.step("Judging the debt")
     price = _check_price(opened)
@@ -340,6 +343,12 @@ def _open(ctx: WriteContext, vault_id: str, chain_id: int | None) -> _Opened:
         raise VaultNotFound(f"the golem has no vault {vault_id}", vaults=[str(each.id) for each in vaults])
     collateral, dai = (reader.token(token) for token in tokens_on(reader.chain_id))
     return _Opened(reader, ctx.account, vault, collateral, dai)
+
+
+def _check_live(reader: ChainReader) -> None:
+    """Nothing enters a Maker that was shut down. Raises MarketClosed."""
+    if not drive(ask_live(reader.chain_id), reader.call_many):
+        raise MarketClosed("Maker was shut down: its vaults neither take nor give any more", reason="closed")
 
 
 def _check_price(opened: _Opened) -> int:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from tools_app.core.errors import Recovery
 from tools_app.core.units import format_units
 from tools_app.protocols.morpho_blue import math
 from tools_app.protocols.morpho_blue.errors import OracleUnusable
 from tools_app.protocols.morpho_blue.market import Market
 from tools_app.protocols.morpho_blue.plans import settle
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, MarketClosed
+from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, LEAST_FREE_BPS, MarketClosed
 from tools_app.toolkit.positions import HealthTooLow
 from tools_app.toolkit.views import FeedPrice, TokenMeta
 
@@ -96,6 +97,20 @@ def check_release(priced: Priced, *, collateral: int, owed: int, amount: int) ->
             f" {DEFAULT_HEALTH_FLOOR_BPS} bps; at most {format_units(room, token.decimals, token.symbol)} passes",
             most=str(room),
             least_health_bps=str(DEFAULT_HEALTH_FLOOR_BPS),
+        )
+
+
+def check_used(market: Market, token: TokenMeta) -> None:
+    """Nothing is lent into a market that has next to nothing to give out. Raises MarketClosed."""
+    supplied = market.state.supply_assets
+    if market.liquidity * math.BPS < supplied * LEAST_FREE_BPS:
+        raise MarketClosed(
+            f"the market is lent out whole: {format_units(market.liquidity, token.decimals, token.symbol)} of"
+            f" {format_units(supplied, token.decimals, token.symbol)} can be taken out now",
+            recovery=Recovery.WAIT,
+            cleared_by="others repay or lend",
+            market_id=market.id,
+            reason="used",
         )
 
 

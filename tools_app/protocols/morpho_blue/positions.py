@@ -22,6 +22,7 @@ from tools_app.toolkit.positions import (
     Act,
     ExitStep,
     Leg,
+    Locked,
     NeedsTrade,
     Position,
     PositionRef,
@@ -146,6 +147,7 @@ def _make(chain_id: int, market: Market, holding: Holding) -> Position:
             "oracle_answers": "yes" if market.price is not None else "no",
         },
         relies_on=frozenset({params.oracle, params.irm} - {NOBODY}),
+        locked=(Locked(params.loan_token, lent - market.liquidity, "used"),) if lent > market.liquidity else (),
     )
 
 

@@ -8,7 +8,7 @@ from tools_app.core.errors import Recovery
 from tools_app.core.units import format_units
 from tools_app.standards.aave_like import words
 from tools_app.standards.aave_like.reads import Reserve, Stand
-from tools_app.toolkit.lending import MarketClosed
+from tools_app.toolkit.lending import LEAST_FREE_BPS, MarketClosed
 from tools_app.toolkit.positions import HealthTooLow, PositionRef
 from tools_app.toolkit.views import TokenMeta
 
@@ -42,7 +42,18 @@ class Checks:
     def check_supply(self, amount: int) -> None:
         """Raises MarketClosed."""
         self.check_open(may_be_frozen=False)
+        self._check_used()
         self._check_room("supply_cap", self.reserve.supply_room, amount, "its supply cap")
+
+    def _check_used(self) -> None:
+        """Nothing enters a reserve that has next to nothing to give out: what goes in may not come back."""
+        supplied, free = self.reserve.supplied, self.reserve.liquidity
+        if free * 10_000 < supplied * LEAST_FREE_BPS:
+            self._close(
+                "used",
+                f"is lent out whole: of {self.show(supplied)} {self.show(free)} can be taken out now",
+                waits_for="others repay or supply",
+            )
 
     def check_liquidity(self, amount: int) -> None:
         """Raises MarketClosed when less is there to be taken out."""
@@ -57,6 +68,7 @@ class Checks:
     def check_borrow(self, amount: int, mode: int) -> None:
         """Raises MarketClosed, HealthTooLow."""
         self.check_open(may_be_frozen=False)
+        self._check_used()
         configuration = self.reserve.configuration
         if not configuration.is_borrowable:
             self._close("not_borrowable", "is not lent out")

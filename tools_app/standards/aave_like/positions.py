@@ -15,6 +15,7 @@ from tools_app.toolkit.positions import (
     Act,
     ExitStep,
     Leg,
+    Locked,
     NeedsTrade,
     Position,
     PositionRef,
@@ -60,8 +61,9 @@ class AccountPositions:
         held = {asset: each for asset, each in told.items() if not each.is_empty}
         if not held:
             return ()
-        details, category, sources = yield from gather(
+        details, totals, category, sources = yield from gather(
             [ReadCall(pool, words.RESERVE, (asset,)) for asset in held],
+            [ReadCall(where["data_provider"], words.RESERVE_TOTALS, (asset,)) for asset in held],
             _category_calls(pool, found.e_mode),
             [ReadCall(where["oracle"], words.ASSET_SOURCE, (asset,)) for asset in held],
         )
@@ -69,12 +71,14 @@ class AccountPositions:
         claims: set[str] = set()
         # An oracle that does not say where a price is from is bound alone.
         relied = {where["oracle"], *(checksum(source.values[0]) for source in sources if source.ok)}
-        for (asset, each), detail in zip(held.items(), details, strict=True):
+        locked: list[Locked] = []
+        for (asset, each), detail, total in zip(held.items(), details, totals, strict=True):
             if not detail.ok:
                 raise PositionsUnreadable(f"{self.label} does not tell the reserve of {asset}")
             [data] = detail.values
             cover = _cover_of(Configuration(data[0]), data[7], found.e_mode, category) if each.is_collateral else 0
             kept += _legs_of(asset, each, cover)
+            locked += _locked_of(asset, each, Configuration(data[0]), total)
             claims.update(token for token in data[8:11] if token != ZERO)
             relied.add(checksum(data[11]))
         return (
@@ -90,6 +94,7 @@ class AccountPositions:
                     "not_collateral": [a for a, each in held.items() if each.supplied and not each.is_collateral],
                 },
                 relies_on=frozenset(relied - {ZERO}),
+                locked=tuple(locked),
             ),
         )
 
@@ -120,6 +125,20 @@ def _cover_of(configuration: Configuration, number: int, e_mode: int, category: 
         if is_in:
             return int(about.values[0][1])
     return configuration.threshold_bps
+
+
+def _locked_of(asset: str, held: Held, configuration: Configuration, total: ReadOutcome) -> list[Locked]:
+    """What of a supply cannot be taken out now, or that its reserve takes nothing in any more."""
+    if not held.supplied:
+        return []
+    if configuration.is_paused or not configuration.is_active:
+        return [Locked(asset, held.supplied, "paused")]
+    if not total.ok:
+        raise PositionsUnreadable("the data provider does not tell what a reserve has")
+    free = max(0, total.values[2] - total.values[3] - total.values[4])
+    if free < held.supplied:
+        return [Locked(asset, held.supplied - free, "used")]
+    return [Locked(asset, 0, "frozen")] if configuration.is_frozen else []
 
 
 def _legs_of(asset: str, held: Held, cover: int) -> list[Leg]:

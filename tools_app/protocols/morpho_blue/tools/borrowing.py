@@ -12,6 +12,7 @@ from tools_app.protocols.morpho_blue.errors import TooMuchAsked
 from tools_app.protocols.morpho_blue.judging import (
     check_borrow,
     check_liquidity,
+    check_used,
     price_market,
     ratio_bps,
 )
@@ -148,6 +149,7 @@ def morpho_borrow_market(
     priced = price_market(opened.reader, market, opened.loan, collateral_token)
     collateral = opened.holding.collateral + (collateral_amount or 0)
     owed = check_borrow(priced, collateral=collateral, owed=opened.owed, amount=amount)
+    check_used(market, opened.loan)
     check_liquidity(market, opened.loan, amount)
     ctx.step("Building calls")
     chain_id = opened.reader.chain_id

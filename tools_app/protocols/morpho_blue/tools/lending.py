@@ -11,6 +11,7 @@ from tools_app.protocols.morpho_blue.errors import SharesTooDear, TooMuchAsked
 from tools_app.protocols.morpho_blue.judging import (
     check_liquidity,
     check_release,
+    check_used,
     price_market,
     ratio_bps,
 )
@@ -190,6 +191,7 @@ def morpho_withdraw_market(
 
 def _lend(opened: Opened, amount: int) -> TxPlan:
     market, token = opened.market, opened.loan
+    check_used(market, token)
     if not opened.params.is_idle:
         price_market(opened.reader, market, token, opened.collateral_token)
     draft = PlanDraft(opened.reader.chain_id, opened.account)

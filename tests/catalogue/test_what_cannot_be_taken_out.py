@@ -1,0 +1,211 @@
+"""A lender that is lent out whole, paused, frozen or shut down: its position says what cannot be taken out now, the
+owner is told after the tick that saw it, and nothing more goes in.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from golem_project.alerts.topics import tell_event
+from golem_project.embedded.world.accounts import derive_account
+from golem_project.heartbeat.duties.position_monitor import judge_locked
+from golem_project.heartbeat.duties.run import run_duties
+from permits_app.admin.portfolio_card import read_portfolio_card
+from tests.catalogue.door import Door
+from tests.golem_project.heartbeat.pulses import tick, turn_on
+from tests.proof.caged.engines import make_account
+from tests.tools_app.factories import call_tool, make_context
+from tools_app.chain.abi import checksum
+from tools_app.core import clock
+from tools_app.core.models import OutboxEvent
+from tools_app.protocols.aave_v3.addresses import deployments as aave
+from tools_app.protocols.maker_sky.addresses import deployments as maker
+from tools_app.protocols.morpho_blue.judging import check_used
+from tools_app.protocols.morpho_blue.market import Market
+from tools_app.standards.erc4626 import Vault, VaultFamily
+from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.lending import LendingMarket, MarketClosed
+from tools_app.toolkit.positions import Position, drive
+from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.views import TokenMeta
+
+ETH, USD = 10**18, 10**6
+
+LENDERS = {
+    # Its tools, what they are called with, what is lent, how much of it the golem lends, and the call to borrow it.
+    "aave_v3": ("aave_supply", {"asset": "USDC", "amount": str(1_000 * USD)}, "USDC", "aave_borrow"),
+    "spark": ("spark_supply", {"asset": "DAI", "amount": str(1_000 * ETH)}, "DAI", "spark_borrow"),
+    "morpho": ("morpho_supply_market", {"amount": str(1_000 * USD)}, "USDC", "morpho_borrow_market"),
+}
+
+
+def market_of(door: Door, protocol: str, symbol: str) -> LendingMarket:
+    """Where the golem lent, as every lender tells it."""
+    lender = SHELF.get(protocol)
+    assert lender is not None and lender.lending is not None
+    token = door.stage.world.tokens[symbol].address
+    found = drive(lender.lending.markets(31337, token), door.stage.reader().call_many)
+    return max(found, key=lambda each: each.liquidity if each.collateral or protocol != "morpho" else -1)
+
+
+def as_whale(door: Door, tool: str, **params: Any) -> None:
+    """Somebody else, past every rule."""
+    world, whale = door.stage.world, make_account("a whale").address
+    made = call_tool(make_context(world, address=whale), tool, **params)
+    world.rpc.call("anvil_impersonateAccount", whale)
+    for call in made.calls:
+        request = {"from": whale, "to": call.to, "data": "0x" + call.data.hex(), "gas": hex(3_000_000)}
+        assert world.wait(world.rpc.call("eth_sendTransaction", request))["status"] == "0x1", call.label
+    world.rpc.call("anvil_stopImpersonatingAccount", whale)
+
+
+def lend_out_whole(door: Door, protocol: str, symbol: str) -> None:
+    """A whale borrows all there is."""
+    world, whale = door.stage.world, make_account("a whale").address
+    world.fund(whale, 10 * ETH, {"WETH": 100_000 * ETH})
+    market = market_of(door, protocol, symbol)
+    left = market.liquidity
+    if protocol == "morpho":
+        as_whale(
+            door,
+            "morpho_borrow_market",
+            market_id=market.market,
+            amount=str(left),
+            collateral_amount=str(left * 10**12 // 1_000),
+        )
+        return
+    prefix = protocol.split("_")[0]
+    unit = USD if symbol == "USDC" else ETH
+    as_whale(door, f"{prefix}_supply", asset="WETH", amount=str(left * ETH // unit // 2_300))
+    as_whale(door, f"{prefix}_borrow", asset=symbol, amount=str(left), interest_rate_mode="variable")
+
+
+def told(door: Door) -> list[str]:
+    rows = OutboxEvent.objects.filter(
+        golem_id=door.stage.live.golem.pk, type="heartbeat:alert", payload__source="locked-positions"
+    )
+    return [alert["rule"] for row in rows.order_by("sequence") for alert in row.payload["alerts"]]
+
+
+def look(door: Door, *, minutes: int = 0) -> None:
+    """A tick, and the duty that judges what it saw."""
+    record = tick(door.stage.live.golem)
+    run_duties(now=record.decided_at + timedelta(minutes=minutes))
+
+
+def position_at(door: Door, protocol: str) -> Position:
+    (found,) = (each for each in door.stage.positions() if each.ref.protocol == protocol)
+    return found
+
+
+@pytest.mark.parametrize("protocol", [pytest.param(each, marks=pytest.mark.protocols(each)) for each in LENDERS])
+def test_a_lender_that_is_lent_out_whole_is_told_and_entered_no_more(door: Door, protocol: str) -> None:
+    supply, params, symbol, borrow = LENDERS[protocol]
+    turn_on(door.stage.live.golem, is_live=False)
+    assert door.commit(door.preview(supply, **params))["status"] == "COMMITTED"
+    assert position_at(door, protocol).locked == ()
+    look(door)
+    assert told(door) == []
+
+    lend_out_whole(door, protocol, symbol)
+    (locked,) = position_at(door, protocol).locked
+    assert locked.reason == "used" and locked.raw > 0
+    holdings = door.stage.holdings()
+    now = int(clock.now().timestamp())
+    assert holdings.nav_micro_usd - holdings.liquid_micro_usd(now) > 990 * USD
+    look(door, minutes=1)
+    look(door, minutes=2)
+    (rule,) = told(door)
+    assert rule.startswith("cannot be taken out now: ")
+    event = OutboxEvent.objects.filter(type="heartbeat:alert", payload__source="locked-positions").latest("sequence")
+    line, is_urgent = tell_event("heartbeat:alert", event.payload, golem="Ada")
+    assert is_urgent and "what can be taken out" in line
+    card = read_portfolio_card(door.stage.live.golem, now=clock.now())
+    (shown,) = (each for each in card.positions if each.unlocks)
+    assert "not now" in shown.unlocks and "lent out" in shown.unlocks
+
+    more = door.preview(supply, **{**params, "amount": str(int(params["amount"]) // 2)})
+    assert (more["code"], more["reason"]) == ("MARKET_CLOSED", "used"), more
+    small = str(int(params["amount"]) // 100)
+    of_loan = {"collateral_amount": str(ETH)} if protocol == "morpho" else {"asset": symbol}
+    debt = door.preview(borrow, **{"amount": small, **of_loan})
+    assert debt["code"] == "MARKET_CLOSED", debt
+
+
+@pytest.mark.protocols("aave_v3")
+@pytest.mark.parametrize(
+    ("signature", "reason"), [("setReservePause(address,bool)", "paused"), ("setReserveFreeze(address,bool)", "frozen")]
+)
+def test_a_reserve_that_is_paused_or_frozen_is_told(door: Door, signature: str, reason: str) -> None:
+    door.do("aave_supply")
+    turn_on(door.stage.live.golem, is_live=False)
+    weth = door.stage.world.tokens["WETH"].address
+    configurator = (aave(31337) or {})["pool_configurator"]
+    door.stage.world.transact(derive_account("aave_v3 deployer"), configurator, signature, weth, True)
+    (locked,) = position_at(door, "aave_v3").locked
+    assert (locked.reason, locked.raw > 0) == (reason, reason == "paused")
+    look(door)
+    assert len(told(door)) == 1
+    assert door.preview("aave_supply", amount=str(ETH))["code"] == "MARKET_CLOSED"
+    door.stage.world.transact(derive_account("aave_v3 deployer"), configurator, signature, weth, False)
+    look(door, minutes=7)
+    assert told(door)[-1] == "well again"
+
+
+@pytest.mark.protocols("maker")
+def test_a_maker_that_was_shut_down_is_told_and_entered_no_more(door: Door) -> None:
+    door.do("maker_deposit_collateral")
+    turn_on(door.stage.live.golem, is_live=False)
+    door.stage.world.transact(derive_account("maker deployer"), (maker(31337) or {})["vat"], "cage()")
+    (locked,) = position_at(door, "maker").locked
+    assert locked.reason == "closed" and locked.raw == 10 * ETH
+    look(door)
+    assert len(told(door)) == 1
+    for case in ("maker_open_vault", "maker_deposit_collateral", "maker_generate_dai"):
+        refused = door.preview(case)
+        assert (refused["code"], refused["reason"]) == ("MARKET_CLOSED", "closed"), refused
+
+
+@pytest.mark.parametrize(("redeemable", "fast"), [(100, 0), (40, 63), (0, 105), (None, 105)])
+def test_what_a_vault_does_not_take_back_now_is_locked(redeemable: int | None, fast: int) -> None:
+    """As the vault's own answers say: it has 100 shares for 105."""
+    vault = Vault(checksum("0x" + "11" * 20), checksum("0x" + "22" * 20), "A vault")
+    account = checksum("0x" + "33" * 20)
+
+    def answer(calls: Any) -> list[ReadOutcome]:
+        def one(call: ReadCall) -> ReadOutcome:
+            if "maxRedeem" in call.signature:
+                return ReadOutcome(ok=redeemable is not None, values=(redeemable,), revert_reason=None)
+            told = 100 if "balanceOf" in call.signature else 105
+            return ReadOutcome(ok=True, values=(told,), revert_reason=None)
+
+        return [one(call) for call in calls]
+
+    (position,) = drive(VaultFamily("erc4626").list_positions(31337, account, (vault,)), answer)
+    assert sum(each.raw for each in position.locked) == fast
+
+
+def test_an_amount_that_changes_with_each_block_is_no_news() -> None:
+    def seen(raw: str) -> dict[str, Any]:
+        locked = [{"token": "0x11", "raw": raw, "reason": "used"}]
+        return {"held_elsewhere": [{"label": "Account", "locked": locked}]}
+
+    assert judge_locked(seen("5"))[0].rule == judge_locked(seen("6"))[0].rule
+    assert judge_locked(seen("0"))[0].rule != judge_locked(seen("6"))[0].rule
+
+
+@pytest.mark.parametrize(("free", "is_entered"), [(100, True), (99, False), (0, False)])
+def test_a_market_is_entered_while_a_hundredth_of_it_can_be_taken_out(free: int, is_entered: bool) -> None:
+    state = SimpleNamespace(supply_assets=10_000)
+    market = cast(Market, SimpleNamespace(id="0x11", liquidity=free, state=state))
+    token = TokenMeta(31337, "0x" + "22" * 20, "USDC", 6, "USD Coin", is_registered=True)
+    if is_entered:
+        check_used(market, token)
+        return
+    with pytest.raises(MarketClosed) as refused:
+        check_used(market, token)
+    assert refused.value.data["reason"] == "used"

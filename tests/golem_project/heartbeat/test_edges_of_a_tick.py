@@ -256,7 +256,7 @@ def test_what_a_tick_saw_ten_minutes_ago_is_told_to_nobody(
     )
     told: list[Any] = []
 
-    def tell(*each: Any) -> bool:
+    def tell(*each: Any, **_: Any) -> bool:
         told.append(each)
         return False
 

@@ -6,6 +6,7 @@ None of these answers an address of a server, a path or a secret.
 from __future__ import annotations
 
 import json
+import shutil
 import tomllib
 from collections import Counter
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from django.views.decorators.http import require_safe
 from golem_project.boot import MOST_CLOCK_DIFFERENCE
 from golem_project.front.shared_answer import Shared
 from golem_project.pi.exception_handler import known_errors
-from golem_project.settings.environment import BASE_DIR
+from golem_project.settings.environment import BASE_DIR, VAR_DIR
 from permits_app.permits.blockage import list_blocked_accounts, list_stuck_chains
 from permits_app.permits.selectors import list_stopped_chains
 from tools_app import runner
@@ -32,7 +33,8 @@ from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import configured_networks
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
-from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.errors import DatabaseReadOnly, GolemError, Recovery, StorageFull
+from tools_app.core.exhausted import list_exhausted
 from tools_app.core.pulses import list_silent
 from tools_app.core.whole import count_repeated
 from tools_app.toolkit.registry import REGISTRY
@@ -41,6 +43,7 @@ _readiness: Shared[dict[str, Any]] = Shared()
 _BROKER_TIMEOUT_SECONDS = 2
 _CHAIN_BUDGET_MS = 3_000
 _MOST_ACCOUNTS = 10
+LEAST_FREE_BYTES = 64 * 1024**2
 _SIMULATED = (
     "A simulated contract stands in for the real one on the local chain. Figures it gives are ours, not a market's."
 )
@@ -193,7 +196,7 @@ def _run_check(name: str, check: Callable[[], str]) -> dict[str, Any]:
     try:
         detail, is_ok = check(), True
     except GolemError as error:
-        detail, is_ok = error.detail if isinstance(error, ChainsStopped | ClocksDiffer) else error.code, False
+        detail, is_ok = error.detail if isinstance(error, _SAYS_ITSELF) else error.code, False
     except Exception as error:  # noqa: BLE001  (a probe reports whatever broke, by its class alone)
         detail, is_ok = type(error).__name__, False
     found = {"name": name, "ok": is_ok, "detail": detail, "ms": round(clock.monotonic_ms() - started, 1)}
@@ -250,6 +253,20 @@ def _check_clock() -> str:
     if abs(ahead) > MOST_CLOCK_DIFFERENCE:
         raise ClocksDiffer(f"this process is {ahead.total_seconds():+.0f} s from the database's clock")
     return "as the database's"
+
+
+def _check_space() -> str:
+    """Whether the disk of our files has room, and what ran out in any process within the last seconds."""
+    codes = list_exhausted()
+    if shutil.disk_usage(VAR_DIR).free < LEAST_FREE_BYTES and StorageFull.code not in codes:
+        codes.append(StorageFull.code)
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW transaction_read_only")
+        if cursor.fetchone() == ("on",) and DatabaseReadOnly.code not in codes:
+            codes.append(DatabaseReadOnly.code)
+    if codes:
+        raise OutOfSpace(", ".join(sorted(codes)))
+    return "enough"
 
 
 def _check_migrations() -> str:
@@ -317,6 +334,16 @@ class ClocksDiffer(GolemError):
     title = "The clocks of two servers differ"
 
 
+class OutOfSpace(GolemError):
+    """Something that writes need has run out; its detail names the codes that callers are answered with."""
+
+    code = "OUT_OF_SPACE"
+    http_status = 503
+    recovery = Recovery.WAIT
+    cleared_by = "there is room again"
+    title = "Disk, memory or connections have run out"
+
+
 class MigrationsWaiting(GolemError):
     """The database is older than the code."""
 
@@ -337,9 +364,12 @@ class RegistryNotReady(GolemError):
     title = "No tools are registered"
 
 
+_SAYS_ITSELF = (ChainsStopped, ClocksDiffer, OutOfSpace)
+
 _FIXES = {
     "database": "start PostgreSQL, or set DATABASE_URL to one that runs; `make run` starts its own",
     "clock": "set both machines by one time server; permits are valid for seconds",
+    "space": "make room on the disk, or give PostgreSQL what the code names; all goes on by itself",
     "migrations": "run `manage.py migrate`, or `make run`, which does",
     "transactions": "see `database` and `migrations`: the count is a table of it",
     "broker": "start Valkey, or set REDIS_URL to one that runs; `make run` starts its own",
@@ -352,6 +382,7 @@ _FIXES = {
 _CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (
     ("database", _check_database),
     ("clock", _check_clock),
+    ("space", _check_space),
     ("migrations", _check_migrations),
     ("transactions", _check_transactions),
     ("broker", _check_broker),

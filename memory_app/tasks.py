@@ -15,7 +15,7 @@ from uuid import UUID
 from celery import current_app, shared_task
 from celery.concurrency.prefork import TaskPool as ForkingPool
 from celery.signals import worker_ready
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 
 from memory_app import embedding
 from memory_app.actions.consolidate import consolidate, list_golems_to_consolidate
@@ -32,7 +32,8 @@ from memory_app.actions.scan_poison import scan_for_poison
 from memory_app.actions.store_episode import store_episode
 from memory_app.errors import EmbeddingUnavailable
 from tools_app.core import clock
-from tools_app.core.errors import DatabaseUnavailable, GolemError
+from tools_app.core.errors import GolemError
+from tools_app.core.exhausted import name_database_failure
 from tools_app.core.one_by_one import one_by_one
 
 logger = logging.getLogger(__name__)
@@ -177,6 +178,6 @@ def _answer(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         return {"ok": call()}
     except GolemError as error:
         return {"problem": error.as_problem()}
-    except OperationalError:
+    except (OperationalError, InterfaceError) as error:
         logger.exception("the database failed a memory task")
-        return {"problem": DatabaseUnavailable().as_problem()}
+        return {"problem": name_database_failure(error).as_problem()}

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from celery import current_app, shared_task
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 
 from permits_app.actions.announce import execute_announced, list_due_announcements
 from permits_app.actions.apply_cage_changes import apply_cage_changes
@@ -53,7 +53,8 @@ from permits_app.permits.lifecycle import FINAL
 from tools_app.chain.networks import configured_networks
 from tools_app.core import clock
 from tools_app.core.dispatch import BROKER_FAILURES, enqueue
-from tools_app.core.errors import DatabaseUnavailable, GolemError, InternalError
+from tools_app.core.errors import GolemError, InternalError, StorageFull
+from tools_app.core.exhausted import is_full_disk, name_database_failure
 
 logger = logging.getLogger(__name__)
 
@@ -300,9 +301,12 @@ def _answer(call: Callable[[], Any]) -> dict[str, Any]:
         return {"ok": call()}
     except GolemError as error:
         return {"problem": error.as_problem()}
-    except OperationalError:
+    except (OperationalError, InterfaceError) as error:
         logger.exception("the database failed a task")
-        return {"problem": DatabaseUnavailable().as_problem()}
-    except Exception:
+        return {"problem": name_database_failure(error).as_problem()}
+    except Exception as error:
+        if is_full_disk(error):
+            logger.warning("no space for a file of a task")
+            return {"problem": StorageFull().as_problem()}
         logger.exception("a task failed unexpectedly")
         return {"problem": InternalError().as_problem()}

@@ -28,12 +28,13 @@ from permits_app.safety.hooks.result_filter import filter_result
 from tools_app.core import clock
 from tools_app.core.errors import (
     BrokerUnavailable,
-    DatabaseUnavailable,
     GolemError,
     InternalError,
     InvalidParams,
     Recovery,
+    StorageFull,
 )
+from tools_app.core.exhausted import is_full_disk, name_database_failure
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +76,10 @@ def as_golem_error(error: Exception) -> GolemError:
         return error
     if isinstance(error, OperationalError | InterfaceError):
         logger.warning("database: %s", type(error).__name__)
-        return DatabaseUnavailable("nothing was changed; try again shortly")
+        return name_database_failure(error, "nothing was changed; try again shortly")
+    if any(is_full_disk(each) for each in (error, *_causes(error))):
+        logger.warning("a file: no space")
+        return StorageFull("a file could not be written; look the state up, and try again shortly")
     if isinstance(error, _BROKER_FAILURES):
         logger.warning("broker: %s", type(error).__name__)
         return BrokerUnavailable("nothing was accepted; try again shortly")

@@ -9,20 +9,78 @@ from __future__ import annotations
 
 import select
 from typing import Any, Final
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from django.db.backends.postgresql import base
+from django.db.utils import DatabaseErrorWrapper
+from django.db.utils import OperationalError as DatabaseAway
+from django.utils.functional import cached_property
 from psycopg import OperationalError
+from psycopg.errors import ReadOnlySqlTransaction
 from psycopg_pool import ConnectionPool
 
 from tools_app.core import clock
+from tools_app.core.exhausted import BY_STATE, note_exhausted
 
 BELIEVED_MS: Final = 5_000
+NEW_MS: Final = 1_000
 _asked_ms: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+
+
+class ReadOnlySessions:
+    """Which sessions of this process take no writes, once one was met: a session keeps it when the server changes.
+
+    They are read with, and parted with at their next use, so that soon after the server takes writes all do.
+    """
+
+    def __init__(self) -> None:
+        self.was_met = False
+        self._take_writes: WeakSet[Any] = WeakSet()
+        self._seen_ms: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+
+    def meet(self) -> None:
+        """A write was refused: every session is asked before its next use."""
+        self.was_met = True
+        self._take_writes = WeakSet()
+
+    def may_use(self, connection: Any, now_ms: float) -> bool:
+        """Whether it takes writes, or is so new that another one would take none either."""
+        if connection in self._take_writes:
+            return True
+        if not _takes_writes(connection):
+            return now_ms - self._seen_ms.setdefault(connection, now_ms) < NEW_MS
+        self._take_writes.add(connection)
+        return True
+
+
+_read_only = ReadOnlySessions()
+
+
+class ErrorWrapper(DatabaseErrorWrapper):
+    """Django's own, to which a database that takes no writes is away like any other, and what has run out is noted."""
+
+    def __init__(self, wrapper: Any) -> None:
+        super().__init__(wrapper)
+        self.wrapper = wrapper
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        kind = BY_STATE.get(getattr(exc_value, "sqlstate", None) or "")
+        if kind is not None:
+            note_exhausted(kind.code)
+        if isinstance(exc_value, ReadOnlySqlTransaction):
+            _read_only.meet()
+            self.wrapper.errors_occurred = True
+            raise DatabaseAway(*exc_value.args).with_traceback(traceback) from exc_value
+        super().__exit__(exc_type, exc_value, traceback)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """One connection of a thread, from the pool of this process."""
+
+    @cached_property
+    def wrap_database_errors(self) -> ErrorWrapper:
+        """What the driver raises, as what the product waits for and names."""
+        return ErrorWrapper(self)
 
     @property
     def pool(self) -> Any:
@@ -40,6 +98,10 @@ def check_connection(connection: Any) -> None:
     A server that ended took every connection along. The library tries them one by one, and waits longer each time.
     """
     now_ms = clock.monotonic_ms()
+    if _read_only.was_met and not _read_only.may_use(connection, now_ms):
+        # Its pool parts with what is closed, and opens another.
+        connection.close()
+        raise OperationalError("this session takes no writes")
     if now_ms - _asked_ms.get(connection, -BELIEVED_MS) < BELIEVED_MS and not _has_word(connection):
         return
     try:
@@ -50,6 +112,15 @@ def check_connection(connection: Any) -> None:
             pool.check()
         raise
     _asked_ms[connection] = now_ms
+
+
+def _takes_writes(connection: Any) -> bool:
+    before = connection.autocommit
+    connection.autocommit = True
+    try:
+        return bool(connection.execute("SHOW transaction_read_only").fetchone() == ("off",))
+    finally:
+        connection.autocommit = before
 
 
 def _has_word(connection: Any) -> bool:

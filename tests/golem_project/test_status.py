@@ -30,9 +30,19 @@ def test_readiness_is_a_table_of_checks_without_addresses(local_chain: World, db
     table = response.json()
     assert response.status_code == 200, table
     names = [check["name"] for check in table["checks"]]
-    assert names == ["database", "clock", "migrations", "transactions", "broker", "chain", "chains", "registry"]
+    assert names == [
+        "database",
+        "clock",
+        "space",
+        "migrations",
+        "transactions",
+        "broker",
+        "chain",
+        "chains",
+        "registry",
+    ]
     assert table["ready"] is True and all(check["ms"] >= 0 for check in table["checks"])
-    assert f"chain {CHAIN_ID} at block" in table["checks"][5]["detail"]
+    assert f"chain {CHAIN_ID} at block" in table["checks"][6]["detail"]
     assert "127.0.0.1" not in response.content.decode()
 
 

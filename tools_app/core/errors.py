@@ -97,6 +97,46 @@ class DatabaseUnavailable(GolemError):
     title = "The database does not answer"
 
 
+class StorageFull(GolemError):
+    """A disk took no more: the database's, or the one below our own files."""
+
+    code = "STORAGE_FULL"
+    http_status = 503
+    recovery = Recovery.WAIT
+    cleared_by = "there is space on the server's disk again"
+    title = "The server's disk is full"
+
+
+class DatabaseOutOfMemory(GolemError):
+    """PostgreSQL had no memory left for a statement."""
+
+    code = "DATABASE_OUT_OF_MEMORY"
+    http_status = 503
+    recovery = Recovery.WAIT
+    cleared_by = "the database has memory again"
+    title = "The database has no memory left"
+
+
+class DatabaseConnectionsUsedUp(GolemError):
+    """PostgreSQL takes no further connection."""
+
+    code = "DATABASE_CONNECTIONS_USED_UP"
+    http_status = 503
+    recovery = Recovery.WAIT
+    cleared_by = "a connection to the database is free again"
+    title = "Every connection to the database is in use"
+
+
+class DatabaseReadOnly(GolemError):
+    """PostgreSQL takes no writes, as a standby does."""
+
+    code = "DATABASE_READ_ONLY"
+    http_status = 503
+    recovery = Recovery.WAIT
+    cleared_by = "the database takes writes again"
+    title = "The database takes no writes now"
+
+
 class BrokerUnavailable(GolemError):
     """The message broker does not answer; nothing was accepted."""
 

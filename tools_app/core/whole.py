@@ -17,6 +17,7 @@ from typing import ParamSpec, TypeVar
 from django.db import OperationalError, connection
 
 from tools_app.core import event_bus
+from tools_app.core.exhausted import find_state
 from tools_app.core.models import RepeatedTransaction
 
 logger = logging.getLogger(__name__)
@@ -56,17 +57,6 @@ def whole(action: Callable[P, T]) -> Callable[P, T]:
         return action(*args, **kwargs)
 
     return attempt
-
-
-def find_state(error: BaseException) -> str:
-    """The SQLSTATE behind an error of Django's; empty when there is none."""
-    cause: BaseException | None = error
-    while cause is not None:
-        state = getattr(cause, "sqlstate", None)
-        if state:
-            return str(state)
-        cause = cause.__cause__
-    return ""
 
 
 def count_repeated() -> dict[str, int]:

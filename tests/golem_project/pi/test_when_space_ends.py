@@ -1,0 +1,120 @@
+"""At the end of disk, memory and connections: refused with a reason, nothing signed is lost, all goes on by itself."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import threading
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client
+
+from golem_project import status
+from golem_project.pi.exception_handler import as_golem_error
+from golem_project.settings.environment import VAR_DIR
+from permits_app.actions.sweep import list_unfinished
+from permits_app.models import ActionPermit, OutboundTransaction
+from permits_app.tasks import commit_permit_task
+from tests.full_disk import failing_writes, full_disk, read_only_database
+from tests.golem_project.pi.conftest import Agent, assert_problem
+from tests.live_golem import LiveGolem
+from tools_app.core import clock, exhausted
+
+EXHAUSTED = [
+    ("53100", "STORAGE_FULL"),
+    ("53200", "DATABASE_OUT_OF_MEMORY"),
+    ("53300", "DATABASE_CONNECTIONS_USED_UP"),
+    ("25006", "DATABASE_READ_ONLY"),
+]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_noted() -> None:
+    cache.clear()
+    exhausted._noted_ms.clear()
+
+
+def read_space() -> dict[str, Any]:
+    """What readiness says of it, once the threads that note it are through."""
+    for thread in threading.enumerate():
+        if thread.name == "note-exhausted":
+            thread.join(30)
+    checks = {check["name"]: check for check in Client().get("/readyz").json()["checks"]}
+    found: dict[str, Any] = checks["space"]
+    return found
+
+
+@pytest.mark.usefixtures("tasks_here")
+@pytest.mark.parametrize(("state", "code"), EXHAUSTED)
+def test_a_preview_that_the_server_has_no_room_for_is_refused_with_its_reason(
+    live: Agent, state: str, code: str
+) -> None:
+    body = {"action_type": "swap", "venue": "uniswap", "token_in": "USDC", "token_out": "WETH", "amount": "500000000"}
+    with failing_writes(ActionPermit, state):
+        response = live.post("preview_action", body)
+        problem = assert_problem(response, 503, code, "WAIT")
+        assert response.headers["Retry-After"] and problem["cleared_by"]
+        assert ActionPermit.objects.count() == 0
+    assert live.post("preview_action", body).status_code == 200
+
+
+def test_a_read_only_database_is_named_and_its_sessions_are_parted_with_once_it_is_not(live: Agent) -> None:
+    with read_only_database():
+        connection.close()
+        refused = live.post("emergency_halt", {"reason": "nothing can be written"})
+        assert_problem(refused, 503, "DATABASE_READ_ONLY", "WAIT")
+        connection.close()
+        assert read_space()["detail"] == "DATABASE_READ_ONLY"
+        connection.close()
+        time.sleep(1.1)
+    # Once a session is no newer than the last refusal it is asked, so that nobody is refused for its sake.
+    assert live.post("emergency_halt", {"reason": "it can again"}).json()["halted"] is True
+
+
+def test_bytes_that_a_full_disk_does_not_store_are_not_sent_and_the_commit_goes_on_by_itself(
+    shared_golem: LiveGolem,
+) -> None:
+    with full_disk(OutboundTransaction) as disk:
+        permit_id = str(shared_golem.preview()["permit_id"])
+        shared_golem.start(permit_id)
+        disk.fill()
+        problem = commit_permit_task(permit_id=permit_id)["problem"]
+        assert (problem["code"], problem["recovery"], problem["status"]) == ("STORAGE_FULL", "WAIT", 503)
+        assert (shared_golem.mined_nonce(), OutboundTransaction.objects.count()) == (0, 0)
+        assert shared_golem.permit(permit_id).status == "COMMITTING"
+        assert read_space()["detail"] == "STORAGE_FULL"
+        disk.free()
+        # As the clock does: the lease of the try that failed runs out, and the sweep looks.
+        past = clock.now() - timedelta(seconds=20)
+        ActionPermit.objects.filter(pk=permit_id).update(lease_expires_at=past, committing_at=past, updated_at=past)
+        for left in list_unfinished(now=clock.now()):
+            commit_permit_task(permit_id=str(left))
+        assert shared_golem.permit(permit_id).status == "COMMITTED"
+        assert shared_golem.mined_nonce() == OutboundTransaction.objects.count() == 2
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_file_that_a_full_disk_does_not_take_is_refused_with_its_reason(number: int, tmp_path: Path) -> None:
+    error = as_golem_error(OSError(number, "no room", str(tmp_path)))
+    assert (error.code, str(error.next_step), error.http_status) == ("STORAGE_FULL", "WAIT", 503)
+    assert str(tmp_path) not in error.detail
+
+
+def test_a_disk_of_our_files_with_less_than_its_least_room_is_named(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    free = shutil.disk_usage(VAR_DIR).free
+    monkeypatch.setattr(status, "LEAST_FREE_BYTES", free * 2)
+    assert read_space() | {"ms": 0} == {
+        "name": "space",
+        "ok": False,
+        "detail": "STORAGE_FULL",
+        "ms": 0,
+        "next": status._FIXES["space"],
+    }
+    monkeypatch.setattr(status, "LEAST_FREE_BYTES", free // 2)
+    assert read_space()["ok"] is True

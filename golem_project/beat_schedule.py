@@ -7,7 +7,7 @@ hours from now, and nothing was due until then, also for a new beat.
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
@@ -19,6 +19,9 @@ LOOK_EVERY_MS: Final = 1_000
 
 class Entry(ModelEntry):
     """One row. It never ran later than now."""
+
+    last_run_at: Any
+    model: Any
 
     def is_due(self) -> Any:
         """Whether it is due and when to look again; what ran in a future that did not come ran now."""
@@ -33,7 +36,7 @@ class Schedule(DatabaseScheduler):
 
     Entry = Entry
     _looked_at_ms: float | None = None
-    _offset: timedelta | None = None
+    _offset: datetime | None = None
     _pulse_ms: float | None = None
 
     def tick(self, *args: Any, **kwargs: Any) -> Any:
@@ -58,6 +61,6 @@ class Schedule(DatabaseScheduler):
     def _follow_clock(self) -> None:
         """Its heap holds times of the wall clock: after a jump it is made anew."""
         offset = clock.now() - timedelta(milliseconds=clock.monotonic_ms())
-        if self._offset is not None and abs(offset - self._offset) > clock.AHEAD:
+        if self._offset is not None and abs((offset - self._offset).total_seconds()) > clock.AHEAD.total_seconds():
             self._heap = None
         self._offset = offset

@@ -92,7 +92,7 @@ class StuckLine:
 
     what: str
     why: str
-    age: SafeString
+    age: SafeString | str
 
 
 @dataclass(frozen=True, slots=True)

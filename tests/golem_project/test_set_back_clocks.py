@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -116,7 +117,8 @@ def test_a_permit_under_way_is_free_for_another_worker_though_its_lease_is_of_th
     rows.update(lease_expires_at=late, updated_at=late, committing_at=late)
     assert mend_future_rows(now=clock.now()) == 3
     permit = rows.get()
-    assert max(permit.lease_expires_at, permit.updated_at, permit.committing_at) <= clock.now()
+    times: list[Any] = [permit.lease_expires_at, permit.updated_at, permit.committing_at]
+    assert max(times) <= clock.now()
     rows.update(lease_expires_at=soon)
     mend_future_rows(now=clock.now())
     assert rows.get().lease_expires_at == soon, "a worker who is alive lost its lease"
@@ -151,8 +153,8 @@ def test_a_clock_that_was_set_back_is_noticed_once_and_one_that_went_forward_is_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     offset = 0.0
-    real = clock.time.time
-    monkeypatch.setattr(clock.time, "time", lambda: real() + offset)
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + offset)
     clock.now()
     clock.take_set_back()
     offset = 7_200.0
@@ -276,7 +278,7 @@ def test_a_strangers_challenge_and_visit_of_the_future_are_over_and_keep_no_othe
 @pytest.mark.django_db
 def test_a_passkeys_challenge_of_the_future_is_over(wall: Wall, jump: timedelta) -> None:
     person = get_user_model().objects.create(username="ana")
-    asked = {"user": person, "session_key": "s", "action": "approve:1"}
+    asked: dict[str, Any] = {"user": person, "session_key": "s", "action": "approve:1"}
     wall.ahead = jump
     challenge = passkey_challenges.make_challenge(**asked, now=clock.now())
     wall.ahead = timedelta()

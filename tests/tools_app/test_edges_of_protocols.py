@@ -209,12 +209,12 @@ def vault(*, inside: int = 0, owed: int = 0) -> Any:
 
 
 def test_a_vault_is_cleared_with_the_fee_of_a_quarter_of_an_hour() -> None:
-    assert _make(1, vault(owed=5_000)).facts["to_clear"] == "5901"
+    assert _make(1, vault(owed=5_000), is_live=True).facts["to_clear"] == "5901"
 
 
 @pytest.mark.parametrize(("inside", "is_told"), [(10**17 * RAY, True), (10**17 * RAY - 1, False)])
 def test_a_tenth_of_a_dai_inside_a_vault_is_told(inside: int, is_told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(_make(1, vault(inside=inside)).legs) == is_told
+    assert len(_make(1, vault(inside=inside), is_live=True).legs) == is_told
 
     def ask(*_: Any) -> Any:
         yield []

@@ -83,7 +83,8 @@ def test_a_beat_that_runs_while_its_clock_goes_back_makes_its_heap_anew(
     wall.ahead = timedelta()
     wait = schedule.tick()
     assert wait is not None and wait <= pulses.EVERY_SECONDS
-    assert all(event.time < clock.now().timestamp() + 60 for event in schedule._heap)
+    heap: Any = schedule._heap
+    assert all(event.time < clock.now().timestamp() + 60 for event in heap)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -183,7 +183,7 @@ def _headers(problem: Mapping[str, Any], error: Exception) -> dict[str, str]:
         headers["WWW-Authenticate"] = f'{REALM}, error="insufficient_scope", scope="{problem["scope"]}"'
     if code in _POINTS_AT_PERMIT and problem.get("permit_id"):
         headers["Location"] = f"{PERMIT_PATH}{problem['permit_id']}"
-    if problem["recovery"] == Recovery.WAIT:
+    if problem["recovery"] == Recovery.WAIT or code in _POINTS_AT_PERMIT:
         seconds = _retry_after(problem)
         if seconds is not None:
             headers["Retry-After"] = str(seconds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from golem_project.settings.environment import read_text
+from golem_project.settings.safety import GOLEM_RECONCILE_EVERY_SECONDS, GOLEM_SWEEP_EVERY_SECONDS
 
 REDIS_URL = read_text("REDIS_URL", "redis://127.0.0.1:6379/0")
 
@@ -54,11 +55,11 @@ CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = 3.0
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "golem_project.beat_schedule:Schedule"
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
-    "sweep-permits": {"task": "permits_app.tasks.sweep_permits_task", "schedule": 3.0},
+    "sweep-permits": {"task": "permits_app.tasks.sweep_permits_task", "schedule": float(GOLEM_SWEEP_EVERY_SECONDS)},
     "reconcile-transactions": {
         "task": "permits_app.tasks.commit_reconciliation_task",
-        "schedule": 5.0,
-        "options": {"expires": 5},
+        "schedule": float(GOLEM_RECONCILE_EVERY_SECONDS),
+        "options": {"expires": GOLEM_RECONCILE_EVERY_SECONDS},
     },
     "sync-policy-cages": {
         "task": "permits_app.tasks.sync_policy_cages_task",

@@ -26,6 +26,7 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import has_tool, resolve_toolset, view_golem
 from permits_app.actions.call_of_permit import find_local_write, make_permit_call
 from permits_app.actions.expire import expire_permit
+from permits_app.actions.find_equal_action import name_equal_action
 from permits_app.approvals.announced import check_announced, tell_wait
 from permits_app.approvals.owner_states import follow_plan, release_plan
 from permits_app.errors import (
@@ -37,6 +38,7 @@ from permits_app.errors import (
     PermitNotFound,
     PlanTampered,
     PolicyChanged,
+    SameActionPending,
 )
 from permits_app.execution import executor, promising
 from permits_app.execution.following import name_sending
@@ -73,7 +75,6 @@ _RETRY_PAUSE = timedelta(seconds=1)
 S = PermitStatus
 
 
-@whole
 def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) -> None:
     """Take a permit from CREATED to COMMITTING, or say why not; one short transaction, no network.
 
@@ -81,6 +82,15 @@ def start_commit(*, golem: Golem, permit_id: UUID, actor: str, now: datetime) ->
     PermitNotFound, PermitExpired, PermitAlreadyCommitted, PermitNotCommittable, GolemHalted, OwnerGone,
     ActionAnnounced, SameActionPending, AccountBlocked and ChainStuck where what it sends would not be mined.
     """
+    try:
+        _start(golem, permit_id, actor, now)
+    except SameActionPending:
+        # Which one it is can be read once the transaction that met it is undone.
+        raise name_equal_action(permit=golem.permits.get(pk=permit_id), now=now) from None
+
+
+@whole
+def _start(golem: Golem, permit_id: UUID, actor: str, now: datetime) -> None:
     with transaction.atomic():
         # The halt takes this row lock too: once it returned, no commit starts.
         locked, permit, begins_at, is_owned = lock_start(golem_id=golem.pk, permit_id=permit_id, now=now)

@@ -14,7 +14,9 @@ from permits_app.actions.request_change import find_waiting_permit
 from permits_app.errors import SameActionPending
 from permits_app.models import ActionPermit
 from permits_app.models.permit import UNFINISHED, PermitStatus
+from permits_app.permits.blockage import list_silent_chains
 from permits_app.permits.market_defaults import SeenRegime, fill_regime, read_regime
+from permits_app.permits.next_act import foresee_permit
 from tools_app.core.compiled_query import CompiledStatement
 from tools_app.core.prepared import fetch_together
 
@@ -42,10 +44,24 @@ def find_equal_action(
     found: dict[str, UUID] = dict(equal)
     for status in UNFINISHED:
         if status in found:
-            raise SameActionPending(
-                "an equal action is being committed or its outcome is unknown; look its permit up",
-                permit_id=str(found[status]),
-                permit_status=str(status),
-            )
+            raise _refuse(found[status], str(status), now)
     waiting = find_waiting_permit(golem=golem, action_hash=action_hash) if found else None
     return waiting, read_regime(regime)
+
+
+def name_equal_action(*, permit: ActionPermit, now: datetime) -> SameActionPending:
+    """The refusal of a commit beside which an equal action is under way: which one, and when it is looked at next."""
+    under_way = _select_equal_actions(permit.golem_id, permit.action_hash).filter(status__in=map(str, UNFINISHED))
+    for status, permit_id in under_way:
+        return _refuse(permit_id, status, now)
+    return SameActionPending("an equal action was being committed and has ended since", retry_after_seconds=1)
+
+
+def _refuse(permit_id: UUID, status: str, now: datetime) -> SameActionPending:
+    act = foresee_permit(permit_id, now=now, silent=list_silent_chains(now=now))
+    return SameActionPending(
+        "an equal action is being committed or its outcome is unknown; look its permit up",
+        permit_id=str(permit_id),
+        permit_status=status,
+        **(act.tell(now) if act is not None else {"retry_after_seconds": 1}),
+    )

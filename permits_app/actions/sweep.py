@@ -17,12 +17,14 @@ from permits_app.models import ActionPermit, IdempotencyRecord, OutboundTransact
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import UNSETTLED, TransactionState
 from permits_app.permits.blockage import list_followed_chains, list_silent_chains
+<<<<<<< HEAD
 from permits_app.permits.life import born_by
+=======
+from permits_app.permits.next_act import START_GRACE, UNKNOWN_PAUSE
+>>>>>>> 4f04ae52 (Refusals for what is under way tell when it is acted on next; two tests meet what outgoing ports and answers' shapes are now)
 from tools_app.core.in_turns import in_turns
 from tools_app.core.one_by_one import one_by_one
 
-_START_GRACE = timedelta(seconds=3)
-_UNKNOWN_PAUSE = timedelta(seconds=10)
 _MEMORY_WINDOW = timedelta(days=1)
 _MEMORY_GRACE = timedelta(seconds=20)
 _BATCH = 50
@@ -60,7 +62,7 @@ def list_unfinished(*, now: datetime) -> list[UUID]:
 
     What was sent just now is the follower's to see, where one looks; on a chain whose node is silent nothing is tried.
     """
-    is_left = Q(committing_at__lte=now - _START_GRACE) & (
+    is_left = Q(committing_at__lte=now - START_GRACE) & (
         ~Exists(_PAYLOADS)
         | Exists(_PAYLOADS.filter(is_live=True, state=TransactionState.SIGNED))
         | ~Exists(_PAYLOADS.filter(state__in=[str(state) for state in UNSETTLED]))
@@ -68,7 +70,7 @@ def list_unfinished(*, now: datetime) -> list[UUID]:
     )
     is_unseen = Q(committing_at__lte=now - timedelta(seconds=settings.GOLEM_RECEIPT_WAIT_SECONDS))
     started = Q(status=PermitStatus.COMMITTING) & (is_left | is_unseen)
-    unknown = Q(status=PermitStatus.UNKNOWN, updated_at__lte=now - _UNKNOWN_PAUSE)
+    unknown = Q(status=PermitStatus.UNKNOWN, updated_at__lte=now - UNKNOWN_PAUSE)
     is_tried = Q(is_local=True) | ~Q(chain_id__in=list_silent_chains(now=now))
     rows = in_turns(_free(now).filter(is_tried, started | unknown), "status", "updated_at", of="golem_id")
     return list(rows.values_list("pk", flat=True)[:_BATCH])

@@ -18,6 +18,7 @@ from django.db.models.functions import Coalesce
 from permits_app.errors import AccountBlocked, ChainStuck
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction
 from permits_app.models.transaction import UNSETTLED, TransactionState
+from permits_app.permits.next_act import PAYLOAD_COLUMNS, Out, foresee_payload, or_before
 from tools_app.chain.networks import configured_networks
 from tools_app.core.prepared import Prepared
 
@@ -30,18 +31,23 @@ IS_SILENT: Final = (
     " AND watch.failing_since <= %(down)s::timestamptz AND watch.looked_at > %(fresh)s::timestamptz)"
 )
 """SQL: whether the node of `chain` answers nothing, as its follower saw it just now; its places are `silence_at`."""
+_OUTBOUND: Final = OutboundTransaction._meta.db_table
+# What became of the nonce meanwhile: the payload that replaced the one that waits.
+_LIVE: Final = ", ".join(f"live.{column}" for column in PAYLOAD_COLUMNS)
 _UNSETTLED_LIST = ", ".join(f"'{state}'" for state in UNSETTLED)
 _FIND_HOLD = Prepared(
     "find_hold",
     f"""
-(SELECT 'account', coalesce(broadcast_at, created_at), nonce, tx_hash
-   FROM {OutboundTransaction._meta.db_table}
-  WHERE chain_id = %(chain)s AND sender = %(address)s AND broadcast_count > 0 AND state IN ({_UNSETTLED_LIST})
-    AND passed_at IS NULL
-    AND created_at <= %(blocked)s::timestamptz AND (state <> 'REORGED' OR updated_at <= %(blocked)s::timestamptz)
-  ORDER BY nonce, created_at LIMIT 1)
+(SELECT 'account', coalesce(old.broadcast_at, old.created_at), old.nonce, old.tx_hash, {_LIVE}
+   FROM {_OUTBOUND} AS old
+   JOIN {_OUTBOUND} AS live ON live.chain_id = old.chain_id AND live.sender = old.sender AND live.nonce = old.nonce
+    AND (live.is_live OR live.id = old.id)
+  WHERE old.chain_id = %(chain)s AND old.sender = %(address)s AND old.broadcast_count > 0
+    AND old.state IN ({_UNSETTLED_LIST}) AND old.passed_at IS NULL AND old.created_at <= %(blocked)s::timestamptz
+    AND (old.state <> 'REORGED' OR old.updated_at <= %(blocked)s::timestamptz)
+  ORDER BY old.nonce, old.created_at, live.is_live DESC LIMIT 1)
 UNION ALL
-(SELECT 'chain', failing_since, 0, error_code
+(SELECT 'chain', failing_since, 0, error_code, {", ".join(["NULL"] * len(PAYLOAD_COLUMNS))}
    FROM {ChainWatch._meta.db_table}
   WHERE chain_id = %(chain)s AND failing_since <= %(down)s::timestamptz AND looked_at > %(fresh)s::timestamptz)
 """,  # noqa: S608  (the tables' own names and constants)
@@ -77,7 +83,7 @@ def check_clear(permit: ActionPermit, *, now: datetime) -> None:
     found = _FIND_HOLD.fetch(
         chain=permit.chain_id, address=permit.signer, blocked=now - _blocked_after(), **silence_at(now)
     )
-    for kind, since, nonce, word in found:
+    for kind, since, nonce, word, *payload in found:
         facts = {"permit_id": str(permit.pk), "chain_id": permit.chain_id, "since": since.isoformat()}
         if kind == "chain":
             raise ChainStuck(
@@ -92,8 +98,9 @@ def check_clear(permit: ActionPermit, *, now: datetime) -> None:
             address=permit.signer,
             nonce=nonce,
             tx_hash=word,
-            cleared_by="it is mined, or replaced at a higher fee, or cancelled",
-            retry_after_seconds=RETRY_AFTER_SECONDS,
+            **or_before(
+                foresee_payload(Out(*payload), chain_id=permit.chain_id, now=now), ends=permit.expires_at, now=now
+            ).tell(now),
             **facts,
         )
 

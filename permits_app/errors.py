@@ -47,7 +47,11 @@ class PermitNotCancellable(GolemError):
 
 
 class SameActionPending(GolemError):
-    """An equal action of this golem is being committed or its outcome is unknown."""
+    """An equal action of this golem is being committed or its outcome is unknown.
+
+    `data` has permit_id, permit_status, cleared_by, resets_at (when it is acted on next, at the latest),
+    retry_after_seconds.
+    """
 
     code = "SAME_ACTION_PENDING"
     http_status = 409
@@ -105,7 +109,8 @@ class WishDiffers(GolemError):
 class AccountBlocked(GolemError):
     """The golem's account waits for one of its own payloads: what is sent now would wait behind it.
 
-    `data` has chain_id, address, nonce, tx_hash, since, cleared_by, retry_after_seconds. The permit stays as it was.
+    `data` has chain_id, address, nonce, tx_hash, since, cleared_by, resets_at (when it is acted on next, at the
+    latest, or when the permit that waits ends), retry_after_seconds. The permit stays as it was.
     """
 
     code = "ACCOUNT_BLOCKED"

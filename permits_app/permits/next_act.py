@@ -7,7 +7,7 @@ Read from rows alone. Whoever is refused meanwhile is told that time; it may cle
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -24,9 +24,6 @@ START_GRACE: Final = timedelta(seconds=3)
 """A commit that no worker has taken for so long is the sweep's."""
 UNKNOWN_PAUSE: Final = timedelta(seconds=10)
 """So long after it was touched the sweep looks at a permit in UNKNOWN again."""
-PAYLOAD_COLUMNS: Final = (
-    "state", "purpose", "entry_point", "refusal", "created_at", "broadcast_at", "broadcast_count", "passed_at"
-)  # fmt: skip
 _SLOWEST_BLOCK_SECONDS: Final = max(network.block_seconds for network in KNOWN_NETWORKS.values())
 
 
@@ -42,6 +39,9 @@ class Out:
     broadcast_at: datetime | None
     broadcast_count: int
     passed_at: datetime | None
+
+
+PAYLOAD_COLUMNS: Final = tuple(each.name for each in fields(Out))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class NextAct:
 
 
 def foresee_payload(out: Out, *, chain_id: int, now: datetime) -> NextAct:
-    """Of a payload that was sent: the next block while it is young; then the round of the reconciler that replaces it or
-    sends it again.
+    """Of a payload that was sent: the next block while it is young; then the round of the reconciler that replaces it
+    or sends it again.
     """
     is_awaited = out.state != TransactionState.REORGED and out.broadcast_at is not None
     if is_awaited and now < out.created_at + timedelta(seconds=settings.GOLEM_BLOCKED_AFTER_SECONDS):

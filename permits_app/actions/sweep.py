@@ -17,11 +17,8 @@ from permits_app.models import ActionPermit, IdempotencyRecord, OutboundTransact
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import UNSETTLED, TransactionState
 from permits_app.permits.blockage import list_followed_chains, list_silent_chains
-<<<<<<< HEAD
 from permits_app.permits.life import born_by
-=======
 from permits_app.permits.next_act import START_GRACE, UNKNOWN_PAUSE
->>>>>>> 4f04ae52 (Refusals for what is under way tell when it is acted on next; two tests meet what outgoing ports and answers' shapes are now)
 from tools_app.core.in_turns import in_turns
 from tools_app.core.one_by_one import one_by_one
 

@@ -142,6 +142,8 @@ NO_LIMITS: dict[str, str] = {
     "GOLEM_LIMIT_WRITES_PER_HOUR": "a default of SpendingLimits",
     "GOLEM_LIMIT_SLIPPAGE_BPS": "a default of SpendingLimits",
     "GOLEM_LIMIT_PRICE_IMPACT_BPS": "a default of SpendingLimits",
+    "GOLEM_SWEEP_EVERY_SECONDS": "how often beat calls a task; nothing is refused by it",
+    "GOLEM_RECONCILE_EVERY_SECONDS": "how often beat calls a task; nothing is refused by it",
     "GOLEM_COMMIT_WAIT_SECONDS": "how long an answer is waited for; the outcome is the same",
     "GOLEM_RECEIPT_WAIT_SECONDS": "how long an answer is waited for; the outcome is the same",
     "GOLEM_FIRST_LOOK_SECONDS": "how long an answer is waited for; the outcome is the same",

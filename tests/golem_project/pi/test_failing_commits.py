@@ -187,3 +187,18 @@ def test_a_chain_that_nobody_follows_is_told_too(local_chain: object, db: None) 
     assert ready["stuck"] == [
         {"what": "follower", "chain_id": CHAIN_ID, "reason": "no follower looks at it", "since": None}
     ]
+
+
+def test_an_equal_action_under_way_is_named_over_rest_with_when_to_look_again(
+    live: Agent, shared_golem: LiveGolem, tasks_here: None
+) -> None:
+    permit_id = shared_golem.preview()["permit_id"]
+    shared_golem.start(permit_id)
+    ends = clock.now() + timedelta(seconds=20)
+    ActionPermit.objects.filter(pk=permit_id).update(lease_owner="w", lease_expires_at=ends)
+    asked = {"action_type": "swap", "venue": "uniswap", "token_in": "USDC", "token_out": "WETH", "amount": "500000000"}
+    response = live.post("preview_action", asked)
+    problem = assert_problem(response, 409, "SAME_ACTION_PENDING", "CHECK_STATE")
+    assert problem["permit_id"] == permit_id and response.headers["Location"].endswith(permit_id)
+    assert problem["resets_at"] == (ends + timedelta(seconds=3)).isoformat()
+    assert int(response.headers["Retry-After"]) == problem["retry_after_seconds"] <= 24

@@ -27,6 +27,7 @@ from permits_app.models import Announcement, Warden
 from permits_app.models.permit import PermitStatus
 from permits_app.models.warden import AnnouncementState
 from permits_app.permits import lifecycle
+from permits_app.permits.life import cut_to_signed
 from permits_app.permits.row_locks import lock_action, lock_golem_and_permit
 from tools_app.core import audit_log, clock, event_bus
 from tools_app.core.errors import GolemError, Recovery
@@ -68,7 +69,10 @@ def announce_permit(*, permit_id: UUID, golem: Golem, actor: str, now: datetime)
         if not delay:
             return None
         executes_at = now + timedelta(seconds=delay)
-        expires_at = executes_at + timedelta(seconds=settings.GOLEM_WARDEN_WINDOW_SECONDS)
+        window_ends = executes_at + timedelta(seconds=settings.GOLEM_WARDEN_WINDOW_SECONDS)
+        expires_at = cut_to_signed(permit, window_ends)
+        if expires_at <= executes_at:
+            raise PermitNotCommittable("what its owners signed ends before the delay does", permit_id=str(permit_id))
         done = lifecycle.transition(
             permit_id=permit_id,
             leaving=PermitStatus.CREATED,

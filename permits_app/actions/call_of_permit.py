@@ -13,12 +13,13 @@ from permits_app.limits.policy import Policy, read_policy
 from permits_app.limits.valuation import PlanValue, value_plan
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
-from permits_app.permits.plan_store import decode_plan
+from permits_app.permits.plan_store import decode_plan, read_stated_end
 from permits_app.safety.gas_budget import read_promised
 from permits_app.safety.hook import HookCall, HookStage
 from tools_app import runner
 from tools_app.chain.running_code import RunningCode
 from tools_app.core.clock import Deadline
+from tools_app.standards.deadline_contract import is_there
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import LocalEffect
 from tools_app.toolkit.registry import REGISTRY
@@ -44,6 +45,13 @@ def make_permit_call(
     route = find_route(golem=golem, chain=chain) if plan else None
     if route is not None and (route.signer, route.acts_for) != (permit.signer, permit.acts_for):
         raise PolicyChanged("the golem signs with another key since the preview", permit_id=str(permit.pk))
+    ends_at = read_stated_end(permit)
+    if route is not None and chain is not None and ends_at:
+        if not is_there(chain):
+            raise PolicyChanged(
+                "what ends the owners' signatures by time is not on the chain", permit_id=str(permit.pk)
+            )
+        route = replace(route, ends_at=ends_at)
     if route is not None and permit.owner_signatures:
         signatures = bytes.fromhex(permit.owner_signatures.removeprefix("0x"))
         route = replace(route, carrier=Carrier.OWNERS, signatures=signatures)

@@ -22,13 +22,14 @@ from archetypes_app.models import Golem
 from permits_app.actions.announce import announce_permit
 from permits_app.actions.close_stale_change import close_stale_change
 from permits_app.actions.commit import commit_permit, start_commit
+from permits_app.actions.end_signed_plan import end_signed_plan, has_ended
 from permits_app.actions.follow_approved_permits import follow_approved_permit
 from permits_app.actions.relay_owner_transaction import count_missing, relay_owner_transaction
 from permits_app.actions.release_permit import FreshJudgement, end_waiting_permit, open_again, resimulate
 from permits_app.actions.sync_policy_cage import sync_policy_cage
 from permits_app.approval_errors import ChangeStale, SignaturesIncomplete
 from permits_app.approvals import states
-from permits_app.approvals.announced import is_warden_on
+from permits_app.approvals.announced import is_warden_on, wait_of
 from permits_app.approvals.freshness import check_safe_current, find_staleness
 from permits_app.approvals.operations import find_operation
 from permits_app.approvals.operations.base import ChainBoundOperation
@@ -46,6 +47,7 @@ from permits_app.permits.row_locks import lock_action, lock_request, lock_settin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.whole import whole
+from tools_app.toolkit.enums import RiskTier
 
 logger = logging.getLogger(__name__)
 
@@ -156,6 +158,9 @@ def _release_permit(request: ChangeRequest, asked: OwnerTransaction | None, now:
         close_stale_change(request=request, why=why, now=now)
         return
     golem, permit = request.golem, request.permit
+    if has_ended(request, at=now + timedelta(seconds=wait_of(golem=golem, tier=RiskTier(permit.risk_tier)))):
+        end_signed_plan(request=request, now=now)
+        return
     if asked is not None:
         # From here on hooks and simulation judge the very bytes that are sent, the owners' signatures in them.
         permit.owner_signatures = join_owner_signatures(asked, _check_signed(request, asked, now))

@@ -10,7 +10,7 @@ from typing import Any
 from archetypes_app.ownership import has_power
 from archetypes_app.roles import Power
 from permits_app.approval_errors import ChangeStale
-from permits_app.approvals.owner_calls import build_wallet_document
+from permits_app.approvals.owner_calls import NO_END, build_wallet_document, read_end_signed, say_end
 from permits_app.approvals.owner_states import find_owner_transaction, is_plan
 from permits_app.approvals.safe_nonces import check_not_past, describe_turn, find_gap, is_free
 from permits_app.approvals.signatures import pick_signatures
@@ -29,7 +29,7 @@ class SigningPage:
 
     `warnings` are what acts for the Safe, or on what it signs, that its owners did not agree to, as the chain says now.
     `loose_nonce` is the Safe's nonce under which what failed may still be executed, by whoever saw it, and that
-    nothing else is asked for under.
+    nothing else is asked for under. `ends` says when what is signed for a plan ends by itself, or that it does not.
     """
 
     asked: OwnerTransaction
@@ -48,6 +48,12 @@ class SigningPage:
     may_sign: bool
     can_export: bool
     warnings: tuple[str, ...] = ()
+    ends: str = ""
+
+    @property
+    def no_end(self) -> str:
+        """What `ends` says of a plan that does not end by time."""
+        return NO_END
 
     @property
     def owner_list(self) -> str:
@@ -94,6 +100,7 @@ def build_signing_page(request: ChangeRequest, user: Any, *, now: datetime) -> S
         may_sign=is_live and safe is not None and not stale and not has_signed and may_decide,
         # A golem's own plan is sent by its key alone, once hooks and limits judged it anew.
         warnings=_list_warnings(request, asked, now) if is_live and safe is not None else (),
+        ends=say_end(read_end_signed(request.change["safe_tx"])) if is_plan(request) else "",
         can_export=safe is not None and given >= safe.threshold and is_open and not is_plan(request),
     )
 

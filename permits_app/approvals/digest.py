@@ -10,11 +10,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from permits_app.approvals.owner_calls import compute_safe_tx_hash, describe_fields, describe_owner_call
+from permits_app.approvals.owner_calls import (
+    compute_safe_tx_hash,
+    describe_fields,
+    describe_owner_call,
+    read_end_signed,
+    say_end,
+)
 from permits_app.approvals.plan_by_owners import makes_the_plan
 from permits_app.approvals.statement import describe_calls, summarize_bounds
 from permits_app.custody.signing_route import carries_its_batch
 from permits_app.models import ActionPermit, ChangeRequest
+from permits_app.permits.plan_store import read_stated_end
 from permits_app.permits.sealing import hash_plan
 from tools_app.core.hashing import hash_canonical
 
@@ -104,6 +111,9 @@ def verify_export(document: Mapping[str, Any]) -> list[Finding]:
     document_of_plan = _find_plan_document(binding)
     if document_of_plan is not None:
         found.append(Finding("what the owners sign is this plan", makes_the_plan(permit, document_of_plan)))
+        ends_at = read_end_signed(document_of_plan)
+        stated = {int(document_of_plan.get("ends_at", 0)), read_stated_end(permit)}
+        found.append(Finding("what the owners sign ends when it is said to", stated == {ends_at}, say_end(ends_at)))
     elif "safe_tx" in binding["change"]:
         calls = shown["calls"]
     bounds = summarize_bounds(permit.bounds, chain_id=permit.chain_id)

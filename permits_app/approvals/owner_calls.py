@@ -30,6 +30,7 @@ from tools_app.admin.tokens import name_address
 from tools_app.chain.abi import AbiDecodeError, decode_input
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.units import format_micro_usd
+from tools_app.standards.deadline_contract import read_end, say_moment
 
 _OWNER_FUNCTIONS: Final = (
     "propose",
@@ -46,6 +47,7 @@ _OPERATIONS: Final = {
     "0": "call; never a delegate call",
     "1": "MultiSendCallOnly, which makes these calls and nothing else, all or none",
 }
+NO_END: Final = "what you sign does not end by time"
 _KNOWN: Final = {
     parse_signature(text).selector: text
     for text in (*(FUNCTIONS[name] for name in _OWNER_FUNCTIONS), ENABLE_MODULE, DISABLE_MODULE, SET_HANDLER)
@@ -95,7 +97,24 @@ def describe_fields(document: Mapping[str, str]) -> list[dict[str, str]]:
         ("Gas, fees and refund", f"0, paid by whoever relays it; refund receiver {ZERO_ADDRESS}"),
         ("What is signed", "0x" + compute_safe_tx_hash(document).hex()),
     ]
+    # What was asked for before plans could end has no such line, and its digest none either.
+    if "ends_at" in document:
+        rows.append(("Ends", say_end(read_end_signed(document))))
     return [{"name": name, "text": text} for name, text in rows]
+
+
+def read_end_signed(document: Mapping[str, str]) -> int:
+    """When what is signed ends by itself, Unix seconds, from its bytes alone; 0 when it does not."""
+    tx, _, _ = read_safe_tx(document)
+    calls = unpack_calls(tx.data) if tx.operation else None
+    return (read_end(calls[0]) or 0) if calls else 0
+
+
+def say_end(ends_at: int) -> str:
+    """The end of what is signed, as people read it."""
+    if not ends_at:
+        return NO_END
+    return f"ends at {say_moment(ends_at)}: from then on nobody can execute it, whoever has the signatures"
 
 
 def describe_owner_call(document: Mapping[str, str], *, label: str = "") -> dict[str, Any]:

@@ -31,10 +31,11 @@ def draft_plan(permit: ActionPermit, route: SigningRoute) -> SafeTxDraft | None:
     return SafeTxDraft(
         chain_id=permit.chain_id,
         safe=safe.address,
-        tx=pack_calls(calls, safe=safe.address, multi_send=route.through, nonce=nonce),
+        tx=pack_calls(route.make_from_safe(calls), safe=safe.address, multi_send=route.through, nonce=nonce),
         block=safe.block,
         threshold=safe.threshold,
         own_key=permit.signer if permit.signer in safe.owners else "",
+        ends_at=route.ends_at,
     )
 
 

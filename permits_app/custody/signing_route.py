@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from permits_app.errors import SafeNeedsOwners, SessionNotActive, SignerUnavaila
 from permits_app.models import ActionPermit, CageMirror, SigningKey, Wallet
 from permits_app.models.signing_key import KeyState
 from permits_app.models.wallet import WalletKind
-from permits_app.permits.plan_store import decode_calls, encode_calls
+from permits_app.permits.plan_store import ENDS_AT, decode_calls, encode_calls, read_stated_end
 from permits_app.policy_cage.contract import build_execute_call, build_payout_call, decode_cage_error
 from permits_app.policy_cage.roles import find_payout, list_payees
 from permits_app.policy_cage.safe_batches import build_safe_call, consent_of
@@ -29,6 +30,7 @@ from permits_app.policy_cage.state import CageState
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.simulation.engine import CallOutcome
+from tools_app.standards.deadline_contract import TOO_LATE, is_there, make_end_call, say_moment
 from tools_app.standards.kernel import build_execute
 from tools_app.standards.user_operation import ENTRY_POINT
 from tools_app.toolkit.context import ChainReader
@@ -59,7 +61,7 @@ class SigningRoute:
     `signatures` what they signed, empty while they are asked. OPERATION is a user operation of a smart account, which
     counts its nonces itself at the EntryPoint, `through`, and pays the gas unless a `paymaster` does. `payees` are whom
     the cage lets the golem pay, as `list_payees` tells: a transfer to one of them goes through the cage's own door,
-    where it is no loss.
+    where it is no loss. `ends_at`, Unix seconds, is when what a Safe's owners sign ends by itself; 0 where it does not.
     """
 
     account: str
@@ -70,6 +72,7 @@ class SigningRoute:
     signatures: bytes = b""
     paymaster: str = ""
     payees: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    ends_at: int = 0
 
     @property
     def acts_for(self) -> str:
@@ -94,10 +97,15 @@ class SigningRoute:
             return (self._carry_through_cage(calls),)
         if self.carrier in (Carrier.SAFE, Carrier.OWNERS) and calls:
             signatures = consent_of(self.signer) if self.carrier is Carrier.SAFE else self.signatures
-            return (build_safe_call(calls, safe=self.account, signatures=signatures, multi_send=self.through),)
+            made = self.make_from_safe(calls)
+            return (build_safe_call(made, safe=self.account, signatures=signatures, multi_send=self.through),)
         if self.carrier is Carrier.OPERATION and calls:
             return (build_execute(calls, account=self.account),)
         return tuple(calls)
+
+    def make_from_safe(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+        """What the Safe does for `calls`: first the one that undoes all the rest once its time is over."""
+        return (make_end_call(self.ends_at), *calls) if self.ends_at else tuple(calls)
 
     def _carry_through_cage(self, calls: Sequence[Call]) -> Call:
         paid = find_payout(calls, self.payees)
@@ -113,8 +121,8 @@ class SigningRoute:
         return self.carrier is Carrier.OWNERS and not self.signatures
 
     def rehearse(self, calls: Sequence[Call]) -> tuple[Call, ...]:
-        """What is simulated: what is sent; or, before its owners signed, the plan's calls from the Safe itself."""
-        return tuple(calls) if self.waits_for_owners else self.carry(calls)
+        """What is simulated: what is sent; or, before its owners signed, the Safe's calls from the Safe itself."""
+        return self.make_from_safe(calls) if self.waits_for_owners else self.carry(calls)
 
     def outcomes_of_sent(self, rehearsed: Sequence[CallOutcome]) -> tuple[CallOutcome, ...]:
         """One outcome for each call that is sent: of calls that the Safe will make together, their gas and its own.
@@ -139,8 +147,12 @@ class SigningRoute:
         )
 
     def encode_sent(self, calls: Sequence[Call], gas_limits: Sequence[int]) -> list[dict[str, Any]]:
-        """The calls as the permit keeps them; an operation with its EntryPoint, who pays, its call's gas."""
+        """The calls as the permit keeps them; an operation with its EntryPoint, who pays, its call's gas; what owners
+        sign with its end.
+        """
         sent = encode_calls(calls, gas_limits)
+        if self.ends_at:
+            return [{**call, ENDS_AT: str(self.ends_at)} for call in sent]
         if self.carrier is not Carrier.OPERATION:
             return sent
         terms = {"entry_point": self.through, "paymaster": self.paymaster}
@@ -152,6 +164,8 @@ class SigningRoute:
 
     def explain(self, outcome: CallOutcome) -> str | None:
         """Why a carried call reverted, in the words of what carried it."""
+        if self.ends_at and not outcome.succeeded and outcome.output[:4] == TOO_LATE:
+            return f"what the Safe's owners sign ended at {say_moment(self.ends_at)}"
         if outcome.succeeded or self.carrier is not Carrier.CAGE or not outcome.output:
             return outcome.revert_reason
         return decode_cage_error(outcome.output).text
@@ -261,6 +275,15 @@ def _route_through_safe(golem: Golem, wallet: Wallet, chain: ChainReader | None)
     return SigningRoute(account=wallet.address, signer=key.address, carrier=carrier, through=multi_send, safe=safe)
 
 
+def end_by_time(route: SigningRoute, *, chain: ChainReader, at: datetime) -> SigningRoute:
+    """`route` with `at`, cut to whole seconds, as the end of what owners sign. Unchanged where nobody is asked to sign,
+    and on a chain without `Deadline` or MultiSendCallOnly. Raises what the chain raises.
+    """
+    if not route.waits_for_owners or not route.through or not is_there(chain):
+        return route
+    return replace(route, ends_at=int(at.timestamp()))
+
+
 def carries_its_batch(permit: ActionPermit) -> bool:
     """Whether what is signed makes exactly the calls that the permit says its account makes; judged from the bytes."""
     if not permit.acts_for or not permit.calls:
@@ -277,11 +300,12 @@ def carries_its_batch(permit: ActionPermit) -> bool:
     routes = [cage, replace(cage, payees=payees)]
     if signed.to == permit.acts_for:
         multi_send = _find_multi_send(permit.chain_id)
+        ends_at = read_stated_end(permit)
         routes = [
-            SigningRoute(permit.acts_for, permit.signer, carrier, multi_send)
+            SigningRoute(permit.acts_for, permit.signer, carrier, multi_send, ends_at=ends_at)
             for carrier in (Carrier.SAFE, Carrier.OWNERS)
         ]
-        if not multi_send and len(batch) > 1:
+        if not multi_send and (len(batch) > 1 or ends_at):
             return False
     return any(route.carry(batch) == (signed,) for route in routes)
 

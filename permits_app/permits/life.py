@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from django.conf import settings
 
 from archetypes_app.models import Golem
+from permits_app.models import ActionPermit
+from permits_app.permits.plan_store import read_stated_end
 from tools_app.core.clock import AHEAD
 
 MOST_TTL_SECONDS: Final = 3_600
@@ -34,3 +36,9 @@ def life_of(*, golem: Golem, awaits_owner: bool = False) -> timedelta:
     if awaits_owner:
         return timedelta(hours=settings.GOLEM_APPROVAL_HOURS)
     return timedelta(seconds=golem.permit_ttl_seconds)
+
+
+def cut_to_signed(permit: ActionPermit, ends: datetime) -> datetime:
+    """`ends`, or the end of what the owners of its Safe signed, where that is earlier."""
+    signed = read_stated_end(permit)
+    return min(ends, datetime.fromtimestamp(signed, UTC)) if signed else ends

@@ -19,6 +19,8 @@ from tools_app.toolkit.typed_data import TypedData
 from tools_app.toolkit.views import TokenMeta
 
 _EFFECT: Final = "effect"
+ENDS_AT: Final = "ends_at"
+"""Beside a stored call: Unix seconds, when what the owners of a Safe sign for it ends by itself."""
 
 
 def encode_calls(calls: Sequence[Call], gas_limits: Sequence[int]) -> list[dict[str, Any]]:
@@ -51,6 +53,11 @@ def list_sent_calls(permit: ActionPermit) -> list[dict[str, Any]]:
         {**call, "data": "0x" + put_signatures(bytes.fromhex(call["data"].removeprefix("0x")), signatures).hex()}
         for call in permit.calls
     ]
+
+
+def read_stated_end(permit: ActionPermit) -> int:
+    """When what the owners of the permit's Safe sign ends, Unix seconds, as its hash binds it; 0 where it does not."""
+    return int(permit.calls[0].get(ENDS_AT, 0)) if permit.calls else 0
 
 
 def encode_bounds(plan: TxPlan) -> dict[str, Any]:

@@ -9,10 +9,11 @@ from uuid import UUID
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
-from permits_app.custody.signing_route import find_route
+from permits_app.custody.signing_route import end_by_time, find_route
 from permits_app.limits.policy import Policy
 from permits_app.limits.valuation import PlanValue, value_plan
 from permits_app.permits.equality import hash_meant
+from permits_app.permits.life import life_of
 from permits_app.safety.chain_facts import expect_chain_facts
 from permits_app.safety.hook import HookCall, HookStage
 from tools_app import runner
@@ -49,7 +50,8 @@ def make_hook_call(
         runner.check_chain(tool=tool, params=params, golem=view)
         chain = open_chain(int(params.get("chain_id") or golem.home_chain_id), now=now)
         expect_chain_facts(chain=chain, account=view.address, tool=tool)
-        route = find_route(golem=golem, chain=chain)
+        until = now + life_of(golem=golem, awaits_owner=True)
+        route = end_by_time(find_route(golem=golem, chain=chain), chain=chain, at=until)
         plan = runner.build_plan(tool=tool, params=params, golem=view, now=now, chain=chain)
         value = value_plan(plan=plan, chain=chain)
     declared = tool.action_class or (plan.action_class if plan else None) or ActionClass.NEW_POSITION

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from permits_app.permits.plan_store import encode_batch, encode_bounds, encode_e
 from permits_app.permits.sealing import hash_plan, hash_simulation
 from permits_app.previews.judged import Judged
 from permits_app.previews.waiting import needs_owners
+from permits_app.safety.hook import HookCall
 from permits_app.safety.prediction import describe_expected
 from tools_app.simulation.engine import SimulationResult
 
@@ -52,7 +53,7 @@ def make_permit(
         review=judged.review,
         soft_params=judged.soft_params,
         status=PermitStatus.AWAITING_APPROVAL if awaits_owner else PermitStatus.CREATED,
-        expires_at=now + life_of(golem=golem, awaits_owner=awaits_owner),
+        expires_at=_find_end(call) or now + life_of(golem=golem, awaits_owner=awaits_owner),
         expires_at_tick=golem.heartbeat_tick + PERMIT_TICKS,
         bounds=encode_bounds(call.plan) if call.plan else encode_effect_bound(call.effect),
         code=judged.report.bound.as_dict() if judged.report.bound else {},
@@ -67,6 +68,11 @@ def make_permit(
     if simulation is not None:
         _attach_simulation(permit, simulation)
     return permit
+
+
+def _find_end(call: HookCall) -> datetime | None:
+    """When what owners are asked to sign ends by itself: then the request ends, to the second."""
+    return datetime.fromtimestamp(call.sent_by.ends_at, UTC) if call.plan and call.sent_by.ends_at else None
 
 
 def _attach_simulation(permit: ActionPermit, simulation: SimulationResult) -> None:

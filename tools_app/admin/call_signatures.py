@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from tools_app.standards.deadline_contract import MUST_BE_BEFORE
+
 _SWAPPED = "address recipient, uint256 amountIn, uint256 amountOutMinimum"
 _BOUGHT = "address recipient, uint256 amountOut, uint256 amountInMaximum"
 ROUTER_COMMANDS: Final = {
@@ -26,6 +28,7 @@ ROUTER_COMMANDS: Final = {
 _ALONG = "address[] path, address recipient, uint256 deadline"
 
 NAMED_SIGNATURES: Final = (
+    MUST_BE_BEFORE,
     "function approve(address spender, uint256 amount)",
     "function transfer(address recipient, uint256 amount)",
     "function transferFrom(address owner, address recipient, uint256 amount)",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from tools_app.admin.display import format_bps, format_coin, format_gas
 from tools_app.admin.tokens import format_token_amount, name_address, name_addresses
 from tools_app.chain.abi import AbiDecodeError, checksum, decode_input
 from tools_app.chain.signatures import AbiParam, parse_signature
+from tools_app.standards.deadline_contract import say_moment
 from tools_app.standards.loan_callback import read_steps
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.protocol import SHELF
@@ -95,7 +95,7 @@ def name_selector(selector: bytes) -> str:
 
 def format_deadline(seconds: int) -> str:
     """A moment in Unix seconds; whatever is further away than the year 3000 is told as that."""
-    return datetime.fromtimestamp(min(seconds, 32_503_680_000), tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return say_moment(seconds)
 
 
 def _decode(data: str, *, to: str, chain_id: int) -> tuple[str, tuple[DecodedArgument, ...], tuple[DecodedCall, ...]]:

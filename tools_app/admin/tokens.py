@@ -10,6 +10,7 @@ from tools_app.chain.deployments import Deployment, load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.chain.tokens import TokenRegistry
 from tools_app.core.units import format_units
+from tools_app.standards.deadline_contract import ADDRESS as DEADLINE_CONTRACT
 from tools_app.toolkit.protocol import SHELF, SIMULATED
 from tools_app.toolkit.views import TokenMeta
 
@@ -45,6 +46,8 @@ def name_address(chain_id: int, address: str) -> str:
     if token is not None:
         return token.symbol
     wanted = address.lower()
+    if wanted == DEADLINE_CONTRACT.lower():
+        return "Deadline, which undoes all of it from its time on"
     return next((name for known, name in _list_contracts(chain_id) if known.lower() == wanted), "")
 
 

@@ -41,6 +41,7 @@ class Difference:
 class SafeTxDraft:
     """The transaction of a Safe that carries a change out: its owners sign it. `block` is the one the Safe was read at,
     `threshold` how many it asked for then, `own_key` the golem's key when it is one of them and will send it.
+    `ends_at`, Unix seconds, is when a golem's plan ends by itself: 0 when it does not; None for what is no such plan.
     """
 
     chain_id: int
@@ -49,6 +50,7 @@ class SafeTxDraft:
     block: int
     threshold: int = 1
     own_key: str = ""
+    ends_at: int | None = None
 
     def as_dict(self) -> dict[str, str]:
         """What the request's digest binds, JSON-ready."""
@@ -62,6 +64,7 @@ class SafeTxDraft:
             "data": "0x" + self.tx.data.hex(),
             **({"operation": str(self.tx.operation)} if self.tx.operation else {}),
             "safe_tx_hash": "0x" + digest.hex(),
+            **({"ends_at": str(self.ends_at)} if self.ends_at is not None else {}),
         }
 
 

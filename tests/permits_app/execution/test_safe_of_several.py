@@ -14,13 +14,11 @@ from django.core.management import call_command
 from golem_project.embedded.world.rpc import RpcError
 from permits_app.actions.announce import cancel_announced, execute_announced, turn_warden_on
 from permits_app.actions.cancel import cancel_permit
-from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.sweep_changes import list_due_changes, time_out_changes
 from permits_app.approval_errors import ChangeStale, RelayerRefuses, SignatureWrong
 from permits_app.approval_pages.signing_page import build_signing_page
 from permits_app.approvals.digest import export_request, verify_export
-from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.signing_route import find_own_route
 from permits_app.doors.decide_change import sign_change
 from permits_app.errors import PermitNotCommittable, SafeNeedsOwners
@@ -29,78 +27,27 @@ from permits_app.models import (
     OutboundTransaction,
     OutcomeRecord,
     OwnerTransaction,
-    SigningKey,
     SpendEntry,
     SpendingLimits,
 )
-from permits_app.models.wallet import WalletKind
 from permits_app.permits.plan_store import list_sent_calls
-from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION, NONCE
+from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION
 from permits_app.relayer import sign_empty
 from permits_app.tasks import commit_permit_task
-from tests.live_golem import FUNDS, LiveGolem
+from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, reject
 from tests.permits_app.approvals.safes import make_relayer
-from tests.permits_app.caged_golem import USD, Safe
+from tests.permits_app.caged_golem import USD
 from tests.permits_app.execution.chain_tricks import mining_paused
+from tests.permits_app.execution.shared_safe import SharedSafe
 from tests.proof.caged.engines import CHAIN_ID, make_account
 from tests.proof.caged.safe import sign_digest
 from tools_app.chain.abi import decode_input, encode_call
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
-from tools_app.runner import open_reader
 
-ADD_OWNER = "function addOwnerWithThreshold(address owner, uint256 threshold)"
 REMOVE_OWNER = "function removeOwner(address previous, address owner, uint256 threshold)"
 FIRST = "0x" + "00" * 19 + "01"
-
-
-class SharedSafe:
-    """A live golem that acts with a Safe of `count` people of the test; two must sign. Its key may own it too."""
-
-    def __init__(self, live: LiveGolem, *, owns: bool = True, count: int = 2) -> None:
-        self.live = live
-        self.key = SigningKey.objects.get(golem=live.golem)
-        people = [make_account(f"person {number} of {live.golem.pk}") for number in range(count)]
-        self.safe = Safe(live, owners=people, threshold=2)
-        if owns:
-            self.act(encode_call(ADD_OWNER, self.key.address, 2))
-        live.world.fund(self.safe.address, 10**18, FUNDS)
-        choice = WalletChoice(kind=WalletKind.GNOSIS_SAFE, address=self.safe.address, key=self.key.address)
-        choose_wallet(golem=live.golem, choice=choice, actor="system:test", reason="test", now=clock.now())
-        live.golem.refresh_from_db()
-
-    def act(self, data: bytes) -> None:
-        """Two people act with their Safe past the server."""
-        everybody, self.safe.owners = self.safe.owners, self.safe.owners[:2]
-        self.safe.owner_call(self.safe.address, data)
-        self.safe.owners = everybody
-
-    def propose(self, **changes: Any) -> tuple[dict[str, Any], ChangeRequest]:
-        answer = self.live.preview(**changes)
-        return answer, ChangeRequest.objects.get(permit_id=answer["permit_id"])
-
-    def sign(self, request: ChangeRequest, person: int = 0) -> str:
-        asked = OwnerTransaction.objects.get(request=request)
-        return "0x" + sign_digest(self.safe.owners[person], bytes.fromhex(asked.safe_tx_hash[2:])).hex()
-
-    def approve(self, request: ChangeRequest, person: int = 0) -> ChangeRequest:
-        return approve(request, self.live.owner, signature=self.sign(request, person), code="")
-
-    def run(self, request: ChangeRequest) -> ChangeRequest:
-        execute_change(request_id=request.pk, now=clock.now())
-        return ChangeRequest.objects.get(pk=request.pk)
-
-    def nonce(self) -> int:
-        return int(self.reader().call(self.safe.address, NONCE)[0])
-
-    def reader(self) -> Any:
-        return open_reader(CHAIN_ID, now=clock.now(), deadline=clock.Deadline.after_ms(5_000))
-
-    def balance(self, symbol: str) -> int:
-        token = self.live.world.tokens[symbol].address
-        answer = self.live.world.rpc.read(token, "balanceOf(address)", self.safe.address, returns="(uint256)")
-        return int(answer[0] if isinstance(answer, list | tuple) else answer)
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from golem_project.embedded.world.figures import FEED_DECIMALS, NATIVE_PRICE, TO
 from golem_project.embedded.world.ledger import Ledger
 from golem_project.embedded.world.rpc import encode_arguments
 from golem_project.embedded.world.solidity import load_contract
-from tools_app.standards.deadline_contract import ADDRESS as DEADLINE_CONTRACT
-from tools_app.standards.deadline_contract import RUNNING_CODE as DEADLINE_CODE
 
 PERMIT2 = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
 MULTICALL3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
+# Follows from its code and the factory's address: `tools_app/standards/deadline_contract.py` computes it.
+DEADLINE = "0xA2527f3A3ce04ba3222bDEf2d12dEE36d9bdF5CB"
 V3_PERIPHERY = "artifacts/contracts"
 LOWEST_V3_FEE = (100, 1)
 SAFE_FILES = {
@@ -97,11 +97,12 @@ def deploy_protocols(ledger: Ledger, actors: Actors, artifacts: Artifacts, deplo
 
 def install_singletons(ledger: Ledger, artifacts: Artifacts, deployed: Deployed) -> None:
     """Permit2, Multicall3 and `Deadline` at the addresses they have on every chain. Nobody has the keys of the first
-    two's deployers, so the node is told to put the code there; Multicall3's is what its creation code returns."""
+    two's deployers, so the node is told to put the code there; that of the others is what their creation code returns."""
     ledger.rpc.call("anvil_setCode", PERMIT2, artifacts.permit2_runtime())
     runtime = ledger.rpc.call("eth_call", {"data": artifacts.multicall3_creation_code()}, "latest")
     ledger.rpc.call("anvil_setCode", MULTICALL3, runtime)
-    ledger.rpc.call("anvil_setCode", DEADLINE_CONTRACT, "0x" + DEADLINE_CODE.hex())
+    code = ledger.rpc.call("eth_call", {"data": load_contract("Deadline").bytecode}, "latest")
+    ledger.rpc.call("anvil_setCode", DEADLINE, code)
     deployed.contracts["permit2"] = PERMIT2
     deployed.contracts["multicall3"] = MULTICALL3
 

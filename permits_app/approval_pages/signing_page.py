@@ -9,6 +9,7 @@ from typing import Any
 
 from archetypes_app.ownership import has_power
 from archetypes_app.roles import Power
+from permits_app.actions.end_signed_plan import has_ended
 from permits_app.approval_errors import ChangeStale
 from permits_app.approvals.owner_calls import NO_END, build_wallet_document, read_end_signed, say_end
 from permits_app.approvals.owner_states import find_owner_transaction, is_plan
@@ -68,7 +69,8 @@ def build_signing_page(request: ChangeRequest, user: Any, *, now: datetime) -> S
         return None
     is_open = request.state in LIVE_STATES
     is_live = is_open and asked.state == OwnerTransactionState.SIGNING
-    has_failed = asked.state == OwnerTransactionState.FAILED
+    # What ended by time can be sent by nobody again.
+    has_failed = asked.state == OwnerTransactionState.FAILED and not has_ended(request, at=now)
     safe, problem = _look(asked, now) if is_open or has_failed else (None, "")
     signatures = tuple(asked.signatures.select_related("given_by").order_by("given_at"))
     has_signed = any(row.given_by_id == user.pk for row in signatures)

@@ -1,7 +1,7 @@
 """What ends by time in a batch that others sign: its first call, to `Deadline` of `contracts/src`, undoes all the rest.
 
-The contract has no settings and no owner. It is put on a chain through the factory that lies at one address on every
-chain, so its own address follows from its code: at that address there is this contract or nothing.
+The contract has no settings and no owner. It is put on a chain through a factory that has the same address wherever it
+is, so its own address follows from its code: at that address there is this contract or nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MUST_BE_BEFORE: Final = "function mustBeBefore(uint256 deadline)"
 TOO_LATE: Final = keccak(text="TooLate(uint256,uint256)")[:4]
 """How a refusal of the contract begins."""
 FACTORY: Final = "0x4e59b44847b379578588920cA78FbF26c0B4956C"
-"""Takes a salt of 32 bytes and creation code, and creates with CREATE2; the same on every chain."""
+"""Takes a salt of 32 bytes and creation code, and creates with CREATE2; most chains have it, all at this address."""
 SALT: Final = bytes(32)
 RUNNING_CODE: Final = bytes.fromhex(
     "6080604052348015600e575f5ffd5b50600436106026575f3560e01c80630c17808214602a575b5f5ffd5b60396035366004"

@@ -96,8 +96,8 @@ def deploy_protocols(ledger: Ledger, actors: Actors, artifacts: Artifacts, deplo
 
 
 def install_singletons(ledger: Ledger, artifacts: Artifacts, deployed: Deployed) -> None:
-    """Permit2, Multicall3 and `Deadline` at the addresses they have on every chain. Nobody has the keys of the first
-    two's deployers, so the node is told to put the code there; that of the others is what their creation code returns."""
+    """Permit2, Multicall3 and `Deadline` at the addresses they have on every chain: the node is told to put the code
+    there. Nobody has the keys of the deployers; the code of the last two is what their creation code returns."""
     ledger.rpc.call("anvil_setCode", PERMIT2, artifacts.permit2_runtime())
     runtime = ledger.rpc.call("eth_call", {"data": artifacts.multicall3_creation_code()}, "latest")
     ledger.rpc.call("anvil_setCode", MULTICALL3, runtime)

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
 
 from golem_project.embedded.world.rpc import RpcError
 from golem_project.embedded.world.solidity import load_contract
@@ -51,10 +53,18 @@ def end_of(request: ChangeRequest) -> int:
 def relay(shared: SharedSafe, request: ChangeRequest) -> bytes:
     """What anybody makes of the two signatures that left the server."""
     signed = {
-        owner.address: bytes.fromhex(shared.sign(request, number)[2:])
+        str(owner.address): bytes.fromhex(shared.sign(request, number)[2:])
         for number, owner in enumerate(shared.safe.owners[:2])
     }
     return encode_relay(request.change["safe_tx"], join_signatures(signed))
+
+
+def read_page(shared: SharedSafe, request: ChangeRequest) -> str:
+    browser = Client()
+    browser.force_login(shared.live.owner)
+    answer = browser.get(reverse("admin:permits_app_changerequest_change", args=[request.pk]))
+    assert answer.status_code == 200
+    return answer.content.decode()
 
 
 def take_away(shared: SharedSafe) -> None:
@@ -77,7 +87,7 @@ def test_both_signed_and_the_time_is_over_so_nobody_executes_it(people: SharedSa
     before = people.balance("USDC")
     assert int(try_as_stranger(people, data), 16) == 1, "before its end the signatures are enough for anybody"
     head = int(rpc.call("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
-    rpc.call("evm_increaseTime", end_of(request) - head + 60)
+    rpc.call("evm_increaseTime", int(request.deadline_at.timestamp()) - head + 60)
     rpc.call("evm_mine")
     with pytest.raises(RpcError):
         try_as_stranger(people, data)
@@ -113,6 +123,7 @@ def test_statement_page_and_verify_request_say_when_it_ends(people: SharedSafe, 
     assert line.startswith(when)
     page = build_signing_page(request, people.live.owner, now=clock.now())
     assert page is not None and page.ends.startswith(when)
+    assert f"What you sign {when}" in read_page(people, request)
     file, out = tmp_path / "change.json", io.StringIO()
     file.write_text(json.dumps(export_request(request)))
     call_command("verify_request", file=file, stdout=out)
@@ -127,6 +138,7 @@ def test_statement_page_and_verify_request_say_when_it_ends(people: SharedSafe, 
 def test_a_changed_end_in_the_bytes_is_refused(people: SharedSafe, tmp_path: Path, where: str) -> None:
     _, request = people.propose()
     ends_at = end_of(request)
+    assert ends_at, "it ends"
     old, new = f"{ends_at:064x}", f"{ends_at + 86_400:064x}"
     document = json.loads(json.dumps(export_request(request)))
     signed, sent = document["binding"]["change"]["safe_tx"], document["plan"]["calls"][0]
@@ -151,6 +163,7 @@ def test_a_changed_end_in_the_bytes_is_refused(people: SharedSafe, tmp_path: Pat
 def test_a_permit_whose_bytes_end_later_than_it_says_is_not_sent(people: SharedSafe) -> None:
     _, request = people.propose()
     permit = people.live.permit(str(request.permit_id))
+    assert end_of(request), "it ends"
     old, new = f"{end_of(request):064x}", f"{end_of(request) + 86_400:064x}"
     permit.calls[0]["data"] = permit.calls[0]["data"].replace(old, new)
     assert not carries_its_batch(permit)
@@ -239,6 +252,7 @@ def test_a_chain_without_the_contract_signs_as_before_and_says_so(live_golem: Li
         assert line == "what you sign does not end by time"
         page = build_signing_page(request, live_golem.owner, now=clock.now())
         assert page is not None and page.ends == page.no_end
+        assert "What you sign does not end by time" in read_page(shared, request)
         assert all(finding.holds for finding in verify_export(json.loads(json.dumps(export_request(request)))))
         assert shared.run(shared.approve(request)).state == "EXECUTED"
         assert live_golem.permit(answer["permit_id"]).status == "COMMITTED"
@@ -280,3 +294,27 @@ def test_anybody_puts_the_contract_at_its_address_through_the_factory(live_golem
     out = io.StringIO()
     call_command("deploy_deadline", chain=31337, stdout=out)
     assert json.loads(out.getvalue())["is_there"] is True
+
+
+def test_a_plan_that_is_mined_too_late_reverts_and_nobody_is_told_that_it_may_be_sent_again(people: SharedSafe) -> None:
+    answer, request = people.propose()
+    second = type(people.live.owner).objects.create(username="second", is_staff=True)
+    people.live.golem.co_owners.add(second)
+    request = people.approve(request)
+    sign_change(
+        request_id=request.pk,
+        owner=second,
+        signature=people.sign(request, 1),
+        seen_digest=request.digest,
+        now=clock.now(),
+    )
+    rpc = people.live.world.rpc
+    # The plan is judged before its end; the block that takes it comes after it.
+    rpc.call("evm_setNextBlockTimestamp", end_of(request) + 1)
+    people.run(request)
+    permit = people.live.permit(answer["permit_id"])
+    assert permit.status == "REVERTED", (permit.status, permit.problem)
+    request = ChangeRequest.objects.get(pk=request.pk)
+    assert OwnerTransaction.objects.get(request=request).state == "FAILED"
+    page = build_signing_page(request, people.live.owner, now=request.deadline_at)
+    assert page is not None and page.loose_nonce is None

@@ -22,7 +22,6 @@ _LONGER: dict[str, str] = {
     "tools_app/simulation/pyevm/interpreter.py": "one interpreter: the instructions that differ, each under its number",
     "golem_project/embedded/stack.py": "one list of the servers of a checkout, each with how it starts and ends",
     "permits_app/policy_cage/contract.py": "the binding of one contract: its words, its calls and its answers",
-    "tests/permits_app/execution/test_safe_of_several.py": "the life of one plan that several owners sign",
     "tests/permits_app/execution/test_caged_golem.py": "the life of one plan behind a cage",
     "tests/tools_app/subsystems/stream/test_streams.py": "one stream after the other on the same pool",
     "tests/permits_app/approvals/test_people_come_and_go.py": "one machine of people beside its reference",

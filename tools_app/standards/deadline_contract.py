@@ -28,7 +28,6 @@ RUNNING_CODE: Final = bytes.fromhex(
 )
 CREATION_CODE: Final = bytes.fromhex("6080604052348015600e575f5ffd5b50608080601a5f395ff3fe") + RUNNING_CODE
 ADDRESS: Final = checksum("0x" + keccak(b"\xff" + bytes.fromhex(FACTORY[2:]) + SALT + keccak(CREATION_CODE))[12:].hex())
-_LATEST_TOLD: Final = 32_503_680_000
 
 
 def is_there(chain: ChainReader) -> bool:
@@ -56,4 +55,4 @@ def read_end(call: Call) -> int | None:
 
 def say_moment(seconds: int) -> str:
     """Unix seconds as a date and a time; whatever is further away than the year 3000 is told as that."""
-    return datetime.fromtimestamp(min(seconds, _LATEST_TOLD), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return datetime.fromtimestamp(min(seconds, 32_503_680_000), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -24,7 +24,14 @@ from permits_app.approvals.digest import export_request, hash_request, verify_ex
 from permits_app.approvals.owner_calls import compute_safe_tx_hash, encode_relay
 from permits_app.custody.signing_route import carries_its_batch
 from permits_app.doors.decide_change import sign_change
-from permits_app.models import ActionPermit, ChangeRequest, OutboundTransaction, OwnerTransaction, SpendEntry
+from permits_app.models import (
+    ActionPermit,
+    AllowlistEntry,
+    ChangeRequest,
+    OutboundTransaction,
+    OwnerTransaction,
+    SpendEntry,
+)
 from permits_app.permits.plan_store import read_stated_end
 from permits_app.policy_cage.safe_tx import join_signatures
 from tests.live_golem import LiveGolem
@@ -114,6 +121,21 @@ def test_the_first_call_ends_it_at_the_request_s_own_end_and_the_simulation_ran_
     assert request.deadline_at == permit.expires_at == datetime.fromtimestamp(end_of(request), UTC)
     assert len(permit.simulation["calls"]) == len(permit.batch) + 1
     assert carries_its_batch(permit)
+
+
+def test_a_plan_of_one_call_ends_too_and_is_carried_out(live_golem: LiveGolem) -> None:
+    payee = make_account("who is paid").address
+    AllowlistEntry.objects.create(golem=live_golem.golem, chain_id=31337, kind="RECIPIENT", address=payee)
+    shared = SharedSafe(live_golem)
+    paid = {"token": "USDC", "recipient": payee, "amount": "1500000"}
+    answer, request = shared.propose(action_type="transfer", venue="wallet", token_in=None, token_out=None, **paid)
+    permit = live_golem.permit(answer["permit_id"])
+    assert (len(permit.batch), request.change["safe_tx"]["ends_at"]) == (1, str(int(request.deadline_at.timestamp())))
+    before = shared.balance("USDC")
+    done = shared.run(shared.approve(request))
+    assert done.state == "EXECUTED", (done.state, done.problem)
+    assert live_golem.permit(answer["permit_id"]).status == "COMMITTED"
+    assert shared.balance("USDC") == before - 1_500_000
 
 
 def test_statement_page_and_verify_request_say_when_it_ends(people: SharedSafe, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ from permits_app.policy_cage.contract import decode_cage_error
 from permits_app.policy_cage.safe_tx import EXEC_TRANSACTION, SafeTx, hash_safe_tx
 from permits_app.safety.rehearsal import foretell_nothing, list_differing
 from tools_app.chain.networks import get_network
-from tools_app.chain.node_errors import NonceTooLow
+from tools_app.chain.node_errors import FeeTooLow, NonceTooLow
 from tools_app.chain.signatures import parse_signature
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
@@ -333,6 +333,15 @@ def _check_budget(
         used = _sum_fees(day)
     oldest = day.order_by("created_at").values_list("created_at", flat=True).first()
     coin = chain.native()
+    if cost > most:
+        raise RelayerBudgetUsed(
+            f"it would cost up to {format_units(cost, coin.decimals, coin.symbol)} at a base fee of"
+            f" {chain.fees().base_fee} wei; it may pay {format_units(most, coin.decimals, coin.symbol)} within 24 h",
+            observed=str(cost),
+            limit=str(most),
+            base_fee_wei=str(chain.fees().base_fee),
+            cleared_by="gas costs less, or the operator raises GOLEM_RELAYER_MOST_WEI_PER_DAY",
+        )
     if used + cost > most:
         raise RelayerBudgetUsed(
             f"it spent {format_units(used, coin.decimals, coin.symbol)} of"
@@ -413,7 +422,8 @@ def _send(row: RelayedTransaction) -> None:
     deadline = Deadline.after_ms(_SEND_BUDGET_MS)
     try:
         broadcast.send_raw(chain_id=row.chain_id, raw=row.raw, tx_hash=row.tx_hash, deadline=deadline)
-    except NonceTooLow:
+    except (NonceTooLow, FeeTooLow):
+        # What the node takes at no fee like this is raised by the next look, inside the day's budget.
         return
     except GolemError as error:
         if error.http_status < 500:
@@ -442,9 +452,13 @@ def _give_up_or_replace(row: RelayedTransaction) -> None:
         ):
             _move(row, RelayState.REPLACED)
         return
-    if row.sent_at is None or clock.now() - row.sent_at < timedelta(seconds=settings.GOLEM_STUCK_AFTER_SECONDS):
-        return
     chain = open_chain(row.chain_id, now=clock.now())
+    if row.sent_at is None:
+        # No node has taken it: its fee is raised where that is why.
+        if chain.fees().base_fee <= int(row.max_fee_per_gas):
+            return
+    elif clock.now() - row.sent_at < timedelta(seconds=settings.GOLEM_STUCK_AFTER_SECONDS):
+        return
     old = Fees(cap=int(row.max_fee_per_gas), priority=int(row.max_priority_fee_per_gas))
     fees = raise_fees(old=old, market=chain.fees(), raise_bps=settings.GOLEM_FEE_RAISE_BPS)
     _check_budget(chain, row.sender, cost=row.gas_limit * fees.cap, gas=row.gas_limit, now=clock.now())

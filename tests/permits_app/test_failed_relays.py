@@ -219,3 +219,51 @@ def test_a_relay_whose_nonce_went_to_another_is_out_of_date_and_not_failed(safe:
     request = run(request)
     assert (request.state, request.problem["code"]) == ("STALE", ChangeStale.code)
     assert owner_transaction(request).state == "DEAD"
+
+
+def set_base_fee(safe: OwnedSafe, wei: int) -> None:
+    for _ in range(2):
+        safe.live.world.rpc.call("anvil_setNextBlockBaseFeePerGas", hex(wei))
+        mine(safe.live.world)
+    safe.live.world.rpc.call("anvil_setNextBlockBaseFeePerGas", hex(wei))
+
+
+def test_a_call_that_costs_more_than_the_relayer_may_pay_is_refused_before_it_is_signed_and_sent_when_gas_is_cheap(
+    safe: OwnedSafe,
+) -> None:
+    request = approved(safe, ask(safe, safe.live.owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 400)))
+    before = int(safe.live.world.rpc.call("eth_getBlockByNumber", "latest", False)["baseFeePerGas"], 16)
+    set_base_fee(safe, 10**12)
+    try:
+        told = run(request)
+        assert told.state == "APPROVED", told.state
+        assert not RelayedTransaction.objects.exists()
+    finally:
+        set_base_fee(safe, before)
+    assert run(request).state == "EXECUTED"
+
+
+def test_a_relayed_call_that_nodes_refuse_for_its_fee_is_signed_again_at_a_higher_one(
+    safe: OwnedSafe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from permits_app import relayer
+
+    request = approved(safe, ask(safe, safe.live.owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 400)))
+    before = int(safe.live.world.rpc.call("eth_getBlockByNumber", "latest", False)["baseFeePerGas"], 16)
+    original = relayer._store
+
+    def store_and_rise(*asked: Any, **named: Any) -> RelayedTransaction:
+        row = original(*asked, **named)
+        if not named.get("replaced"):
+            set_base_fee(safe, int(row.max_fee_per_gas) + 1)
+        return row
+
+    monkeypatch.setattr(relayer, "_store", store_and_rise)
+    try:
+        with override_settings(GOLEM_RELAYER_WAIT_SECONDS=1):
+            for _ in range(3):
+                run(request)
+    finally:
+        set_base_fee(safe, before)
+    assert run(request).state == "EXECUTED"
+    assert RelayedTransaction.objects.filter(state="REPLACED").exists()

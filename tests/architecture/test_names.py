@@ -23,6 +23,7 @@ _LONGER: dict[str, str] = {
     "golem_project/embedded/stack.py": "one list of the servers of a checkout, each with how it starts and ends",
     "permits_app/policy_cage/contract.py": "the binding of one contract: its words, its calls and its answers",
     "tests/permits_app/execution/test_caged_golem.py": "the life of one plan behind a cage",
+    "tests/permits_app/execution/test_plans_end_by_time.py": "the end of one plan, on each way that it may go",
     "tests/tools_app/subsystems/stream/test_streams.py": "one stream after the other on the same pool",
     "tests/permits_app/approvals/test_people_come_and_go.py": "one machine of people beside its reference",
     "tests/golem_project/people/test_stopped_accounts.py": "one account that ends, at each door it had",

@@ -24,14 +24,18 @@ from tests.permits_app.approvals.people import approve, give_device
 from tests.permits_app.safety.caged_walk import CAGED_ACTS, CagedWalk
 from tests.permits_app.safety.leaving_walk import BASE
 from tests.permits_app.safety.lending_walk import LENDING_ACTS, OWED, SUPPLIED, LendingWalk
+from tests.tools_app.factories import call_tool, make_context
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
+from tools_app.core.errors import GolemError
 from tools_app.protocols.aave_v3.addresses import deployments as aave_deployments
 from tools_app.protocols.erc4626.addresses import NAME as VAULTS
 from tools_app.protocols.morpho_blue.addresses import known_markets
 from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.standards.aave_like import words
+from tools_app.standards.sold_at_once import RetiringUnsold
+from tools_app.toolkit.falling import OnlyFalling
 from tools_app.toolkit.protocol import SHELF
 
 _USED: Final = frozenset({"uniswap", "aave_v3", VAULTS})
@@ -40,7 +44,6 @@ _APPROVE: Final = "function approve(address spender, uint256 amount)"
 _ADD_V2: Final = "function addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)"
 _REDEEM: Final = "function redeem(uint256 shares, address receiver, address owner)"
 _PAIRED: Final = (600 * 10**6, 2 * 10**17)
-_INTEREST: Final = 10**12
 _FAR: Final = 2**40
 _ALL: Final = 2**256 - 1
 
@@ -135,6 +138,8 @@ class CagedLendingWalk(LendingWalk, CagedWalk):
             self._do(action_type="remove_liquidity", position_id=position, percent_to_remove=100)
         self._leave_what_is_lent()
         self._sell_all()
+        if self._is_unsold_rest():
+            self._take_rest_as_owners()
         self._check_nothing_is_counted()
 
     def check_owner_gets_out(self) -> None:
@@ -171,8 +176,8 @@ class CagedLendingWalk(LendingWalk, CagedWalk):
         self._do(**self._wish(name))
 
     def has_collateral(self) -> bool:
-        """Whether anything is lent out; of what retires, more than the interest since it was last sold."""
-        return self._read_reserve(SUPPLIED)[0] > (_INTEREST if SUPPLIED in self.retiring else 0)
+        """Whether anything is lent out that its key takes out; not a rest of what retires that no market buys."""
+        return super().has_collateral() and not self._is_unsold_rest()
 
     def has_pair_shares(self) -> bool:
         """Whether it holds shares of the V2 pair."""
@@ -220,6 +225,33 @@ class CagedLendingWalk(LendingWalk, CagedWalk):
             self._withdraw_as_owners(_ALL)
         if self.has_pair_shares() and not self._may_key_leave_the_pair():
             self.leave_the_pair_as_owners()
+        self.caged.sync()
+
+    def _check_nothing_is_left(self) -> None:
+        """But for what it earned since it was last sold, which its owners take."""
+        if self._is_unsold_rest():
+            self._take_rest_as_owners()
+        super()._check_nothing_is_left()
+
+    def _is_unsold_rest(self) -> bool:
+        """Whether all that is lent out is less than what can be sold in the plan that takes it out."""
+        if SUPPLIED not in self.retiring or not super().has_collateral():
+            return False
+        falling = OnlyFalling, lambda *, golem_id, chain_id: frozenset({self._address(SUPPLIED)})
+        asked = make_context(self.live.world, address=self.live.golem.address, services=dict([falling]))
+        try:
+            call_tool(asked, "aave_withdraw", asset=SUPPLIED, amount="max")
+        except RetiringUnsold:
+            return True
+        except GolemError:
+            # Another reason, such as a market that pauses, says nothing of how much it is.
+            return False
+        return False
+
+    def _take_rest_as_owners(self) -> None:
+        """To one of themselves: in the wallet nobody could sell it either."""
+        to = self.caged.safe.owners[0].address
+        self._sign_call(self._pool, words.WITHDRAW, self._address(SUPPLIED), _ALL, to)
         self.caged.sync()
 
     def _is_anything_open(self) -> bool:

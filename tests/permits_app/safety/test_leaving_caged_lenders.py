@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from permits_app.actions.halt import UNWOUND_STEP
+from permits_app.execution.payloads import send_payload
 from permits_app.execution.unwinding import OWNER_NEEDED
+from permits_app.models import OutboundTransaction
 from permits_app.policy_cage.contract import Limit
 from tests.evm.world import World
 from tests.golem_project.pi.conftest import tasks_here as tasks_here
 from tests.live_golem import make_live_golem
 from tests.permits_app.safety.caged_lending_walk import CAGED_LENDING_ACTS, CagedLendingWalk, CagedMorphoWalk
 from tests.permits_app.safety.machines import run_machine
+from tests.tools_app.protocols.aave_v3.desk import open_desk
 from tools_app.toolkit.enums import Phase
 
 pytestmark = [
@@ -125,6 +128,29 @@ def test_shares_of_a_pair_that_retires_are_taken_out_by_the_owners(local_chain: 
     with pytest.raises(AssertionError, match="AssetNotApproved"):
         walk.check_step("pair")
     _get_out(walk, by_owner=True)
+
+
+@pytest.mark.parametrize("by_owner", [False, True])
+@pytest.mark.parametrize("seconds", [1, 30])
+def test_whatever_it_earns_between_the_steps_what_retires_is_left_but_for_a_rest_that_its_owners_take(
+    seconds: int, by_owner: bool, local_chain: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walk = _begin(local_chain, ("retire", ("WETH",)))
+    whale = open_desk(local_chain, USDC=10**13)
+    whale.do("aave_supply", asset="USDC", amount=str(10**13))
+    whale.do("aave_borrow", asset="WETH", amount=str(1_500 * 10**18))
+    sent: list[str] = []
+    original = send_payload
+
+    def wait_first(row: OutboundTransaction, **asked: Any) -> bool:
+        """The chain's clock moves between plan and block."""
+        local_chain.rpc.call("evm_increaseTime", seconds)
+        sent.append(row.tx_hash)
+        return original(row, **asked)
+
+    monkeypatch.setattr("permits_app.execution.executor.send_payload", wait_first)
+    _get_out(walk, by_owner=by_owner)
+    assert len(sent) > 2
 
 
 def test_shares_that_the_owners_let_no_router_take_they_take_out(local_chain: World) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import SimpleLazyObject
 
@@ -20,8 +21,8 @@ class KnownSessions:
         response = self.get_response(request)
         was_asked = "_cached_user" in vars(request) or not isinstance(request.user, SimpleLazyObject)
         key = request.session.session_key
-        # The REST framework leaves no user at all where a view asks nobody who they are.
+        # The REST framework leaves no user where a view asks nobody who they are, and an agent where a key came.
         person = request.user if was_asked else None
-        if key and person is not None and person.is_authenticated:
+        if key and isinstance(person, AbstractBaseUser) and person.is_authenticated:
             KNOWN.note(name_session(key), who=f"owner:{person.pk}")
         return response

@@ -21,6 +21,7 @@ from tests.made_up_bank.on_the_shelf import NAME
 from tests.permits_app.caged_golem import CagedGolem
 from tests.permits_app.execution.signers.privy_stand_in import WALLET_ID, serve_privy
 from tests.permits_app.execution.test_safe_wallet import ADD_OWNER, SafeGolem
+from tests.permits_app.noted_safe import take_note
 from tests.permits_app.test_signed_promises import DAI, Maker, entry_of
 from tests.permits_app.test_signed_promises import maker as maker
 from tests.proof.caged.engines import make_account
@@ -175,6 +176,8 @@ def test_a_safe_that_does_not_tell_its_signatures_from_others_signs_nothing(
     address = "0x" + ("00" * 20 if handler == "none" else "00" * 18 + "1271")
     owned.live.world.rpc.call("anvil_setCode", "0x" + "00" * 18 + "1271", OBLIGING)
     act_as_owner(owned, encode_call(SET_HANDLER, address))
+    if handler == "obliging":
+        take_note(owned)
     status, problem = maker.preview()
     assert (status, problem["rule"], problem["recovery"]) == (422, "simulator.promise_validity", "ASK_OWNER"), problem
     assert said in problem["detail"] and "CompatibilityFallbackHandler" in problem["would_pass"]

@@ -14,6 +14,7 @@ from tests.golem_project.heartbeat.loans import USD, include
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, give_device
 from tests.permits_app.execution.test_safe_wallet import SafeGolem
+from tests.permits_app.noted_safe import take_note
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -42,6 +43,7 @@ def give_handler(owned: SafeGolem) -> None:
     request = {"from": owned.safe.address, "to": owned.safe.address, "data": "0x" + data.hex(), "gas": hex(200_000)}
     assert world.wait(world.rpc.call("eth_sendTransaction", request))["status"] == "0x1"
     world.rpc.call("anvil_stopImpersonatingAccount", owned.safe.address)
+    take_note(owned)
 
 
 @pytest.mark.usefixtures("eager")

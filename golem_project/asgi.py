@@ -24,6 +24,7 @@ from golem_project.alerts.silence import SilenceWatch  # noqa: E402
 from golem_project.boot import check_before_serving  # noqa: E402
 from golem_project.checked_start import CheckedStart  # noqa: E402
 from golem_project.front.door import FrontDoor  # noqa: E402
+from golem_project.memory_bound import WEB, MemoryWatch  # noqa: E402
 from golem_project.pi.mcp_door import McpDoor  # noqa: E402
 from golem_project.plain_http import PlainHttp  # noqa: E402
 from golem_project.stream.sse import EventStream  # noqa: E402
@@ -32,4 +33,12 @@ from golem_project.threaded_handler import ThreadedHandler  # noqa: E402
 event_stream = EventStream(ThreadedHandler())
 doors = McpDoor(LateDoor(event_stream, events=event_stream))
 front_door = FrontDoor(doors)
-application = CheckedStart(PlainHttp(front_door), check=check_before_serving, on_start=SilenceWatch().start)
+
+
+def begin_watches() -> None:
+    """What looks after this process and others, once it serves."""
+    SilenceWatch().start()
+    MemoryWatch(WEB).start()
+
+
+application = CheckedStart(PlainHttp(front_door), check=check_before_serving, on_start=begin_watches)

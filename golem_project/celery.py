@@ -20,6 +20,7 @@ from celery.signals import (
 from django.core.exceptions import ImproperlyConfigured
 from django.db import close_old_connections
 
+from golem_project.memory_bound import BEAT, CHILD, WORKER, MemoryWatch
 from golem_project.watched_doors import WatchedTask
 from tools_app.core import clock
 from tools_app.simulation.select import warm_up
@@ -85,6 +86,24 @@ def keep_what_is_loaded(**_: Any) -> None:
     """What is loaded by now stays for good: no search for garbage goes through it again in the middle of a preview."""
     gc.collect()
     gc.freeze()
+
+
+@worker_ready.connect
+def watch_memory_of_worker(sender: Any = None, **_: Any) -> None:
+    """A worker that takes too much ends between two tasks (`golem_project.memory_bound`)."""
+    MemoryWatch(WORKER, f"worker {str(sender.hostname).partition('@')[0]}").start()
+
+
+@worker_process_init.connect
+def watch_memory_of_child(**_: Any) -> None:
+    """A child is told of; Celery ends it between two tasks."""
+    MemoryWatch(CHILD, "a child of a worker").start()
+
+
+@beat_init.connect
+def watch_memory_of_beat(**_: Any) -> None:
+    """Beat too."""
+    MemoryWatch(BEAT).start()
 
 
 _following: list[Any] = []

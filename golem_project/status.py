@@ -24,6 +24,7 @@ from django.views.decorators.http import require_safe
 
 from golem_project.boot import MOST_CLOCK_DIFFERENCE
 from golem_project.front.shared_answer import Shared
+from golem_project.memory_bound import list_told
 from golem_project.pi.exception_handler import known_errors
 from golem_project.settings.environment import BASE_DIR, VAR_DIR
 from permits_app.permits.blockage import list_blocked_accounts, list_stuck_chains
@@ -269,6 +270,11 @@ def _check_space() -> str:
     return "enough"
 
 
+def _check_memory() -> str:
+    """Which processes are near their bound: they are ended between two jobs and started anew, so nothing is refused."""
+    return ", ".join(list_told()) or "every process has room"
+
+
 def _check_migrations() -> str:
     executor = MigrationExecutor(connection)
     waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
@@ -370,6 +376,7 @@ _FIXES = {
     "database": "start PostgreSQL, or set DATABASE_URL to one that runs; `make run` starts its own",
     "clock": "set both machines by one time server; permits are valid for seconds",
     "space": "make room on the disk, or give PostgreSQL what the code names; all goes on by itself",
+    "memory": "raise GOLEM_*_MEMORY_MIB of the process named, or give the machine more",
     "migrations": "run `manage.py migrate`, or `make run`, which does",
     "transactions": "see `database` and `migrations`: the count is a table of it",
     "broker": "start Valkey, or set REDIS_URL to one that runs; `make run` starts its own",
@@ -383,6 +390,7 @@ _CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (
     ("database", _check_database),
     ("clock", _check_clock),
     ("space", _check_space),
+    ("memory", _check_memory),
     ("migrations", _check_migrations),
     ("transactions", _check_transactions),
     ("broker", _check_broker),

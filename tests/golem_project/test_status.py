@@ -34,6 +34,7 @@ def test_readiness_is_a_table_of_checks_without_addresses(local_chain: World, db
         "database",
         "clock",
         "space",
+        "memory",
         "migrations",
         "transactions",
         "broker",
@@ -42,7 +43,7 @@ def test_readiness_is_a_table_of_checks_without_addresses(local_chain: World, db
         "registry",
     ]
     assert table["ready"] is True and all(check["ms"] >= 0 for check in table["checks"])
-    assert f"chain {CHAIN_ID} at block" in table["checks"][6]["detail"]
+    assert f"chain {CHAIN_ID} at block" in table["checks"][7]["detail"]
     assert "127.0.0.1" not in response.content.decode()
 
 

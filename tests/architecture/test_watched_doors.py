@@ -32,6 +32,8 @@ THREADS = {
     "golem_project/boot.py": "compares two clocks",
     "golem_project/alerts/silence.py": "reads signs of life and who wants to be told; nothing of a golem",
     "golem_project/coding/ssh_session.py": "an event loop for connections; who asks waits in its own thread",
+    "golem_project/memory_bound.py": "looks at this process's memory; nothing of a golem",
+    "tools_app/core/exhausted.py": "notes the code of what has run out",
     "golem_project/embedded/npm.py": "downloads packages",
     "golem_project/embedded/output.py": "carries a server's output into its file",
     "golem_project/embedded/world/checkpoint.py": "writes the local chain down",

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from celery import Celery
 from django.core.cache import cache
 from django.test import Client
 
@@ -62,8 +61,7 @@ def wait_for(is_so: object, log_path: Path) -> None:
 
 
 def send(name: str, done: Path) -> None:
-    sender: Celery = app
-    sender.send_task(f"tests.growing_tasks.{name}", kwargs={"most_mib": MOST_MIB, "done": str(done)}, queue=QUEUE)
+    app.send_task(f"tests.growing_tasks.{name}", kwargs={"most_mib": MOST_MIB, "done": str(done)}, queue=QUEUE)
 
 
 def test_a_worker_of_threads_that_grows_is_told_finishes_its_job_and_ends_to_be_started_anew(

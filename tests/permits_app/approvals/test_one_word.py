@@ -106,6 +106,6 @@ def test_an_announced_action_is_called_that_by_its_owners_and_its_agent() -> Non
 
 def test_every_state_has_its_word_here() -> None:
     # What is proposed on chain is told through a contract: see the browser's tests of an owner's facts. What became of
-    # an approved action is told by its permit: see `test_what_became_of_it.py`.
+    # an approved action is told by its permit: see `test_outcomes_of_approvals.py`.
     of_permits = {Stage.NOT_CARRIED_OUT, Stage.REVERTED, Stage.UNSEEN, Stage.SENT}
     assert {*WAITING, *ENDED, *of_permits, Stage.ANNOUNCED, Stage.PROPOSED} == set(Stage)

@@ -230,7 +230,7 @@ def test_an_equal_action_whose_outcome_is_unknown_is_looked_at_again_by_the_swee
     with stuck(live_golem) as sent:
         OutboundTransaction.objects.filter(permit=sent.permit).update(state=TransactionState.MINED)
         changes: dict[str, Any] = {"doubted_at": at} if is_doubted else {"updated_at": at}
-        ActionPermit.objects.filter(pk=sent.permit_id).update(status=PermitStatus.UNKNOWN, **changes)
+        ActionPermit.objects.filter(pk=str(sent.permit_id)).update(status=PermitStatus.UNKNOWN, **changes)
         pause = timedelta(seconds=60 if is_doubted else 10)
         assert pending_told(live_golem)["resets_at"] == (at + pause + SWEEP).isoformat()
         OutboundTransaction.objects.filter(permit=sent.permit).update(state=TransactionState.BROADCAST)

@@ -102,7 +102,8 @@ def _check_address(target: SshTarget, *, allows_private: bool) -> str:
     """The one address that is connected to; a name that resolves otherwise a moment later changes nothing."""
     host = f"[{target.host}]" if ":" in target.host else target.host
     try:
-        return resolve(f"https://{host}:{target.port}", allows_private=allows_private).address
+        # A machine's SSH is on whatever port its owner wrote down.
+        return resolve(f"https://{host}:{target.port}", allows_private=allows_private, ports=None).address
     except (AddressRefused, ExchangeFailed) as refusal:
         raise RemoteUnavailable(f"{target.name} is not connected to: {refusal}") from None
 

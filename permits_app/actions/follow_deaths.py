@@ -66,7 +66,15 @@ def follow_death(*, death_id: UUID, now: datetime) -> DeathState:
 def _halt(death: Death, now: datetime) -> None:
     """Halt it, also where it is halted: this halt takes everything out, and no older request to resume ends it."""
     golem = death.golem
-    epoch = halt_golem(golem=golem, reason=f"it ends: {death.reason}", actor=DEATH_ACTOR, now=now)["epoch"]
+    golem.refresh_from_db(fields=["halted_at", "halt_epoch"])
+    # Whoever began this end, and stopped before it was noted, halted it already.
+    begun = HaltRecord.objects.filter(
+        golem=golem, epoch=golem.halt_epoch, actor=DEATH_ACTOR, started_at__gte=death.due_at
+    )
+    if golem.is_halted and begun.exists():
+        epoch = golem.halt_epoch
+    else:
+        epoch = halt_golem(golem=golem, reason=f"it ends: {death.reason}", actor=DEATH_ACTOR, now=now)["epoch"]
     reopen_halt(golem=golem, now=now)
     Death.objects.filter(pk=death.pk, state=DeathState.UNDER_WAY).update(halt_epoch=epoch)
 

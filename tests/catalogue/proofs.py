@@ -37,6 +37,8 @@ CENT: Final = 10_000
 OLD_DAYS: Final = 300
 MOST_RUN: Final = 12
 _APPROVE: Final = "function approve(address,uint256)"
+_OWNERS_SEND: Final = frozenset({"identity_update_metadata", "identity_transfer_ownership"})
+"""No cage is suggested these: a stolen key would give the golem's identity away (decision 0357)."""
 
 
 @dataclass
@@ -108,7 +110,9 @@ def is_refused_with_any_word_changed(trial: Trial) -> list[str]:
 
 
 def is_covered_by_what_is_suggested(trial: Trial) -> list[str]:
-    """Allowlist and cage, as they are suggested, let every call and token of it pass; an owner names recipients."""
+    """Allowlist and cage, as they are suggested, let every call and token of it pass; an owner names recipients, and
+    sends what would give an identity away or rewrite it.
+    """
     choices, plan = suggest_allowlist(CHAIN_ID), trial.plan
     contracts = {each.address for each in choices if each.kind == AllowlistKind.CONTRACT}
     rules = {rule.key for rule in call_rules(CHAIN_ID, contracts, valued=None)}
@@ -127,7 +131,9 @@ def is_covered_by_what_is_suggested(trial: Trial) -> list[str]:
         *(
             f"no rule of a cage is suggested for {call.label}"
             for call in plan.calls
-            if not is_call(call.data, _APPROVE) and call_key(call.to, call.data[:4]) not in rules
+            if trial.case.tool not in _OWNERS_SEND
+            and not is_call(call.data, _APPROVE)
+            and call_key(call.to, call.data[:4]) not in rules
         ),
     ]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -417,6 +418,18 @@ def stop_accounts_task(golem: LiveGolem) -> Prepared:
     return people_tasks.stop_accounts_task.run, check
 
 
+def pulse_task(golem: LiveGolem) -> Prepared:
+    """The same worker says twice that it is alive, and there is one line of it."""
+    run = partial(tools_tasks.note_pulse_task.run, queue="commit")
+    run()
+    before = count_rows()
+
+    def check() -> None:
+        assert count_rows() == before
+
+    return run, check
+
+
 ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "golem_project.chat.tasks.answer_turn_task": answer_task,
     "golem_project.people.tasks.stop_accounts_task": stop_accounts_task,
@@ -425,6 +438,8 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "permits_app.tasks.commit_halt_task": halt_task,
     "permits_app.tasks.sweep_permits_task": sweep_task,
     "permits_app.tasks.sweep_changes_task": unchanged_task(tasks.sweep_changes_task),
+    "permits_app.tasks.commit_openings_task": unchanged_task(tasks.commit_openings_task),
+    "tools_app.tasks.note_pulse_task": pulse_task,
     "permits_app.tasks.follow_requests_task": unchanged_task(tasks.follow_requests_task),
     "permits_app.tasks.follow_promises_task": unchanged_task(tasks.follow_promises_task),
     "permits_app.tasks.commit_reconciliation_task": reconciliation_task,

@@ -111,7 +111,7 @@ def test_what_gets_looser_is_named_first_and_each_rule_stands_beside_what_holds_
     rules = [line for line in told if line.get("group")]
     # Every rule of the contract is there, but the figures that stand above with what they were.
     state = CageState.from_dict(safe.mirror.state)
-    assert len([line for line in rules if line["after"] != "no rule of the contract"]) == len(state.rules) - 7
+    assert len([line for line in rules if line["after"] != "no rule of the contract"]) == len(state.rules) - 8
     wider = [line for line in rules if line["note"].startswith("wider than its allowlist")]
     assert len(wider) == 1 and wider[0]["group"] == "Assets" and wider[0]["before"] == "not on its allowlist"
     client = Client()

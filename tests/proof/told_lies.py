@@ -42,7 +42,7 @@ ASKED_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "preview": _OF_A_DECISION,
     # It simulates again where the head is another one.
     "commit": (*_OF_MONEY, "eth_feeHistory", "eth_maxPriorityFeePerGas", "eth_simulateV1"),
-    "sent": _OF_MONEY,
+    "sent": (*_OF_MONEY, "eth_feeHistory", "eth_maxPriorityFeePerGas"),
     "follower": _OF_MONEY,
     "reconciler": (*_OF_MONEY, "eth_feeHistory", "eth_maxPriorityFeePerGas"),
     "heartbeat": _OF_A_DECISION,

@@ -60,8 +60,8 @@ class Target:
     address: str
 
 
-def check_url(url: str, *, allows_private: bool) -> SplitResult:
-    """The parts of a URL that may be asked. Raises AddressRefused."""
+def check_url(url: str, *, allows_private: bool, ports: frozenset[int] | None = WEB_PORTS) -> SplitResult:
+    """The parts of a URL that may be asked; `ports` None takes any port. Raises AddressRefused."""
     if len(url) > _LONGEST_URL or not url.isascii() or any(c <= " " for c in url):
         raise AddressRefused("the URL must be short and plain ASCII without spaces")
     try:
@@ -73,15 +73,15 @@ def check_url(url: str, *, allows_private: bool) -> SplitResult:
         raise AddressRefused("the URL must begin with https://")
     if not parts.hostname or parts.username is not None or parts.password is not None or parts.fragment:
         raise AddressRefused("the URL needs a host, and may hold no user, password or fragment")
-    if not allows_private and port is not None and port not in WEB_PORTS:
-        allowed = " and ".join(str(each) for each in sorted(WEB_PORTS))
+    if not allows_private and ports is not None and port is not None and port not in ports:
+        allowed = " and ".join(str(each) for each in sorted(ports))
         raise AddressRefused(f"port {port} is not one of the web; {allowed} are taken")
     return parts
 
 
-def resolve(url: str, *, allows_private: bool) -> Target:
+def resolve(url: str, *, allows_private: bool, ports: frozenset[int] | None = WEB_PORTS) -> Target:
     """Resolve the host once and refuse it when any of its addresses is not public. Raises AddressRefused."""
-    parts = check_url(url, allows_private=allows_private)
+    parts = check_url(url, allows_private=allows_private, ports=ports)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:

@@ -11,7 +11,7 @@ from tests.admin.rows import make_decision
 
 OWN = "/admin/archetypes_app/golem/{golem}"
 MOST = {
-    "/admin/": 45,
+    "/admin/": 46,
     "/admin/cockpit/": 20,
     "/admin/cockpit/{golem}/": 32,
     f"{OWN}/change/": 47,

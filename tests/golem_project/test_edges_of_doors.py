@@ -51,17 +51,19 @@ def test_what_is_declared_too_large_is_not_read() -> None:
     assert stream.tell() == 0
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize(("length", "is_looked_up"), [(200, True), (201, False)])
 def test_a_token_of_more_than_two_hundred_letters_is_not_looked_up(
     length: int, is_looked_up: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
-    def fetch(digest: str) -> list[Any]:
-        asked.append(digest)
-        return []
+    def fetch(*queries: Any) -> list[Any]:
+        asked.append("key")
+        return look_up(*queries)
 
-    monkeypatch.setattr(authentication, "_KEY", SimpleNamespace(fetch=fetch))
+    look_up = authentication.fetch_together
+    monkeypatch.setattr(authentication, "fetch_together", fetch)
     token = authentication.TOKEN_PREFIX
     with pytest.raises(ApiKeyInvalid):
         authentication.identify(token + "a" * (length - len(token)), now=NOW)

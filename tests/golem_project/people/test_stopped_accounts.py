@@ -112,6 +112,7 @@ FOR_NOBODY_IN_PARTICULAR = (
     "permits_app.tasks.commit_cage_changes_task",
     "permits_app.tasks.sync_policy_cages_task",
     "permits_app.tasks.commit_sessions_task",
+    "permits_app.tasks.commit_openings_task",
     "permits_app.tasks.commit_reconciliation_task",
     "permits_app.tasks.follow_",
     "permits_app.tasks.commit_deaths_task",

@@ -220,7 +220,12 @@ def test_a_tenth_of_a_dai_inside_a_vault_is_told(inside: int, is_told: bool, mon
         yield []
         return [vault(inside=inside)]
 
+    def is_open(*_: Any) -> Any:
+        return True
+        yield
+
     monkeypatch.setattr("tools_app.protocols.maker_sky.positions.ask_vaults", ask)
+    monkeypatch.setattr("tools_app.protocols.maker_sky.positions.ask_live", is_open)
     reads = MakerPositions().list(1, ME, ())
     next(reads)
     with pytest.raises(StopIteration) as told:

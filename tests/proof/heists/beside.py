@@ -40,6 +40,10 @@ ROWS = {
     "_change_what_is_owned": "changes a contract that the Safe owns",
     "_use_vault": "uses a vault, for itself too",
     "_send_coins": "sends coins",
+    "_open_narrow": "opens V3 positions of a few spacings",
+    "_grow_what_there_is": "puts more into a V3 position that there may be",
+    "_bundle": "does the same in a bundle of calls",
+    "_give_identity": "gives the golem's identity away, or the right to it",
 }
 
 

@@ -117,7 +117,7 @@ def hash_schemas(tools: Iterable[PiToolDef]) -> str:
 
 def hash_schema(schema: Mapping[str, Any]) -> str:
     """A digest of one tool's parameters: what of them decides whether a call is valid, and not how they are told."""
-    return hash_canonical(_exact(_without_words(schema)))
+    return hash_canonical(_exact(without_words(schema)))
 
 
 def describe_route(tool: ToolDef) -> dict[str, Any]:
@@ -208,17 +208,18 @@ def _sorted(toolset: Toolset) -> list[ToolDef]:
     return sorted((tool for tool in toolset if isinstance(tool, kinds)), key=lambda t: (t.pi_tool, t.key, t.venue))
 
 
-def _without_words(schema: Any) -> Any:
+def without_words(schema: Any) -> Any:
+    """`schema` without what only explains it."""
     if isinstance(schema, list):
-        return [_without_words(each) for each in schema]
+        return [without_words(each) for each in schema]
     if not isinstance(schema, Mapping):
         return schema
     told = ("description", "title", "examples")
     # Under `properties` such a name is a parameter's own.
     return {
-        name: {key: _without_words(each) for key, each in value.items()}
+        name: {key: without_words(each) for key, each in value.items()}
         if name in ("properties", "$defs") and isinstance(value, Mapping)
-        else _without_words(value)
+        else without_words(value)
         for name, value in schema.items()
         if name not in told
     }

@@ -10,6 +10,7 @@ from http import HTTPStatus
 
 import pytest
 
+from golem_project.pi.shape_lines import render_lines, tell_differences
 from tests.architecture.sources import PACKAGES, ROOT, list_sources
 from tools_app.core.errors import GolemError, Recovery
 
@@ -94,7 +95,9 @@ def test_who_is_told_to_wait_is_told_what_for(error: type[GolemError]) -> None:
 
 def test_the_codes_of_errors_are_those_of_the_snapshot() -> None:
     """A code an agent may act on never changes unseen. GOLEM_WRITE_SNAPSHOTS=1 writes the new ones."""
-    text = json.dumps(describe_errors(), indent=2, sort_keys=True) + "\n"
+    text = render_lines(describe_errors())
     if os.environ.get("GOLEM_WRITE_SNAPSHOTS") == "1":
         SNAPSHOT.write_text(text, encoding="utf-8")
-    assert json.loads(SNAPSHOT.read_text(encoding="utf-8")) == json.loads(text)
+    stored = json.loads(SNAPSHOT.read_text(encoding="utf-8"))
+    assert list(tell_differences(stored, json.loads(text))) == []
+    assert SNAPSHOT.read_text(encoding="utf-8") == text, "not as it would be written anew"

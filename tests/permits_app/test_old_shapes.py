@@ -108,12 +108,12 @@ def test_an_old_shape_belongs_to_a_tool_with_a_later_version() -> None:
 
 def test_a_breaking_change_without_its_old_shape_is_not_written_down() -> None:
     def told(version: int, *names: str, required: tuple[str, ...] = (), **more: Any) -> dict[str, Any]:
-        parameters = {"properties": dict.fromkeys(names, {}), "required": list(required)}
-        return {"tool": "t", "schema_version": version, "parameters": parameters, **more}
+        shape = {"parameters": dict.fromkeys(names, {}), "required": list(required)}
+        return {"t": {"schema_version": version, **shape, **more}}
 
-    before = [told(1, "sum", required=("sum",))]
-    assert find_unserved(stored=before, now=[told(2, "sum", "more", required=("sum",))]) == []
-    assert find_unserved(stored=before, now=[told(2, "amount")]) == ["t"]
-    assert find_unserved(stored=before, now=[told(2, "sum", "more", required=("sum", "more"))]) == ["t"]
+    before = told(1, "sum", required=("sum",))
+    assert find_unserved(stored=before, now=told(2, "sum", "more", required=("sum",))) == []
+    assert find_unserved(stored=before, now=told(2, "amount")) == ["t"]
+    assert find_unserved(stored=before, now=told(2, "sum", "more", required=("sum", "more"))) == ["t"]
     served = told(2, "amount", required=("amount",), old_shapes=[{"schema_version": 1}])
-    assert find_unserved(stored=before, now=[served]) == []
+    assert find_unserved(stored=before, now=served) == []

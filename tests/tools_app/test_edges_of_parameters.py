@@ -22,10 +22,10 @@ _ADDRESS: Final = "0x00000000219ab540356cBB839Cbe05303d7705Fa"
 
 def _list_parameters() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     for path in sorted((ROOT / "tests/snapshots/tools").glob("*.json")):
-        for tool in json.loads(path.read_text(encoding="utf-8")):
-            for name, schema in tool["parameters"].get("properties", {}).items():
+        for tool, entry in json.loads(path.read_text(encoding="utf-8")).items():
+            for name, schema in entry["parameters"].items():
                 for form in schema.get("anyOf", [schema]):
-                    yield tool["tool"], name, form
+                    yield tool, name, form
 
 
 SCHEMAS: Final = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import pytest
+from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator, FormatChecker
 
@@ -16,7 +18,6 @@ from golem_project.pi.serializers import QueryGrimoireInput
 from memory_app.filters import parse_filters
 from permits_app.actions.query import OWN_QUERIES
 from tests.golem_project.pi.conftest import Agent
-from tests.golem_project.pi.stored_document import read_stored_document
 from tools_app.adapters import AmbiguousParams
 from tools_app.core.errors import InvalidParams
 from tools_app.runner import check_params
@@ -24,7 +25,7 @@ from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ToolDef
 
-DOCUMENT = read_stored_document()
+DOCUMENT = json.loads(json.dumps(SchemaGenerator().get_schema(request=None, public=True)))
 FORMATS = FormatChecker()
 PERMIT = "7b0c5a1e-2f10-4c0e-9d64-1f7d2a3b4c5d"
 GOOD: dict[str, dict[str, Any]] = {

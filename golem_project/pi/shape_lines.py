@@ -1,0 +1,195 @@
+"""What agents are told, in few lines: one a tool and one a parameter, one an endpoint, and a digest of all the words.
+
+A line holds what decides whether a call is valid as it is; of the rest it holds a digest. Two versions of the lines are
+compared member by member, and each difference is told in one line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from golem_project.pi.manifest import describe_route, hash_schema, without_words
+from golem_project.pi.openapi_tools import name_body
+from tools_app.core.hashing import hash_canonical
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import ToolDef
+
+DOCUMENT: Final = "document"
+"""What is of no endpoint: the title, and how callers say who they are."""
+_WORDS: Final = ("summary", "description", "snippet", "guidelines", "progress_steps")
+_DIGEST_LETTERS: Final = 16
+_MOST_LETTERS: Final = 240
+_REFERENCE: Final = "#/components/schemas/"
+_METHODS: Final = ("get", "post", "put", "patch", "delete")
+
+
+def describe_tool(tool: ToolDef) -> dict[str, Any]:
+    """Everything of a tool that a caller or the control plane goes by, and the digest of its words."""
+    route = describe_route(tool)
+    words = {name: route.pop(name) for name in _WORDS}
+    schema = without_words(route.pop("parameters"))
+    route["key"] = route.pop("action_type", None) or route.pop("query")
+    rest = {name: value for name, value in schema.items() if name not in ("properties", "required", "type")}
+    return {
+        **{name: value for name, value in route.items() if name != "tool"},
+        "kind": type(tool).__name__,
+        "prefix": tool.prefix,
+        "risk_layer": int(tool.risk_layer),
+        "budget": tool.tick_budget.name,
+        "requires": sorted(requirement.value for requirement in tool.requires),
+        "aliases": sorted(tool.aliases),
+        "required": sorted(schema.get("required", ())),
+        "rest_of_schema": rest,
+        "words": _digest_words(words),
+        "parameters": schema.get("properties", {}),
+    }
+
+
+def describe_document(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The OpenAPI document: one entry an endpoint, and one for each schema that is not the body of a tool.
+
+    The digest of an endpoint covers every schema it refers to, so that of `preview_action` moves with each action.
+    """
+    schemas = document["components"]["schemas"]
+    bodies = {name_body(tool.name) for tool in REGISTRY}
+    rest = {name: each for name, each in document.items() if name not in ("paths", "components")}
+    others = {kind: each for kind, each in document["components"].items() if kind != "schemas"}
+    entries: dict[str, Any] = {DOCUMENT: {"digest": _digest({"document": rest, "components": others})}}
+    for path, item in document["paths"].items():
+        for method in _METHODS:
+            if method in item:
+                entries[f"{method.upper()} {path}"] = _describe_operation(item[method], schemas)
+    entries |= {
+        f"schema {name}": {"holds": list_types(schema), "digest": _digest(schema)}
+        for name, schema in schemas.items()
+        if name not in bodies
+    }
+    return entries
+
+
+def describe_manifest(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest: one entry a Pi tool, the queries of a golem about itself, and the members of the whole."""
+    tools = {
+        tool["name"]: {
+            "schema_version": tool["schema_version"],
+            "takes": list_types(tool["parameters"]),
+            "shape": _digest(tool["parameters"]),
+            "words": _digest_words(tool),
+        }
+        for tool in body["tools"]
+    }
+    own = {
+        f"query {query['query']}": {"takes": list_types(query["parameters"]), "shape": _digest(query["parameters"])}
+        for query in body["queries"]
+        if "tool" not in query
+    }
+    members = {name: _name_type(body[name]) for name in body}
+    return {"manifest": {"members": members, "version": body["manifest_version"]}, **tools, **own}
+
+
+def list_types(schema: Mapping[str, Any]) -> str:
+    """`amount:string! chain_id:integer|null`: each member with its type, and a mark on those that are needed."""
+    forms = [each for word in ("oneOf", "anyOf", "allOf") for each in schema.get(word, ())]
+    if "properties" not in schema:
+        return " | ".join(describe_type(each) for each in forms) if forms else describe_type(schema)
+    needed = schema.get("required", ())
+    return " ".join(
+        f"{name}:{describe_type(each)}{'!' * (name in needed)}" for name, each in sorted(schema["properties"].items())
+    )
+
+
+def describe_type(schema: Mapping[str, Any]) -> str:
+    """The type of one member, `[string]` for a list of texts."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    for word in ("anyOf", "oneOf", "allOf"):
+        if word in schema:
+            return "|".join(dict.fromkeys(describe_type(each) for each in schema[word]))
+    if "enum" in schema:
+        return "(" + ",".join(str(each) for each in schema["enum"]) + ")"
+    kind = schema.get("type", "any")
+    if kind == "array":
+        return f"[{describe_type(schema.get('items', {}))}]"
+    return "|".join(kind) if isinstance(kind, list) else str(kind)
+
+
+def render_lines(entries: Mapping[str, Any]) -> str:
+    """JSON with one line an entry; the parameters of a tool have one line each."""
+    return "{\n" + ",\n".join(_render_entry(name, entries[name]) for name in sorted(entries)) + "\n}\n"
+
+
+def tell_differences(stored: Any, now: Any, place: str = "") -> Iterator[str]:
+    """Each member that is new, gone or another, with what it was and is."""
+    if isinstance(stored, Mapping) and isinstance(now, Mapping):
+        for name in sorted({*stored, *now}):
+            inner = f"{place}.{name}" if place else name
+            if name not in now:
+                yield f"{inner} is gone, it was {_shorten(stored[name])}"
+            elif name not in stored:
+                yield f"{inner} is new: {_shorten(now[name])}"
+            else:
+                yield from tell_differences(stored[name], now[name], inner)
+    elif stored != now:
+        yield f"{place} was {_shorten(stored)} and is {_shorten(now)}"
+
+
+def _describe_operation(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+    content = operation.get("requestBody", {}).get("content", {})
+    takes = [list_types(each.get("schema", {})) for each in content.values()]
+    asked = [
+        f"{each['name']}:{each['in']}{'!' * bool(each.get('required'))}" for each in operation.get("parameters", ())
+    ]
+    reached: dict[str, Any] = {}
+    _reach(operation, schemas, reached)
+    return {
+        "takes": " ".join(dict.fromkeys(takes)),
+        "asks": " ".join(asked),
+        "answers": " ".join(sorted(operation.get("responses", ()))),
+        "digest": _digest({"operation": operation, "$defs": reached}),
+    }
+
+
+def _reach(part: Any, schemas: Mapping[str, Any], reached: dict[str, Any]) -> None:
+    """Put into `reached` each schema that `part` refers to, and those that they refer to."""
+    if isinstance(part, Mapping):
+        name = str(part.get("$ref", "")).removeprefix(_REFERENCE)
+        if name in schemas and name not in reached:
+            reached[name] = schemas[name]
+            _reach(schemas[name], schemas, reached)
+    if isinstance(part, Mapping | list | tuple):
+        for each in part.values() if isinstance(part, Mapping) else part:
+            _reach(each, schemas, reached)
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    plain = json.loads(json.dumps(content, default=str))
+    return hash_schema(plain)[2 : 2 + _DIGEST_LETTERS]
+
+
+def _digest_words(content: Any) -> str:
+    return hash_canonical({"text": _write(content)})[2 : 2 + _DIGEST_LETTERS]
+
+
+def _name_type(value: Any) -> str:
+    return "list" if isinstance(value, list | tuple) else "object" if isinstance(value, Mapping) else "value"
+
+
+def _render_entry(name: str, entry: Any) -> str:
+    if not isinstance(entry, Mapping) or not entry.get("parameters"):
+        return f"{_write(name)}: {_write(entry)}"
+    head = {key: value for key, value in entry.items() if key != "parameters"}
+    lines = [f"  {_write(each)}: {_write(schema)}" for each, schema in sorted(entry["parameters"].items())]
+    return f'{_write(name)}: {_write(head)[:-1]}, "parameters": {{\n' + ",\n".join(lines) + "}}"
+
+
+def _write(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _shorten(value: Any) -> str:
+    text = _write(value)
+    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from golem_project.pi.dialects import _camel, to_anthropic, to_gemini
-from golem_project.pi.manifest import _exact, _without_words
+from golem_project.pi.manifest import _exact, without_words
 from golem_project.pi.parameter_union import _widen
 from golem_project.pi.python_client import _body_of, _is_closed, _list_fields
 
@@ -94,7 +94,7 @@ def test_words_are_left_out_of_a_shape_and_parameters_of_that_name_stay() -> Non
         "properties": {"title": {"type": "string", "description": "d"}},
         "anyOf": [{"examples": [1]}],
     }
-    assert _without_words(shape) == {"properties": {"title": {"type": "string"}}, "anyOf": [{}]}
+    assert without_words(shape) == {"properties": {"title": {"type": "string"}}, "anyOf": [{}]}
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,12 @@ def describe_tool(tool: ToolDef) -> dict[str, Any]:
     }
 
 
+def name_home(tool: ToolDef) -> str:
+    """The folder of the protocol or subsystem a tool lies in, else its app: `lending`, `stream`, `memory`."""
+    app, *rooms = tool.handler.__module__.split(".")
+    return rooms[1] if rooms[0] in ("protocols", "subsystems") else app.removesuffix("_app")
+
+
 def describe_document(document: Mapping[str, Any]) -> dict[str, Any]:
     """The OpenAPI document: one entry an endpoint, and one for each schema that is not the body of a tool.
 

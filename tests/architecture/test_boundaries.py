@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from datetime import timedelta
 from importlib import import_module
 
-import pytest
 from django.db import models
 
 from archetypes_app.models import Golem
 from permits_app.models import PolicyCage, SpendingLimits
 from tests.architecture.sources import ROOT, list_sources
+from tests.batches import in_batches
 
 SAFETY = "permits_app/safety/test_"
 FALLS = f"{SAFETY}drawdown.py::test_"
@@ -192,7 +192,7 @@ def test_every_limit_is_tested_at_its_edge_or_says_why_not() -> None:
     assert not set(TESTS) & set(NO_LIMITS)
 
 
-@pytest.mark.parametrize("limit", TESTS)
+@in_batches("limit", TESTS)
 def test_the_test_at_the_edge_is_there(limit: str) -> None:
     path, _, name = TESTS[limit].partition("::")
     assert f"def {name}(" in (ROOT / "tests" / path).read_text(encoding="utf-8")

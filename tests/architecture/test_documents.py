@@ -10,23 +10,22 @@ import re
 import textwrap
 from importlib import import_module
 
-import pytest
-
 from tests.architecture.sources import PACKAGES, ROOT, list_tracked
+from tests.batches import in_batches
 
 DOCUMENTS = sorted(path for path in list_tracked() if path.endswith(".md") and not path.startswith("tests/"))
 _PROGRAM = re.compile(r"^ *```python\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
+@in_batches("document", DOCUMENTS)
 def test_every_relative_link_leads_somewhere(document: str) -> None:
     folder = (ROOT / document).parent
     links = [link for link in _LINK.findall((ROOT / document).read_text()) if "://" not in link]
     assert [link for link in links if not (folder / link).exists()] == []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
+@in_batches("document", DOCUMENTS)
 def test_every_path_in_code_marks_exists(document: str) -> None:
     text = re.sub(r"```.*?```", "", (ROOT / document).read_text(), flags=re.DOTALL)
     roots = "|".join((*PACKAGES, "tests", "docs", "contracts", "templates"))
@@ -34,7 +33,7 @@ def test_every_path_in_code_marks_exists(document: str) -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
+@in_batches("document", DOCUMENTS)
 def test_every_name_that_a_program_imports_exists(document: str) -> None:
     absent = []
     for program in _PROGRAM.findall((ROOT / document).read_text()):

@@ -8,10 +8,9 @@ import os
 import re
 from http import HTTPStatus
 
-import pytest
-
 from golem_project.pi.shape_lines import render_lines, tell_differences
 from tests.architecture.sources import PACKAGES, ROOT, list_sources
+from tests.batches import in_batches
 from tools_app.core.errors import GolemError, Recovery
 
 SNAPSHOT = ROOT / "tests" / "snapshots" / "errors.json"
@@ -68,7 +67,7 @@ def test_no_two_errors_share_a_code() -> None:
     assert shared == {}
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.__name__)
+@in_batches("error", ERRORS, name=lambda error: error.code, batch=lambda error: error.__module__.split(".")[0])
 def test_an_error_has_a_code_a_status_a_next_step_and_words(error: type[GolemError]) -> None:
     assert error.code == error.code.upper() and error.code.replace("_", "").isalnum()
     assert 400 <= HTTPStatus(error.http_status) < 600
@@ -76,16 +75,14 @@ def test_an_error_has_a_code_a_status_a_next_step_and_words(error: type[GolemErr
     assert error.title and (error.title != GolemError.title or error.code == GolemError.code)
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.__name__)
+@in_batches("error", ERRORS, name=lambda error: error.code, batch=lambda error: error.__module__.split(".")[0])
 def test_a_fault_of_ours_never_tells_the_agent_to_mend_its_parameters(error: type[GolemError]) -> None:
     if error.http_status >= 500:
         assert error.recovery is not Recovery.FIX_PARAMS
     assert error.recovery is not Recovery.WAIT or error.http_status in {409, 423, 425, 429, 500, 502, 503, 504}
 
 
-@pytest.mark.parametrize(
-    "error", [error for error in ERRORS if error.recovery is Recovery.WAIT], ids=lambda error: error.__name__
-)
+@in_batches("error", [error for error in ERRORS if error.recovery is Recovery.WAIT], name=lambda error: error.code)
 def test_who_is_told_to_wait_is_told_what_for(error: type[GolemError]) -> None:
     """`resets_at` or `retry_after_seconds` says when; where no clock knows, this is all there is to know."""
     assert error("x").as_problem()["cleared_by"]

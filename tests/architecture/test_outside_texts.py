@@ -27,6 +27,7 @@ _REASONS = {
     "golem_project/pi/call.py": "an answer of ours, from a view of this process",
     "golem_project/pi/idempotency.py": "an answer of ours, from our database",
     "golem_project/management/commands/snapshots.py": "a file of this repository",
+    "golem_project/pi/shape_lines.py": "what it has just written",
     "golem_project/status.py": "packages of this repository",
     "golem_project/alerts/channels.py": "events of ours, from our database",
     "golem_project/alerts/sending.py": "what this server sealed",

@@ -10,10 +10,9 @@ import tomllib
 from collections import Counter
 from typing import Final
 
-import pytest
-
 from tests.architecture.sources import ROOT
 from tests.architecture.thresholds import list_thresholds
+from tests.batches import in_batches
 
 TABLE: Final = tomllib.loads((ROOT / "tests/architecture/thresholds.toml").read_text(encoding="utf-8"))
 TESTS: Final[dict[str, str]] = TABLE["tests"]
@@ -35,7 +34,7 @@ def test_every_threshold_has_its_line_and_no_line_is_of_another() -> None:
     assert set(listed) - found == set(), "a line of what is no threshold any more"
 
 
-@pytest.mark.parametrize("threshold", TESTS)
+@in_batches("threshold", TESTS)
 def test_the_test_at_the_edge_is_there(threshold: str) -> None:
     path, _, name = TESTS[threshold].partition("::")
     assert f"def {name}(" in (ROOT / "tests" / path).read_text(encoding="utf-8")

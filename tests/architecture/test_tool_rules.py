@@ -8,16 +8,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 from jsonschema import Draft202012Validator
 
+from golem_project.pi.shape_lines import name_home
 from tests.architecture.sources import ROOT, list_tracked
+from tests.batches import in_batches
 from tools_app.toolkit.enums import CapabilityTier
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, ToolDef, WriteTool
 
 TOOLS = sorted(REGISTRY, key=lambda tool: tool.name)
 _IDS = [tool.name for tool in TOOLS]
+EACH_TOOL = in_batches("tool", TOOLS, name=lambda tool: tool.name, batch=name_home)
 _SNIPPET_TOKENS = (15, 60)
 _CHARACTERS_PER_TOKEN = 4
 # Prefixes whose tools live in the app whose data they touch.
@@ -81,7 +83,7 @@ def test_there_are_tools_to_check() -> None:
     assert len(TOOLS) >= 20
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+@EACH_TOOL
 def test_a_tool_lives_in_the_place_of_its_prefix(tool: ToolDef) -> None:
     assert tool.name.startswith(f"{tool.prefix}_")
     path = Path(tool.source.rpartition(":")[0]).resolve().relative_to(ROOT).as_posix()
@@ -92,7 +94,7 @@ def test_a_tool_lives_in_the_place_of_its_prefix(tool: ToolDef) -> None:
     assert path.startswith(places) or own
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+@EACH_TOOL
 def test_a_description_says_what_when_and_what_not(tool: ToolDef) -> None:
     first, _, rest = tool.description.partition("\n")
     assert first.endswith(".") and len(first) <= 120
@@ -101,13 +103,13 @@ def test_a_description_says_what_when_and_what_not(tool: ToolDef) -> None:
     assert re.search(r"\bDoes not ", body)
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+@EACH_TOOL
 def test_a_snippet_is_short_and_not_empty(tool: ToolDef) -> None:
     least, most = _SNIPPET_TOKENS
     assert least <= len(tool.snippet) / _CHARACTERS_PER_TOKEN <= most
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+@EACH_TOOL
 def test_a_schema_is_valid_closed_and_without_floats(tool: ToolDef) -> None:
     Draft202012Validator.check_schema(tool.schema)
     for node in _walk_schema(tool.schema):
@@ -117,12 +119,12 @@ def test_a_schema_is_valid_closed_and_without_floats(tool: ToolDef) -> None:
     assert not [node for node in _walk_schema(tool.schema) if isinstance(node.get("default"), float)]
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+@EACH_TOOL
 def test_every_parameter_is_described(tool: ToolDef) -> None:
     assert [name for name, schema in tool.schema["properties"].items() if not _describes(schema)] == []
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+@EACH_TOOL
 def test_amounts_are_decimal_strings(tool: ToolDef) -> None:
     wrong = {
         name: _types_of(schema)
@@ -132,7 +134,7 @@ def test_amounts_are_decimal_strings(tool: ToolDef) -> None:
     assert wrong == {}
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+@EACH_TOOL
 def test_a_write_reports_its_outcome_and_says_what_it_does_first(tool: ToolDef) -> None:
     assert isinstance(tool.guidelines, tuple)
     assert isinstance(tool.progress_steps, tuple)
@@ -146,7 +148,7 @@ def test_a_write_reports_its_outcome_and_says_what_it_does_first(tool: ToolDef) 
         assert tool.capability is CapabilityTier.READ
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=_IDS)
+@EACH_TOOL
 def test_a_test_names_the_tool(tool: ToolDef) -> None:
     assert tool.name in _UNTESTED or re.search(rf"\b{tool.name}\b", _tests_as_text())
 

@@ -7,17 +7,20 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
 from archetypes_app.models import DefinitionApproval, ToolOverride
 from archetypes_app.toolset import resolve, resolve_toolset
+from golem_project.pi.shape_lines import name_home
 from permits_app.actions.approve_definition import approve_definition
 from permits_app.actions.bring_definition import bring_definition
 from permits_app.actions.pin_definitions import pin_definitions
 from permits_app.actions.revoke_definition import revoke_definition
 from permits_app.limits.policy import load_golem
 from tests import factories
+from tests.batches import in_batches
 from tests.coding_agent import CodingAgent, Refused, make_coding_agent
 from tests.permits_app.test_written_tools import Index, index
 from tests.tools_app.subsystems.coding.test_six_tools import put
@@ -26,7 +29,7 @@ from tools_app.models import ToolDefinition
 from tools_app.sandbox.definition import DefinitionRefused
 from tools_app.sandbox.replacing import BuiltInNotReplaceable, find_narrower, is_replaceable
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import ReadTool
+from tools_app.toolkit.tooldef import ReadTool, ToolDef
 
 __all__ = ["index"]
 
@@ -194,13 +197,19 @@ def test_what_takes_a_place_reads_neither_itself_nor_another_that_did(coder: Cod
         coder.ask("read", path="a.py")
 
 
-@pytest.mark.parametrize("name", sorted(tool.name for tool in REGISTRY if not is_replaceable(tool)))
-def test_no_other_built_in_is_replaced(name: str, db: None) -> None:
-    tool = REGISTRY.get(name)
-    text = (GREP % "https://index.example.com").replace("coding_grep", name)
+@pytest.fixture
+def ana(db: None) -> User:
+    return factories.make_owner(name="ana")
+
+
+@in_batches(
+    "tool", [tool for tool in REGISTRY if not is_replaceable(tool)], name=lambda tool: tool.name, batch=name_home
+)
+def test_no_other_built_in_is_replaced(tool: ToolDef, ana: User) -> None:
+    text = (GREP % "https://index.example.com").replace("coding_grep", tool.name)
     text = text.replace('category = "coding"', f'category = "{tool.category}"')
     with pytest.raises(DefinitionRefused) as refused:
-        bring(factories.make_owner(name="ana"), text)
+        bring(ana, text)
     assert refused.value.as_problem()["recovery"] == "FIX_PARAMS"
     if "two words" not in refused.value.detail:
         assert refused.value.code == "BUILT_IN_NOT_REPLACEABLE"

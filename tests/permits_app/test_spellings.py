@@ -12,7 +12,9 @@ from eth_utils import to_checksum_address
 
 from archetypes_app.models import Golem
 from golem_project import wiring
+from golem_project.pi.shape_lines import name_home
 from permits_app.permits.equality import hash_meant
+from tests.batches import in_batches
 from tools_app import runner
 from tools_app.protocols.morpho_blue.addresses import known_markets
 from tools_app.toolkit.registry import REGISTRY
@@ -181,12 +183,16 @@ def hash_with(tool: ToolDef, name: str, value: Any) -> str:
     return hash_meant(golem=make_golem(), tool=tool, params=checked)
 
 
-@pytest.mark.parametrize(
-    ("tool", "name"), [pytest.param(*each, id=f"{each[0].name}.{each[1]}") for each in list_parameters()]
+@in_batches(
+    "parameter",
+    list_parameters(),
+    name=lambda each: f"{each[0].name}.{each[1]}",
+    batch=lambda each: name_home(each[0]),
 )
 def test_however_a_parameter_is_written_it_is_one_action_and_another_meaning_is_another(
-    tool: ToolDef, name: str
+    parameter: tuple[ToolDef, str],
 ) -> None:
+    tool, name = parameter
     spellings = find_spellings(tool, name)
     hashes = {json.dumps(each): hash_with(tool, name, each) for each in spellings.same}
     assert len(set(hashes.values())) == 1, hashes

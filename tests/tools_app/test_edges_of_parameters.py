@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import pytest
-
+from golem_project.pi.shape_lines import name_home
 from tests.architecture.sources import ROOT
+from tests.batches import in_batches
 from tools_app.core.errors import InvalidParams
 from tools_app.runner import check_params
 from tools_app.toolkit.registry import REGISTRY
@@ -55,8 +55,9 @@ def _is_refused(tool: str, name: str, value: Any) -> bool:
     return False
 
 
-@pytest.mark.parametrize(("tool", "name", "kind"), list(SCHEMAS))
-def test_a_parameter_is_taken_up_to_its_bound_and_refused_beyond(tool: str, name: str, kind: str) -> None:
+@in_batches("bound", SCHEMAS, name=".".join, batch=lambda bound: name_home(REGISTRY.get(bound[0])))
+def test_a_parameter_is_taken_up_to_its_bound_and_refused_beyond(bound: tuple[str, str, str]) -> None:
+    tool, name, kind = bound
     schema = SCHEMAS[tool, name, kind]
     edge, outward = schema[kind], _KINDS[kind]
     assert not all(_is_refused(tool, name, value) for value in _make(schema, kind, edge))

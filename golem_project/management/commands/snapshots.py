@@ -23,13 +23,13 @@ from golem_project.pi.shape_lines import (
     describe_document,
     describe_manifest,
     describe_tool,
+    name_home,
     render_lines,
     tell_differences,
 )
 from golem_project.settings.environment import BASE_DIR
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.registry import REGISTRY
-from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import GolemView
 
@@ -111,12 +111,6 @@ def build_snapshots() -> dict[str, dict[str, Any]]:
         tools[f"{TOOLS}/{name_home(tool)}.json"][tool.name] = describe_tool(tool)
     document = SchemaGenerator().get_schema(request=None, public=True)
     return {DOCUMENT: describe_document(document), MANIFEST: describe_manifest(_build_manifest()), **tools}
-
-
-def name_home(tool: ToolDef) -> str:
-    """The folder of the protocol or subsystem a tool lies in, else its app: `lending`, `stream`, `memory`."""
-    app, *rooms = tool.handler.__module__.split(".")
-    return rooms[1] if rooms[0] in ("protocols", "subsystems") else app.removesuffix("_app")
 
 
 def find_unraised(*, stored: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -9,6 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from golem_project.pi.parameter_union import UnknownReference, inline, make_nullable, unite_parameters
+from golem_project.pi.shape_lines import name_home
+from tests.batches import in_batches
 from tools_app.toolkit.enums import Category, TickBudget
 from tools_app.toolkit.family import FAMILIES, ToolFamily
 from tools_app.toolkit.params import Count, Flag, Limit, PositionId, RawAmount, Token
@@ -114,7 +116,7 @@ def candidates() -> Iterable[Any]:
         yield from values
 
 
-@pytest.mark.parametrize("tool", list(REGISTRY), ids=lambda tool: tool.name)
+@in_batches("tool", REGISTRY, name=lambda tool: tool.name, batch=name_home)
 def test_whatever_a_tool_takes_the_union_takes(tool: ToolDef) -> None:
     united = unite_parameters([other for other in REGISTRY if other.pi_tool is tool.pi_tool])
     tried = 0

@@ -15,8 +15,10 @@ from jsonschema import Draft202012Validator, FormatChecker
 from archetypes_app.tier_queries import TIER_QUERIES
 from golem_project.pi.openapi_tools import name_body
 from golem_project.pi.serializers import QueryGrimoireInput
+from golem_project.pi.shape_lines import name_home
 from memory_app.filters import parse_filters
 from permits_app.actions.query import OWN_QUERIES
+from tests.batches import in_batches
 from tests.golem_project.pi.conftest import Agent
 from tools_app.adapters import AmbiguousParams
 from tools_app.core.errors import InvalidParams
@@ -172,7 +174,7 @@ BESIDE = ("kind", "type", "venue", "why", "cursor")
 """What stands beside a tool's parameters in a body."""
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@in_batches("tool", TOOLS, name=lambda tool: tool.name, batch=name_home)
 def test_the_document_and_the_server_find_the_same_faults_with_a_tools_parameters(tool: ToolDef) -> None:
     schema = DOCUMENT["components"]["schemas"][name_body(tool.name)]
     validator = Draft202012Validator({**schema, "components": DOCUMENT["components"]}, format_checker=FORMATS)

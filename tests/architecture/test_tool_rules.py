@@ -28,11 +28,12 @@ _IN_APPS = {
     # The memory-consolidator's names without a prefix of their own.
     **dict.fromkeys(("search", "get", "update", "trigger", "link", "tune"), "memory_app/tools/"),
     "wallet": "permits_app/tools/wallet",
-    "safety": "permits_app/tools/safety.py",
     "delegate": "permits_app/tools/delegation.py",
     # The tools of a standard are called after what people know it as.
     "vault": "tools_app/protocols/erc4626/",
 }
+# Prefixes of which some tools need what an app knows: what raw calls may name is judged by the permits' own rules.
+_MORE_PLACES = {"safety": ("permits_app/tools/safety.py",)}
 # Prefixes whose protocol has a longer name, or the name of a standard.
 _FOLDERS = {"morpho": "morpho_blue", "vault": "erc4626", "identity": "erc8004"}
 # Whole words of a parameter that is an amount of money or of a token's base units.
@@ -87,7 +88,7 @@ def test_there_are_tools_to_check() -> None:
 def test_a_tool_lives_in_the_place_of_its_prefix(tool: ToolDef) -> None:
     assert tool.name.startswith(f"{tool.prefix}_")
     path = Path(tool.source.rpartition(":")[0]).resolve().relative_to(ROOT).as_posix()
-    places = (_IN_APPS.get(tool.prefix, f"tools_app/subsystems/{tool.prefix}/"),)
+    places = (_IN_APPS.get(tool.prefix, f"tools_app/subsystems/{tool.prefix}/"), *_MORE_PLACES.get(tool.prefix, ()))
     # A protocol's folder may say its version behind the prefix: `lender_v3/` holds `lender_supply`.
     folder = path.removeprefix("tools_app/protocols/").partition("/")[0] if "tools_app/protocols/" in path else ""
     own = folder == _FOLDERS.get(tool.prefix, tool.prefix) or folder.startswith(f"{tool.prefix}_")

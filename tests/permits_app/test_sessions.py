@@ -124,6 +124,20 @@ def test_following_twice_changes_nothing_twice(caged: CagedGolem) -> None:
     assert follow_session(golem_id=caged.live.golem.pk, now=clock.now()) == 0
 
 
+def test_a_session_that_its_owners_extend_is_followed_to_its_new_end(caged: CagedGolem) -> None:
+    golem = caged.live.golem
+    end = int(caged.key.granted["expires_at"]) if caged.key.granted else 0
+    caged.appoint(caged.key, seconds=6 * DAY, operations=77)
+    session = CageState.from_dict(caged.mirror.state).session
+    caged.key.refresh_from_db()
+    assert session.expires_at > max(end, int(clock.now().timestamp()) + 5 * DAY)
+    assert caged.key.state == KeyState.ACTIVE
+    assert (caged.key.granted["expires_at"], caged.key.granted["operations"]) == (session.expires_at, 77)
+    told = AuditEntry.objects.filter(golem_id=golem.pk, event="SessionKeyActive").latest("pk")
+    assert (told.data["address"], told.data["expires_at"]) == (caged.key.address, session.expires_at)
+    assert follow_session(golem_id=golem.pk, now=clock.now()) == 0, "once"
+
+
 def test_a_reorganisation_that_takes_a_session_back_gives_the_former_key_its_place_again(caged: CagedGolem) -> None:
     snapshot = caged.world.rpc.call("evm_snapshot")
     other = stage_key(golem=caged.live.golem, reason="x", actor="system:test", now=clock.now())

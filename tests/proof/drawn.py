@@ -1,13 +1,16 @@
 """Mutants drawn by chance over the whole product outside the safety code, and which of them the suite notices.
 
-Every mutant has a place in a row that its name and a written seed decide, so that a draw of some is the beginning of a
-draw of more, and no change elsewhere in the product moves it. Each is tried with the quick tests of the whole suite
-that reach it and the slow ones near its module (`drawn_session.py`); what a fork cannot tell (a mutant in the body of a
-class, in what runs while a module loads or in a process that a test starts) runs in a process of its own
-(`drawn_alone.py`). What is known is kept in var/drawn.json after every mutant, which tests reach what in
-var/drawn_reached.json, and a later run asks again only about those nothing noticed. A mutant that changes nothing
-(`drawn_reasons.py`, `equivalent_mutants.py`) is named with its reason, and counts neither as noticed nor as tried. One
-that nothing noticed within its time counts as survived, and is told as such.
+Every mutant has a place in a row that its name and the commit's hash decide, so that a draw of some is the beginning of
+a draw of more, and every commit is asked about others: nobody can write tests for a draw before it is made. Each is
+tried with the quick tests of the whole suite that reach it and the slow ones near its module (`drawn_session.py`); what
+a fork cannot tell (a mutant in the body of a class, in what runs while a module loads or in a process that a test
+starts) runs in a process of its own (`drawn_alone.py`). What is known is kept in var/drawn.json after every mutant,
+which tests reach what in var/drawn_reached.json.
+
+The first word about a mutant is the last: a run that was ended goes on with those that have none yet and asks about no
+survivor again, whatever tests were written meanwhile, for these make another commit and another draw. A mutant that
+changes nothing (`drawn_reasons.py`, `equivalent_mutants.py`) is named with its reason, and counts neither as noticed
+nor as tried. One that nothing noticed within its time counts as survived, and is told as such.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -43,10 +47,9 @@ from tests.proof.probes import list_probes
 from tests.proof.registry import Progress, proof
 from tests.proof.safety import list_modules
 
-# The second was written down after the survivors of the first had their tests.
-SEEDS: Final = (20_261_126, 20_261_211)
-DRAWN: Final = 200
-LEAST_NOTICED: Final = 180
+DRAWN: Final = 150
+LEAST_PERCENT: Final = 85
+LEAST_PERCENT_OF_AN_APP: Final = 75
 # Proven whole by `safety.mutants`, or beside it.
 _SAFETY: Final = "permits_app.safety."
 # What became of those of earlier runs, in the checkout: `drawn_page.py` writes it.
@@ -114,11 +117,11 @@ class Drawn:
 
 @cache
 def list_mutants(source: str) -> list[Mutant]:
-    """Both draws, and the page, ask for the same sources."""
+    """The draw and whoever describes it ask for the same sources."""
     return mutants.list_mutants(source)
 
 
-def list_row(seed: int, kept: Path | None = None) -> Iterator[Drawn]:
+def list_row(seed: str, kept: Path | None = None) -> Iterator[Drawn]:
     """Every mutant outside the safety code, in the order of a draw. `kept` remembers the names in each source."""
     named: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept is not None and kept.exists() else {}
     row, sources = [], {}
@@ -143,7 +146,7 @@ def list_row(seed: int, kept: Path | None = None) -> Iterator[Drawn]:
         yield Drawn(module, found[module][number])
 
 
-def draw(count: int, kept: Path | None = None, *, seed: int = SEEDS[0]) -> list[Drawn]:
+def draw(count: int, kept: Path | None = None, *, seed: str) -> list[Drawn]:
     """The first `count` that change something, and with them those before that change nothing."""
     drawn, counted = [], 0
     for each in list_row(seed, kept):
@@ -244,7 +247,7 @@ def _try_forked(
                     yield None
                     continue
                 verdict = json.loads(line)
-                told += verdict.pop("is_last", True)
+                told += verdict.get("is_last", True)
                 yield numbered[verdict["module"], verdict["number"]], verdict
         finally:
             if told < len(wanted):
@@ -363,47 +366,63 @@ def _run_alone(tests: Sequence[str], *, drawn: Drawn | None, named: Sequence[str
     )
 
 
+def read_commit() -> str:
+    """The hash that decides the draw. Raises RuntimeError where none says what the checkout holds."""
+    changed = _ask_git("status", "--porcelain", "--untracked-files=no")
+    if changed:
+        raise RuntimeError(f"commit first, for the hash of what is tried decides the draw; changed here:\n{changed}")
+    return _ask_git("rev-parse", "HEAD")
+
+
+def _ask_git(*words: str) -> str:
+    answer = subprocess.run(["git", *words], cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        raise RuntimeError(f"a draw needs a checkout of git: {answer.stderr.strip()}")
+    return answer.stdout.strip()
+
+
 @proof(
     id="drawn.mutants",
-    what=f"of {DRAWN} mutants drawn by chance outside the safety code at least {LEAST_NOTICED} are noticed by a test",
+    what=(
+        f"of {DRAWN} mutants that the commit's hash draws outside the safety code at least {LEAST_PERCENT}% are noticed"
+        f" by a test at the first pass, and of each app's at least {LEAST_PERCENT_OF_AN_APP}%"
+    ),
     rounds=DRAWN,
 )
 def prove_drawn(progress: Progress) -> None:
-    """A round is a mutant of the draw; what an earlier run saw noticed is not tried again."""
-    _prove(progress, SEEDS[0])
-
-
-@proof(
-    id="drawn.again",
-    what=f"the same of {DRAWN} others, drawn by a seed that was written down after the first had their tests",
-    rounds=DRAWN,
-)
-def prove_again(progress: Progress) -> None:
-    """As the first."""
-    _prove(progress, SEEDS[1])
-
-
-def _prove(progress: Progress, seed: int) -> None:
+    """A round is a mutant of the draw. A run that was ended goes on; another commit begins anew."""
+    commit = read_commit()
     kept = progress.path.with_name("drawn.json")
-    known: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    known = _load_known(kept, commit)
     names = progress.path.with_name("drawn_names.json")
-    drawn = draw(progress.rounds, names, seed=seed)
-    wanted = [each for each in drawn if each.reason is None and known.get(each.key, {}).get("verdict") != "noticed"]
-    # What was never tried comes first.
-    wanted.sort(key=lambda each: each.key in known)
-    # The quick tests run once for both draws.
-    woven = [each for other in SEEDS for each in draw(progress.rounds, names, seed=other)]
+    drawn = draw(progress.rounds, names, seed=commit)
+    wanted = [each for each in drawn if each.reason is None and not has_last_word(known.get(each.key))]
+    # The quick tests run once, also for what a run of more rounds draws.
+    woven = draw(DRAWN, names, seed=commit)
+    told = [{"module": each.module, "name": each.mutant.name, "reason": each.reason} for each in drawn]
     record = progress.path.with_name("drawn_reached.json")
+    _report(progress, commit, drawn, known)
     for each, verdict in try_drawn(wanted, record=record, woven=woven, quick=list_quick(), named=_list_named()):
         known[each.key] = verdict
-        write_whole(kept, json.dumps(known, indent=1))
-        _report(progress, seed, drawn, known)
-    _report(progress, seed, drawn, known)
+        write_whole(kept, json.dumps({"commit": commit, "drawn": told, "verdicts": known}, indent=1))
+        _report(progress, commit, drawn, known)
+
+
+def _load_known(kept: Path, commit: str) -> dict[str, Any]:
+    """The verdicts of an earlier run at this commit."""
+    told: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    return dict(told["verdicts"]) if told.get("commit") == commit else {}
+
+
+def has_last_word(verdict: Mapping[str, Any] | None) -> bool:
+    """Whether all that it was to be asked was asked."""
+    return verdict is not None and bool(verdict.get("is_last", True))
 
 
 def _list_named() -> dict[str, list[str]]:
     """The test that noticed each mutant in an earlier run, where it is still there."""
-    noticed = [each for told in json.loads(KEPT.read_text(encoding="utf-8")).values() for each in told["noticed"]]
+    kept = json.loads(KEPT.read_text(encoding="utf-8"))
+    noticed = [*kept["noticed_before"], *(each for told in kept["passes"].values() for each in told["noticed"])]
     return {
         f"{each['module']}: {each['name']}": [each["by"]]
         for each in noticed
@@ -411,22 +430,46 @@ def _list_named() -> dict[str, list[str]]:
     }
 
 
-def _report(progress: Progress, seed: int, drawn: Sequence[Drawn], known: Mapping[str, Any]) -> None:
+def count_by_app(told: Iterable[tuple[str, bool]]) -> dict[str, tuple[int, int]]:
+    """Of each app that any was tried of, by module and whether it was noticed: how many were, and how many noticed."""
+    tried, noticed = Counter[str](), Counter[str]()
+    for module, is_noticed in told:
+        app = module.partition(".")[0]
+        tried[app] += 1
+        noticed[app] += is_noticed
+    return {app: (tried[app], noticed[app]) for app in APPS if tried[app]}
+
+
+def find_shortfalls(told: Iterable[tuple[str, bool]]) -> list[str]:
+    """What is under the share that is asked for: of all, and of each app."""
+    counts = count_by_app(told)
+    whole = (sum(tried for tried, _ in counts.values()), sum(noticed for _, noticed in counts.values()))
+    asked = [("all", whole, LEAST_PERCENT), *((app, each, LEAST_PERCENT_OF_AN_APP) for app, each in counts.items())]
+    return [
+        f"{name}: {noticed} of {tried} noticed, under {least}%"
+        for name, (tried, noticed), least in asked
+        if noticed * 100 < least * tried
+    ]
+
+
+def _report(progress: Progress, commit: str, drawn: Sequence[Drawn], known: Mapping[str, Any]) -> None:
     counted = [each for each in drawn if each.reason is None]
-    tried = [each for each in counted if each.key in known]
+    tried = [each for each in counted if has_last_word(known.get(each.key))]
     left = [each for each in tried if known[each.key]["verdict"] != "noticed"]
     unreached = sum(known[each.key]["verdict"] == "unreached" for each in left)
     late = sum(not known[each.key].get("all", True) for each in left)
     seconds = sum(known[each.key].get("seconds", 0) for each in tried)
     progress.done = len(tried)
     progress.notes[:] = [
-        f"seed {seed}: {len(tried)} tried, {len(tried) - len(left)} noticed by a test, {len(left)} not: {unreached}"
-        f" that no test reached, {late} whose time was over before all near tests had met them;"
-        f" {len(drawn) - len(counted)} more change nothing",
+        f"commit {commit}, first pass: {len(tried)} tried, {len(tried) - len(left)} noticed by a test,"
+        f" {len(left)} not: {unreached} that no test reached, {late} whose time was over before all near tests had met"
+        f" them; {len(drawn) - len(counted)} more change nothing",
         f"{seconds / max(1, len(tried)):.1f} s of the processor each",
         *(f"{known[each.key]['verdict']}: {each}" for each in left),
         *(f"changes nothing: {each}: {each.reason}" for each in drawn if each.reason is not None),
     ]
-    most = len(counted) - LEAST_NOTICED * len(counted) // DRAWN
-    progress.findings[:] = [f"{len(left)} of {len(tried)} survived, at most {most} may"] if len(left) > most else []
+    # A part says nothing yet: what is noticed at once is told first.
+    is_whole = len(tried) == len(counted)
+    told = [(each.module, known[each.key]["verdict"] == "noticed") for each in tried]
+    progress.findings[:] = find_shortfalls(told) if is_whole else []
     progress.save()

@@ -19,7 +19,7 @@ from tools_app.core.events import EventType as E
 
 CAGE_FALL: Final = {"rule": "policy_cage.drawdown", "mark": "$9"}
 AGAIN: Final = {"operation": "resume", "status": "STALE"}
-ALERTS: Final = [{}, {}]
+ALERTS: Final[list[dict[str, Any]]] = [{}, {}]
 
 TOLD: Final[list[tuple[E, dict[str, Any], str, str]]] = [
     (E.APPROVAL_REQUESTED, {"summary": "S"}, "decide", "Atlas: waits for a decision: S"),

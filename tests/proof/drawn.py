@@ -22,8 +22,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -40,6 +39,13 @@ from tests.proof.drawn_reasons import CHANGES_NOTHING
 from tests.proof.drawn_record import split_word, write_whole
 from tests.proof.drawn_session import PLAN_VARIABLE
 from tests.proof.equivalent_mutants import EQUIVALENT
+from tests.proof.first_pass import (
+    LEAST_PERCENT,
+    LEAST_PERCENT_OF_AN_APP,
+    find_shortfalls,
+    has_last_word,
+    read_commit,
+)
 from tests.proof.forks import read_lines
 from tests.proof.mutants import Mutant
 from tests.proof.near_tests import APPS, list_near, list_quick
@@ -48,8 +54,6 @@ from tests.proof.registry import Progress, proof
 from tests.proof.safety import list_modules
 
 DRAWN: Final = 150
-LEAST_PERCENT: Final = 85
-LEAST_PERCENT_OF_AN_APP: Final = 75
 # Proven whole by `safety.mutants`, or beside it.
 _SAFETY: Final = "permits_app.safety."
 # What became of those of earlier runs, in the checkout: `drawn_page.py` writes it.
@@ -366,21 +370,6 @@ def _run_alone(tests: Sequence[str], *, drawn: Drawn | None, named: Sequence[str
     )
 
 
-def read_commit() -> str:
-    """The hash that decides the draw. Raises RuntimeError where none says what the checkout holds."""
-    changed = _ask_git("status", "--porcelain", "--untracked-files=no")
-    if changed:
-        raise RuntimeError(f"commit first, for the hash of what is tried decides the draw; changed here:\n{changed}")
-    return _ask_git("rev-parse", "HEAD")
-
-
-def _ask_git(*words: str) -> str:
-    answer = subprocess.run(["git", *words], cwd=CHECKOUT, capture_output=True, text=True, check=False)
-    if answer.returncode != 0:
-        raise RuntimeError(f"a draw needs a checkout of git: {answer.stderr.strip()}")
-    return answer.stdout.strip()
-
-
 @proof(
     id="drawn.mutants",
     what=(
@@ -414,11 +403,6 @@ def _load_known(kept: Path, commit: str) -> dict[str, Any]:
     return dict(told["verdicts"]) if told.get("commit") == commit else {}
 
 
-def has_last_word(verdict: Mapping[str, Any] | None) -> bool:
-    """Whether all that it was to be asked was asked."""
-    return verdict is not None and bool(verdict.get("is_last", True))
-
-
 def _list_named() -> dict[str, list[str]]:
     """The test that noticed each mutant in an earlier run, where it is still there."""
     kept = json.loads(KEPT.read_text(encoding="utf-8"))
@@ -428,28 +412,6 @@ def _list_named() -> dict[str, list[str]]:
         for each in noticed
         if each["by"] not in ("", _NO_TEST) and (CHECKOUT / _file_of(each["by"])).exists()
     }
-
-
-def count_by_app(told: Iterable[tuple[str, bool]]) -> dict[str, tuple[int, int]]:
-    """Of each app that any was tried of, by module and whether it was noticed: how many were, and how many noticed."""
-    tried, noticed = Counter[str](), Counter[str]()
-    for module, is_noticed in told:
-        app = module.partition(".")[0]
-        tried[app] += 1
-        noticed[app] += is_noticed
-    return {app: (tried[app], noticed[app]) for app in APPS if tried[app]}
-
-
-def find_shortfalls(told: Iterable[tuple[str, bool]]) -> list[str]:
-    """What is under the share that is asked for: of all, and of each app."""
-    counts = count_by_app(told)
-    whole = (sum(tried for tried, _ in counts.values()), sum(noticed for _, noticed in counts.values()))
-    asked = [("all", whole, LEAST_PERCENT), *((app, each, LEAST_PERCENT_OF_AN_APP) for app, each in counts.items())]
-    return [
-        f"{name}: {noticed} of {tried} noticed, under {least}%"
-        for name, (tried, noticed), least in asked
-        if noticed * 100 < least * tried
-    ]
 
 
 def _report(progress: Progress, commit: str, drawn: Sequence[Drawn], known: Mapping[str, Any]) -> None:

@@ -12,15 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from golem_project.embedded.paths import CHECKOUT
-from tests.proof.drawn import (
-    DRAWN,
-    KEPT,
-    LEAST_PERCENT,
-    LEAST_PERCENT_OF_AN_APP,
-    count_by_app,
-    has_last_word,
-)
+from tests.proof.drawn import DRAWN, KEPT
 from tests.proof.drawn_reasons import SURVIVES
+from tests.proof.first_pass import LEAST_PERCENT, LEAST_PERCENT_OF_AN_APP, count_by_app, has_last_word
 
 PAGE: Final = CHECKOUT / "docs" / "mutants.md"
 FOUND: Final = CHECKOUT / "var" / "drawn.json"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.proof import drawn, drawn_alone, drawn_record, near_tests, probes
+from tests.proof import drawn, drawn_alone, drawn_record, first_pass, near_tests, probes
 from tests.proof.drawn import Drawn
 from tests.proof.mutants import list_mutants
 from tests.proof.registry import Progress
@@ -44,17 +44,17 @@ def test_every_commit_draws_others(small: None) -> None:
 
 
 def test_what_is_not_committed_is_not_drawn_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(drawn, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(first_pass, "CHECKOUT", tmp_path)
     with pytest.raises(RuntimeError, match="needs a checkout of git"):
-        drawn.read_commit()
+        first_pass.read_commit()
     name = ("-c", "user.name=t", "-c", "user.email=t@example.org")
     (tmp_path / "a.py").write_text("1")
     for words in (("init", "-q"), ("add", "a.py"), (*name, "commit", "-q", "-m", "one")):
         subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True)
-    assert len(drawn.read_commit()) == 40
+    assert len(first_pass.read_commit()) == 40
     (tmp_path / "a.py").write_text("2")
     with pytest.raises(RuntimeError, match=r"commit first[\s\S]*a\.py"):
-        drawn.read_commit()
+        first_pass.read_commit()
 
 
 def test_a_short_draw_is_the_beginning_of_a_long_one(small: None) -> None:
@@ -240,12 +240,12 @@ def test_the_first_word_about_a_mutant_is_the_last_until_there_is_another_commit
     assert len(asked[-1]) == 10
 
 
-def test_eighty_five_percent_of_all_and_seventy_five_of_each_app_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_eighty_five_percent_of_all_and_seventy_five_of_each_app_are_asked_for() -> None:
     def told(app: str, tried: int, noticed: int) -> list[tuple[str, bool]]:
         return [(f"{app}.module", number < noticed) for number in range(tried)]
 
-    assert drawn.find_shortfalls([*told("tools_app", 96, 83), *told("memory_app", 4, 3)]) == []
-    assert drawn.find_shortfalls([*told("tools_app", 96, 82), *told("memory_app", 4, 2)]) == [
+    assert first_pass.find_shortfalls([*told("tools_app", 96, 83), *told("memory_app", 4, 3)]) == []
+    assert first_pass.find_shortfalls([*told("tools_app", 96, 82), *told("memory_app", 4, 2)]) == [
         "all: 84 of 100 noticed, under 85%",
         "memory_app: 2 of 4 noticed, under 75%",
     ]

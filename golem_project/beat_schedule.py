@@ -25,10 +25,23 @@ class Entry(ModelEntry):
 
     def is_due(self) -> Any:
         """Whether it is due and when to look again; what ran in a future that did not come ran now."""
-        now = clock.now()
-        if self.last_run_at > now + clock.AHEAD:
-            self.last_run_at = self.model.last_run_at = now
+        self.come_back(now=clock.now())
         return super().is_due()
+
+    def save(self) -> None:
+        """Write down that it ran, no later than now."""
+        self.come_back(now=clock.now())
+        super().save()
+
+    def come_back(self, *, now: datetime) -> bool:
+        """Whether it ran in a future that did not come. The row is shared by the entries before and after a run, each
+        of which has a time of its own.
+        """
+        latest, is_ahead = now + clock.AHEAD, False
+        for each in (self, self.model):
+            if each.last_run_at is not None and each.last_run_at > latest:
+                each.last_run_at, is_ahead = now, True
+        return is_ahead
 
 
 class Schedule(DatabaseScheduler):
@@ -59,8 +72,15 @@ class Schedule(DatabaseScheduler):
         return super().schedule_changed() or (before is not None and self._last_timestamp != before)
 
     def _follow_clock(self) -> None:
-        """Its heap holds times of the wall clock: after a jump it is made anew."""
+        """Its heap holds times of the wall clock: after a jump, and at the start, it is made anew, and what was written
+        in a future that did not come is written again, for the next run of a row may be hours away.
+        """
         offset = clock.now() - timedelta(milliseconds=clock.monotonic_ms())
-        if self._offset is not None and abs((offset - self._offset).total_seconds()) > clock.AHEAD.total_seconds():
-            self._heap = None
-        self._offset = offset
+        before, self._offset = self._offset, offset
+        if before is not None and abs((offset - before).total_seconds()) <= clock.AHEAD.total_seconds():
+            return
+        self._heap = None
+        ahead = {name for name, entry in self.schedule.items() if entry.come_back(now=clock.now())}
+        if ahead:
+            self._dirty |= ahead
+            self.sync()

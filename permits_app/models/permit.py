@@ -29,6 +29,8 @@ class PermitStatus(models.TextChoices):
 
 UNFINISHED = (PermitStatus.COMMITTING, PermitStatus.UNKNOWN)
 WAITING = (PermitStatus.AWAITING_APPROVAL, PermitStatus.ANNOUNCED)
+OPEN = (PermitStatus.CREATED, *WAITING, *UNFINISHED)
+"""Which has not ended: what the index `permit_beside` holds."""
 
 
 def list_states(states: Iterable[PermitStatus]) -> str:

@@ -20,7 +20,7 @@ from permits_app.safety.figures import format_amount, format_ratio
 from permits_app.safety.hook import HookCall
 from permits_app.safety.measured_class import list_deeper_debts
 from permits_app.safety.position_rules import DUST, Moved, list_moved
-from permits_app.safety.records import UnderWay
+from permits_app.safety.records import OpenSpend, UnderWay
 from tools_app.core.errors import Recovery
 from tools_app.portfolio.health import ValueOf, measure_health
 from tools_app.simulation.engine import SimulationResult
@@ -53,6 +53,7 @@ def judge_levels(
     simulation: SimulationResult,
     *,
     beside: Sequence[UnderWay],
+    open_spends: Sequence[OpenSpend],
     value_of: ValueOf,
     chain: ChainReader,
 ) -> Reject | None:
@@ -60,14 +61,14 @@ def judge_levels(
 
     What raises a level always passes. Raises what `value_of` raises.
     """
-    if not beside:
+    if not beside and not open_spends:
         return None
     is_borrowing = call.tool.risk_layer is RiskLayer.UNBOUNDED
     for each in list_moved(simulation):
         refusal = _judge_held(each, beside, is_borrowing, chain) or _judge_cover(call, each, beside, value_of)
         if refusal is not None:
             return refusal
-    return None if call.action_class in LEAVING else _judge_balances(plan, simulation, beside)
+    return None if call.action_class in LEAVING else _judge_balances(plan, simulation, beside, open_spends)
 
 
 def judge_no_debt_grew(simulation: SimulationResult) -> Reject | None:
@@ -148,15 +149,18 @@ def _judge_cover(call: HookCall, moved: Moved, beside: Sequence[UnderWay], value
     )
 
 
-def _judge_balances(plan: TxPlan, simulation: SimulationResult, beside: Sequence[UnderWay]) -> Reject | None:
+def _judge_balances(
+    plan: TxPlan, simulation: SimulationResult, beside: Sequence[UnderWay], open_spends: Sequence[OpenSpend]
+) -> Reject | None:
     """The account spends more of a token than it has, by what each plan expects to spend."""
     for flow in plan.spends:
-        spent = [
-            (other.expected, each.permit_id)
+        spent: list[tuple[int, tuple[str, ...]]] = [
+            (other.expected, (each.permit_id,))
             for each in beside
             for other in each.spends
             if other.token.address == flow.token.address
         ]
+        spent += [(each.raw, each.permit_ids) for each in open_spends if each.token == flow.token.address]
         left = simulation.balances_after.get((simulation.account, flow.token.address))
         taken = sum(raw for raw, _ in spent)
         if left is not None and taken > max(0, left):
@@ -169,7 +173,7 @@ def _judge_balances(plan: TxPlan, simulation: SimulationResult, beside: Sequence
                 observed=format_amount(taken, flow.token),
                 limit=f"what is left, {format_amount(max(0, left), flow.token)}",
                 remaining=format_amount(max(0, left + flow.expected - taken), flow.token),
-                permits=tuple(permit for _, permit in spent),
+                permits=tuple(permit for _, permits in spent for permit in permits),
                 data={"token": flow.token.address},
             )
     return None

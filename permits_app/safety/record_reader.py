@@ -28,7 +28,16 @@ from permits_app.safety.action_gate import DIVERGENCE_TOLERANCE_BPS, GATE_WINDOW
 from permits_app.safety.assets import NO_POSITION, RAISING, Portfolio
 from permits_app.safety.hook import HookCall
 from permits_app.safety.levels import may_lower
-from permits_app.safety.records import Mark, PastCall, Records, UnderWay, VenueOutcome, decode_later, read_moment
+from permits_app.safety.records import (
+    Mark,
+    OpenSpend,
+    PastCall,
+    Records,
+    UnderWay,
+    VenueOutcome,
+    decode_later,
+    read_moment,
+)
 from permits_app.safety.repetition import BREAKER_HORIZON, BREAKER_REQUESTS, LOOP_HORIZON, LOOP_WINDOW
 from tools_app.core.prepared import Prepared
 from tools_app.portfolio.known import HINTS_SQL, parse_refs
@@ -40,6 +49,8 @@ from tools_app.toolkit.registry import REGISTRY
 _DAY = timedelta(hours=24)
 _LATELY = timedelta(minutes=10)
 """Longer than a block stays pinned while a plan is judged by it."""
+NAMED_PERMITS = 20
+"""A refusal names so many of those that it waits for; the sum counts all of them."""
 _PERMITS = ActionPermit._meta.db_table
 _OUTCOMES = OutcomeRecord._meta.db_table
 _PAYLOADS = OutboundTransaction._meta.db_table
@@ -87,6 +98,9 @@ _PREDICTIONS = f"""ARRAY(SELECT outcome.is_verified AND outcome.divergence_bps <
     ORDER BY outcome.created_at DESC LIMIT %(gate_window)s)"""  # noqa: S608
 _KNOWN = f"""ARRAY(SELECT ARRAY[address, code_hash]::text[] FROM {KnownContract._meta.db_table}
     WHERE chain_id = %(chain)s AND address = ANY(%(touched)s))"""  # noqa: S608
+# Nobody asked yet to carry it out, and anybody still may.
+_IS_OPEN = f"""(status IN ({list_states(WAITING)})
+    OR (status = '{PermitStatus.CREATED}' AND expires_at > %(now)s AND expires_at_tick > %(heartbeat_tick)s))"""
 # Of two that were started, the earlier is judged without the later one, and the later with the earlier: one passes.
 # `lock_start` gives each of a golem a time of its own, in the order in which they are seen here. What was promised is
 # under way until it ends. A preview also looks at what is open, which others may still start; a commit does not, for
@@ -101,14 +115,22 @@ _BESIDE = f"""(SELECT jsonb_agg(jsonb_build_object('permit', id, 'tool', tool_na
            OR id IN (SELECT permit_id FROM {SignedPromise._meta.db_table}
                       WHERE golem_id = %(golem)s AND state = 'OPEN')
            OR (%(excluded)s::uuid IS NULL AND id IN (SELECT id FROM {_PERMITS} WHERE golem_id = %(golem)s
-                AND (status IN ({list_states(WAITING)})
-                     OR (status = '{PermitStatus.CREATED}' AND expires_at > %(now)s
-                         AND expires_at_tick > %(heartbeat_tick)s))))
+                AND {_IS_OPEN} AND bounds ? 'changes'))
            OR id IN (SELECT ended.id FROM {_PERMITS} AS ended JOIN {_PAYLOADS} AS sent ON sent.permit_id = ended.id
                       WHERE ended.golem_id = %(golem)s AND ended.status = '{PermitStatus.COMMITTED}'
                         AND ended.finished_at > %(ended_start)s AND sent.block_number > %(block)s))
       AND (committing_at IS NULL OR committing_at < COALESCE(
           (SELECT own.committing_at FROM {_PERMITS} AS own WHERE own.id = %(excluded)s), 'infinity')))"""  # noqa: S608
+# An agent may have hundreds open. Of those that move no position only the sums of what they spend matter, so each of
+# them costs a few microseconds here, and nothing of it is sent.
+_OPEN_SPENDS = f"""(SELECT jsonb_agg(jsonb_build_array(token, raw::text, permits))::text
+    FROM (SELECT flow->'token'->>'address' AS token, SUM((flow->>'expected')::numeric) AS raw,
+                 (array_agg(id ORDER BY created_at))[:{NAMED_PERMITS}] AS permits
+            FROM {_PERMITS} CROSS JOIN LATERAL jsonb_array_elements(bounds->'spends') AS flow
+           WHERE golem_id = %(golem)s AND chain_id = %(chain)s AND NOT is_local AND halt_epoch IS NULL
+             AND %(excluded)s::uuid IS NULL AND {_IS_OPEN} AND NOT bounds ? 'changes'
+             AND flow->'token'->>'address' = ANY(%(spent)s)
+           GROUP BY 1) AS by_token)"""  # noqa: S608
 _POSITIONS = f"ARRAY({HINTS_SQL})"
 _NOTHING = "NULL"
 
@@ -138,7 +160,7 @@ def read_records(call: HookCall) -> Records:
     (row,) = _prepare_statement(_build_statement(call)).fetch(**_list_arguments(call))
     usage, rest = ledger.read_usage_columns(row[: ledger.USAGE_COLUMNS]), row[ledger.USAGE_COLUMNS :]
     mark, rest = rest[:6], rest[6:]
-    tools, hashes, called, statuses, times, is_tried, rebalances, predictions, known, beside, positions = rest
+    tools, hashes, called, statuses, times, is_tried, rebalances, predictions, known, beside, spent, positions = rest
     others = tuple(_decode_under_way(each) for each in json.loads(beside or "[]"))
     return Records(
         usage=usage,
@@ -154,6 +176,9 @@ def read_records(call: HookCall) -> Records:
         if asks_under_way(call)
         else (),
         beside=others if may_lower(call.plan) else (),
+        open_spends=tuple(
+            OpenSpend(token, int(raw), tuple(permits)) for token, raw, permits in json.loads(spent or "[]")
+        ),
         positions=parse_refs(positions or ()),
     )
 
@@ -202,6 +227,7 @@ def _build_statement(call: HookCall) -> str:
         _PREDICTIONS if asks_predictions(call) else _NOTHING,
         _KNOWN if has_plan else _NOTHING,
         _BESIDE if asks_beside(call) else _NOTHING,
+        _OPEN_SPENDS if may_lower(call.plan) else _NOTHING,
         _POSITIONS if has_plan else _NOTHING,
     )
     joins = (f"({ledger.USAGE_SQL}) AS usage", _MARK, _PAST, _VENUE if has_plan else "")
@@ -228,6 +254,7 @@ def _list_arguments(call: HookCall) -> dict[str, Any]:
         "day_start": now - _DAY,
         "tolerance_bps": DIVERGENCE_TOLERANCE_BPS,
         "gate_window": GATE_WINDOW,
+        "spent": [flow.token.address for flow in plan.spends] if plan is not None else [],
         "touched": list_touched(plan) if plan is not None else [],
         "account": call.view.address or "",
         "heartbeat_tick": call.golem.heartbeat_tick,

@@ -93,12 +93,24 @@ class UnderWay:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenSpend:
+    """What the open permits that move no position expect to spend of one token together, in base units, and the first
+    of them.
+    """
+
+    token: str
+    raw: int
+    permit_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Records:
     """Sums of the ledger and rows of the past. `earlier` and `predictions` newest first, `outcomes` oldest first.
 
     `predictions`, `rebalances`, `beside` and `positions` are read only for a call they are judged for; `beside` is what
-    other permits may still do or did in a later block, of which `under_way` is what was started; `known_code` is
-    keccak-256 by address, `positions` are those the account had when last looked at.
+    other permits may still do or did in a later block, of which `under_way` is what was started; `open_spends` are the
+    open ones of which the tokens they spend are all that counts; `known_code` is keccak-256 by address, `positions` are
+    those the account had when last looked at.
     """
 
     usage: Usage
@@ -112,6 +124,7 @@ class Records:
     known_code: Mapping[str, str] = field(default_factory=dict)
     under_way: Sequence[UnderWay] = ()
     beside: Sequence[UnderWay] = ()
+    open_spends: Sequence[OpenSpend] = ()
     positions: Sequence[PositionRef] = ()
 
 

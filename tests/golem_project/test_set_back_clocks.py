@@ -17,7 +17,7 @@ from eth_account.messages import encode_defunct
 
 from golem_project.a2a.errors import ChallengeRefused
 from golem_project.a2a.visits import make_challenge, open_visit, show_challenge
-from golem_project.beat_schedule import LOOK_EVERY_MS, Schedule
+from golem_project.beat_schedule import LOOK_EVERY_MS, Entry, Schedule
 from golem_project.celery import app
 from golem_project.clock_mending import HAPPENED, LEASES, NEXT, TimeColumn, mend_future_rows
 from permits_app.actions.expire import expire_lapsed
@@ -85,6 +85,35 @@ def test_a_beat_that_runs_while_its_clock_goes_back_makes_its_heap_anew(
     assert wait is not None and wait <= pulses.EVERY_SECONDS
     heap: Any = schedule._heap
     assert all(event.time < clock.now().timestamp() + 60 for event in heap)
+
+
+@JUMPS
+@pytest.mark.django_db(transaction=True)
+def test_a_rare_task_that_ran_in_a_future_that_did_not_come_is_written_down_as_of_now(
+    wall: Wall, jump: timedelta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its next run is an hour away: nothing else would bring its row back before."""
+    each_hour = IntervalSchedule.objects.create(every=1, period=IntervalSchedule.HOURS)
+    task = PeriodicTask.objects.create(name="rare", task=TASK, interval=each_hour, last_run_at=clock.now())
+    monkeypatch.setattr(Entry, "_default_now", lambda self: clock.now())
+    monkeypatch.setattr(Schedule, "apply_entry", lambda self, entry, producer=None: None)
+    schedule = Schedule(app=app, lazy=True)
+    schedule.tick()
+    wall.ahead = jump
+    schedule.reserve(schedule.schedule["rare"])
+    wall.ahead = timedelta()
+    # It is written down between two looks, after the clock came back and before anybody noticed.
+    schedule.sync()
+    task.refresh_from_db()
+    assert task.last_run_at <= clock.now() + clock.AHEAD
+    # A row that was written meanwhile is brought back by the next look, and by a beat that starts.
+    for follower in (schedule, Schedule(app=app, lazy=True)):
+        PeriodicTask.objects.filter(pk=task.pk).update(last_run_at=clock.now() + jump)
+        follower._offset, follower._schedule = None, None
+        follower._initial_read = True
+        follower.tick()
+        task.refresh_from_db()
+        assert task.last_run_at <= clock.now() + clock.AHEAD
 
 
 @pytest.mark.django_db(transaction=True)

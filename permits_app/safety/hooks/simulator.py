@@ -304,12 +304,14 @@ def _judge_shares(call: HookCall, simulation: SimulationResult, chain: ChainRead
 
 
 def _judge_levels(call: HookCall, plan: TxPlan, simulation: SimulationResult, chain: ChainReader) -> Reject | None:
+    records = records_of(call)
     try:
         return judge_levels(
             call,
             plan,
             simulation,
-            beside=records_of(call).beside,
+            beside=records.beside,
+            open_spends=records.open_spends,
             value_of=price_on(chain),
             chain=chain,
         )

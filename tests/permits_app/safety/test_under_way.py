@@ -5,21 +5,25 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from uuid import UUID
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
 from django.test import override_settings
+from psycopg import sql
 
 from permits_app.actions.commit import start_commit
-from permits_app.errors import PolicyRejected
+from permits_app.actions.expire import fill_lapsed
+from permits_app.errors import PolicyRejected, TakenBeside
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.rejection import Reject
 from permits_app.safety.hook import Allow
 from permits_app.safety.hooks.policy_cage import RETRY_AFTER_SECONDS, CageRows, load_holdings
-from permits_app.safety.record_reader import RecordReader, read_records
-from permits_app.safety.records import UnderWay
+from permits_app.safety.record_reader import NAMED_PERMITS, RecordReader, read_records
+from permits_app.safety.records import OpenSpend, UnderWay
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mining_paused
@@ -144,3 +148,65 @@ def test_of_two_started_at_once_one_passes_and_the_other_waits_for_it(shared_gol
         return
     assert (second.problem["recovery"], second.problem["waits_for"]) == ("WAIT", [permits[0]])
     assert second.problem["retry_after_seconds"] == RETRY_AFTER_SECONDS
+
+
+def test_hundreds_of_open_swaps_are_one_sum_to_the_next_preview(live_golem: LiveGolem) -> None:
+    call = swap_call(live_golem, amount="100000000")
+    assert call.plan is not None
+    first = live_golem.permit(live_golem.preview()["permit_id"])
+    copy_permit(first, 300)
+    records = read_records(call)
+    assert records.beside == ()
+    [spent] = records.open_spends
+    assert (spent.token, spent.raw) == (call.plan.spends[0].token.address, 301 * 500_000_000)
+    assert len(spent.permit_ids) == NAMED_PERMITS and str(first.pk) in spent.permit_ids
+    # What is over, committed already or a halt's own is no longer open, and a commit asks for none of it.
+    assert read_records(replace(call, own_permit_id=first.pk)).open_spends == ()
+    rows = ActionPermit.objects.exclude(pk=first.pk)
+    for change in ({"expires_at": call.now}, {"halt_epoch": 1}, {"chain_id": 1}, {"status": "EXPIRED"}):
+        rows.update(**change)
+        assert read_records(call).open_spends == (OpenSpend(spent.token, 500_000_000, (str(first.pk),)),), change
+        rows.update(expires_at=first.expires_at, halt_epoch=None, chain_id=31337, status="CREATED")
+
+
+def test_open_swaps_that_spend_more_together_than_the_account_has_are_refused_with_those_it_waits_for(
+    live_golem: LiveGolem,
+) -> None:
+    first = live_golem.permit(live_golem.preview()["permit_id"])
+    # With the one that is asked for next it is more than there is.
+    copy_permit(first, live_golem.balance("USDC") // 500_000_000 - 1)
+    with pytest.raises(TakenBeside) as refused:
+        live_golem.preview(amount="500000001")
+    assert refused.value.data["rule"] == "simulator.level_balance"
+    assert str(first.pk) in refused.value.data["waits_for"]
+    assert len(refused.value.data["waits_for"]) <= NAMED_PERMITS
+    ActionPermit.objects.exclude(pk=first.pk).update(status=PermitStatus.CANCELLED)
+    assert live_golem.preview(amount="500000001")["permit_id"]
+
+
+def test_a_preview_looks_through_the_open_permits_of_no_other_golem(live_golem: LiveGolem) -> None:
+    """They are found by the golem: a crowd of another owner's permits costs this one nothing."""
+    copy_permit(live_golem.permit(live_golem.preview()["permit_id"]), 1_000)
+    found = fill_lapsed(golem_id=uuid4(), now=clock.now())
+    with connection.cursor() as cursor:
+        # Planned by the preview above, when there was hardly a row, as in the life of every connection.
+        execute = found.statement.write_out(
+            found.values, lambda value: sql.Literal(value).as_string(cursor.cursor), is_prepared=True
+        )
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {execute}")
+        (told,) = cursor.fetchone()
+    assert count_looked_at(told[0]["Plan"]) < 10, told
+
+
+def copy_permit(permit: ActionPermit, count: int) -> None:
+    """So many open permits that ask for the same."""
+    columns = {field.attname: getattr(permit, field.attname) for field in ActionPermit._meta.concrete_fields}
+    ActionPermit.objects.bulk_create(ActionPermit(**{**columns, "id": uuid4()}) for _ in range(count))
+    latest = permit.created_at + timedelta(microseconds=1)
+    ActionPermit.objects.exclude(pk=permit.pk).update(created_at=latest)
+
+
+def count_looked_at(plan: dict[str, Any]) -> int:
+    """Rows of a plan that were taken or thrown away."""
+    own = plan.get("Actual Rows", 0) + plan.get("Rows Removed by Filter", 0)
+    return int(own * plan.get("Actual Loops", 1)) + sum(map(count_looked_at, plan.get("Plans", [])))

@@ -15,6 +15,7 @@ from tests.tools_app.protocols.lido.test_figures import make_market
 from tests.tools_app.protocols.morpho_blue.golem import make_golem, set_price, usdc_market
 from tests.tools_app.protocols.uniswap.test_liquidity import trade_back_and_forth
 from tests.tools_app.protocols.uniswap.test_positions import add_shares
+from tools_app.chain.abi import checksum, encode_call
 from tools_app.core import clock
 
 if TYPE_CHECKING:
@@ -72,7 +73,26 @@ def register_recipient(stage: Stage) -> None:
     allow_addresses(golem=stage.live.golem, choices=[payee], actor="user:owner", now=clock.now())
 
 
+def approve_long_ago(stage: Stage) -> None:
+    """The account's own key gave a person two approvals before it was a golem's."""
+    person = checksum("0x" + "77" * 20)
+    for symbol, amount in (("USDC", 500 * USD), ("WETH", 2**256 - 1)):
+        approve_from(stage, stage.world.tokens[symbol].address, person, amount)
+    stage.told["old_spender"] = person
+
+
+def approve_from(stage: Stage, token: str, spender: str, amount: int) -> None:
+    """An approval that the account itself sends."""
+    rpc = stage.world.rpc
+    rpc.call("anvil_impersonateAccount", stage.account)
+    data = "0x" + encode_call("function approve(address spender, uint256 amount)", spender, amount).hex()
+    sent = rpc.call("eth_sendTransaction", {"from": stage.account, "to": token, "data": data})
+    assert rpc.wait_for_receipt(sent)["status"] == "0x1"
+    rpc.call("anvil_stopImpersonatingAccount", stage.account)
+
+
 CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
+    "it once let a person take USDC and WETH": approve_long_ago,
     "a day has passed": lambda stage: stage.pass_days(1),
     "the queue has paid all requests": pay_queue,
     "staking earned a tenth of a percent": earn,

@@ -148,6 +148,8 @@ class Stage:
     def _fill(self, value: Any) -> Any:
         if isinstance(value, Told):
             return self.told[value.key]
+        if isinstance(value, dict):
+            return {key: self._fill(each) for key, each in value.items()}
         return [self._fill(each) for each in value] if isinstance(value, list) else value
 
 

@@ -259,7 +259,12 @@ def judge_deadline(*, deadline: int | None, now: int) -> Reject | None:
 def judge_code(*, plan: TxPlan, chain: ChainReader) -> Reject | None:
     """There is no contract where one is called, or where a token is said to be."""
     called = {call.to: "the action calls a contract there" for call in unfold(plan.calls) if call.data}
-    spenders = {allowance.spender: "it would be a spender" for allowance in plan.allowances}
+    # Who loses an allowance need not be a contract: what was given to a person is taken back like any other.
+    spenders = {
+        allowance.spender: "it would be a spender"
+        for allowance in plan.allowances
+        if allowance.granted or allowance.left
+    }
     spoken = {
         found.party: "it would be a spender"
         for call in unfold(plan.calls)

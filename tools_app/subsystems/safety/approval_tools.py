@@ -1,0 +1,236 @@
+"""`safety_audit_approvals` and `safety_batch_revoke_approvals`: who may take what, and taking that back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
+
+from tools_app.chain.tokens import TokenNotFound
+from tools_app.core.errors import GolemError, InvalidParams, Recovery
+from tools_app.portfolio.given_allowances import Given, find_given_allowances
+from tools_app.standards import erc20
+from tools_app.standards.permit2 import PERMIT2
+from tools_app.subsystems.safety.family import board, choose_account
+from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
+from tools_app.toolkit.enums import ActionClass, Requirement, RiskLayer, TickBudget
+from tools_app.toolkit.params import Address, ChainId, Flag, Token
+from tools_app.toolkit.plan import AllowanceLeft, PlanOutcome, TxPlan
+from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.result import TokenAmount
+from tools_app.toolkit.views import TokenMeta
+
+MOST_AT_ONCE = 10
+
+
+class NoSuchApproval(GolemError):
+    """Nothing of what should be taken back stands. `data.approvals` are the pairs that were asked for."""
+
+    code = "NO_SUCH_APPROVAL"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "There is no such approval to take back"
+
+
+@with_config(ConfigDict(extra="forbid"))
+class ApprovalToRevoke(TypedDict):
+    """One approval to take back: a token, and who may take it now."""
+
+    token: Token
+    spender: Address
+
+
+ApprovalsToRevoke = Annotated[
+    list[ApprovalToRevoke],
+    Field(
+        min_length=1,
+        max_length=MOST_AT_ONCE,
+        description="Approvals to take back, at most 10, as safety_audit_approvals lists them under `revoke`.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RevokeWith:
+    """What safety_batch_revoke_approvals takes for it."""
+
+    token: str
+    spender: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalFound:
+    """One approval as it stands. `risk_level`: Safe (a known contract, a limited amount), Elevated (known, unlimited),
+    Risky (nobody here knows the spender). `through` is permit2 or null; `allowance` is null for every item of a
+    collection. `last_used` is null: no log of a token says by which approval it was moved.
+    """
+
+    token: str
+    token_symbol: str | None
+    spender: str
+    spender_label: str | None
+    through: str | None
+    allowance: TokenAmount | None
+    is_unlimited: bool
+    expires_at: int | None
+    risk_level: str
+    last_used: str | None
+    revoke: RevokeWith | None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAudit:
+    """Every approval that logs lead to, the riskiest first. `not_searched` names what nobody looked at."""
+
+    account: str
+    chain_id: int
+    total_approvals: int
+    risky_approvals: int
+    approvals: tuple[ApprovalFound, ...]
+    revoked: tuple[RevokeWith, ...]
+    not_searched: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RevokeReport:
+    """What a committed revocation took back. A plan runs whole or not at all, so `failed` is empty in a report."""
+
+    tx_hash: str
+    revoked_count: int
+    failed: tuple[RevokeWith, ...]
+
+
+@board.read(
+    query="approvals",
+    budget=TickBudget.MEDIUM,
+    steps=("Searching logs", "Asking what still stands"),
+    requires=(Requirement.WALLET,),
+    snippet=(
+        "approvals: who may take which tokens from the wallet now, also through Permit2 and for whole collections, the"
+        " riskiest first, each with what takes it back."
+    ),
+    guidelines=("Take back what is Risky with batch_revoke_approvals; an approval costs nothing until it is used.",),
+)
+def safety_audit_approvals(
+    ctx: ReadContext, chain_id: ChainId | None = None, include_revoked: Flag = False
+) -> ApprovalAudit:
+    """List who may take tokens from the golem's wallet, as it stands on the chain now.
+
+    Use after work with a new protocol, and before trusting an old wallet. Logs lead to what to ask; what counts is what
+    each token answers. With `include_revoked` what was given and is over is listed too.
+    Does not find what a token gave without a log, and does not judge a contract's code.
+    """
+    account = choose_account(ctx, None)
+    reader = ctx.chain(chain_id)
+    ctx.step("Searching logs")
+    found = find_given_allowances(chain=reader, account=account)
+    ctx.step("Asking what still stands")
+    rows = [_describe(reader, each) for each in found.standing]
+    rows.sort(key=lambda row: (("Risky", "Elevated", "Safe").index(row.risk_level), row.token, row.spender))
+    return ApprovalAudit(
+        account=account,
+        chain_id=reader.chain_id,
+        total_approvals=len(rows),
+        risky_approvals=sum(row.risk_level == "Risky" for row in rows),
+        approvals=tuple(rows),
+        revoked=tuple(RevokeWith(each.token, each.spender) for each in found.ended) if include_revoked else (),
+        not_searched=found.gaps,
+    )
+
+
+def report_revoked(outcome: PlanOutcome) -> RevokeReport:
+    """How many were taken back."""
+    return RevokeReport(outcome.receipts[-1].tx_hash, len(outcome.plan.allowances), ())
+
+
+@board.write(
+    action_type="batch_revoke_approvals",
+    risk=RiskLayer.BOUNDED,
+    budget=TickBudget.MEDIUM,
+    action_class=ActionClass.CLOSE_POSITION,
+    report=report_revoked,
+    steps=("Reading approvals", "Building the calls"),
+    snippet=(
+        "batch_revoke_approvals: take back up to ten approvals at once, so that nobody can take those tokens from the"
+        " wallet any more; it moves no token."
+    ),
+    guidelines=(
+        "Name each as safety_audit_approvals lists it under revoke; taking back Permit2's own approval ends everything"
+        " that was given through Permit2 for that token.",
+    ),
+)
+def safety_batch_revoke_approvals(
+    ctx: WriteContext, approvals: ApprovalsToRevoke, chain_id: ChainId | None = None
+) -> TxPlan:
+    """Take back approvals of tokens, so that their spenders can take nothing of the golem any more.
+
+    Use for what safety_audit_approvals calls Risky, and for what is not needed any longer. Those that are over already
+    are left out; all others go in one plan, which runs whole or not at all.
+    Does not take back operators of collections, and does not move tokens.
+    """
+    reader = ctx.chain(chain_id)
+    ctx.step("Reading approvals")
+    wanted = dict.fromkeys((reader.token(each["token"]), each["spender"]) for each in approvals)
+    if any(token.is_native for token, _ in wanted):
+        raise InvalidParams("the chain's coin knows no approvals", fields={"approvals": "name tokens"})
+    answers = reader.call_many([erc20.allowance_call(token.address, ctx.account, who) for token, who in wanted])
+    standing = [
+        (token, spender, int(answer.values[0]))
+        for (token, spender), answer in zip(wanted, answers, strict=True)
+        if answer.ok and answer.values[0]
+    ]
+    if not standing:
+        raise NoSuchApproval(
+            "none of these approvals stands now",
+            approvals=[{"token": token.address, "spender": spender} for token, spender in wanted],
+        )
+    ctx.step("Building the calls")
+    return TxPlan(
+        chain_id=reader.chain_id,
+        calls=tuple(erc20.revoke(token=token, spender=spender) for token, spender, _ in standing),
+        allowances=tuple(AllowanceLeft(token, spender, granted=0, left=0) for token, spender, _ in standing),
+        action_class=ActionClass.CLOSE_POSITION,
+        details={
+            "revoked": [
+                {"token": token.address, "spender": spender, "was": str(amount)} for token, spender, amount in standing
+            ]
+        },
+    )
+
+
+def _describe(reader: ChainReader, given: Given) -> ApprovalFound:
+    meta = _find_token(reader, given.token)
+    label = _name(reader.chain_id, given.spender)
+    level = "Risky" if label is None else "Elevated" if given.is_unlimited else "Safe"
+    is_token = given.amount is not None
+    return ApprovalFound(
+        token=given.token,
+        # A token that is not registered calls itself what it likes: its address says which it is.
+        token_symbol=meta.symbol if meta is not None and meta.is_registered else None,
+        spender=given.spender,
+        spender_label=label,
+        through=given.through or None,
+        allowance=None if meta is None or given.amount is None else TokenAmount(given.amount, meta),
+        is_unlimited=given.is_unlimited,
+        expires_at=given.expires_at,
+        risk_level=level,
+        last_used=None,
+        revoke=RevokeWith(given.token, PERMIT2 if given.through else given.spender) if is_token else None,
+    )
+
+
+def _find_token(reader: ChainReader, address: str) -> TokenMeta | None:
+    try:
+        return reader.token(address)
+    except TokenNotFound:
+        return None
+
+
+def _name(chain_id: int, spender: str) -> str | None:
+    """Whose contract it is, where a protocol of the shelf says so."""
+    if spender == PERMIT2:
+        return "Permit2"
+    owner = SHELF.of_contract(chain_id, spender)
+    return None if owner is None else SHELF.label_on(owner.name, chain_id)

@@ -68,10 +68,16 @@ def create_channel(
 
 
 def try_channel(*, channel: AlertChannel) -> None:
-    """Send one line now, whatever the hour. Raises NotSent, also while the addressee has not confirmed."""
+    """Send one line now, whatever the hour; one that arrives ends the pause after failures, and what waits follows.
+
+    Raises NotSent, also while the addressee has not confirmed.
+    """
     if channel.confirmed_at is None:
         raise NotSent("its address is not confirmed yet; type the code that was mailed there")
     send_lines(channel, [f"This is {channel.label}. Alerts of your golems come here."])
+    # Not where a worker sends at this moment: the lease it has is no pause.
+    failing = AlertChannel.objects.filter(pk=channel.pk, failures=channel.failures, next_try_at=channel.next_try_at)
+    failing.filter(failures__gt=0).update(failures=0, last_error="", next_try_at=None)
 
 
 def gather_alerts(*, now: datetime) -> int:

@@ -89,6 +89,12 @@ def make_wait(
     state.mutations.append(f"{key} waits until {wait.until.isoformat()} after {code}")
 
 
+def end_wait(state: CycleState, action: ActionRecord) -> None:
+    """What was carried out begins anew: a later refusal of the same wish is the first in a row."""
+    if state.waits.pop(action.wish_key, None) is not None:
+        state.mutations.append(f"{action.wish_key} waits no more: it was carried out")
+
+
 def _name_wish(state: CycleState, wanted: WantedAction) -> str:
     """The wish an action came from, or its kind when a model wanted it."""
     for wish in state.analysis.wishes:

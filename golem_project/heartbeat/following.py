@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from archetypes_app.models import HeartbeatTick
-from golem_project.heartbeat.actions import change_action, drop_permit, make_wait, open_action
+from golem_project.heartbeat.actions import change_action, drop_permit, end_wait, make_wait, open_action
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.observation import value_of
 from golem_project.heartbeat.thinking.planner import PermitStep, TouchedPermit, WantedAction
@@ -117,6 +117,8 @@ def _complete(state: CycleState, action: ActionRecord, permit: ActionPermit) -> 
         problem=permit.problem,
         gas_micro_usd=_price_gas(state, outcome),
     )
+    if to is ActionState.EXECUTED:
+        end_wait(state, action)
 
 
 def _hear(state: CycleState, action: ActionRecord) -> None:

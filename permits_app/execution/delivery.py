@@ -105,11 +105,13 @@ def is_lost(row: OutboundTransaction, *, used_nonce: int, deadline: Deadline) ->
     if row.nonce >= used_nonce or is_known(row, deadline=deadline):
         return False
     now, patience = clock.now(), timedelta(seconds=settings.GOLEM_DOUBT_SECONDS)
-    if row.created_at <= now - _LOST_AFTER or row.entry_point:
+    if row.created_at <= now - _LOST_AFTER:
         return True
     if row.passed_at is not None and row.passed_at <= now - patience:
         return True
     same = [row.tx_hash, *(each.tx_hash for each in list_siblings(row))]
+    if row.entry_point:
+        return operations.is_taken_by_another(row, ours=same, deadline=deadline)
     return witness.is_taken_by_another(
         chain_id=row.chain_id,
         sender=row.sender,

@@ -23,6 +23,7 @@ from permits_app.execution import broadcast, delivery
 from permits_app.models import ChainWatch, OutboundTransaction
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import UNSETTLED
+from permits_app.permits.next_act import FOLLOWER_LOOKS_EVERY
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.holders import is_gone, name_holder
@@ -38,7 +39,7 @@ _NOTED_AGAIN_AFTER: Final = timedelta(seconds=1)
 _UNSETTLED: Final = frozenset(str(state) for state in UNSETTLED)
 # One that was sent a moment ago is likely to be mined soon: milliseconds of age, milliseconds between two looks.
 _PACES: Final = ((1_000, 100), (5_000, 250))
-_SLOW_PACE_MS: Final = 1_000
+_SLOW_PACE_MS: Final = FOLLOWER_LOOKS_EVERY // timedelta(milliseconds=1)
 IDLE_MS: Final = 2_000
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from django.db.models import Q
 
-from permits_app.execution import delivery, witness
+from permits_app.execution import delivery, operations, witness
 from permits_app.execution.evidence import list_expected, read_balances, sum_transfers
 from permits_app.execution.outcome import Judgement
 from permits_app.execution.transaction_lives import decode_receipt
@@ -75,6 +75,8 @@ def read_unexplained(permit: ActionPermit, plan: TxPlan, lost: Sequence[int]) ->
         spent += sum(each.receipt.fee + each.value for each in strangers)
         changes[NATIVE] = held[permit.account, NATIVE] - was[permit.account, NATIVE] + spent
     is_coin_told = all(row.purpose == PayloadPurpose.FILL or row.permit_id == permit.pk for row, _ in own)
+    # What an operation of somebody else sent along is told by no receipt.
+    is_coin_told = is_coin_told and not (permit.sends_operation and strangers)
     return Unexplained(changes, permit.block_number, is_coin_told)
 
 
@@ -147,15 +149,19 @@ def _list_own(
 
 
 def _find_takers(permit: ActionPermit, lost: Iterable[int], deadline: Deadline) -> list[witness.Taker]:
-    """The transactions of others that took the nonces of the lost calls, as far as a node shows them."""
-    if permit.sends_operation:
-        return []
+    """The transactions of others, or their operations, that took the nonces of the lost calls, as far as a node shows
+    them.
+    """
     rows = list(permit.transactions.filter(call_index__in=list(lost)))
     nonces = {row.nonce for row in rows}
     same = {
         row.tx_hash
         for row in OutboundTransaction.objects.filter(chain_id=permit.chain_id, sender=permit.signer, nonce__in=nonces)
     }
+    if permit.sends_operation:
+        by_nonce = {row.nonce: row for row in rows}
+        receipts = (operations.find_taker(row, ours=same, deadline=deadline) for row in by_nonce.values())
+        return [witness.Taker(receipt, 0) for receipt in receipts if receipt is not None]
     found = (
         witness.find_taker(
             chain_id=permit.chain_id,

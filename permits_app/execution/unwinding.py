@@ -54,7 +54,7 @@ OWNER_NEEDED = "its owner is needed"
 DANGERS = frozenset({"simulator.health", "simulator.health_on_the_way", DEEPER_DEBT})
 """Rules by which a step is not taken that would leave a loan to be liquidated, or more owed than before."""
 MOST_ATTEMPTS = 3
-"""A position whose unwinding was mined and reverted this often is left to its owner."""
+"""A position whose unwinding was mined and reverted this often in a row is left to its owner."""
 MOST_STEPS = 12
 """So many steps out of one position are taken in one go; the next look goes on."""
 MOST_ROUNDS = 5
@@ -302,16 +302,19 @@ def _describe_step(step: ExitStep | None) -> dict[str, Any]:
 
 
 def _count_attempts(golem: Golem, epoch: int, position: Position) -> int:
+    """How often in a row: a step that got through forgets what failed before it."""
     # Permits of before refs named a position by the id of its NFT alone.
     named = Q(params__position=str(position.ref)) | Q(params__position_id=position.ref.id)
-    return ActionPermit.objects.filter(
+    ended = ActionPermit.objects.filter(
         named,
         golem=golem,
         halt_epoch=epoch,
         tool_name=TOOL_NAME,
         action_type=ACTION_TYPE,
-        status=PermitStatus.REVERTED,
-    ).count()
+        status__in=[PermitStatus.REVERTED, PermitStatus.COMMITTED],
+    ).order_by("-created_at")
+    newest = list(ended.values_list("status", flat=True)[:MOST_ATTEMPTS])
+    return next((at for at, status in enumerate(newest) if status == PermitStatus.COMMITTED), len(newest))
 
 
 def _open_chain(golem: Golem, now: datetime) -> ChainReader:

@@ -18,11 +18,10 @@ from django.db.models.functions import Coalesce
 from permits_app.errors import AccountBlocked, ChainStuck
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction
 from permits_app.models.transaction import UNSETTLED, TransactionState
-from permits_app.permits.next_act import PAYLOAD_COLUMNS, Out, foresee_payload, or_before
+from permits_app.permits.next_act import PAYLOAD_COLUMNS, Out, foresee_chain, foresee_payload, or_before
 from tools_app.chain.networks import configured_networks
 from tools_app.core.prepared import Prepared
 
-RETRY_AFTER_SECONDS: Final = 5
 _MOST_SHOWN: Final = 50
 # A watch that is older than so many leases says nothing of its chain any more, only of its follower.
 _FRESH_LEASES: Final = 2
@@ -89,8 +88,7 @@ def check_clear(permit: ActionPermit, *, now: datetime) -> None:
             raise ChainStuck(
                 f"the node of chain {permit.chain_id} answers nothing since {since.isoformat()}",
                 cause=word,
-                cleared_by="the node answers again",
-                retry_after_seconds=RETRY_AFTER_SECONDS,
+                **or_before(foresee_chain(permit.chain_id, now=now), ends=permit.expires_at, now=now).tell(now),
                 **facts,
             )
         raise AccountBlocked(

@@ -24,6 +24,8 @@ START_GRACE: Final = timedelta(seconds=3)
 """A commit that no worker has taken for so long is the sweep's."""
 UNKNOWN_PAUSE: Final = timedelta(seconds=10)
 """So long after it was touched the sweep looks at a permit in UNKNOWN again."""
+FOLLOWER_LOOKS_EVERY: Final = timedelta(seconds=1)
+"""A follower whose node failed asks it again so often."""
 _SLOWEST_BLOCK_SECONDS: Final = max(network.block_seconds for network in KNOWN_NETWORKS.values())
 
 
@@ -61,15 +63,26 @@ class NextAct:
         }
 
 
+def block_time(chain_id: int) -> timedelta:
+    """The usual time between two blocks of a chain; of one that is not known, the slowest chain's."""
+    network = KNOWN_NETWORKS.get(chain_id)
+    return timedelta(seconds=network.block_seconds if network is not None else _SLOWEST_BLOCK_SECONDS)
+
+
+def foresee_chain(chain_id: int, *, now: datetime) -> NextAct:
+    """Of a chain whose node answers nothing: the look at which its follower may hear it again, and the block after it
+    that shows what happened meanwhile.
+    """
+    return NextAct(now + FOLLOWER_LOOKS_EVERY + block_time(chain_id), "the node answers again")
+
+
 def foresee_payload(out: Out, *, chain_id: int, now: datetime) -> NextAct:
     """Of a payload that was sent: the next block while it is young; then the round of the reconciler that replaces it
     or sends it again.
     """
     is_awaited = out.state != TransactionState.REORGED and out.broadcast_at is not None
     if is_awaited and now < out.created_at + timedelta(seconds=settings.GOLEM_BLOCKED_AFTER_SECONDS):
-        network = KNOWN_NETWORKS.get(chain_id)
-        seconds = network.block_seconds if network is not None else _SLOWEST_BLOCK_SECONDS
-        return NextAct(now + timedelta(seconds=seconds), "the next block, where it is in it")
+        return NextAct(now + block_time(chain_id), "the next block, where it is in it")
     due, cleared_by = _find_due(out, now)
     return NextAct(max(due, now) + _reconciler(), cleared_by)
 

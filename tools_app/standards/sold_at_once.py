@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.standards.foreseen import foresee
 from tools_app.standards.market_orders import find_swap
@@ -16,6 +17,9 @@ from tools_app.toolkit.views import TokenMeta
 
 SALE_SLIPPAGE_BPS: Final = 50
 """Of a sale in a plan whose tool asks for no slippage."""
+
+LEAST_SOLD_MICRO_USD: Final = 1_000
+"""What a sale of its own brings at least, a tenth of a cent: rounding alone takes too much of less."""
 
 RETIRES: Final = "it retires: a withdrawal of its own sells it"
 """Why a plan that takes several things out leaves one of them."""
@@ -88,8 +92,8 @@ def sell_falling(
 ) -> Sale | None:
     """The sale into the golem's base asset of what may only fall; None where none must be.
 
-    With the base asset itself falling nothing helps: what it is sold for would rise. Raises RetiringUnsold, and what
-    the chain raises.
+    With the base asset itself falling nothing helps: what it is sold for would rise. Raises RetiringUnsold, also for
+    what is worth too little to be sold alone, and what the chain raises.
     """
     falling = list_falling(ctx, reader.chain_id)
     if not amount or token.address not in falling:
@@ -98,4 +102,24 @@ def sell_falling(
     base = reader.token(ctx.golem.base_asset)
     if base.address in falling:
         return None
-    return sell_at_once(ctx, reader, sold=token, bought=base, amount=amount, slippage_bps=slippage_bps)
+    sale = sell_at_once(ctx, reader, sold=token, bought=base, amount=amount, slippage_bps=slippage_bps)
+    if _is_too_small(reader, sale):
+        raise RetiringUnsold(
+            f"{token.symbol} retires, and so little of it would come out of the position that a sale alone loses more"
+            " by rounding than a cage lets it lose; the owners can take it out",
+            token=token.address,
+            amount=str(amount),
+        )
+    return sale
+
+
+def _is_too_small(reader: ChainReader, sale: Sale) -> bool:
+    """Without a price of what it is sold for nobody here can tell, and the cage judges."""
+    if sale.brought.expected < LEAST_SOLD_MICRO_USD:
+        return True
+    try:
+        price = reader.price(sale.brought.token)
+    except (PriceStale, PriceUnavailable):
+        return False
+    scale: int = 10 ** (price.decimals + sale.brought.token.decimals)
+    return sale.brought.expected * price.answer * 10**6 < LEAST_SOLD_MICRO_USD * scale

@@ -158,6 +158,19 @@ def read_next_nonce(chain: ChainReader, account: str) -> int:
     return int(nonce)
 
 
+def read_nonce(event: LogEntry) -> int:
+    """The nonce of the operation that an event of the EntryPoint tells of."""
+    said = decode_log(OPERATION_EVENT, event)
+    if said is None:
+        raise ValueError("the EntryPoint's event has another shape")
+    return int(said["nonce"])
+
+
+def topic_of(account: str) -> str:
+    """An account as the EntryPoint's events are indexed by it."""
+    return "0x" + account.removeprefix("0x").lower().rjust(64, "0")
+
+
 def find_in_receipt(receipt: ReceiptView, op_hash: str) -> tuple[OperationSeen, tuple[LogEntry, ...]] | None:
     """What became of one operation in the transaction that carried it, and the logs of its own execution.
 

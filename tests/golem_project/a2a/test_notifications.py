@@ -95,6 +95,21 @@ def test_a_receiver_that_fails_is_tried_again_a_bounded_number_of_times(
     assert row.last_error == "answered 500"
 
 
+def test_a_receiver_that_failed_and_takes_it_then_is_sent_it_no_more(
+    make_agent: MakeAgent, receiver: Receiver, settings: Any
+) -> None:
+    settings.GOLEM_WEBHOOK_ALLOWS_PRIVATE_ADDRESSES = True
+    row = factories.make_a2a_notification(golem=make_agent().golem, url=receiver.url)
+    receiver.statuses = [500, 500, 200, 500]
+    now = clock.now()
+    for _ in range(6):
+        notifications.notify(notification_id=row.pk, now=now)
+        now += timedelta(hours=1)
+    row.refresh_from_db()
+    assert (row.state, row.attempts, row.last_error, row.next_attempt_at) == ("DELIVERED", 3, "", None)
+    assert len(receiver.got) == 3
+
+
 def test_whose_key_was_revoked_or_ran_out_is_told_nothing_more(
     make_agent: MakeAgent, receiver: Receiver, settings: Any
 ) -> None:

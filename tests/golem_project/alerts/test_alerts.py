@@ -136,6 +136,27 @@ def test_a_channel_that_fails_is_tried_later_and_told_everything_then(golem: Gol
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_test_line_that_arrives_ends_the_pause_after_failures_and_what_waits_follows_at_once(
+    golem: Golem, receiver: Receiver
+) -> None:
+    channel = make_channel(golem, receiver.url)
+    receiver.statuses = [500, 500]
+    refuse(golem, "FIRST")
+    assert run() == 0
+    browser = Client()
+    browser.force_login(golem.owner)
+    asked = {"do": "try", "channel": str(channel.pk)}
+    browser.post(reverse("alerts"), asked)
+    channel.refresh_from_db()
+    assert (channel.failures, channel.last_error) == (1, "the chat answered 500"), "what fails clears nothing"
+    browser.post(reverse("alerts"), asked)
+    channel.refresh_from_db()
+    assert (channel.failures, channel.last_error, channel.next_try_at) == (0, "", None)
+    assert run() == 1
+    assert "FIRST" in read_texts(receiver)[-1]
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_channel_that_another_worker_gathers_for_is_not_waited_for(golem: Golem, receiver: Receiver) -> None:
     channel = make_channel(golem, receiver.url)
     refuse(golem)

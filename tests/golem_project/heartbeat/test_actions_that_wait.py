@@ -134,6 +134,31 @@ def test_what_nobody_decided_in_time_is_heard_and_asked_again_later(owned: LiveG
     assert timedelta(minutes=29) < _time(wait["until"]) - clock.now() <= timedelta(minutes=30)
 
 
+def test_what_was_carried_out_begins_anew_so_a_later_refusal_of_it_is_the_first_in_a_row(owned: LiveGolem) -> None:
+    _, _, request = _ask(owned)
+    assert time_out_changes(now=request.deadline_at + timedelta(seconds=1)) == 1
+    tick(owned.golem)
+    assert _waits(owned)["open"]["count"] == 1
+    _let_waits_end(owned)
+    _, action, request = _ask(owned)
+    assert _waits(owned)["open"]["count"] == 1
+    approve(request, owned.owner)
+    execute_change(request_id=request.pk, now=clock.now())
+    record = tick(owned.golem)
+    action.refresh_from_db()
+    assert action.state == "EXECUTED" and "open" not in _waits(owned)
+    assert "open waits no more: it was carried out" in record.mutations
+
+
+def test_what_is_carried_out_in_its_own_tick_ends_the_wait_of_a_refusal_before_it(live_golem: LiveGolem) -> None:
+    turn_on(live_golem.golem)
+    before = {"until": (clock.now() - timedelta(hours=1)).isoformat(), "code": "RPC_TIMEOUT", "count": 7}
+    Heartbeat.objects.filter(golem=live_golem.golem).update(state={"waits": {"open": before, "other": before}})
+    record = tick(live_golem.golem)
+    assert ActionRecord.objects.get(tick_id=record.tick_id).state == "EXECUTED"
+    assert _waits(live_golem) == {"other": before}
+
+
 def test_a_rehearsal_asks_no_owner(owned: LiveGolem) -> None:
     owned.golem.is_live = False
     owned.golem.save(update_fields=["is_live"])
@@ -225,6 +250,14 @@ def test_a_delay_of_two_days_is_waited_for_to_its_end(live_golem: LiveGolem) -> 
     record = tick(golem)
     assert not ActionRecord.objects.filter(tick_id=record.tick_id).exists()
     assert ActionPermit.objects.filter(golem=golem).count() == 1
+
+
+def _let_waits_end(live: LiveGolem) -> None:
+    """As if the time of each had come."""
+    beat = Heartbeat.objects.get(golem=live.golem)
+    past = (clock.now() - timedelta(seconds=1)).isoformat()
+    beat.state["waits"] = {key: {**wait, "until": past} for key, wait in beat.state["waits"].items()}
+    beat.save(update_fields=["state"])
 
 
 def _time(text: str) -> datetime:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -174,8 +174,10 @@ def test_a_chain_that_is_down_is_told_at_once(live: Agent, shared_golem: LiveGol
     since = clock.now() - timedelta(seconds=30)
     ChainWatch.objects.create(chain_id=CHAIN_ID, looked_at=clock.now(), failing_since=since, error_code="RPC_TIMEOUT")
     response = live.post("commit_action", {"permit_id": permit_id})
-    assert_problem(response, 503, "CHAIN_STUCK", "WAIT")
-    assert response.headers["Retry-After"] == "5"
+    problem = assert_problem(response, 503, "CHAIN_STUCK", "WAIT")
+    # A look of the follower and a block of the local chain, a second each.
+    assert response.headers["Retry-After"] == "2" and problem["cleared_by"] == "the node answers again"
+    assert timedelta(0) < datetime.fromisoformat(problem["resets_at"]) - clock.now() <= timedelta(seconds=2)
     assert shared_golem.permit(permit_id).status == PermitStatus.CREATED
     [told] = Client().get("/readyz").json()["stuck"]
     assert (told["what"], told["reason"], told["since"]) == ("chain", "RPC_TIMEOUT", since.isoformat())

@@ -183,6 +183,8 @@ def test_wrong_answers_never_keep_a_passkey_out_for_longer_than_two_seconds(
     Passkey.objects.update(throttling_failure_timestamp=clock.now() - timedelta(seconds=3))
     body["passkey"] = key.answer(ask(browser, "approve", about(request_)))
     assert browser.post(reverse(f"admin:{NAME}_decide", args=[request_.pk]), body).status_code == 302
+    device = Passkey.objects.get()
+    assert (device.throttling_failure_count, device.throttling_failure_timestamp) == (0, None)
 
 
 @pytest.mark.parametrize("flaw", ["authenticatorData", "signature"])

@@ -12,7 +12,7 @@ import pytest
 from django.test import override_settings
 
 from permits_app.actions.commit import start_commit
-from permits_app.errors import AccountBlocked, SameActionPending
+from permits_app.errors import AccountBlocked, ChainStuck, SameActionPending
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction
 from permits_app.models.permit import PermitStatus
@@ -246,3 +246,26 @@ def test_the_commit_of_an_equal_permit_names_the_one_under_way_and_when_to_look(
     told = refused.value.as_problem()
     assert (told["permit_id"], told["permit_status"]) == (first, PermitStatus.COMMITTING)
     assert told["resets_at"] == (begun + 2 * SWEEP).isoformat() and told["retry_after_seconds"] > 3_000
+
+
+@pytest.mark.parametrize(("chain_id", "seconds"), [(CHAIN_ID, 2), (137, 3), (1, 13)])
+def test_a_silent_chain_is_told_by_its_own_block_time(shared_golem: LiveGolem, chain_id: int, seconds: int) -> None:
+    permit_id, now = long_lived(shared_golem), clock.now()
+    ActionPermit.objects.filter(pk=permit_id).update(chain_id=chain_id)
+    ChainWatch.objects.create(chain_id=chain_id, looked_at=now, failing_since=now - HOUR, error_code="RPC_TIMEOUT")
+    with pytest.raises(ChainStuck) as refused:
+        start_commit(golem=shared_golem.golem, permit_id=UUID(permit_id), actor="t", now=now)
+    told = refused.value.as_problem()
+    assert (told["retry_after_seconds"], told["cleared_by"]) == (seconds, "the node answers again")
+    assert datetime.fromisoformat(told["resets_at"]) == now + timedelta(seconds=seconds)
+
+
+def test_a_silent_chain_is_waited_for_no_longer_than_the_permit_lives(shared_golem: LiveGolem) -> None:
+    permit_id, now = long_lived(shared_golem), clock.now()
+    ends = now + timedelta(seconds=5)
+    ActionPermit.objects.filter(pk=permit_id).update(chain_id=1, expires_at=ends)
+    ChainWatch.objects.create(chain_id=1, looked_at=now, failing_since=now - HOUR, error_code="RPC_TIMEOUT")
+    with pytest.raises(ChainStuck) as refused:
+        start_commit(golem=shared_golem.golem, permit_id=UUID(permit_id), actor="t", now=now)
+    told = refused.value.as_problem()
+    assert datetime.fromisoformat(told["resets_at"]) == ends and "preview again" in told["cleared_by"]

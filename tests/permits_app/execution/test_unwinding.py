@@ -126,19 +126,22 @@ def test_a_position_that_fails_keeps_no_other_from_being_unwound_and_is_tried_ag
     assert list_unfinished_halts() == []
 
 
-@pytest.mark.parametrize(("reverted", "is_tried"), [(2, True), (3, False)])
-def test_what_reverted_three_times_is_left_to_the_owner(
-    live_golem: LiveGolem, chain: World, reverted: int, is_tried: bool
+@pytest.mark.parametrize(
+    ("earlier", "is_tried"), [("RR", True), ("RRR", False), ("RRRCRR", True), ("RRC", True), ("CRRR", False)]
+)
+def test_what_reverted_three_times_in_a_row_is_left_to_the_owner_and_a_success_forgets_what_failed_before(
+    live_golem: LiveGolem, chain: World, earlier: str, is_tried: bool
 ) -> None:
     position_id = open_position(live_golem, chain)
     template = live_golem.permit(live_golem.preview(amount="100000000")["permit_id"])
     choose_unwinding(live_golem)
     halt(live_golem)
-    for index in range(reverted):
+    states = {"R": PermitStatus.REVERTED, "C": PermitStatus.COMMITTED}
+    for index, letter in enumerate(earlier):
         template.pk, template.id, template._state.adding = None, ActionPermit._meta.pk.get_default(), True
         template.tool_name, template.action_type, template.halt_epoch = "emergency_halt", unwinding.ACTION_TYPE, 1
-        template.params, template.status = {"position_id": position_id}, PermitStatus.REVERTED
-        template.action_hash = f"0x{index}"
+        template.params, template.status = {"position_id": position_id}, states[letter]
+        template.action_hash, template.created_at = f"0x{index}", clock.now()
         template.save(force_insert=True)
     told, is_done = unwinding.unwind_positions(golem=_read(live_golem), epoch=1, actor="t", now=clock.now())
     assert is_done

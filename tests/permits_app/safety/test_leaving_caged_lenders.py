@@ -131,7 +131,7 @@ def test_shares_of_a_pair_that_retires_are_taken_out_by_the_owners(local_chain: 
 
 
 @pytest.mark.parametrize("by_owner", [False, True])
-@pytest.mark.parametrize("seconds", [1, 30])
+@pytest.mark.parametrize("seconds", [1, 30, 90, 250])
 def test_whatever_it_earns_between_the_steps_what_retires_is_left_but_for_a_rest_that_its_owners_take(
     seconds: int, by_owner: bool, local_chain: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

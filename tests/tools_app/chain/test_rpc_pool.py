@@ -131,6 +131,41 @@ def test_a_node_that_failed_twice_rests_and_is_not_asked_first() -> None:
         assert rested.call("eth_blockNumber") == "0x1"
 
 
+def test_an_answer_clears_a_nodes_failures_so_the_next_one_is_the_first_in_a_row() -> None:
+    down = [True]
+
+    def moody(requests: list[dict[str, Any]]) -> Any:
+        return 503 if down[0] else _head(1)(requests)
+
+    with serve(moody) as first, serve(_head(7)) as second:
+        pool = _pool(first.url, second.url, rules=PoolRules(failures=2, rest_ms=60_000))
+        for _ in range(3):
+            down[0] = True
+            assert pool.call("eth_blockNumber") == "0x7"
+            assert pool.health()[0].failures == 1
+            down[0] = False
+            assert pool.call("eth_blockNumber") == "0x1", "a node that failed once is still asked first"
+            health = pool.health()[0]
+            assert (health.failures, health.resting_until_ms, health.last_error) == (0, 0.0, None)
+
+
+def test_a_node_that_rests_and_answers_where_no_other_does_rests_no_longer() -> None:
+    down = [True]
+
+    def moody(requests: list[dict[str, Any]]) -> Any:
+        return 503 if down[0] else _head(1)(requests)
+
+    with serve(moody) as first:
+        pool = _pool(first.url, closed_port_url(), rules=PoolRules(failures=1, rest_ms=60_000))
+        with pytest.raises(RpcUnavailable):
+            pool.call("eth_blockNumber")
+        assert pool.health()[0].resting_until_ms > clock.monotonic_ms()
+        down[0] = False
+        assert pool.call("eth_blockNumber") == "0x1"
+        health = pool.health()[0]
+        assert (health.failures, health.resting_until_ms, health.last_error) == (0, 0.0, None)
+
+
 def test_when_every_node_fails_the_first_failure_is_told_and_how_many_were_tried() -> None:
     elsewhere = answering({"eth_blockNumber": "0x1"}, chain_id=1)
     with serve(elsewhere) as wrong, pytest.raises(RpcWrongChain) as failed:

@@ -57,6 +57,18 @@ def test_what_no_market_buys_is_refused_with_its_amount(chain: World) -> None:
     assert refused.value.data == {"token": desk.token("WETH"), "amount": "100"}
 
 
+@pytest.mark.parametrize("amount", [10**9, 10**11, 3 * 10**11])
+def test_what_a_sale_alone_would_lose_more_of_by_rounding_than_a_cage_allows_is_refused_with_its_amount(
+    amount: int, chain: World
+) -> None:
+    desk = open_desk(chain)
+    desk.do("aave_supply", asset="WETH", amount=str(ETH))
+    with pytest.raises(RetiringUnsold) as refused:
+        withdraw(desk, "WETH", amount=str(amount))
+    assert refused.value.data == {"token": desk.token("WETH"), "amount": str(amount)}
+    assert withdraw(desk, "WETH", amount=str(4 * amount + 10**12)).calls
+
+
 def test_beside_the_base_asset_that_falls_too_nothing_is_sold(chain: World) -> None:
     desk = open_desk(chain)
     desk.do("aave_supply", asset="WETH", amount=str(ETH))

@@ -15,20 +15,24 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from permits_app.execution import replacement
 from permits_app.models import OutboundTransaction
-from permits_app.models.transaction import UNSETTLED, PayloadPurpose, TransactionState
+from permits_app.models.transaction import IN_A_BLOCK, UNSETTLED, PayloadPurpose, TransactionState
 from tools_app.core.errors import GolemError
 
 logger = logging.getLogger(__name__)
 
 S = TransactionState
 _CANCELLED = Q(permit__cancel_asked_at__isnull=False)
-_LOST = Q(purpose=PayloadPurpose.FILL) | Q(state=S.DROPPED)
+_MINED_CALLS = OutboundTransaction.objects.filter(
+    purpose=PayloadPurpose.CALL, state__in=[str(state) for state in IN_A_BLOCK]
+)
 _REVERTED = Q(state=S.REVERTED) | Q(state=S.FINAL, receipt__succeeded=False)
 
 
 def will_never_run(row: OutboundTransaction) -> bool:
-    """Whether the call of this live row lost its nonce: to a stranger's transaction, or to a fill of ours."""
-    return row.purpose == PayloadPurpose.FILL or row.state == S.DROPPED
+    """Whether the call of this live row lost its nonce: to a stranger's transaction, or to a fill of ours. One that was
+    replaced and then mined as it was first sent lost nothing.
+    """
+    return row.purpose == PayloadPurpose.FILL or (row.state == S.DROPPED and _find_mined(row) is None)
 
 
 def may_follow(row: OutboundTransaction, earlier: Sequence[OutboundTransaction]) -> bool:
@@ -46,10 +50,12 @@ def list_unwanted(rows: QuerySet[OutboundTransaction]) -> QuerySet[OutboundTrans
     """Of `rows`, the calls that are not wanted any more and whose nonces are still to be used up: their plan ended
     before them, or was given up.
     """
-    earlier = OutboundTransaction.objects.filter(
-        permit=OuterRef("permit"), is_live=True, call_index__lt=OuterRef("call_index")
-    )
-    is_lost, is_reverted = Exists(earlier.filter(_LOST)), Exists(earlier.filter(_REVERTED))
+    earlier = OutboundTransaction.objects.filter(permit=OuterRef("permit"), call_index__lt=OuterRef("call_index"))
+    # Which payload of a call is mined is not always the one that was sent last.
+    mined = _MINED_CALLS.filter(permit=OuterRef("permit"), call_index=OuterRef("call_index"))
+    lost = Q(purpose=PayloadPurpose.FILL) | (Q(state=S.DROPPED) & ~Exists(mined))
+    is_lost = Exists(earlier.filter(lost, is_live=True))
+    is_reverted = Exists(earlier.filter(_REVERTED, purpose=PayloadPurpose.CALL))
     return rows.filter(
         is_lost | Q(is_reverted, broadcast_count=0) | _CANCELLED,
         purpose=PayloadPurpose.CALL,
@@ -75,5 +81,13 @@ def use_up_rest(rows: QuerySet[OutboundTransaction], *, actor: str, now: datetim
     return done
 
 
+def _find_mined(row: OutboundTransaction) -> OutboundTransaction | None:
+    """The payload of the same call that a block holds."""
+    return _MINED_CALLS.filter(permit=row.permit_id, call_index=row.call_index).first()
+
+
 def _has_reverted(row: OutboundTransaction) -> bool:
+    if row.state == S.DROPPED:
+        mined = _find_mined(row)
+        return mined is not None and _has_reverted(mined)
     return row.state == S.REVERTED or (row.state == S.FINAL and row.receipt.get("succeeded") is False)

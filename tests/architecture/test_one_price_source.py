@@ -31,6 +31,7 @@ VALUES_SOMETHING_ELSE = {
     "permits_app/tools/wallet.py": "gas",
     "permits_app/limits/valuation.py": "what a plan spends, and gas",
     "tools_app/sandbox/host.py": "the price of a token, as a module asks for it",
+    "tools_app/standards/sold_at_once.py": "what a sale must bring to be one",
     "tools_app/protocols/lido/tools/harvest.py": "the least a sale must bring",
     "tools_app/protocols/maker_sky/tools.py": "a protocol's oracle against the feeds",
     "tools_app/protocols/morpho_blue/judging.py": "a protocol's oracle against the feeds",

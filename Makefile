@@ -21,7 +21,7 @@ RESET := $(PYTHON) -I golem_project/embedded/reset.py
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/var/cache/python
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help python setup run demo test test-fast check bench proof audit lock updates clean reset
+.PHONY: help python setup run demo test test-all test-fast check bench proof audit lock updates clean reset
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | while IFS='|' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
@@ -38,7 +38,11 @@ run: setup ## start everything, perform the demo swap, serve until Ctrl-C
 demo: setup ## the main job, headless, on throw-away servers; writes var/demo.json
 	@exec $(SUPERVISOR) demo
 
-test: python ## the test suite (ARGS='-k swap' passes options on, WORKERS=0 runs it in one process)
+test: python ## what changed whole, and a drawn part of the expensive tests (ARGS='-k swap', WORKERS=0 for one process)
+	@$(BOOTSTRAP) --browser
+	@$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --draw $(ARGS)
+
+test-all: python ## every test; when it was green, make test compares with this commit
 	@$(BOOTSTRAP) --browser
 	@$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
     "tests.coding_agent",
+    "tests.drawing.plugin",
     "tests.emptied_database",
     "tests.evm.world",
     "tests.live_golem",

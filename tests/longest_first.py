@@ -1,7 +1,7 @@
 """The files that take longest begin first, so that no process of a run ends with one while the others have none left.
 
 How long they took is kept in `tests/durations.json`, by whole seconds and without the short ones;
-`GOLEM_KEEP_DURATIONS=1 make test` writes it anew. A file that is not in it counts as short.
+`GOLEM_KEEP_DURATIONS=1 make test-all` writes it anew. A file that is not in it counts as short.
 """
 
 from __future__ import annotations

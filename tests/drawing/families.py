@@ -1,0 +1,157 @@
+"""The families of tests of which `make test` runs a part, and what is never drawn.
+
+A family is named here or it runs whole. Two kinds: of most a part is drawn, `one_in`; of those with `inputs` everything
+runs once and is left out while those files are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Final
+
+# What decides about money, about who sees what, and about how the code is built: no draw may leave any of it out.
+ALWAYS: Final = (
+    "tests/admin/*",
+    "tests/architecture/*",
+    "tests/contracts/*",
+    "tests/permits_app/*",
+    "tests/taint/*",
+    "tests/golem_project/pi/*",
+    "tests/golem_project/proof/test_drawing*",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Tests that are expensive together. All of it runs where a file under `whole_when` changed."""
+
+    name: str
+    paths: tuple[str, ...]
+    one_in: int = 1
+    whole_when: tuple[str, ...] = ()
+    always: tuple[str, ...] = ()
+    """Files of it that run whole each time."""
+    is_of_examples: bool = False
+    """Only what is one test with many parameters is drawn."""
+    has_one_of_each_kind: bool = False
+    """One test of each protocol runs each time, whichever the draw says."""
+    inputs: tuple[str, ...] = ()
+    """What its verdict depends on; left out while that is as it was when all of it passed."""
+
+    def holds(self, path: str) -> bool:
+        """Whether the tests of this file may be left out."""
+        return _matches(path, self.paths) and not _matches(path, self.always) and not _matches(path, ALWAYS)
+
+
+FAMILIES: Final = (
+    Family(
+        name="browser",
+        paths=("tests/browser/test_*",),
+        one_in=5,
+        always=("tests/browser/test_owner_journey.py",),
+        whole_when=("golem_project/static/", "templates/"),
+    ),
+    Family(
+        name="catalogue cases",
+        paths=("tests/catalogue/test_cases*.py",),
+        one_in=4,
+        has_one_of_each_kind=True,
+        whole_when=("tools_app/toolkit/", "tools_app/subsystems/lending/"),
+    ),
+    Family(
+        name="catalogue adversaries",
+        paths=(
+            "tests/catalogue/test_adversaries.py",
+            "tests/catalogue/test_a_node_lies_about_health.py",
+            "tests/catalogue/test_at_the_door.py",
+            "tests/catalogue/test_ten_jobs.py",
+            "tests/catalogue/test_the_suite_can_fail.py",
+        ),
+        one_in=4,
+        has_one_of_each_kind=True,
+        whole_when=("tools_app/toolkit/",),
+    ),
+    Family(
+        name="protocols",
+        paths=("tests/tools_app/protocols/*",),
+        one_in=3,
+        whole_when=("tools_app/toolkit/", "tools_app/portfolio/"),
+    ),
+    Family(
+        name="crashes",
+        paths=(
+            "tests/concurrency/test_killed_*",
+            "tests/concurrency/test_hooks_in_chaos.py",
+            "tests/concurrency/test_every_task_twice.py",
+            "tests/golem_project/heartbeat/test_killed_*",
+            "tests/golem_project/stream/test_killed_*",
+        ),
+        one_in=3,
+        whole_when=(
+            "permits_app/actions/",
+            "permits_app/execution/",
+            "permits_app/halts/",
+            "permits_app/tasks.py",
+            "golem_project/heartbeat/",
+            "golem_project/stream/",
+        ),
+    ),
+    Family(
+        name="adversaries' examples",
+        paths=("tests/adversary/*",),
+        one_in=3,
+        is_of_examples=True,
+        whole_when=("permits_app/safety/", "permits_app/limits/"),
+    ),
+    Family(
+        name="walks and what proofs prove",
+        paths=("tests/golem_project/proof/*", "tests/golem_project/heartbeat/test_*walk*"),
+        one_in=4,
+        whole_when=("tests/proof/", "tests/bench/"),
+    ),
+    Family(
+        name="servers that start",
+        paths=(
+            "tests/golem_project/embedded/*",
+            "tests/golem_project/test_boot.py",
+            "tests/golem_project/test_pooler.py",
+            "tests/golem_project/test_warm_workers.py",
+        ),
+        one_in=3,
+        whole_when=("golem_project/embedded/", "golem_project/settings/", "golem_project/boot.py", "Makefile"),
+    ),
+    Family(
+        name="toolchains",
+        paths=("tests/tools_app/sandbox/test_toolchains.py",),
+        inputs=("tools_app/sandbox/", "tests/tools_app/sandbox/", "docs/how-to/write-a-module.md", "packages.lock"),
+    ),
+    Family(
+        name="Solidity compiled anew",
+        paths=("tests/golem_project/world/test_solidity.py",),
+        inputs=("contracts/", "golem_project/embedded/world/", "tests/golem_project/world/test_solidity.py"),
+    ),
+    Family(
+        name="clients",
+        paths=("tests/clients/*",),
+        inputs=(
+            "clients/",
+            "tests/clients/",
+            "golem_project/pi/",
+            "golem_project/front/",
+            "docs/how-to/",
+            "packages.lock",
+        ),
+    ),
+)
+
+
+@cache
+def find_family(path: str) -> Family | None:
+    """The family of a test file, None for what always runs."""
+    return next((family for family in FAMILIES if family.holds(path)), None)
+
+
+def _matches(path: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(path, pattern) for pattern in patterns)

@@ -26,6 +26,14 @@ def prepare(arguments: argparse.Namespace) -> None:
 
             prepare_world()
     fetch_token_list()
+    # Imported here: most of it is for building, and mostly there is nothing to compile.
+    from golem_project.embedded.world.protocols import compile_all
+
+    try:
+        compile_all()
+    except EmbeddedError as error:
+        # The world stands without them: whoever builds a protocol compiles it then.
+        say_to_stderr(f"not compiled now: {error}")
 
 
 def addresses(arguments: argparse.Namespace) -> None:

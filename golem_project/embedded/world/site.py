@@ -18,7 +18,6 @@ from eth_utils.crypto import keccak
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.world.accounts import CHAIN_ID, derive_account
-from golem_project.embedded.world.compiled import compile_sources
 from golem_project.embedded.world.fund import find_owner, mint, token_addresses
 from golem_project.embedded.world.rpc import JsonRpc, RpcError, call_data, checksum, encode_arguments
 from golem_project.embedded.world.solidity import load_contract
@@ -26,7 +25,7 @@ from golem_project.embedded.world.solidity import load_contract
 if TYPE_CHECKING:
     from eth_account.signers.local import LocalAccount
 
-    from golem_project.embedded.npm import Package, Say
+    from golem_project.embedded.npm import Say
     from golem_project.embedded.world.protocols import Fetched
 
 WEI_EACH = 1_000_000 * 10**18
@@ -143,13 +142,6 @@ class Site:
     def create_ours(self, contract: str, types: str = "()", *arguments: object) -> str:
         """Create one of `contracts/src`."""
         return self.create(load_contract(contract).bytecode, types, *arguments, what=contract)
-
-    def compile(
-        self, compiler: str, sources: Mapping[str, str], settings: Mapping[str, Any]
-    ) -> dict[str, dict[str, Any]]:
-        """Contract name -> artefact, by the compiler under that key of the protocol's lock. Raises EmbeddedError."""
-        package: Package = self.fetched.packages[compiler]
-        return compile_sources(package, sources, settings, say=self.say)
 
     def transact(
         self,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.npm import Package, Say, fetch_packages, load_lock, say_to_stderr
+from golem_project.embedded.npm import CACHE_DIR, Package, Say, fetch_packages, load_lock, say_to_stderr
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.process import hold_lock
 from golem_project.embedded.world import saved
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent
 DEPLOYMENTS_FILE = CHECKOUT / "tools_app" / "chain" / "deployments" / "31337.json"
 LOCK_WAIT_SECONDS = 900
+COMPILED_DIR = CACHE_DIR.parent / "compiled"
 # No contract runs from here: the first byte is the invalid instruction, the rest is text.
 NOTE_HEAD = "fe"
 
@@ -40,13 +41,15 @@ class ProtocolWorld:
 
     `deploy` builds it and returns its contracts by key, which are the protocol's own constants for the local chain.
     `needs` are keys of others that must be there before. `version_of` is the key of the protocol that this is another
-    version of: it is built when it is named, for tests, and never with all of them.
+    version of: it is built when it is named, for tests, and never with all of them. `compiles` compiles its authors'
+    sources, where it comes as those; set-up asks for it, so that no test waits for a compiler.
     """
 
     key: str
     deploy: Callable[[Site], Mapping[str, str]]
     needs: tuple[str, ...] = ()
     version_of: str = ""
+    compiles: Callable[[Fetched], object] | None = None
 
     @property
     def lock_file(self) -> Path:
@@ -106,6 +109,29 @@ def find_protocol_worlds() -> dict[str, ProtocolWorld]:
             raise EmbeddedError(f"{module.name}.py calls itself {world.key!r}. Fix: one name.")
         found[world.key] = world
     return found
+
+
+def compile_all(*, say: Say = say_to_stderr) -> None:
+    """Compile what protocols come as, unless the same was compiled here. Raises EmbeddedError.
+
+    A stamp says so, because asking the protocols themselves takes a second of imports at every start.
+    """
+    stamp, wanted = COMPILED_DIR / "protocols.stamp", _hash_folder()
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    for world in find_protocol_worlds().values():
+        if world.compiles is not None:
+            world.compiles(world.fetch(say=say))
+    COMPILED_DIR.mkdir(parents=True, exist_ok=True)
+    stamp.write_text(wanted)
+
+
+def _hash_folder() -> str:
+    """A digest of all modules and lock files of protocols."""
+    digest = hashlib.sha256()
+    for path in sorted([*FOLDER.glob("*.py"), *FOLDER.glob("*.json")]):
+        digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def list_plain(worlds: Mapping[str, ProtocolWorld]) -> list[str]:

@@ -153,4 +153,4 @@ def deploy(site: Site) -> dict[str, str]:
     return contracts
 
 
-WORLD = ProtocolWorld("aave_v3_6", deploy, version_of="aave_v3")
+WORLD = ProtocolWorld("aave_v3_6", deploy, version_of="aave_v3", compiles=compile_contracts)

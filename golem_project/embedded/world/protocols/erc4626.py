@@ -42,4 +42,4 @@ def deploy(site: Site) -> dict[str, str]:
     return {"vault": vault}
 
 
-WORLD = ProtocolWorld("erc4626", deploy)
+WORLD = ProtocolWorld("erc4626", deploy, compiles=compile_vault)

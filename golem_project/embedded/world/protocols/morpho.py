@@ -74,4 +74,4 @@ def open_market(site: Site, morpho: str, market: tuple[str, str, str, str, int],
     site.transact(morpho, BORROW, market, borrowed, 0, borrower.address, borrower.address, sender=borrower)
 
 
-WORLD = ProtocolWorld("morpho", deploy)
+WORLD = ProtocolWorld("morpho", deploy, compiles=compile_contracts)

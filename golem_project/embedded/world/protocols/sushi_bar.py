@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from golem_project.embedded.npm import Say, say_to_stderr
+from golem_project.embedded.world.compiled import compile_sources
 from golem_project.embedded.world.figures import worth
-from golem_project.embedded.world.protocols import ProtocolWorld
+from golem_project.embedded.world.protocols import Fetched, ProtocolWorld
 from golem_project.embedded.world.site import Site
 
 # As its authors compile it.
@@ -16,13 +18,15 @@ ENTERED_USD: Final = 1_000_000
 EARNED_USD: Final = 50_000
 
 
+def compile_contracts(fetched: Fetched, *, say: Say = say_to_stderr) -> dict[str, dict[str, Any]]:
+    """Contract name -> artefact."""
+    sources = {**fetched.sources("sushi"), **fetched.sources("openzeppelin", under="@openzeppelin/contracts/")}
+    return compile_sources(fetched.packages["solc"], sources, SETTINGS, say=say)
+
+
 def deploy(site: Site) -> dict[str, str]:
     """The bar, somebody inside, and something earned."""
-    sources = {
-        **site.fetched.sources("sushi"),
-        **site.fetched.sources("openzeppelin", under="@openzeppelin/contracts/"),
-    }
-    compiled = site.compile("solc", sources, SETTINGS)
+    compiled = compile_contracts(site.fetched, say=site.say)
     token, entered = site.tokens[ASSET], worth(ASSET, ENTERED_USD)
     bar = site.create(compiled["SushiBar"]["bytecode"], "(address)", token, what="the bar")
     guest = site.account("guest")
@@ -33,4 +37,4 @@ def deploy(site: Site) -> dict[str, str]:
     return {"bar": bar}
 
 
-WORLD = ProtocolWorld("sushi_bar", deploy)
+WORLD = ProtocolWorld("sushi_bar", deploy, compiles=compile_contracts)

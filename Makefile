@@ -21,7 +21,7 @@ RESET := $(PYTHON) -I golem_project/embedded/reset.py
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/var/cache/python
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help python setup run demo test test-all test-fast check bench proof audit lock updates clean reset
+.PHONY: help python setup ready run demo test test-all test-fast check bench proof audit lock updates clean reset
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | while IFS='|' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
@@ -29,13 +29,17 @@ help: ## list the commands
 python:
 	@command -v "$(PYTHON)" >/dev/null || { echo "golem: $(PYTHON) is not installed. Fix: apt-get install python3 python3-venv (3.11 or newer)" >&2; exit 1; }
 
-setup: python ## make .venv, install the locked packages, build the local world
+setup: python ## make .venv, install the locked packages, build the local world, compile what the tests need
+	@$(BOOTSTRAP) --protocols
+
+# What the product itself needs, and nothing that only tests do: its first start is no longer for them.
+ready: python
 	@$(BOOTSTRAP)
 
-run: setup ## start everything, perform the demo swap, serve until Ctrl-C
+run: ready ## start everything, perform the demo swap, serve until Ctrl-C
 	@exec $(SUPERVISOR) run
 
-demo: setup ## the main job, headless, on throw-away servers; writes var/demo.json
+demo: ready ## the main job, headless, on throw-away servers; writes var/demo.json
 	@exec $(SUPERVISOR) demo
 
 test: python ## what changed whole, and a drawn part of the expensive tests (ARGS='-k swap', WORKERS=0 for one process)
@@ -47,7 +51,7 @@ test-all: python ## every test; when it was green, make test compares with this 
 	@$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-fast: python ## the tests without chain, browser, commits and processes, for the loop of a day
-	@$(BOOTSTRAP)
+	@$(BOOTSTRAP) --protocols
 	@$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not slow' $(ARGS)
 
 bench: setup ## measure what the project promises; writes var/bench.json (ONLY=id for one, BESIDE=commit for both)

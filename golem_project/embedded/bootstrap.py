@@ -183,10 +183,13 @@ def make_checkout_importable() -> None:
         (folder / "golem-checkout.pth").write_text(f"{CHECKOUT}\n")
 
 
-def prepare_world() -> None:
+def prepare_world(*, with_protocols: bool) -> None:
     """The contracts of the local chain; it has stamps of its own and says what it downloads."""
     run(
-        [str(VENV_PYTHON), "-m", "golem_project.embedded.world", "prepare"],
+        [
+            *(str(VENV_PYTHON), "-m", "golem_project.embedded.world", "prepare"),
+            *(["--protocols"] if with_protocols else []),
+        ],
         "the local world could not be built, see above. Fix: check the connection to registry.npmjs.org, then again.",
     )
 
@@ -267,7 +270,7 @@ def set_up(arguments: argparse.Namespace) -> None:
             STAMP.write_text(stamp)
             say(f"packages installed after {time.monotonic() - begun:.0f} s")
         if not arguments.no_world:
-            prepare_world()
+            prepare_world(with_protocols=arguments.protocols or arguments.browser)
         provide_fences(for_tests=arguments.browser)
         if arguments.browser:
             provide_browser()
@@ -277,6 +280,7 @@ def main() -> int:
     """Set up; a foreseen failure is one line and status 1."""
     parser = argparse.ArgumentParser(prog="bootstrap.py", description="Set up the checkout.")
     parser.add_argument("--browser", action="store_true", help="install Chromium for the browser tests if allowed")
+    parser.add_argument("--protocols", action="store_true", help="compile further protocols, for the tests")
     parser.add_argument("--no-world", action="store_true", help="leave out the local chain's contracts")
     parser.add_argument("--this-python", action="store_true", help="keep to the Python that runs this")
     try:

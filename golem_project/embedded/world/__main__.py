@@ -26,7 +26,13 @@ def prepare(arguments: argparse.Namespace) -> None:
 
             prepare_world()
     fetch_token_list()
-    # Imported here: most of it is for building, and mostly there is nothing to compile.
+    if arguments.protocols:
+        compile_protocols()
+
+
+def compile_protocols() -> None:
+    """Compile what further protocols come as, so that no test waits for it."""
+    # Imported here: who only starts the product needs nothing of it.
     from golem_project.embedded.world.protocols import compile_all
 
     try:
@@ -87,6 +93,7 @@ def main() -> int:
     ):
         command = commands.add_parser(name, help=text)
         command.add_argument("--force", action="store_true", help="build even if the saved world is current")
+        command.add_argument("--protocols", action="store_true", help="compile what further protocols come as, too")
         command.set_defaults(run=run)
     command = commands.add_parser("addresses", help="compare the committed table of addresses with a fresh build")
     choice = command.add_mutually_exclusive_group(required=True)

@@ -52,5 +52,7 @@ def test_the_world_stands_where_a_protocol_cannot_be_compiled(
         raise EmbeddedError("no network")
 
     monkeypatch.setattr(protocols, "compile_all", fail)
-    command.prepare(argparse.Namespace(force=False))
+    command.prepare(argparse.Namespace(force=False, protocols=False))
+    assert capsys.readouterr().err == ""
+    command.prepare(argparse.Namespace(force=False, protocols=True))
     assert "not compiled now: no network" in capsys.readouterr().err

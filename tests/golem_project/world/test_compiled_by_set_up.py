@@ -53,6 +53,6 @@ def test_the_world_stands_where_a_protocol_cannot_be_compiled(
 
     monkeypatch.setattr(protocols, "compile_all", fail)
     command.prepare(argparse.Namespace(force=False, protocols=False))
-    assert capsys.readouterr().err == ""
+    assert "not compiled" not in capsys.readouterr().err
     command.prepare(argparse.Namespace(force=False, protocols=True))
     assert "not compiled now: no network" in capsys.readouterr().err

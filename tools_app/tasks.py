@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from tools_app.core import audit_checkpoints, clock, event_publisher, pulses
+from tools_app.history import cleaning, filling, following, watched
 from tools_app.subsystems.stream import polling
 
 
@@ -30,3 +31,27 @@ def note_pulse_task(*, queue: str) -> None:
 def poll_subscriptions_task() -> int:
     """Serve the golems' subscriptions whose time has come; two of these share the work."""
     return polling.poll_due(now=clock.now())
+
+
+@shared_task(ignore_result=True)
+def follow_history_task() -> int:
+    """Read what is new on every chain of which something is followed; two of these write it once."""
+    return following.follow_all(now=clock.now())
+
+
+@shared_task(ignore_result=True)
+def fill_history_task() -> int:
+    """Read more of the past of what is followed, within the questions a minute that its nodes may be asked."""
+    return filling.fill_all(now=clock.now())
+
+
+@shared_task(ignore_result=True)
+def renew_history_task() -> int:
+    """Follow what golems watch or hold now."""
+    return watched.renew_all(now=clock.now())
+
+
+@shared_task(ignore_result=True)
+def clean_history_task() -> int:
+    """Let go of logs, bars and contracts whose time is over."""
+    return cleaning.clean(now=clock.now())

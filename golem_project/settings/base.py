@@ -15,6 +15,7 @@ from golem_project.settings.environment import BASE_DIR, VAR_DIR, read_flag, rea
 from golem_project.settings.front import *  # noqa: F403
 from golem_project.settings.golems import *  # noqa: F403
 from golem_project.settings.heartbeat import *  # noqa: F403
+from golem_project.settings.history import *  # noqa: F403
 from golem_project.settings.logging import *  # noqa: F403
 from golem_project.settings.logins import *  # noqa: F403
 from golem_project.settings.memory import *  # noqa: F403

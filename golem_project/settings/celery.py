@@ -23,6 +23,7 @@ CELERY_TASK_ROUTES: dict[str, Any] = {
     "permits_app.tasks.commit_*": {"queue": "commit"},
     "permits_app.tasks.*": {"queue": "heartbeat"},
     "tools_app.tasks.poll_subscriptions_task": {"queue": "stream"},
+    "tools_app.tasks.*_history_task": {"queue": "stream"},
     "tools_app.tasks.*": {"queue": "heartbeat"},
     "golem_project.heartbeat.tasks.*": {"queue": "heartbeat"},
     # What waits for a receiver's server, each kind on a queue of its own.
@@ -113,6 +114,22 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "schedule": 1.0,
         "options": {"expires": 3},
     },
+    "follow-history": {
+        "task": "tools_app.tasks.follow_history_task",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
+    "fill-history": {
+        "task": "tools_app.tasks.fill_history_task",
+        "schedule": 15.0,
+        "options": {"expires": 15},
+    },
+    "renew-history": {
+        "task": "tools_app.tasks.renew_history_task",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
+    "clean-history": {"task": "tools_app.tasks.clean_history_task", "schedule": 3_600.0},
     "spread-webhooks": {
         "task": "golem_project.stream.tasks.spread_webhooks_task",
         "schedule": 2.0,

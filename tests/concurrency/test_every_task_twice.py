@@ -64,6 +64,9 @@ from tools_app import tasks as tools_tasks
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
 from tools_app.core.models import AuditCheckpoint, AuditEntry, OutboxEvent
+from tools_app.models import ChainLog, FollowedChain, LogGap, LogSource, LogWish, PriceBar
+from tools_app.models.subscription import SubscriptionKind
+from tools_app.subsystems.stream.subscriptions import open_subscription
 
 Prepared = tuple[Callable[[], Any], Callable[[], None]]
 
@@ -430,6 +433,70 @@ def pulse_task(golem: LiveGolem) -> Prepared:
     return run, check
 
 
+def _follow_a_pool(golem: LiveGolem) -> LogSource:
+    """A pool the golem's subscription has followed, with one swap that is still to be read."""
+    pool = golem.world.pool("v3", "USDC", "WETH", 500).address
+    open_subscription(
+        golem_id=golem.golem.pk,
+        kind=SubscriptionKind.POOL_STATE,
+        chain_ids=(31337,),
+        params={"pool_address": pool},
+        interval_ms=15_000,
+        now=clock.now(),
+    )
+    tools_tasks.renew_history_task.run()
+    golem.commit(golem.preview()["permit_id"])
+    golem.world.rpc.call("anvil_mine", "0x2")
+    return LogSource.objects.get(address=pool)
+
+
+def _count_kept(source: LogSource) -> tuple[int, int]:
+    return ChainLog.objects.filter(source_id=source.pk).count(), LogSource.objects.get(pk=source.pk).logs
+
+
+def follow_history_task(golem: LiveGolem) -> Prepared:
+    source = _follow_a_pool(golem)
+    begun = FollowedChain.objects.get().next_block
+
+    def check() -> None:
+        assert FollowedChain.objects.get().next_block > begun
+        kept, counted = _count_kept(source)
+        assert kept == counted
+
+    return tools_tasks.follow_history_task.run, check
+
+
+def fill_history_task(golem: LiveGolem) -> Prepared:
+    source = _follow_a_pool(golem)
+
+    def check() -> None:
+        kept, counted = _count_kept(source)
+        assert kept == counted > 0
+        assert PriceBar.objects.filter(source=source).exists()
+
+    return tools_tasks.fill_history_task.run, check
+
+
+def renew_history_task(golem: LiveGolem) -> Prepared:
+    _follow_a_pool(golem)
+
+    def check() -> None:
+        assert LogSource.objects.count() == LogWish.objects.count() == LogGap.objects.count() == 1
+
+    return tools_tasks.renew_history_task.run, check
+
+
+def clean_history_task(golem: LiveGolem) -> Prepared:
+    _follow_a_pool(golem)
+    LogWish.objects.update(renewed_at=clock.now() - timedelta(days=30))
+
+    def check() -> None:
+        assert not LogSource.objects.exists()
+        assert FollowedChain.objects.count() == 1
+
+    return tools_tasks.clean_history_task.run, check
+
+
 ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "golem_project.chat.tasks.answer_turn_task": answer_task,
     "golem_project.people.tasks.stop_accounts_task": stop_accounts_task,
@@ -449,6 +516,10 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "tools_app.tasks.sign_audit_checkpoints_task": checkpoint_task,
     "tools_app.tasks.publish_events_task": publish_task,
     "tools_app.tasks.poll_subscriptions_task": unchanged_task(tools_tasks.poll_subscriptions_task),
+    "tools_app.tasks.follow_history_task": follow_history_task,
+    "tools_app.tasks.fill_history_task": fill_history_task,
+    "tools_app.tasks.renew_history_task": renew_history_task,
+    "tools_app.tasks.clean_history_task": clean_history_task,
     "memory_app.tasks.store_episode_task": store_episode_task,
     "memory_app.tasks.query_grimoire_task": query_grimoire_task,
     "memory_app.tasks.embed_episodes_task": unchanged_task(memory_tasks.embed_episodes_task),

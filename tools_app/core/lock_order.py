@@ -71,6 +71,8 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     ("permits_app_standingallowance",),
     ("permits_app_pendingrequest",),
     ("permits_app_announcement",),
+    # The history of a chain: whoever writes any of it holds the chain's place.
+    ("tools_app_followedchain",),
     # The log of all golems. Placing an event is a statement of its own and holds nothing else.
     ("tools_app_outboxevent",),
     ("tools_app_eventhead",),

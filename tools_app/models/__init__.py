@@ -12,6 +12,15 @@ from tools_app.core.models import (
     RepeatedTransaction,
 )
 from tools_app.models.frozen_registry import FrozenRegistry
+from tools_app.models.history import (
+    ChainLog,
+    FollowedChain,
+    LogGap,
+    LogSource,
+    LogWish,
+    PriceBar,
+    SeenBlock,
+)
 from tools_app.models.known_position import KnownPosition
 from tools_app.models.position_search import PositionSearch
 from tools_app.models.saved_filter import SavedFilter
@@ -26,14 +35,21 @@ __all__ = [
     "AuditCheckpoint",
     "AuditEntry",
     "AuditHead",
+    "ChainLog",
     "EventHead",
     "EventSequence",
+    "FollowedChain",
     "FrozenRegistry",
     "KnownPosition",
+    "LogGap",
+    "LogSource",
+    "LogWish",
     "OutboxEvent",
     "PositionSearch",
+    "PriceBar",
     "RepeatedTransaction",
     "SavedFilter",
+    "SeenBlock",
     "ShareMark",
     "SpeculationRecord",
     "StreamSubscription",

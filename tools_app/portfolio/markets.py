@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import ChainNotSupported
 from tools_app.core.ratio import Ratio
+from tools_app.portfolio.kept_days import read_kept_days
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, MarketRead
 from tools_app.toolkit.markets import (
@@ -100,12 +101,23 @@ class ChainMarkets:
         return {at: held for markets, own in self._grouped(pools) for at, held in markets.depth(reader, own).items()}
 
     def days(self, reader: ChainReader, pools: Sequence[Pool]) -> dict[str, PoolDay]:
-        """The last 24 hours of each."""
-        return {at: day for markets, own in self._grouped(pools) for at, day in markets.days(reader, own).items()}
+        """The last 24 hours of each; those that are followed are read from what is kept."""
+        kept = read_kept_days(reader, [(self.of_pool(pool), pool) for pool in pools])
+        others = [pool for pool in pools if pool.address not in kept]
+        told = {at: day for markets, own in self._grouped(others) for at, day in markets.days(reader, own).items()}
+        return {address: each.day for address, each in kept.items()} | told
 
     def price_a_day_ago(self, reader: ChainReader, pool: Pool) -> tuple[Ratio | None, str | None]:
         """Token1 per token0 then, or the reason."""
+        kept = read_kept_days(reader, [(self.of_pool(pool), pool)]).get(pool.address)
+        if kept is not None:
+            return kept.before, None
         return self.of_pool(pool).price_a_day_ago(reader, pool)
+
+    def preload_day(self, reader: ChainReader, pool: Pool) -> None:
+        """Ask the node for what the two above look at, in one round trip, unless it is kept. Raises the node errors."""
+        if pool.address not in read_kept_days(reader, [(self.of_pool(pool), pool)]):
+            self.of_pool(pool).preload_day(reader, pool)
 
     def created(self, reader: ChainReader, *, from_block: int, to_block: int) -> list[CreatedPool]:
         """Pools made in a range of blocks, oldest first."""

@@ -47,6 +47,11 @@ MINT: Final = "function mint(uint256 shares, address receiver) returns (uint256 
 WITHDRAW: Final = "function withdraw(uint256 assets, address receiver, address owner) returns (uint256 shares)"
 REDEEM: Final = "function redeem(uint256 shares, address receiver, address owner) returns (uint256 assets)"
 TRANSFER_EVENT: Final = erc20.TRANSFER_EVENT
+DEPOSIT_EVENT: Final = "event Deposit(address indexed sender, address indexed owner, uint256 assets, uint256 shares)"
+WITHDRAW_EVENT: Final = (
+    "event Withdraw(address indexed sender, address indexed receiver, address indexed owner, uint256 assets,"
+    " uint256 shares)"
+)
 
 KIND: Final = "vault"
 MOST_LOSS_BPS: Final = 10

@@ -139,6 +139,18 @@ class PoolEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class TradeRead:
+    """What one log says of a pool: the price after it, token1 per token0 in base units, and what a trader paid in.
+
+    None where it says nothing of it.
+    """
+
+    price: Ratio | None = None
+    in0: int | None = None
+    in1: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class InitialisedTick:
     """A tick at which positions begin or end: `net` is added when the price rises through it, `gross` their sum."""
 
@@ -237,6 +249,13 @@ class Markets(Protocol):
     @property
     def swap_topics(self) -> tuple[str, ...]:
         """Topic 0 of what its pools say of a swap."""
+
+    @property
+    def history_topics(self) -> tuple[str, ...]:
+        """Topic 0 of what its pools say of prices and trades, which is all that is kept of them."""
+
+    def read_trade(self, log: LogEntry) -> TradeRead | None:
+        """What a log says of price and trade; None for one that is of none of its pools."""
 
     def describe(self, pool: Pool) -> str:
         """For people: the name of the market and its version."""

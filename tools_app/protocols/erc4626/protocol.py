@@ -5,7 +5,7 @@ from __future__ import annotations
 from tools_app.protocols.erc4626.addresses import ENTRY, NAME, deployments, find_vault
 from tools_app.protocols.erc4626.effects import VaultEffects
 from tools_app.protocols.erc4626.positions import VaultExits, VaultPositions
-from tools_app.standards.erc4626 import TO_ASSETS
+from tools_app.standards.erc4626 import DEPOSIT_EVENT, TO_ASSETS, WITHDRAW_EVENT
 from tools_app.standards.share_valuer import describe_share_valuer
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef
 
@@ -37,9 +37,5 @@ PROTOCOL = ProtocolDef(
     exits=VaultExits(),
     leaving=(LeavingCall(ENTRY, _REDEEM, own=((1,), (2,))),),
     effects=VaultEffects(),
-    events=(
-        "event Deposit(address indexed sender, address indexed owner, uint256 assets, uint256 shares)",
-        "event Withdraw(address indexed sender, address indexed receiver, address indexed owner, uint256 assets,"
-        " uint256 shares)",
-    ),
+    events=(DEPOSIT_EVENT, WITHDRAW_EVENT),
 )

@@ -16,7 +16,7 @@ from tools_app.protocols.uniswap.addresses import NAME, Deployment
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.standards.concentrated import ratio_of_sqrt_price
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.markets import CreatedPool, Pool, PoolDay
+from tools_app.toolkit.markets import CreatedPool, Pool, PoolDay, TradeRead
 from tools_app.toolkit.views import LogEntry, LogQuery
 
 DAY_SECONDS = 86_400
@@ -147,23 +147,30 @@ def _all_missing(pools: Sequence[Pool], reason: str) -> dict[str, PoolDay]:
     return {pool.address: PoolDay(reason=reason) for pool in pools}
 
 
-def _count(running: _Running, log: LogEntry) -> None:
+def read_trade(log: LogEntry) -> TradeRead | None:
+    """What a log of a pool says: price and amounts of a V3 swap, amounts of a V2 swap, the price of its reserves."""
     v3 = decode_log(SWAP_V3, log)
     if v3 is not None:
-        running.in0 += max(0, v3["amount0"])
-        running.in1 += max(0, v3["amount1"])
-        running.swaps += 1
-        running.prices.append(ratio_of_sqrt_price(v3["sqrtPriceX96"]))
-        return
+        if not v3["sqrtPriceX96"]:
+            return None
+        return TradeRead(ratio_of_sqrt_price(v3["sqrtPriceX96"]), max(0, v3["amount0"]), max(0, v3["amount1"]))
     v2 = decode_log(SWAP_V2, log)
     if v2 is not None:
-        running.in0 += v2["amount0In"]
-        running.in1 += v2["amount1In"]
-        running.swaps += 1
+        return TradeRead(None, v2["amount0In"], v2["amount1In"])
+    price = _price_in(log)
+    return TradeRead(price) if price is not None else None
+
+
+def _count(running: _Running, log: LogEntry) -> None:
+    found = read_trade(log)
+    if found is None:
         return
-    sync = decode_log(SYNC_V2, log)
-    if sync is not None and sync["reserve0"] > 0:
-        running.prices.append(Ratio(sync["reserve1"], sync["reserve0"]))
+    if found.price is not None:
+        running.prices.append(found.price)
+    if found.in0 is not None and found.in1 is not None:
+        running.in0 += found.in0
+        running.in1 += found.in1
+        running.swaps += 1
 
 
 def _price_in(log: LogEntry) -> Ratio | None:

@@ -18,7 +18,16 @@ from tools_app.protocols.uniswap.v3 import positions as v3
 from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing, read_ticks
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.effects import Effects, MarketRead
-from tools_app.toolkit.markets import CreatedPool, InitialisedTick, Pool, PoolDay, PoolEvent, PricePoint, RangePosition
+from tools_app.toolkit.markets import (
+    CreatedPool,
+    InitialisedTick,
+    Pool,
+    PoolDay,
+    PoolEvent,
+    PricePoint,
+    RangePosition,
+    TradeRead,
+)
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import LogEntry
 
@@ -104,6 +113,7 @@ class UniswapMarkets:
     chains = CHAINS
     ranges = UniswapRanges()
     swap_topics = (event_topic(SWAP_V3), event_topic(SWAP_V2))
+    history_topics = tuple(event_topic(each) for each in (SWAP_V3, SWAP_V2, SYNC_V2, history.INITIALIZE_V3))
 
     def describe(self, pool: Pool) -> str:
         """`Uniswap V3`."""
@@ -197,6 +207,10 @@ class UniswapMarkets:
             (each, _pool_of(each, answer.values[0]) if answer.ok and answer.values[0] != ZERO_ADDRESS else None)
             for each, answer in zip(wanted, answers, strict=True)
         ]
+
+    def read_trade(self, log: LogEntry) -> TradeRead | None:
+        """Of V3 swaps and beginnings, of V2 swaps and reserves."""
+        return history.read_trade(log)
 
     def price_points(self, reader: ChainReader, pool: Pool, *, from_block: int) -> tuple[PricePoint, ...]:
         """From swaps of V3 and reserves of V2."""

@@ -83,7 +83,7 @@ def data_get_token_price(
     if pool is not None:
         with suppress(GolemError):
             # Whatever the node cannot tell is told by the reads themselves, with its reason.
-            markets.of_pool(pool).preload_day(reader, pool)
+            markets.preload_day(reader, pool)
     change, change_reason = _change(reader, valuer, pool, hub, markets.asset(meta))
     volume, volume_reason = None, "the price comes from the feed, not from a pool"
     if pool is not None:

@@ -24,6 +24,8 @@ from tools_app.portfolio.holdings import measure_holdings
 from tools_app.protocols.uniswap.history import SWAP_V3
 from tools_app.subsystems.data import pool_tools, position_tools
 
+pytestmark = pytest.mark.django_db
+
 ETH = 10**18
 
 

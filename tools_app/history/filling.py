@@ -1,0 +1,127 @@
+"""Fills gaps backward, the newest block first, within the questions a minute that a chain's nodes may be asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from tools_app.chain.networks import Network, configured_networks
+from tools_app.core.clock import Deadline
+from tools_app.core.errors import GolemError
+from tools_app.core.whole import whole
+from tools_app.history import bars, places, storage
+from tools_app.history.checked_logs import Stretch, read_stretch
+from tools_app.models.history import LogGap
+
+_BUDGET_MS: Final = 20_000
+_BESIDES_HEADERS: Final = 8
+"""Questions of a stretch beside its headers: the logs, and looks at blocks whose bloom leaves a doubt."""
+TOO_OLD: Final = "what lies before is older than is kept"
+TOO_MANY: Final = "as many logs are kept of this contract as may be"
+
+
+def fill_all(*, now: datetime) -> int:
+    """Fill gaps of every chain; how many blocks were read."""
+    return sum(fill(network, now=now) for network in configured_networks())
+
+
+def fill(network: Network, *, now: datetime) -> int:
+    """Fill gaps of one chain until its minute is spent; how many blocks were read. A failure waits."""
+    deadline = Deadline.after_ms(_BUDGET_MS)
+    read = 0
+    try:
+        while not deadline.is_over:
+            step = _fill_step(network, deadline, now)
+            if not step:
+                break
+            read += step
+    except GolemError as error:
+        places.note_failure(network.chain_id, error)
+    return read
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Gaps of several contracts that end with the same block, and the part of them that is read now."""
+
+    gaps: tuple[LogGap, ...]
+    first: int
+    last: int
+
+
+def _fill_step(network: Network, deadline: Deadline, now: datetime) -> int:
+    newest = _open_gaps(network.chain_id).order_by("-to_block").first()
+    if newest is None:
+        return 0
+    wanted = settings.GOLEM_HISTORY_BLOCKS_PER_READ + _BESIDES_HEADERS
+    granted = places.take_questions(network.chain_id, wanted, now=now)
+    blocks = granted - _BESIDES_HEADERS
+    if blocks <= 0:
+        return 0
+    gaps = tuple(_open_gaps(network.chain_id).filter(to_block=newest.to_block, until_hash=newest.until_hash))
+    if not gaps:
+        return 0  # Another filled it in this moment.
+    first = max(newest.to_block - blocks + 1, *(gap.from_block for gap in gaps))
+    piece = _Piece(gaps, first, newest.to_block)
+    sources = {gap.source.address: gap.source for gap in gaps}
+    topics = {address: frozenset(source.topics) for address, source in sources.items()}
+    stretch = read_stretch(
+        network, topics, first=piece.first, last=piece.last, last_hash=newest.until_hash, deadline=deadline
+    )
+    places.note_lie(network.chain_id, stretch.lie, now=now)
+    rows = [storage.read_new(sources[log.address], log, stretch.time_of(log.block_number)) for log in stretch.logs]
+    storage.make_months(row.time for row in rows)
+    return len(stretch.headers) if _write(network.chain_id, piece, stretch, rows) else 0
+
+
+def _open_gaps(chain_id: int) -> QuerySet[LogGap]:
+    return LogGap.objects.filter(source__chain_id=chain_id, closed_because="").select_related("source")
+
+
+@whole
+def _write(chain_id: int, piece: _Piece, stretch: Stretch, rows: Sequence[storage.NewLog]) -> bool:
+    """Write a piece whose gaps are as they were; what another filled, cut or gave up meanwhile is left alone."""
+    with transaction.atomic():
+        if places.lock_place(chain_id) is None:
+            return False
+        keys = [gap.pk for gap in piece.gaps]
+        same = LogGap.objects.filter(
+            pk__in=keys,
+            to_block=piece.last,
+            until_hash=piece.gaps[0].until_hash,
+            from_block__lte=piece.first,
+            closed_because="",
+        )
+        still = {gap.source_id: gap for gap in same.select_related("source")}
+        fresh = [each for each in rows if each.source_id in still]
+        storage.copy_logs(fresh)
+        bars.fold({(each.source_id, bars.hour_of(each.time)) for each in fresh})
+        counts = Counter(each.source_id for each in fresh)
+        places.add_logs(counts)
+        for gap in still.values():
+            _shorten(gap, piece, stretch, gap.source.logs + counts[gap.source_id])
+    return bool(still)
+
+
+def _shorten(gap: LogGap, piece: _Piece, stretch: Stretch, logs: int) -> None:
+    if piece.first <= gap.from_block or stretch.before is None:
+        gap.delete()
+        return
+    closed = ""
+    if stretch.before.time < gap.source.kept_from:
+        closed = TOO_OLD
+    elif logs >= settings.GOLEM_HISTORY_MOST_LOGS_PER_CONTRACT:
+        closed = TOO_MANY
+    LogGap.objects.filter(pk=gap.pk).update(
+        to_block=piece.first - 1,
+        until_time=stretch.before.time,
+        until_hash=stretch.before.hash,
+        closed_because=closed,
+    )

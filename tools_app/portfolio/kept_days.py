@@ -1,0 +1,73 @@
+"""The last 24 hours of pools that are followed: out of the index, with the few blocks since from the node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from tools_app.core.errors import GolemError
+from tools_app.core.ratio import Ratio
+from tools_app.history.meanings import list_topics
+from tools_app.history.reading import find_kept, read_since
+from tools_app.models.history import SourceKind
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.markets import Markets, Pool, PoolDay, TradeRead
+from tools_app.toolkit.views import LogEntry
+
+DAY_SECONDS: Final = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPoolDay:
+    """24 hours of a pool up to the reader's block, and token1 per token0 before them."""
+
+    day: PoolDay
+    before: Ratio
+
+
+def read_kept_days(reader: ChainReader, pools: Sequence[tuple[Markets, Pool]]) -> dict[str, KeptPoolDay]:
+    """Those of these pools of which all 24 hours are kept, by address; the others are asked of the node as ever."""
+    kept = find_kept(reader.chain_id, [pool.address for _, pool in pools])
+    if not kept:
+        return {}
+    since = datetime.fromtimestamp(reader.block.timestamp - DAY_SECONDS, UTC)
+    days = {
+        address: day
+        for address, each in kept.items()
+        if (day := read_since(each, since, until_block=reader.block.number)) is not None
+    }
+    if not days:
+        return {}
+    try:
+        tip = reader.logs(
+            address=sorted(days),
+            topics=[tuple(list_topics(reader.chain_id, SourceKind.POOL))],
+            from_block=min(kept[address].next_block for address in days),
+            to_block=reader.block.number,
+        )
+    except GolemError:
+        # Whoever asks the node for all of it says why it does not answer.
+        return {}
+    found = {}
+    for markets, pool in pools:
+        day = days.get(pool.address)
+        if day is None:
+            continue
+        fresh = _read_trades(markets, [log for log in tip if log.address == pool.address])
+        trades = [each for each in fresh if each.in0 is not None and each.in1 is not None]
+        found[pool.address] = KeptPoolDay(
+            day=PoolDay(
+                in0=day.in0 + sum(each.in0 or 0 for each in trades),
+                in1=day.in1 + sum(each.in1 or 0 for each in trades),
+                swaps=day.trades + len(trades),
+                prices=(*day.prices, *(each.price for each in fresh if each.price is not None)),
+            ),
+            before=day.before,
+        )
+    return found
+
+
+def _read_trades(markets: Markets, logs: Sequence[LogEntry]) -> list[TradeRead]:
+    return [found for log in logs if (found := markets.read_trade(log)) is not None]

@@ -93,8 +93,8 @@ class Reports:
 
 @dataclass(frozen=True, slots=True)
 class Staking:
-    """The pool, what it takes and whether its queue takes requests. Of an account its shares, its wstETH and what
-    others may take of it.
+    """The pool, what it takes and whether its queue takes requests. Of an account its shares, its wstETH and what others
+    may take of it.
     """
 
     pool: Pool

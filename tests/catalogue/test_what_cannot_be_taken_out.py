@@ -21,8 +21,6 @@ from tests.catalogue.door import Door
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.proof.caged.engines import make_account
 from tests.tools_app.factories import call_tool, make_context
-from tests.tools_app.protocols.lido.staking import as_admin as as_admin_of_lido
-from tests.tools_app.protocols.rocketpool.test_staking import drain
 from tools_app.chain.abi import checksum
 from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
@@ -30,7 +28,6 @@ from tools_app.protocols.aave_v3.addresses import deployments as aave
 from tools_app.protocols.maker_sky.addresses import deployments as maker
 from tools_app.protocols.morpho_blue.judging import check_used
 from tools_app.protocols.morpho_blue.market import Market
-from tools_app.protocols.rocketpool.addresses import deployments as rocketpool
 from tools_app.standards.erc4626 import Vault, VaultFamily
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.lending import LendingMarket, MarketClosed
@@ -204,45 +201,6 @@ def test_a_maker_that_was_shut_down_is_told_and_entered_no_more(door: Door) -> N
     for case in ("maker_open_vault", "maker_deposit_collateral", "maker_generate_dai"):
         refused = door.preview(case)
         assert (refused["code"], refused["reason"]) == ("MARKET_CLOSED", "closed"), refused
-
-
-@pytest.mark.protocols("lido")
-def test_a_queue_that_is_paused_is_told_and_no_more_ether_goes_in(door: Door) -> None:
-    door.do("lido_stake")
-    golem, world = door.stage.live.golem, door.stage.world
-    turn_on(golem, is_live=False)
-    as_admin_of_lido(world, "queue", "pauseFor(bool)", True)
-    staked = [each for each in door.stage.positions() if each.ref.protocol == "lido"]
-    # The stake, and what wrapping left of stETH.
-    assert {(each.locked[0].reason, each.locked[0].raw == each.legs[0].raw) for each in staked} == {("paused", True)}
-    holdings = door.stage.holdings()
-    assert holdings.liquid_micro_usd(int(clock.now().timestamp())) < holdings.nav_micro_usd
-    tick(golem)
-    assert {rule.partition(":")[0] for rule in told(door)} == {"cannot be taken out now"}
-    refused = door.preview("lido_stake")
-    assert (refused["code"], refused["recovery"]) == ("WITHDRAWALS_PAUSED", "WAIT"), refused
-    as_admin_of_lido(world, "queue", "pauseFor(bool)", False)
-    tick(golem)
-    assert told(door)[-1] == "well again"
-
-
-@pytest.mark.protocols("rocketpool")
-def test_a_pool_that_ran_dry_is_told_and_no_more_ether_goes_in(door: Door) -> None:
-    door.do("rocketpool_stake")
-    golem, world = door.stage.live.golem, door.stage.world
-    turn_on(golem, is_live=False)
-    assert position_at(door, "rocketpool").locked == ()
-    drain(world)
-    (locked,) = position_at(door, "rocketpool").locked
-    assert locked.reason == "dry" and locked.raw == position_at(door, "rocketpool").legs[0].raw
-    tick(golem)
-    assert len(told(door)) == 1
-    assert door.preview("rocketpool_stake")["code"] == "DEPOSIT_POOL_DRY"
-    # Others bring a half of it back: so much can leave, and the rest is told still.
-    half = locked.raw // 2
-    world.rpc.call("anvil_setBalance", (rocketpool(31337) or {})["reth"], hex(half))
-    (rest,) = position_at(door, "rocketpool").locked
-    assert abs(rest.raw - (locked.raw - half)) <= locked.raw // 10**6
 
 
 @pytest.mark.parametrize(("redeemable", "fast"), [(100, 0), (40, 63), (0, 105), (None, 105)])

@@ -119,7 +119,6 @@ LOCKED_WORDS: Final = {
     "paused": "paused by its guardians: nothing goes in or out",
     "closed": "shut down for good",
     "frozen": "frozen: it gives out and takes nothing in",
-    "dry": "nothing is behind it now: deposits of others or validators that leave bring some",
 }
 """Why something cannot be taken out now, for people, by the word of `Locked.reason`."""
 
@@ -127,8 +126,7 @@ LOCKED_WORDS: Final = {
 @dataclass(frozen=True, slots=True)
 class Locked:
     """Base units of a token in a position that nobody can take out now, and why: `used` (all of it is lent out),
-    `paused`, `closed` (shut down for good), `dry` (nothing is there to pay it with), or `frozen`, which lets out and
-    takes nothing in. Nobody knows until when.
+    `paused`, `closed` (shut down for good), or `frozen`, which lets out and takes nothing in. Nobody knows until when.
     """
 
     token: str

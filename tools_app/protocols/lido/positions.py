@@ -23,7 +23,6 @@ from tools_app.toolkit.positions import (
     Act,
     ExitStep,
     Leg,
-    Locked,
     Position,
     PositionRef,
     PositionsUnreadable,
@@ -230,7 +229,6 @@ def _stake(chain_id: int, at: Mapping[str, str], key: str, shares: int, pool: Po
         ref=stake_ref(chain_id, key),
         label="wstETH (Lido)" if key == WSTETH else "stETH (Lido)",
         legs=(Leg(NATIVE, ether),),
-        locked=(Locked(NATIVE, ether, "paused"),) if queue.is_paused else (),
         claim_tokens=frozenset({at[key]}),
         facts=facts,
     )

@@ -93,15 +93,12 @@ class Reports:
 
 @dataclass(frozen=True, slots=True)
 class Staking:
-    """The pool, what it takes and whether its queue takes requests. Of an account its shares, its wstETH and what others
-    may take of it.
-    """
+    """The pool and what it takes; of an account its shares, its wstETH and what others may take of it."""
 
     pool: Pool
     oracle: Oracle
     is_paused: bool
     limit: int
-    is_queue_paused: bool
     shares: int
     wrapped: int
     allowance: int = 0
@@ -171,21 +168,16 @@ def read_staking(
     Raises ContractOutputUnexpected, the node's errors.
     """
     head = pool_calls(at)
-    calls = [
-        *head,
-        ReadCall(at["steth"], STAKING_PAUSED),
-        ReadCall(at["steth"], STAKE_LIMIT),
-        ReadCall(at["queue"], QUEUE_PAUSED),
-    ]
+    calls = [*head, ReadCall(at["steth"], STAKING_PAUSED), ReadCall(at["steth"], STAKE_LIMIT)]
     if account is not None:
         calls += [ReadCall(at["steth"], SHARES_OF, (account,)), erc20.balance_call(at["wsteth"], account)]
     if account is not None and allowance is not None:
         calls.append(erc20.allowance_call(allowance[0], account, allowance[1]))
     told = read_all(reader, calls)
     pool, oracle = parse_pool(told[: len(head)])
-    paused, limit, queue_paused, *own = told[len(head) :]
+    paused, limit, *own = told[len(head) :]
     figures = [int(each[0]) for each in own] + [0] * (3 - len(own))
-    return Staking(pool, oracle, bool(paused[0]), int(limit[0]), bool(queue_paused[0]), *figures)
+    return Staking(pool, oracle, bool(paused[0]), int(limit[0]), *figures)
 
 
 def read_queue(reader: ChainReader, at: Mapping[str, str]) -> Queue:

@@ -9,7 +9,7 @@ from typing import Any
 from tools_app.core.units import apply_bps_down, format_units
 from tools_app.protocols.lido import plans
 from tools_app.protocols.lido.addresses import deployment_on
-from tools_app.protocols.lido.errors import StakeLimitReached, StakeTooSmall, StakingPaused, WithdrawalsPaused
+from tools_app.protocols.lido.errors import StakeLimitReached, StakeTooSmall, StakingPaused
 from tools_app.protocols.lido.params import StakedToken
 from tools_app.protocols.lido.positions import STETH, WSTETH
 from tools_app.protocols.lido.reads import Staking, read_staking
@@ -155,8 +155,6 @@ def lido_stake(
     ctx.step("Reading the pool")
     state = read_staking(reader, at, ctx.account, allowance=(at["steth"], at["wsteth"]))
     check_oracle(state.oracle)
-    if state.is_queue_paused:
-        raise WithdrawalsPaused("the queue gives nothing back while it is paused, so nothing more goes in")
     coin = reader.native()
     check_enough(coin, balance=reader.native_balance(ctx.account), needed=amount)
     ctx.step("Building calls")

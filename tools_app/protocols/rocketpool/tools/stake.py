@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from tools_app.chain.abi import encode_call
-from tools_app.core.units import BPS, apply_bps_down, format_units
+from tools_app.core.units import apply_bps_down, format_units
 from tools_app.protocols.rocketpool.addresses import NAME, find_contracts
 from tools_app.protocols.rocketpool.errors import DepositPoolDry, DepositPoolFull, DepositRefused, DepositsDisabled
 from tools_app.protocols.rocketpool.positions import STAKE, stake_ref
@@ -19,7 +19,6 @@ from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import describe_mined, events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
-from tools_app.toolkit.lending import LEAST_FREE_BPS
 from tools_app.toolkit.params import ChainId, RawAmount, SlippageBps
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.positions import PositionChange
@@ -231,12 +230,6 @@ def _check_deposit(network: Network, amount: int) -> None:
         raise DepositPoolFull(
             f"the pool takes at most {format_units(network.most_deposit, 18, 'ETH')} at the moment",
             remaining=str(network.most_deposit),
-        )
-    held = network.rate.ether_of(network.held)
-    if network.collateral * BPS < held * LEAST_FREE_BPS:
-        raise DepositPoolDry(
-            "what the golem has here already cannot be burned now, so nothing more goes in",
-            available=str(network.collateral),
         )
 
 

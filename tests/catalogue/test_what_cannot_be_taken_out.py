@@ -10,11 +10,10 @@ from typing import Any, cast
 
 import pytest
 
-from archetypes_app.models import DecisionCycleRecord
 from golem_project.alerts.topics import tell_event
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.rpc import call_data
-from golem_project.heartbeat.duties.position_monitor import judge_locked, tell_locked
+from golem_project.heartbeat.duties.position_monitor import judge_locked
 from golem_project.heartbeat.duties.run import run_duties
 from permits_app.admin.portfolio_card import read_portfolio_card
 from tests.catalogue.door import Door
@@ -165,28 +164,6 @@ def test_a_reserve_that_is_paused_or_frozen_is_told(door: Door, signature: str, 
     door.stage.world.transact(derive_account("aave_v3 deployer"), configurator, signature, weth, False)
     look(door, minutes=7)
     assert told(door)[-1] == "well again"
-
-
-@pytest.mark.protocols("aave_v3")
-def test_the_tick_that_sees_it_tells_it_and_the_next_one_that_it_is_over(door: Door) -> None:
-    """No duty runs, and all of it lies within the five minutes of one batch."""
-    door.do("aave_supply")
-    golem, world = door.stage.live.golem, door.stage.world
-    turn_on(golem, is_live=False)
-    configurator = (aave(31337) or {})["pool_configurator"]
-    pause, weth = "setReservePause(address,bool)", world.tokens["WETH"].address
-    tick(golem)
-    assert told(door) == []
-    for number, is_paused in enumerate((True, False, True), start=1):
-        world.transact(derive_account("aave_v3 deployer"), configurator, pause, weth, is_paused)
-        tick(golem)
-        tick(golem)
-        assert len(told(door)) == number
-        assert (told(door)[-1] == "well again") is not is_paused
-    # A tick that could not read what is held says nothing of it.
-    seen = DecisionCycleRecord.objects.filter(golem=golem).latest("heartbeat_tick").probes
-    assert not tell_locked(golem, {**seen, "held_elsewhere": [], "debt_usd": None}, clock.now())
-    assert len(told(door)) == 3
 
 
 @pytest.mark.protocols("maker")

@@ -32,12 +32,9 @@ def floor_to_window(now: datetime) -> datetime:
     return now - timedelta(seconds=int(now.timestamp()) % seconds, microseconds=now.microsecond)
 
 
-def tell_alerts(*, golem: Golem, source: str, alerts: Sequence[Alert], now: datetime, at_once: bool = False) -> bool:
-    """Store and emit the window's batch, once; True when this call did. Joins the caller's transaction.
-
-    `at_once` begins a window with `now`: what the caller already knows for news does not wait for the next.
-    """
-    start = now if at_once else floor_to_window(now)
+def tell_alerts(*, golem: Golem, source: str, alerts: Sequence[Alert], now: datetime) -> bool:
+    """Store and emit the window's batch, once; True when this call did. Joins the caller's transaction."""
+    start = floor_to_window(now)
     rows = [alert.as_dict() for alert in alerts]
     _, is_new = AlertBatch.objects.get_or_create(
         golem=golem, window_start=start, source=source, defaults={"alerts": rows, "created_at": now}

@@ -1,9 +1,8 @@
 """position-monitor: positions that left their range or are about to, and what their protocols cannot give now, told
 once each, and once when all is well again.
 
-What cannot be taken out is told by the tick that saw it. All is judged every minute again from what the golem's last
-tick saw; nothing is asked of a chain, nothing is changed. Debts have an alarm of their own (`tripwire`).
-Seed: 000, "Terminal nodes" (position-monitor); facts 1.2.
+Judged every minute from what the golem's last tick saw; nothing is asked of a chain, nothing is changed. Debts have an
+alarm of their own (`tripwire`). Seed: 000, "Terminal nodes" (position-monitor); facts 1.2.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ LOCKED_SOURCE: Final = "locked-positions"
 NEAR_EDGE_BPS: Final = 1_000
 """A position whose price is within a tenth of its width of an edge is about to leave."""
 WELL: Final = "well again"
-IN_RANGE: Final = "every position is in its range"
 FREE: Final = "everything can be taken out"
 _FRESH: Final = timedelta(minutes=10)
 
@@ -76,33 +74,26 @@ def monitor_positions(*, now: datetime, limit: int = 500) -> int:
     looked_at = DecisionCycleRecord.objects.filter(pk__in=newest.values("pk")).select_related("golem").order_by("?")
     told = 0
     for each in looked_at[:limit]:
-        told += _tell(each.golem, each.probes, now)
+        of_range = _tell(each.golem, judge_positions(each.probes), now)
+        of_locked = _tell(each.golem, judge_locked(each.probes), now, source=LOCKED_SOURCE, well=FREE)
+        told += of_range or of_locked
     return told
 
 
-def tell_locked(golem: Golem, probes: Mapping[str, Any], now: datetime) -> bool:
-    """Tell what of a golem's positions cannot be taken out now where that is news; True when this call did. Joins the
-    caller's transaction. A tick that did not read what is held says nothing of it, least of all that all is well.
-    """
-    if probes.get("debt_usd") is None:
-        return False
-    return _tell_news(golem, judge_locked(probes), now, source=LOCKED_SOURCE, well=FREE)
-
-
 @whole
-def _tell(golem: Golem, probes: Mapping[str, Any], now: datetime) -> bool:
+def _tell(
+    golem: Golem,
+    alerts: tuple[Alert, ...],
+    now: datetime,
+    *,
+    source: str = SOURCE,
+    well: str = "every position is in its range",
+) -> bool:
     with transaction.atomic():
-        of_range = _tell_news(golem, judge_positions(probes), now, source=SOURCE, well=IN_RANGE)
-        # A golem that changed nothing within its tick, as one that was updated, is told here.
-        return tell_locked(golem, probes, now) or of_range
-
-
-def _tell_news(golem: Golem, alerts: tuple[Alert, ...], now: datetime, *, source: str, well: str) -> bool:
-    last = AlertBatch.objects.filter(golem=golem, source=source).order_by("-window_start").first()
-    told = {alert["rule"] for alert in last.alerts} - {WELL} if last is not None else set()
-    if told == {alert.rule for alert in alerts}:
-        return False
-    news = alerts or (Alert(WELL, well, "the same"),)
-    # Ranges are left and entered often: a window has one batch of them, and what changes again is told in the next.
-    # What cannot be taken out is told at once.
-    return tell_alerts(golem=golem, source=source, alerts=news, now=now, at_once=source == LOCKED_SOURCE)
+        last = AlertBatch.objects.filter(golem=golem, source=source).order_by("-window_start").first()
+        told = {alert["rule"] for alert in last.alerts} - {WELL} if last is not None else set()
+        if told == {alert.rule for alert in alerts}:
+            return False
+        news = alerts or (Alert(WELL, well, "the same"),)
+        # A window has one batch; what changes again in it is told in the next.
+        return tell_alerts(golem=golem, source=source, alerts=news, now=now)

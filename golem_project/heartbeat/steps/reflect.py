@@ -16,7 +16,6 @@ from golem_project.heartbeat import claims
 from golem_project.heartbeat.backoff import write_waits
 from golem_project.heartbeat.caution import HeldBack
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState, describe_observation
-from golem_project.heartbeat.duties.position_monitor import tell_locked
 from golem_project.heartbeat.mood import MoodSigns, update_mood
 from golem_project.heartbeat.regime import choose_theta
 from golem_project.heartbeat.schedule import NextTick, plan_next_tick
@@ -68,8 +67,6 @@ def _close(
         if not claims.end_tick(begun=state.begun, end=end, record=record, now=now):
             transaction.set_rollback(True)
             return None
-        if has_locked(state) or state.begun.state.get("locked"):
-            tell_locked(state.golem, record.probes, now)
         reinforce_recalled(state, now)
         events = [make_complete_event(state, record=record, end=end, theta_seconds=theta, error=error)]
         if state.is_quiet:
@@ -157,17 +154,9 @@ def remember(state: CycleState, theta: int, now: datetime) -> dict[str, Any]:
         "mood": state.mood_after.as_dict(),
         "waits": write_waits(state.waits, now=now),
         "health": write_debts(state.debts, keep_told(state.told, state.debts)),
-        # What was not read is as it was.
-        "locked": has_locked(state) if seen.whole is not None else bool(before.get("locked")),
         # Kept until a planner was asked and has heard it.
         "unheard": [] if state.deliberations else state.unheard,
     }
-
-
-def has_locked(state: CycleState) -> bool:
-    """Whether a protocol cannot give now, or takes in no more, what is held there."""
-    whole_of = state.observation.whole
-    return whole_of is not None and any(held.position.locked for held in whole_of.positions)
 
 
 def make_record(state: CycleState, now: datetime, error: GolemError | None) -> DecisionCycleRecord:

@@ -4,13 +4,9 @@ round, shown to whoever signs next, and past once an owner took note of it.
 
 from __future__ import annotations
 
-import json
-from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -139,50 +135,6 @@ def test_whatever_comes_to_a_safe_of_several_refuses_is_told_and_named_until_it_
     assert browser.post(safe_page, {"note-safe-reason": "ours"}).status_code == 302
     live.golem.refresh_from_db()
     assert live.preview(amount="400000000")["status"] == "AWAITING_APPROVAL"
-
-
-def test_the_exported_file_and_the_commands_name_what_acts_for_the_safe(shared: SharedSafe, tmp_path: Path) -> None:
-    live = shared.live
-    _, request = shared.propose()
-    thief = str(make_account("a thief").address)
-    shared.act(encode_call(ENABLE_MODULE, thief))
-    browser = Client()
-    live.owner.is_superuser = True
-    live.owner.save()
-    browser.force_login(live.owner)
-    answer = browser.get(reverse("admin:permits_app_changerequest_export", args=[request.pk]))
-    assert any(thief in line for line in answer.json()["safe_now"]["warnings"])
-    file = tmp_path / "change.json"
-    file.write_bytes(answer.content)
-    named = f"WARNING  its owners did not agree to this of the Safe {shared.safe.address}"
-    for said in (verify(file=file), verify(str(request.pk)), verify(file=file, chain=True)):
-        assert named in said and thief in said
-    assert "as the file says" in verify(file=file)
-
-    # Who asks the chain is told when it is over; a file says what it was made with.
-    shared.act(encode_call(DISABLE_MODULE, SENTINEL, thief))
-    for said in (verify(str(request.pk)), verify(file=file, chain=True)):
-        assert thief not in said and "nothing acts for the Safe" in said
-    assert thief in verify(file=file)
-
-
-def test_a_file_that_says_nothing_of_its_safe_is_told_to_say_nothing(shared: SharedSafe, tmp_path: Path) -> None:
-    _, request = shared.propose()
-    browser = Client()
-    shared.live.owner.is_superuser = True
-    shared.live.owner.save()
-    browser.force_login(shared.live.owner)
-    document = browser.get(reverse("admin:permits_app_changerequest_export", args=[request.pk])).json()
-    del document["safe_now"]
-    file = tmp_path / "change.json"
-    file.write_text(json.dumps(document))
-    assert "--chain` asks the chain" in verify(file=file)
-
-
-def verify(*args: Any, **options: Any) -> str:
-    out = StringIO()
-    call_command("verify_request", *args, **options, stdout=out)
-    return out.getvalue()
 
 
 def test_fewer_who_must_sign_and_another_code_are_noticed(shared: SharedSafe) -> None:

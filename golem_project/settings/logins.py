@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+# Django's own hash, made in a process that gives way; what was stored by any of its others is still read.
+PASSWORD_HASHERS = [
+    "golem_project.front.hashing.GivingWayHasher",
+    "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher",
+    "django.contrib.auth.hashers.ScryptPasswordHasher",
+]
+
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AXES_HANDLER = "golem_project.front.login_lock.LoginLock"
 # An account and an address together: nobody is kept out by what a stranger tries elsewhere.

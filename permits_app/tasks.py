@@ -231,7 +231,8 @@ def try_policy_task(*, trial_id: str, **_: Any) -> None:
 
 def start_followers() -> Following:
     """Follow every configured chain in this process, until the answer is stopped."""
-    following = Following([network.chain_id for network in configured_networks()], hand=_hand_seen)
+    chain_ids = [network.chain_id for network in configured_networks()]
+    following = Following(chain_ids, hand=_hand_seen, came_back=_reconcile_soon)
     following.start()
     return following
 
@@ -245,6 +246,14 @@ def resume_left_behind() -> None:
 def open_keys_ahead() -> None:
     """Open the keys that signed lately, in a thread that ends with that or with this process."""
     threading.Thread(target=open_recent_keys, args=(clock.now(),), name="opens-keys", daemon=True).start()
+
+
+def _reconcile_soon() -> None:
+    """What a node forgot while it was away is found by the reconciler, whose next round may be seconds away."""
+    try:
+        enqueue(commit_reconciliation_task)
+    except GolemError as error:
+        logger.info("the chains are reconciled at the next round: %s", error.code)
 
 
 def _hand_seen(permit_id: UUID) -> None:

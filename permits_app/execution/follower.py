@@ -55,11 +55,17 @@ class Look:
 class Follower:
     """One process's candidate for one chain. Not thread-safe: one thread looks."""
 
-    def __init__(self, chain_id: int, *, hand: Callable[[UUID], None]) -> None:
+    def __init__(
+        self, chain_id: int, *, hand: Callable[[UUID], None], came_back: Callable[[], None] = lambda: None
+    ) -> None:
+        """`came_back` is called once the node answers again, or with an earlier head: it may have forgotten blocks."""
         self.chain_id = chain_id
         self.owner = name_holder()
         self._hand = hand
+        self._came_back = came_back
         self._head: int | None = None
+        self._was_away, self._last_head = False, 0
+        self._told_back: datetime | None = None
         self._asked: set[int] = set()
         self._handed: dict[UUID, datetime] = {}
         self._held_until: datetime | None = None
@@ -80,21 +86,38 @@ class Follower:
             head = broadcast.head_number(chain_id=self.chain_id, deadline=Deadline.after_ms(HEAD_BUDGET_MS))
             is_new, self._head = head != self._head, head
             handed = self._find_ended(permits, now, is_new=is_new)
+            is_back = self._is_back(head, now)
             self._note(now, head=head)
         except GolemError as error:
             logger.info("chain %s is not followed now: %s", self.chain_id, error.code)
-            self._head = None
+            self._head, self._was_away = None, True
             self._note(now, error=error)
             return Look(is_ours=True, pause_ms=_SLOW_PACE_MS)
         for permit_id in handed:
             self._hand(permit_id)
             self._handed[permit_id] = now + _HANDED_AGAIN_AFTER
-        return Look(is_ours=True, handed=tuple(handed), pause_ms=_pace(permits, now))
+        again: list[UUID] = []
+        if is_back:
+            # A node that was away may hold nothing of what it took: workers send it again, and it is looked for as ever.
+            again = [permit_id for permit_id in permits if permit_id not in self._handed]
+            for permit_id in again:
+                self._hand(permit_id)
+            self._came_back()
+        return Look(is_ours=True, handed=(*handed, *again), pause_ms=_pace(permits, now))
 
     def leave(self) -> None:
         """Let another process follow at once."""
         self._held_until = None
         ChainWatch.objects.filter(chain_id=self.chain_id, owner=self.owner).update(owner="", lease_expires_at=None)
+
+    def _is_back(self, head: int, now: datetime) -> bool:
+        """Whether the node was away or went back since the last look; of one that does so all the time, not always."""
+        is_back = self._was_away or head < self._last_head
+        self._was_away, self._last_head = False, head
+        if not is_back or (self._told_back is not None and abs(now - self._told_back) < _HANDED_AGAIN_AFTER):
+            return False
+        self._told_back = now
+        return True
 
     def _hold(self, now: datetime) -> bool:
         """Take the lease, or hold it longer; False while another process has it."""

@@ -30,8 +30,10 @@ def name_sending(chain_id: int) -> str:
 class Following:
     """The followers of one process, from `start` to `stop`."""
 
-    def __init__(self, chain_ids: Iterable[int], *, hand: Callable[[UUID], None]) -> None:
-        self._hand = hand
+    def __init__(
+        self, chain_ids: Iterable[int], *, hand: Callable[[UUID], None], came_back: Callable[[], None] = lambda: None
+    ) -> None:
+        self._hand, self._came_back = hand, came_back
         self._is_over = threading.Event()
         self._threads = {
             chain_id: threading.Thread(target=self._follow, args=(chain_id,), name=f"follower-{chain_id}", daemon=True)
@@ -51,7 +53,7 @@ class Following:
             thread.join(_LEAVE_SECONDS)
 
     def _follow(self, chain_id: int) -> None:
-        follower = Follower(chain_id, hand=self._hand)
+        follower = Follower(chain_id, hand=self._hand, came_back=self._came_back)
         with wakeups.waiting_for(name_sending(chain_id)) as waiter:
             while not self._is_over.is_set():
                 seconds = self._look(follower)

@@ -185,3 +185,46 @@ def test_every_worker_of_commits_is_a_candidate_and_no_other(
     finally:
         celery_module.stop_following()
         wait_until_nobody_follows()
+
+
+def test_what_a_node_forgot_while_it_was_away_is_sent_again_as_soon_as_it_answers(
+    live_golem: LiveGolem, node: FailingNode
+) -> None:
+    handed: list[UUID] = []
+    back: list[str] = []
+    follower = Follower(CHAIN_ID, hand=handed.append, came_back=lambda: back.append("back"))
+    with mining_paused(live_golem.world):
+        permit_id = send(live_golem)
+        assert (follower.look(now=clock.now()).handed, back) == ((), [])
+        node.rule = lambda methods: (503, b"busy")
+        assert follower.look(now=clock.now()).handed == ()
+        live_golem.world.rpc.call("anvil_dropAllTransactions")
+        node.rule = lambda methods: None
+        assert follower.look(now=clock.now()).handed == (permit_id,) == tuple(handed)
+        assert back == ["back"]
+        live_golem.work(str(permit_id))
+        mine(live_golem.world)
+        # It was handed on to be sent, not because it ended: its end is seen at the next look.
+        assert follower.look(now=clock.now()).handed == (permit_id,)
+    live_golem.work(str(permit_id))
+    assert live_golem.permit(str(permit_id)).status == PermitStatus.COMMITTED
+    assert back == ["back"]
+
+
+def test_a_chain_that_goes_back_is_noticed_though_its_node_was_never_seen_away(live_golem: LiveGolem) -> None:
+    back: list[str] = []
+    follower = Follower(CHAIN_ID, hand=lambda _: None, came_back=lambda: back.append("back"))
+    before = live_golem.world.rpc.call("evm_snapshot")
+    mine(live_golem.world, 3)
+    follower.look(now=clock.now())
+    live_golem.world.rpc.call("evm_revert", before)
+    now = clock.now()
+    follower.look(now=now)
+    assert back == ["back"]
+    # A node that tells earlier heads again and again is not answered with a round each time.
+    again = live_golem.world.rpc.call("evm_snapshot")
+    mine(live_golem.world, 3)
+    follower.look(now=now + timedelta(seconds=1))
+    live_golem.world.rpc.call("evm_revert", again)
+    follower.look(now=now + timedelta(seconds=2))
+    assert back == ["back"]

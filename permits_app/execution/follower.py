@@ -98,7 +98,7 @@ class Follower:
             self._handed[permit_id] = now + _HANDED_AGAIN_AFTER
         again: list[UUID] = []
         if is_back:
-            # A node that was away may hold nothing of what it took: workers send it again, and it is looked for as ever.
+            # A node that was away may have forgotten what it took: workers send it again, and it is looked for as ever.
             again = [permit_id for permit_id in permits if permit_id not in self._handed]
             for permit_id in again:
                 self._hand(permit_id)

@@ -15,6 +15,7 @@ from typing import Any
 
 from kombu.transport import redis as kombu_redis
 from kombu.transport import virtual
+from redis import exceptions as redis_errors
 
 from tools_app.core import clock
 
@@ -64,7 +65,15 @@ class Channel(kombu_redis.Channel):
     """A channel that keeps its client as long as its pool."""
 
     QoS = QoS
+    connection: Any
     _kept: Any = None
+
+    def _connparams(self, asynchronous: bool = False) -> Any:
+        if self.connection.client is None:
+            # The library would fail by an attribute of nothing, which ends a worker: what it has in hand when the
+            # broker dies is struck off, or handed back, by a channel whose connection was given up meanwhile.
+            raise redis_errors.ConnectionError("the connection of this channel was closed")
+        return super()._connparams(asynchronous=asynchronous)  # type: ignore[misc]
 
     def _create_client(self, asynchronous: bool = False) -> Any:
         if asynchronous:

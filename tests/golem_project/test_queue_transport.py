@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+import pytest
 import redis
 from django.conf import settings
 
@@ -49,3 +50,19 @@ def test_what_is_never_acknowledged_is_handed_out_again() -> None:
         connection.drain_events(timeout=10)
         assert [message.payload for message in taken] == [{"permit_id": "one"}] * 2
         taken[1].ack()
+
+
+def test_what_a_worker_has_in_hand_when_the_broker_is_lost_is_a_lost_connection_and_no_end_of_it() -> None:
+    name, taken = f"test-{uuid.uuid4().hex}", list[Any]()
+    connection, queue = take(name, taken)
+    queue.put({"permit_id": "one"})
+    connection.drain_events(timeout=10)
+    errors = connection.connection_errors
+    channel = queue.channel
+    # As a worker does it that lost its broker: the connection is given up while a thread still works on the task.
+    channel._disconnect_pools()
+    connection.collect()
+    with pytest.raises(errors):
+        taken[0].ack()
+    with pytest.raises(errors):
+        channel.qos.restore_unacked()

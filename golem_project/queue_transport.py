@@ -69,7 +69,7 @@ class Channel(kombu_redis.Channel):
     _kept: Any = None
 
     def _connparams(self, asynchronous: bool = False) -> Any:
-        if self.connection.client is None:
+        if self.connection is None or self.connection.client is None:
             # The library would fail by an attribute of nothing, which ends a worker: what it has in hand when the
             # broker dies is struck off, or handed back, by a channel whose connection was given up meanwhile.
             raise redis_errors.ConnectionError("the connection of this channel was closed")

@@ -34,6 +34,7 @@ TESTS: dict[str, str] = {
     "SpendingLimits.per_session_micro_usd": WINDOW,
     "SpendingLimits.per_day_micro_usd": WINDOW,
     "GIFT_BPS": "permits_app/test_edges_of_judging.py::test_a_gift_under_a_thousandth_takes_room_where_a_plan_adds",
+    "NAMED_PERMITS": f"{SAFETY}under_way.py::test_hundreds_of_open_swaps_are_one_sum_to_the_next_preview",
     "WEEK": "permits_app/test_ledger.py::test_every_window_is_the_naive_sum_of_what_lies_in_it",
     "LONGEST_DEADLINE_SECONDS": (
         "golem_project/pi/test_mended_previews.py::test_only_what_is_beyond_the_edge_is_changed"

@@ -28,6 +28,7 @@ _REASONS = {
     "golem_project/pi/idempotency.py": "an answer of ours, from our database",
     "golem_project/management/commands/snapshots.py": "a file of this repository",
     "golem_project/pi/shape_lines.py": "what it has just written",
+    "golem_project/front/hash_child.py": "what the server that began it has just written",
     "golem_project/status.py": "packages of this repository",
     "golem_project/alerts/channels.py": "events of ours, from our database",
     "golem_project/alerts/sending.py": "what this server sealed",

@@ -85,6 +85,7 @@ CALLED_BY_NAME = {
 }
 
 ONLY_FROM_OUTSIDE = {
+    "GivingWayHasher": "the settings name it to Django",
     "count_waiting": "a test waits until others wait",
     "forget_all": "a test begins without what another one read ahead",
     "rank_by_vector": "a bench holds the index and the words against vectors alone",

@@ -57,12 +57,13 @@ def test_what_a_worker_has_in_hand_when_the_broker_is_lost_is_a_lost_connection_
     connection, queue = take(name, taken)
     queue.put({"permit_id": "one"})
     connection.drain_events(timeout=10)
-    errors = connection.connection_errors
-    channel = queue.channel
+    errors, channel = connection.connection_errors, queue.channel
     # As a worker does it that lost its broker: the connection is given up while a thread still works on the task.
     channel._disconnect_pools()
-    connection.collect()
+    connection._do_close_transport()
     with pytest.raises(errors):
         taken[0].ack()
     with pytest.raises(errors):
         channel.qos.restore_unacked()
+    # What the library forgives of a lost connection it forgives of this.
+    connection.maybe_close_channel(channel)

@@ -226,5 +226,11 @@ def test_a_chain_that_goes_back_is_noticed_though_its_node_was_never_seen_away(l
     mine(live_golem.world, 3)
     follower.look(now=now + timedelta(seconds=1))
     live_golem.world.rpc.call("evm_revert", again)
-    follower.look(now=now + timedelta(seconds=2))
+    follower.look(now=now + timedelta(seconds=2, milliseconds=999))
     assert back == ["back"]
+    once_more = live_golem.world.rpc.call("evm_snapshot")
+    mine(live_golem.world, 3)
+    follower.look(now=now + timedelta(seconds=2, milliseconds=999))
+    live_golem.world.rpc.call("evm_revert", once_more)
+    follower.look(now=now + timedelta(seconds=3))
+    assert back == ["back", "back"]

@@ -81,6 +81,7 @@ audit: setup ## ask for known vulnerabilities of every package; one that nothing
 
 lock: setup ## write packages.lock, the hashes of what requirements.txt and constraints.txt name; refuses the youngest
 	@$(PY) -m golem_project.embedded.lock_packages
+	@$(PY) -m tests.proof.analysed.locking
 
 updates: setup ## packages of which there is a newer version than the locked one, published at least 7 days ago
 	@$(PY) -m uv pip list --outdated --exclude-newer '7 days' --python $(PY)

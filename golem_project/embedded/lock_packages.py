@@ -37,24 +37,32 @@ def main() -> int:
     """Lock, or say why not."""
     now = datetime.now(UTC).replace(microsecond=0)
     before = now - OLD_ENOUGH
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "packages.lock"
-        command = [sys.executable, "-m", "uv", "pip", "compile", str(REQUIREMENTS), "--constraints", str(CONSTRAINTS)]
-        command += ["--output-file", str(made), "--generate-hashes", "--universal", "--python-version", _PYTHONS[0]]
-        command += ["--no-header", "--no-annotate", "--system-certs", "--quiet", "--exclude-newer", before.isoformat()]
-        for name in read_young():
-            command += ["--exclude-newer-package", f"{name.partition('==')[0]}={now.isoformat()}"]
-        if subprocess.run(command, cwd=CHECKOUT, check=False, timeout=_MOST_SECONDS).returncode != 0:  # noqa: S603
-            sys.stderr.write(
-                "lock: nothing was locked, see above. A version published less than 7 days ago is not seen: wait, or "
-                "name it with its reason in [tool.golem.young-packages] of pyproject.toml\n"
-            )
-            return 1
-        blocks = [block for block in split_blocks(made.read_text(encoding="utf-8")) if _is_for_here(block)]
+    asked = [str(REQUIREMENTS), "--constraints", str(CONSTRAINTS), "--exclude-newer", before.isoformat()]
+    for name in read_young():
+        asked += ["--exclude-newer-package", f"{name.partition('==')[0]}={now.isoformat()}"]
+    blocks = compile_lock(asked)
+    if not blocks:
+        sys.stderr.write(
+            "lock: nothing was locked, see above. A version published less than 7 days ago is not seen: wait, or "
+            "name it with its reason in [tool.golem.young-packages] of pyproject.toml\n"
+        )
+        return 1
     header = _HEADER.format(inputs=digest_inputs(), now=now.isoformat(), before=before.isoformat())
     LOCK.write_text(header + "".join(blocks), encoding="utf-8")
     sys.stderr.write(f"lock: {len(blocks)} packages in {LOCK.name}\n")
     return 0
+
+
+def compile_lock(asked: list[str]) -> list[str]:
+    """One block for each package that the requirements ask for on the machines this runs on; none where that failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "packages.lock"
+        command = [sys.executable, "-m", "uv", "pip", "compile", *asked, "--output-file", str(made)]
+        command += ["--generate-hashes", "--universal", "--python-version", _PYTHONS[0]]
+        command += ["--no-header", "--no-annotate", "--system-certs", "--quiet"]
+        if subprocess.run(command, cwd=CHECKOUT, check=False, timeout=_MOST_SECONDS).returncode != 0:  # noqa: S603
+            return []
+        return [block for block in split_blocks(made.read_text(encoding="utf-8")) if _is_for_here(block)]
 
 
 def digest_inputs() -> str:

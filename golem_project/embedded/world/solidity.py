@@ -147,13 +147,31 @@ def run_compiler(
     """
     [settings] = {json.dumps(settings_of(name)) for name in wanted}
     parts = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object", "evm.deployedBytecode.immutableReferences"]
+    selection = {name: {"*": parts} for name in sorted(wanted)}
+    answer = _ask_compiler(compiler, sources, {**json.loads(settings), "outputSelection": selection}, timeout_seconds)
+    return {name: answer["contracts"].get(name, {}) for name in wanted}
+
+
+def describe_sources(sources: dict[str, str], *, say: Say = say_to_stderr) -> dict[str, Any]:
+    """The syntax tree of each file and the ABI of each contract, as the compiler writes them, with its version.
+
+    Both are made before any optimizer, so that no file needs settings of its own.
+    Raises EmbeddedError on a compiler error.
+    """
+    package = load_lock(LOCK_FILE)["solc"]
+    compiler = fetch_packages([package], say=say)[package.name] / "soljson.js"
+    selection = {"*": {"": ["ast"], "*": ["abi"]}}
+    answer = _ask_compiler(compiler, sources, {**SETTINGS, "outputSelection": selection}, COMPILE_TIMEOUT_SECONDS)
+    return {"version": package.version, "sources": answer["sources"], "contracts": answer["contracts"]}
+
+
+def _ask_compiler(
+    compiler: Path, sources: dict[str, str], settings: dict[str, Any], timeout_seconds: int
+) -> dict[str, Any]:
     request = {
         "language": "Solidity",
         "sources": {name: {"content": text} for name, text in sources.items()},
-        "settings": {
-            **json.loads(settings),
-            "outputSelection": {name: {"*": parts} for name in sorted(wanted)},
-        },
+        "settings": settings,
     }
     result = subprocess.run(  # noqa: S603 (the pinned compiler, nothing from outside in the command)
         [find_node(), "-e", COMPILE_SCRIPT, str(compiler)],
@@ -166,11 +184,11 @@ def run_compiler(
     if result.returncode != 0:
         lines = result.stderr.strip().splitlines() or [f"exit {result.returncode}"]
         raise EmbeddedError(f"The Solidity compiler did not run ({lines[-1]}). Fix: use Node 16 or newer.")
-    answer = json.loads(result.stdout)
+    answer: dict[str, Any] = json.loads(result.stdout)
     errors = [error["formattedMessage"] for error in answer.get("errors", []) if error["severity"] == "error"]
     if errors:
         raise EmbeddedError(f"contracts/src does not compile: {errors[0].strip()}")
-    return {name: answer["contracts"].get(name, {}) for name in wanted}
+    return answer
 
 
 def render_outputs(compiled: dict[str, Any], sources: dict[str, str], version: str) -> dict[str, str]:

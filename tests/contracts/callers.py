@@ -137,7 +137,10 @@ def list_cells() -> list[tuple[Row, str]]:
 def say_cell(row: Row, door: str) -> str:
     """What comes of a stranger's call through a door, or of a module's."""
     if row.caller is Caller.ANYBODY:
-        return "as for the account: never a handler (0351)" if row == NOTE and door == "fallback" else "as for anybody"
+        if door == "delegate call":
+            return "nothing of the account"
+        as_the_account = {"fallback": "as for the account: never a handler (0351)", "module": "as for the account"}
+        return as_the_account.get(door, "as for anybody") if row == NOTE else "as for anybody"
     if row.caller is Caller.NOBODY:
         return "nothing of the cage"
     if door == "module":

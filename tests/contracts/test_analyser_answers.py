@@ -20,25 +20,20 @@ from tests.proof.analysed.environment import AnalyserUnavailable, install
 from tests.proof.registry import Progress
 
 # As the analyser wrote it of two contracts of ours.
-RECORDED = {
-    "detectors": {"timestamp": "low", "assembly": "informational", "unused-return": "medium"},
-    "findings": [
-        {
-            "check": "timestamp",
-            "contract": "Deadline",
-            "place": "mustBeBefore(uint256)",
-            "description": "Deadline.mustBeBefore(uint256) (Deadline.sol#11-13) uses timestamp for comparisons\n"
-            "\tDangerous comparisons:\n\t- block.timestamp >= deadline (Deadline.sol#12)\n",
-        },
-        {
-            "check": "assembly",
-            "contract": "Relayer",
-            "place": "relay(address,bytes)",
-            "description": "Relayer.relay(address,bytes) (Relayer.sol#6-12) uses assembly\n"
-            "\t- INLINE ASM (Relayer.sol#9-11)\n",
-        },
-    ],
+OF_DEADLINE = {
+    "check": "timestamp",
+    "contract": "Deadline",
+    "place": "mustBeBefore(uint256)",
+    "description": "Deadline.mustBeBefore(uint256) (Deadline.sol#11-13) uses timestamp for comparisons\n"
+    "\tDangerous comparisons:\n\t- block.timestamp >= deadline (Deadline.sol#12)\n",
 }
+OF_RELAYER = {
+    "check": "assembly",
+    "contract": "Relayer",
+    "place": "relay(address,bytes)",
+    "description": "Relayer.relay(address,bytes) (Relayer.sol#6-12) uses assembly\n\t- INLINE ASM (Relayer.sol#9-11)\n",
+}
+IMPACTS = {"timestamp": "low", "assembly": "informational", "unused-return": "medium"}
 ANSWERED = """
 [left-out]
 assembly = "a note on style"
@@ -54,7 +49,7 @@ why = "The second that owners were told."
 
 @pytest.fixture
 def recorded() -> Analysis:
-    return read_analysis(RECORDED)
+    return read_analysis({"detectors": IMPACTS, "findings": [OF_DEADLINE, OF_RELAYER]})
 
 
 def write_answers(folder: Path, text: str, *, mark: str) -> Answers:
@@ -132,12 +127,11 @@ def test_an_answer_to_what_is_no_longer_found_fails(recorded: Analysis, tmp_path
 
 def test_code_that_moves_keeps_its_answer_and_code_that_changes_loses_it(recorded: Analysis, tmp_path: Path) -> None:
     answers = write_answers(tmp_path, ANSWERED, mark=recorded.findings[0].mark)
-    told = RECORDED["findings"][0]["description"]  # type: ignore[index]
+    told = OF_DEADLINE["description"]
 
     def say(description: str) -> list[str]:
-        return compare(
-            read_analysis({**RECORDED, "findings": [{**RECORDED["findings"][0], "description": description}]}), answers
-        )  # type: ignore[index]
+        findings = [{**OF_DEADLINE, "description": description}]
+        return compare(read_analysis({"detectors": IMPACTS, "findings": findings}), answers)
 
     assert say(told.replace("#12", "#99").replace("#11-13", "#98-100")) == []
     assert len(say(told.replace(">= deadline", "> deadline"))) == 2

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from eth_utils.crypto import keccak
 
 from golem_project.embedded.paths import CHECKOUT
 from golem_project.embedded.world.solidity import OUTPUT_DIR, load_contract
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import Limit, RuleKind, limit_key, limit_rule
 from permits_app.policy_cage.safe_tx import ENABLE_MODULE, OWNERS, SET_HANDLER
-from tests.contracts.callers import FOR_TESTS, ROWS, VIEWS, Caller, Row, list_cells, render, say_cell
+from tests.contracts.callers import DOORS, FOR_TESTS, NOTE, ROWS, VIEWS, Caller, Row, list_cells, render, say_cell
 from tests.contracts.lent_safe import (
     ANNOUNCE,
     OF_AAVE,
@@ -22,9 +23,10 @@ from tests.contracts.lent_safe import (
     encode_steps,
     give_callback,
 )
+from tests.contracts.test_prices_that_jump import DOLLAR, asset_rule, bound, touch
 from tests.proof.caged.engines import InProcessEngine, Sent, make_account
 from tests.proof.caged.safe import USD, CagedSafe, build_caged_safe, deploy, selector
-from tools_app.chain.abi import decode_revert, encode_call
+from tools_app.chain.abi import decode_output, decode_revert, encode_call
 from tools_app.chain.signatures import parse_signature
 
 ERRORS = (
@@ -42,7 +44,13 @@ REFUSALS = {
     Caller.WHO_ANNOUNCED: {"NotTheAccount", "AccountDoesNotTellWhoCalls"},
     Caller.THE_LENDER: {"NotAnnounced", "NotTheAccountsLoan"},
 }
-MODULE_CALL = "function execTransactionFromModule(address to, uint256 value, bytes data, uint8 operation)"
+MODULE_CALL = (
+    "function execTransactionFromModuleReturnData(address to, uint256 value, bytes data, uint8 operation)"
+    " returns (bool success, bytes returnData)"
+)
+DAY = 86_400
+SETTLED_AT = 200
+"""Above how many bits of the prices that were seen the time stands from which batches run again."""
 # Delegates whatever comes after 20 bytes of an address to that address, as a stranger's contract may.
 DELEGATING = bytes.fromhex(
     "602c80600b6000396000f3601436038060146000376000600082600060003560601c5af43d600060003e156027573d6000f35b3d6000fd"
@@ -53,7 +61,8 @@ class Doors:
     """One caged Safe with a LoanCallback, and what a stranger comes with."""
 
     def __init__(self, caged: CagedSafe) -> None:
-        self.caged = caged
+        assert isinstance(caged.engine, InProcessEngine)
+        self.caged, self.engine = caged, caged.engine
         self.callback = give_callback(caged).callback
         self.relayer = deploy(caged, "Relayer")
         self.delegator = deploy_code(caged, DELEGATING)
@@ -61,8 +70,7 @@ class Doors:
         # A key that runs a contract's code; others make it call.
         self.coded_key = make_account("a key with code").address
         code = bytes.fromhex(load_contract("Relayer").deployed_bytecode[2:])
-        assert isinstance(caged.engine, InProcessEngine)
-        caged.engine.chain.state.set_code(bytes.fromhex(self.coded_key[2:]), code)
+        self.engine.chain.state.set_code(bytes.fromhex(self.coded_key[2:]), code)
         self.parts = {
             "PolicyCage": caged.cage,
             "CageGovernance": caged.ask("governance"),
@@ -94,6 +102,19 @@ class Doors:
         assert caged.owner_call(caged.safe, encode_call(ENABLE_MODULE, self.relayer)).succeeded
         return self.relay(self.relayer, caged.safe, encode_call(MODULE_CALL, to, 0, data, 0))
 
+    def ask_as_module(self, row: Row, data: bytes) -> tuple[bool, bytes]:
+        """What a module of the Safe is answered: whether the call went through, and what it returned."""
+        call = encode_call(MODULE_CALL, self.parts[row.contract], 0, data, 0)
+        done = self.engine.call(self.caged.safe, call, sender=self.relayer)
+        assert done.error is None, "the relayer is no module"
+        succeeded, output = decode_output(MODULE_CALL, done.output)
+        return bool(succeeded), bytes(output)
+
+    def announced(self) -> int:
+        """What LoanCallback holds to be announced by the Safe: its one mapping, in slot 0."""
+        slot = int.from_bytes(keccak(bytes(12) + bytes.fromhex(self.caged.safe[2:]) + bytes(32)))
+        return self.engine.chain.state.get_storage(bytes.fromhex(self.callback[2:]), slot)
+
     def look(self) -> tuple[Any, ...]:
         """Everything of the cage and the money that a wrong caller could change."""
         caged = self.caged
@@ -104,6 +125,8 @@ class Doors:
             caged.ask("sessionOf", 3),
             caged.ask("isHalted"),
             caged.ask("isDrawdownBreached"),
+            caged.ask("seenPrices"),
+            self.announced(),
             caged.ask("pending", int(RuleKind.LIMIT), key),
             tuple(caged.balance(symbol) for symbol in caged.coins),
             caged.engine.balance(caged.safe),
@@ -177,6 +200,15 @@ def prepare(doors: Doors, row: Row) -> None:
     elif name == "acknowledgeDrawdown":
         assert caged.propose(limit_rule(Limit.HIGH_WATER_MARK_MICRO_USD, 200_000 * USD)).succeeded
         assert doors.send(caged.cage, encode_call("function recordDrawdown()")).succeeded
+    elif name == "recordDrawdown":
+        assert caged.propose(limit_rule(Limit.HIGH_WATER_MARK_MICRO_USD, 200_000 * USD)).succeeded
+    elif name == "applyChange":
+        assert caged.propose(limit_rule(Limit.MAX_POSITION_BPS, 5_000)).succeeded
+        caged.engine.advance(2 * DAY)
+    elif name == "notePrices":
+        bound(caged, asset_rule(caged, "WETH", jump=25))
+        assert touch(caged).succeeded
+        caged.set_price("WETH", 4_700 * DOLLAR)
 
 
 @pytest.mark.parametrize(
@@ -185,17 +217,51 @@ def prepare(doors: Doors, row: Row) -> None:
 def test_a_strangers_call_does_what_the_table_says_behind_every_door(doors: Doors, row: Row, door: str) -> None:
     prepare(doors, row)
     data = write_call(doors, row)
+    if name_of(row) == "announce" and door == "module":
+        # A module says whatever it likes, so that the Safe called by itself too.
+        data += bytes.fromhex(doors.caged.safe[2:])
     before = doors.look()
     sent = doors.come_through(door, row, data)
     after, said = doors.look(), say_cell(row, door)
-    if said.startswith("believed") or (said == "the account's word" and row.contract == "PolicyCage"):
+    if said.startswith(("believed", "as for", "the account's word")):
         assert sent.succeeded and after != before, "the table says that it is believed"
-        return
-    if row.caller is not Caller.ANYBODY or name_of(row) != "recordDrawdown":
+    else:
         assert after == before
-    if said == "refused" and door != "module":
-        assert not sent.succeeded
-        assert decode_revert(sent.output, ERRORS).name in REFUSALS[row.caller]
+    if row == NOTE and after != before:
+        waits = doors.caged.ask("seenPrices") >> SETTLED_AT
+        assert (waits == 0) == said.startswith("as for the account")
+    if said.startswith("refused") or (said == "nothing of the account" and row.caller is not Caller.ANYBODY):
+        output = sent.output
+        if door == "module":
+            succeeded, output = doors.ask_as_module(row, data)
+            assert not succeeded
+        else:
+            assert not sent.succeeded
+        assert decode_revert(output, ERRORS).name in REFUSALS[row.caller]
+
+
+@pytest.mark.parametrize("door", [door for door in DOORS if door not in ("delegate call", "module")])
+def test_a_change_that_waits_is_applied_by_nobody_before_its_time(doors: Doors, door: str) -> None:
+    row = next(row for row in ROWS if row.contract == "PolicyCage" and name_of(row) == "applyChange")
+    assert doors.caged.propose(limit_rule(Limit.MAX_POSITION_BPS, 5_000)).succeeded
+    before = doors.look()
+    sent = doors.come_through(door, row, write_call(doors, row))
+    assert not sent.succeeded and doors.look() == before
+    assert decode_revert(sent.output, ("error NotYet(uint256 time, uint256 readyAt)",)).name == "NotYet"
+
+
+@pytest.mark.parametrize("ending", ["safe", "stranger", "relayer", "coded_key", "callback"])
+@pytest.mark.parametrize("door", [door for door in DOORS if door != "module"])
+def test_a_stranger_announces_nothing_whatever_address_the_call_ends_with(doors: Doors, door: str, ending: str) -> None:
+    """Who called is read from the last 20 bytes, which a stranger writes as they like."""
+    row = next(row for row in ROWS if name_of(row) == "announce")
+    address = {"safe": doors.caged.safe, "stranger": doors.stranger.address}.get(ending) or getattr(doors, ending)
+    before = doors.look()
+    sent = doors.come_through(door, row, write_call(doors, row) + bytes.fromhex(address[2:]))
+    assert not sent.succeeded and doors.look() == before
+    steps = encode_steps([doors.caged.transfer("USDC", doors.stranger.address, doors.caged.balance("USDC"))])
+    assert not doors.send(doors.caged.safe, encode_call(OF_MORPHO, 0, steps)).succeeded
+    assert doors.look() == before
 
 
 def test_every_function_of_every_compiled_contract_has_its_row() -> None:

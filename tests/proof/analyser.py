@@ -12,9 +12,10 @@ from collections import Counter
 from pathlib import Path
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.world.solidity import LOCK_FILE, SOURCE_DIR, describe_sources, read_sources
+from golem_project.embedded.world.solidity import LOCK_FILE, SOURCE_DIR, read_sources
 from tests.proof.analysed.answers import ANSWERS, Analysis, compare, read_answers
 from tests.proof.analysed.environment import INSIDE, LOCK, analyse, install
+from tests.proof.analysed.trees import describe_sources
 from tests.proof.registry import Progress, proof
 
 HOLES = Path(__file__).parent / "analysed" / "known_holes.sol"

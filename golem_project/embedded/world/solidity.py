@@ -148,26 +148,14 @@ def run_compiler(
     [settings] = {json.dumps(settings_of(name)) for name in wanted}
     parts = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object", "evm.deployedBytecode.immutableReferences"]
     selection = {name: {"*": parts} for name in sorted(wanted)}
-    answer = _ask_compiler(compiler, sources, {**json.loads(settings), "outputSelection": selection}, timeout_seconds)
+    answer = ask_compiler(compiler, sources, {**json.loads(settings), "outputSelection": selection}, timeout_seconds)
     return {name: answer["contracts"].get(name, {}) for name in wanted}
 
 
-def describe_sources(sources: dict[str, str], *, say: Say = say_to_stderr) -> dict[str, Any]:
-    """The syntax tree of each file and the ABI of each contract, as the compiler writes them, with its version.
-
-    Both are made before any optimizer, so that no file needs settings of its own.
-    Raises EmbeddedError on a compiler error.
-    """
-    package = load_lock(LOCK_FILE)["solc"]
-    compiler = fetch_packages([package], say=say)[package.name] / "soljson.js"
-    selection = {"*": {"": ["ast"], "*": ["abi"]}}
-    answer = _ask_compiler(compiler, sources, {**SETTINGS, "outputSelection": selection}, COMPILE_TIMEOUT_SECONDS)
-    return {"version": package.version, "sources": answer["sources"], "contracts": answer["contracts"]}
-
-
-def _ask_compiler(
+def ask_compiler(
     compiler: Path, sources: dict[str, str], settings: dict[str, Any], timeout_seconds: int
 ) -> dict[str, Any]:
+    """What the compiler answers, with what `settings` select. Raises EmbeddedError on a compiler error."""
     request = {
         "language": "Solidity",
         "sources": {name: {"content": text} for name, text in sources.items()},

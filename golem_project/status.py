@@ -38,6 +38,7 @@ from tools_app.core.errors import DatabaseReadOnly, GolemError, Recovery, Storag
 from tools_app.core.exhausted import list_exhausted
 from tools_app.core.pulses import list_silent
 from tools_app.core.whole import count_repeated
+from tools_app.history import places
 from tools_app.toolkit.registry import REGISTRY
 
 _readiness: Shared[dict[str, Any]] = Shared()
@@ -210,6 +211,7 @@ def _list_stuck() -> list[dict[str, Any]] | None:
     try:
         chains, accounts = list_stuck_chains(now=now), list_blocked_accounts(now=now)
         quiet = list_silent(now=now)
+        unread = places.list_silent([network.chain_id for network in configured_networks()], now=now)
     except (DatabaseError, redis.RedisError):
         return None
     silent = [
@@ -235,7 +237,16 @@ def _list_stuck() -> list[dict[str, Any]] | None:
         }
         for account in accounts[:_MOST_ACCOUNTS]
     ]
-    return silent + of_chains + of_accounts
+    of_histories = [
+        {
+            "what": "history",
+            "chain_id": place.chain_id,
+            "reason": f"its logs are not read: {place.last_error.partition(':')[0] or 'no worker reads them'}",
+            "since": place.followed_at.isoformat(),
+        }
+        for place in unread
+    ]
+    return silent + of_chains + of_accounts + of_histories
 
 
 def _check_database() -> str:

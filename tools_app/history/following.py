@@ -161,11 +161,12 @@ def _mend(network: Network, place: FollowedChain, deadline: Deadline, now: datet
     if common is None:
         forget_chain(place.chain_id)
     elif common < place.next_block - 1:
-        _roll_back(place, common, now)
+        roll_back(place, common, now)
 
 
 @whole
-def _roll_back(place: FollowedChain, common: int, now: datetime) -> bool:
+def roll_back(place: FollowedChain, common: int, now: datetime) -> bool:
+    """Take back what lies after the block `common`, if the follower is still where it was."""
     with transaction.atomic():
         row = places.lock_place(place.chain_id, where=place)
         block = SeenBlock.objects.filter(chain_id=place.chain_id, number=common).first()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -24,6 +24,12 @@ _MOST_WORDS = 200
 def load_place(chain_id: int) -> FollowedChain | None:
     """Where the follower stands; None for a chain that is not followed."""
     return FollowedChain.objects.filter(pk=chain_id).first()
+
+
+def list_silent(chains: Collection[int], *, now: datetime) -> list[FollowedChain]:
+    """Which of these chains could not be followed for too long."""
+    before = now - timedelta(seconds=settings.GOLEM_HISTORY_SILENT_SECONDS)
+    return list(FollowedChain.objects.filter(pk__in=chains, followed_at__lt=before).order_by("pk"))
 
 
 def list_sources(chain_id: int) -> dict[str, LogSource]:

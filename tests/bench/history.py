@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -128,6 +129,7 @@ def _measure_rollback(sources: list[LogSource]) -> Figure:
     ]
     storage.copy_logs(rows)
     bars.fold({(row.source_id, bars.hour_of(row.time)) for row in rows})
+    places.add_logs(Counter(row.source_id for row in rows))
     place = FollowedChain.objects.create(
         chain_id=_CHAIN,
         next_block=_BLOCKS + 1,

@@ -5,28 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final, NamedTuple
+
+from django.db import connection
 
 from tools_app.core.ratio import Ratio
 from tools_app.history.meanings import PRICE_UNIT
-from tools_app.models.history import BarSpan, ChainLog, FollowedChain, LogGap, LogSource, PriceBar
+from tools_app.models.history import BarSpan, ChainLog, FollowedChain, LogGap, LogSource
 
+# Written as text: 97 digits are a string sooner than a number.
+_BARS: Final = """
+SELECT starts_at, open_x192::text, high_x192::text, low_x192::text, close_x192::text, in0::text, in1::text, trades
+FROM tools_app_pricebar
+WHERE source_id = %s AND span = %s AND starts_at >= %s AND starts_at < %s
+ORDER BY starts_at
+"""
 _LENGTH: Final = {BarSpan.HOUR: timedelta(hours=1), BarSpan.DAY: timedelta(days=1)}
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One bar. Prices are ratios of base units, None without a trade. `is_whole`: no block of it is missing."""
-
-    starts_at: datetime
-    open: Ratio | None
-    high: Ratio | None
-    low: Ratio | None
-    close: Ratio | None
-    in0: int
-    in1: int
-    trades: int
-    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +46,42 @@ class Kept:
         if ends_at > self.known_until:
             return False
         return not any(gap.until >= starts_at and (gap.since is None or gap.since < ends_at) for gap in self.missing)
+
+
+class Bar(NamedTuple):
+    """One bar, as the database writes it: its numbers are read when they are looked at, for a year has 70,000 of them.
+
+    Prices are ratios of base units, None without a trade; `paid_in` is in base units of both tokens.
+    """
+
+    starts_at: datetime
+    open_x192: str | None
+    high_x192: str | None
+    low_x192: str | None
+    close_x192: str | None
+    in0: str
+    in1: str
+    trades: int
+    kept: Kept
+    length: timedelta
+
+    @property
+    def prices(self) -> tuple[Ratio | None, ...]:
+        """The first, the highest, the lowest and the last one."""
+        return tuple(
+            None if x192 is None else Ratio(int(x192), PRICE_UNIT)
+            for x192 in (self.open_x192, self.high_x192, self.low_x192, self.close_x192)
+        )
+
+    @property
+    def paid_in(self) -> tuple[int, int]:
+        """Of token0 and token1."""
+        return int(self.in0), int(self.in1)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no block of it is missing."""
+        return self.kept.is_whole(self.starts_at, self.starts_at + self.length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,26 +118,11 @@ def find_kept(chain_id: int, addresses: Sequence[str]) -> dict[str, Kept]:
 
 def read_bars(kept: Kept, span: BarSpan, *, since: datetime, until: datetime) -> list[Bar]:
     """The bars that begin from `since` on and before `until`, in order."""
-    rows = (
-        PriceBar.objects.filter(source_id=kept.source_id, span=span, starts_at__gte=since, starts_at__lt=until)
-        .order_by("starts_at")
-        .values_list("starts_at", "open_x192", "high_x192", "low_x192", "close_x192", "in0", "in1", "trades")
-    )
+    with connection.cursor() as cursor:
+        cursor.execute(_BARS, [kept.source_id, span.value, since, until])
+        rows = cursor.fetchall()
     length = _LENGTH[span]
-    return [
-        Bar(
-            starts_at=starts,
-            open=_price(first),
-            high=_price(high),
-            low=_price(low),
-            close=_price(last),
-            in0=int(in0),
-            in1=int(in1),
-            trades=trades,
-            is_whole=kept.is_whole(starts, starts + length),
-        )
-        for starts, first, high, low, last, in0, in1, trades in rows.iterator()
-    ]
+    return [Bar(*row, kept, length) for row in rows]
 
 
 def read_since(kept: Kept, since: datetime, *, until_block: int) -> KeptDay | None:
@@ -136,8 +151,3 @@ def read_since(kept: Kept, since: datetime, *, until_block: int) -> KeptDay | No
         prices=tuple(Ratio(int(price), PRICE_UNIT) for price, _, _ in rows if price is not None),
         before=Ratio(int(before), PRICE_UNIT),
     )
-
-
-def _price(x192: Any) -> Ratio | None:
-    # Any: a Decimal of the database.
-    return None if x192 is None else Ratio(int(x192), PRICE_UNIT)

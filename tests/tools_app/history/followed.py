@@ -41,9 +41,8 @@ class OwnBar:
 
 def as_told(bar: Bar) -> tuple[Any, ...]:
     """A bar of the index in the same form."""
-    prices = (bar.open, bar.high, bar.low, bar.close)
-    scaled = (None if price is None else price.numerator * 2**192 // price.denominator for price in prices)
-    return (*scaled, bar.in0, bar.in1, bar.trades)
+    scaled = (None if price is None else price.numerator * 2**192 // price.denominator for price in bar.prices)
+    return (*scaled, *bar.paid_in, bar.trades)
 
 
 class Followed:

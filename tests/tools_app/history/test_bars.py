@@ -122,4 +122,4 @@ def test_a_bar_whose_hour_was_not_read_whole_says_so() -> None:
     kept = Kept(source.pk, hole.until, known_until, (hole,), 400)
     told = read_bars(kept, BarSpan.HOUR, since=BEGUN, until=BEGUN + timedelta(days=1))
     assert [bar.is_whole for bar in told] == [True, True, False, True, True, True, True, False, False]
-    assert {bar.open for bar in told} == {Ratio(3 * 2**192, 2**192)}
+    assert {bar.prices[0] for bar in told} == {Ratio(3 * 2**192, 2**192)}

@@ -22,7 +22,7 @@ from archetypes_app.models import Golem
 from permits_app.actions.announce import announce_permit
 from permits_app.actions.close_stale_change import close_stale_change
 from permits_app.actions.commit import commit_permit, start_commit
-from permits_app.actions.end_signed_plan import end_signed_plan, has_ended
+from permits_app.actions.end_what_was_signed import end_what_was_signed, has_ended
 from permits_app.actions.follow_approved_permits import follow_approved_permit
 from permits_app.actions.relay_owner_transaction import count_missing, relay_owner_transaction
 from permits_app.actions.release_permit import FreshJudgement, end_waiting_permit, open_again, resimulate
@@ -159,7 +159,7 @@ def _release_permit(request: ChangeRequest, asked: OwnerTransaction | None, now:
         return
     golem, permit = request.golem, request.permit
     if has_ended(request, at=now + timedelta(seconds=wait_of(golem=golem, tier=RiskTier(permit.risk_tier)))):
-        end_signed_plan(request=request, now=now)
+        end_what_was_signed(request=request, now=now)
         return
     if asked is not None:
         # From here on hooks and simulation judge the very bytes that are sent, the owners' signatures in them.
@@ -190,6 +190,9 @@ def _set_free(request: ChangeRequest, fresh: FreshJudgement, now: datetime) -> N
 
 def _carry_out_on_chain(request: ChangeRequest, asked: OwnerTransaction, now: datetime) -> None:
     """Release what the owners signed, have it relayed, and when the chain has it write what goes with it here."""
+    if has_ended(request, at=now) and not asked.relays.exists():
+        end_what_was_signed(request=request, now=now)
+        return
     if asked.state == OwnerTransactionState.SIGNING:
         if request.permit is not None and request.permit.status == PermitStatus.COMMITTING:
             # A worker stopped in the middle of its release; the sweep of permits goes on with it.

@@ -12,13 +12,15 @@ from datetime import datetime
 
 from django.conf import settings
 
-from permits_app.approval_errors import ChangeStale, OwnerCallReverts, SignaturesIncomplete
+from permits_app.actions.end_what_was_signed import SIGNED_ENDED, has_ended
+from permits_app.approval_errors import ChangeClosed, ChangeStale, OwnerCallReverts, SignaturesIncomplete
 from permits_app.approvals.owner_calls import encode_relay
 from permits_app.approvals.owner_states import move_alone
 from permits_app.approvals.safe_nonces import check_turn
 from permits_app.approvals.signatures import pick_signatures
 from permits_app.custody.safe_view import SafeView, find_execution, is_success, open_chain, read_safe
 from permits_app.models import OwnerTransaction, RelayedTransaction
+from permits_app.models.approval import ChangeState
 from permits_app.models.owner_transaction import OwnerTransactionState, RelayPurpose, RelayState
 from permits_app.policy_cage.safe_tx import join_signatures
 from permits_app.relayer import IN_FLIGHT, RelayOrder, follow, send_order, sign_empty
@@ -88,8 +90,12 @@ def count_missing(asked: OwnerTransaction, safe: SafeView) -> int:
     return max(0, safe.threshold - len(pick_signatures(asked, safe)))
 
 
-def build_raw_call(asked: OwnerTransaction, safe: SafeView) -> str:
-    """Call data for the Safe, 0x-hex, that anybody may send. Raises SignaturesIncomplete."""
+def build_raw_call(asked: OwnerTransaction, safe: SafeView, *, now: datetime) -> str:
+    """Call data for the Safe, 0x-hex, that anybody may send. Raises SignaturesIncomplete, ChangeClosed where what was
+    signed has ended by time.
+    """
+    if has_ended(asked.request, at=now):
+        raise ChangeClosed(SIGNED_ENDED, state=ChangeState.EXPIRED)
     return "0x" + _encode(asked, safe).hex()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -94,6 +95,8 @@ def request_permit_approval(
     maker = permit.api_key.created_by_id if permit.api_key is not None else None
     wish = permit.expected_outcome.get("details", {}).get(WISH)
     proposal = find_operation(wish["name"]).propose(golem, wish["arguments"]) if wish else None
+    if proposal is not None:
+        proposal = _end_by_time(proposal, permit.expires_at)
     change: dict[str, Any] = {"permit_id": str(permit.pk)}
     if proposal is not None:
         change |= {"operation": wish["name"], **_bind(proposal)}
@@ -159,6 +162,8 @@ def _ask(
             ChangeRequest.objects.filter(pk=waiting.pk).update(repeats=F("repeats") + 1)
             return waiting
         policy = read_policy(golem=locked, toolset=resolve_toolset(locked))
+        deadline_at = now + timedelta(hours=settings.GOLEM_APPROVAL_HOURS)
+        proposal = _end_by_time(proposal, deadline_at)
         request = ChangeRequest(
             golem=locked,
             kind=name,
@@ -173,7 +178,7 @@ def _ask(
             fold_hash=fold_hash,
             value_micro_usd=proposal.value_micro_usd,
             cooling_seconds=proposal.cooling_seconds,
-            deadline_at=now + timedelta(hours=settings.GOLEM_APPROVAL_HOURS),
+            deadline_at=deadline_at,
         )
         asker_id = owner.pk if owner is not None else None
         return _open(
@@ -239,6 +244,14 @@ def _open(
 def _bind(proposal: Proposal) -> dict[str, Any]:
     """What is hashed and carried out: the change, and the transaction that carries it out on chain."""
     return proposal.change if proposal.safe_tx is None else {**proposal.change, SAFE_TX: proposal.safe_tx.as_dict()}
+
+
+def _end_by_time(proposal: Proposal, deadline_at: datetime | None) -> Proposal:
+    """What a Safe's owners sign ends with the time in which it may be decided, and what it waits after that."""
+    if proposal.safe_tx is None or deadline_at is None:
+        return proposal
+    ends_at = deadline_at + timedelta(seconds=proposal.cooling_seconds)
+    return replace(proposal, safe_tx=proposal.safe_tx.end_at(ends_at))
 
 
 def _ask_the_safe(request: ChangeRequest, draft: SafeTxDraft) -> None:

@@ -7,13 +7,13 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, TextField
-from django.db.models.fields.json import KeyTextTransform
+from django.db.models import BigIntegerField, F, Q, TextField
+from django.db.models.fields.json import KT, KeyTextTransform
 from django.db.models.functions import Cast
 
 from permits_app.actions.announce import expire_announced
 from permits_app.actions.end_older_resumes import end_older_resumes
-from permits_app.actions.end_signed_plan import end_signed_plan
+from permits_app.actions.end_what_was_signed import end_what_was_signed
 from permits_app.actions.follow_approved_permits import follow_approved_permits
 from permits_app.actions.release_permit import end_waiting_permit
 from permits_app.actions.settle_change import settle_open_changes
@@ -25,7 +25,6 @@ from permits_app.models.approval import LIVE_STATES, ChangeState
 from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.lifecycle import FINAL
-from permits_app.permits.plan_store import ENDS_AT
 from permits_app.permits.row_locks import lock_action, lock_request
 from tools_app.core.compiled_query import CompiledStatement
 from tools_app.core.in_turns import in_turns
@@ -49,8 +48,11 @@ def time_out_changes(*, now: datetime) -> int:
     ended += sum(one_by_one(timed_out, lambda row: _end(row, ChangeState.EXPIRED, reason, now), what="the late change"))
     # Approved in time, and not sent by the time that the signatures themselves name.
     approved = ChangeRequest.objects.select_related("permit").filter(state=ChangeState.APPROVED, deadline_at__lte=now)
-    over = approved.filter(permit__calls__0__has_key=ENDS_AT).exclude(under_way)[:_BATCH]
-    ended += sum(one_by_one(over, lambda row: end_signed_plan(request=row, now=now), what="the ended plan"))
+    signed = approved.annotate(signed_until=Cast(KT("change__safe_tx__ends_at"), BigIntegerField()))
+    # Also what was released: nothing that ended leaves any more, and only what was sent is the chain's to end.
+    sent = Q(owner_transaction__state=OwnerTransactionState.SENT)
+    over = signed.filter(signed_until__gt=0, signed_until__lte=int(now.timestamp())).exclude(sent)[:_BATCH]
+    ended += sum(one_by_one(over, lambda row: end_what_was_signed(request=row, now=now), what="what was signed"))
     lost = (
         ChangeRequest.objects.select_related("permit")
         .filter(state__in=LIVE_STATES, permit__isnull=False, claimed_at__isnull=True)

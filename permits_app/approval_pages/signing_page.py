@@ -9,18 +9,17 @@ from typing import Any
 
 from archetypes_app.ownership import has_power
 from archetypes_app.roles import Power
-from permits_app.actions.end_signed_plan import has_ended
+from permits_app.actions.end_what_was_signed import has_ended
 from permits_app.approval_errors import ChangeStale
 from permits_app.approvals.owner_calls import NO_END, build_wallet_document, read_end_signed, say_end
 from permits_app.approvals.owner_states import find_owner_transaction, is_plan
 from permits_app.approvals.safe_nonces import check_not_past, describe_turn, find_gap, is_free
 from permits_app.approvals.signatures import pick_signatures
-from permits_app.custody.agreed_safe import find_agreed_safe
 from permits_app.custody.safe_view import SafeView, open_chain, read_safe
+from permits_app.custody.safe_warnings import look_at_safe
 from permits_app.models import ChangeRequest, OwnerSignature, OwnerTransaction, RelayedTransaction
 from permits_app.models.approval import LIVE_STATES
 from permits_app.models.owner_transaction import OwnerTransactionState
-from permits_app.policy_cage.safe_watch import read_safe_state, say_change
 from tools_app.core.errors import GolemError
 
 
@@ -30,7 +29,8 @@ class SigningPage:
 
     `warnings` are what acts for the Safe, or on what it signs, that its owners did not agree to, as the chain says now.
     `loose_nonce` is the Safe's nonce under which what failed may still be executed, by whoever saw it, and that
-    nothing else is asked for under. `ends` says when what is signed for a plan ends by itself, or that it does not.
+    nothing else is asked for under. `ends` says when what is signed ends by itself, or that it does not; `is_empty`
+    that it only uses the nonce up.
     """
 
     asked: OwnerTransaction
@@ -50,10 +50,11 @@ class SigningPage:
     can_export: bool
     warnings: tuple[str, ...] = ()
     ends: str = ""
+    is_empty: bool = False
 
     @property
     def no_end(self) -> str:
-        """What `ends` says of a plan that does not end by time."""
+        """What `ends` says of what does not end by time."""
         return NO_END
 
     @property
@@ -101,8 +102,11 @@ def build_signing_page(request: ChangeRequest, user: Any, *, now: datetime) -> S
         is_plan=is_plan(request),
         may_sign=is_live and safe is not None and not stale and not has_signed and may_decide,
         # A golem's own plan is sent by its key alone, once hooks and limits judged it anew.
-        warnings=_list_warnings(request, asked, now) if is_live and safe is not None else (),
-        ends=say_end(read_end_signed(request.change["safe_tx"])) if is_plan(request) else "",
+        warnings=look_at_safe(request.golem, chain_id=asked.chain_id, safe=asked.safe, now=now).warnings
+        if is_live and safe is not None
+        else (),
+        ends=say_end(read_end_signed(request.change["safe_tx"])),
+        is_empty=asked.to == asked.safe and asked.data == "0x",
         can_export=safe is not None and given >= safe.threshold and is_open and not is_plan(request),
     )
 
@@ -112,17 +116,3 @@ def _look(asked: OwnerTransaction, now: datetime) -> tuple[SafeView | None, str]
         return read_safe(open_chain(asked.chain_id, now=now), asked.safe), ""
     except GolemError as error:
         return None, f"{error.title}: {error.detail}"
-
-
-def _list_warnings(request: ChangeRequest, asked: OwnerTransaction, now: datetime) -> tuple[str, ...]:
-    """What its owners did not agree to, a line each; where it cannot be read whole, that is said."""
-    agreed = find_agreed_safe(request.golem)
-    if agreed is None or agreed.account != asked.safe:
-        return ()
-    try:
-        state = read_safe_state(open_chain(asked.chain_id, now=now), asked.safe)
-    except GolemError as error:
-        return (f"what acts for the Safe could not be read: {error.title}",)
-    if state is None:
-        return ("it does not answer as a Safe does",)
-    return tuple(say_change(each) for each in agreed.list_unagreed(state))

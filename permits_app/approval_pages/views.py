@@ -26,6 +26,7 @@ from permits_app.approvals.inbox import build_decision_page, build_inbox
 from permits_app.approvals.operations.nonce import USE_UP_NONCE
 from permits_app.approvals.owner_states import find_owner_transaction, is_plan
 from permits_app.custody.safe_view import open_chain, read_safe
+from permits_app.custody.safe_warnings import look_at_safe
 from permits_app.doors.decide_change import cancel_change, comment_change, decide_change, sign_change
 from permits_app.models import Announcement, ChangeRequest
 from permits_app.models.approval import Verdict
@@ -117,7 +118,8 @@ def raw_call(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> Http
         raise Http404("a golem's plan is sent by its own key, after its hooks and limits judged it again")
     try:
         safe = read_safe(open_chain(asked.chain_id, now=clock.now()), asked.safe)
-        document = {"chain_id": asked.chain_id, "to": asked.safe, "value": "0", "data": build_raw_call(asked, safe)}
+        data = build_raw_call(asked, safe, now=clock.now())
+        document = {"chain_id": asked.chain_id, "to": asked.safe, "value": "0", "data": data, **_tell_safe(change)}
     except GolemError as error:
         return report_refusal(request, error, page_of(change.pk))
     answer = JsonResponse(document, json_dumps_params={"indent": 2})
@@ -222,10 +224,21 @@ def cancel_announcement(request: HttpRequest, permit_id: UUID, *, model_admin: A
 def export(request: HttpRequest, object_id: UUID, *, model_admin: Any) -> HttpResponse:
     """The request as a file for `manage.py verify_request`."""
     change = _get(request, model_admin, object_id)
-    answer = JsonResponse(export_request(change), json_dumps_params={"indent": 2, "sort_keys": True})
+    answer = JsonResponse(
+        {**export_request(change), **_tell_safe(change)}, json_dumps_params={"indent": 2, "sort_keys": True}
+    )
     answer["Content-Disposition"] = f'attachment; filename="change-{change.pk}.json"'
     answer["Cache-Control"] = "no-store"
     return answer
+
+
+def _tell_safe(change: ChangeRequest) -> dict[str, Any]:
+    """What acts for the Safe in this moment, beside what the digest binds; nothing where no Safe signs."""
+    asked = find_owner_transaction(change)
+    if asked is None:
+        return {}
+    looked = look_at_safe(change.golem, chain_id=asked.chain_id, safe=asked.safe, now=clock.now())
+    return {"safe_now": looked.as_dict()}
 
 
 def _get(request: HttpRequest, model_admin: Any, object_id: Any) -> ChangeRequest:

@@ -11,6 +11,7 @@ from archetypes_app.toolset import resolve_toolset
 from permits_app.approval_errors import ChangeStale
 from permits_app.approvals import digest
 from permits_app.approvals.operations import find_operation
+from permits_app.approvals.owner_calls import read_end_signed
 from permits_app.approvals.safe_nonces import check_not_past
 from permits_app.approvals.votes import count_given
 from permits_app.custody.safe_view import SafeView, open_chain, read_safe
@@ -19,6 +20,7 @@ from permits_app.models import ChangeRequest, OwnerTransaction
 from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.sealing import hash_plan
+from tools_app.standards.deadline_contract import is_there
 
 
 def find_staleness(request: ChangeRequest) -> str:
@@ -45,13 +47,18 @@ def find_staleness(request: ChangeRequest) -> str:
 def check_safe_current(request: ChangeRequest, *, now: datetime) -> SafeView | None:
     """The Safe of a change on chain as it is now; None for one that is none. Asks a node; no transaction may be open.
 
-    Raises ChangeStale when the Safe executed something else under this nonce, or it was given up.
+    Raises ChangeStale when the Safe executed something else under this nonce, it was given up, or what ends it by time
+    is gone from the chain.
     """
     asked: OwnerTransaction | None = getattr(request, "owner_transaction", None)
     if asked is None:
         return None
-    safe = read_safe(open_chain(asked.chain_id, now=now), asked.safe)
+    chain = open_chain(asked.chain_id, now=now)
+    safe = read_safe(chain, asked.safe)
     check_not_past(asked, safe)
+    # A plan's hooks ask the same right before it is sent.
+    if request.permit is None and read_end_signed(request.change["safe_tx"]) and not is_there(chain):
+        raise ChangeStale("what ends by time what the owners sign is not on the chain any more; ask for it again")
     return safe
 
 

@@ -163,9 +163,10 @@ def _describe_batch(document: Mapping[str, str], raw: bytes, *, label: str) -> d
 
 
 def _describe_inner(document: Mapping[str, str], call: Mapping[str, Any]) -> dict[str, Any]:
-    """One call of a batch; what the Safe asks of itself as it is told where it stands alone."""
+    """One call of a batch; what the Safe asks of itself or of its cage as it is told where it stands alone."""
     chain_id = int(document["chain_id"])
-    if str(call["to"]) != document["safe"]:
+    is_own = bytes.fromhex(str(call["data"]).removeprefix("0x"))[:4] in _KNOWN
+    if str(call["to"]) != document["safe"] and not is_own:
         return describe_calls([call], chain_id=chain_id)[0]
     alone = {**document, "to": str(call["to"]), "value": str(call["value"]), "data": str(call["data"])}
     return describe_owner_call({**alone, "operation": "0"}, label=str(call.get("label", "")))

@@ -11,6 +11,7 @@ from typing import Any, Final
 from archetypes_app.models import Golem
 from permits_app.models import CageMirror, Wallet
 from permits_app.models.wallet import WalletKind
+from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.safe_watch import Change, SafeState, list_unagreed
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.networks import ChainNotSupported
@@ -22,6 +23,8 @@ _HANDLERS: Final = frozenset(
         "0xfd0732Dc9E303f09fCEf3a7388Ad10A83459Ec99",
     }
 )
+
+_SAFES: Final = (WalletKind.GNOSIS_SAFE, WalletKind.POLICY_CAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +41,32 @@ class AgreedSafe:
         """What of `state` its owners did not agree to."""
         return list_unagreed(state, self.noted, known=self.known, handlers=self.handlers)
 
+    def list_agreed(self) -> list[str]:
+        """Addresses of all that may act for it, or on what it signs, by what its owners agreed to."""
+        noted = self.noted
+        acts = {*noted.modules, noted.guard, noted.module_guard, noted.handler} if noted is not None else set()
+        return sorted({*acts, *self.known} - {ZERO_ADDRESS})
+
 
 def find_agreed_safe(golem: Golem) -> AgreedSafe | None:
     """Of the account that the golem acts with; None where that is no Safe."""
     wallet: Wallet | None = getattr(golem, "wallet", None)
-    if wallet is None or wallet.kind not in (WalletKind.GNOSIS_SAFE, WalletKind.POLICY_CAGE):
+    if wallet is None or wallet.kind not in _SAFES:
         return None
+    return find_agreed_of(golem, wallet.address)
+
+
+def find_agreed_of(golem: Golem, account: str) -> AgreedSafe:
+    """Of any Safe whose owners are asked to sign for the golem: also one that it does not act with, or not yet."""
+    wallet: Wallet | None = getattr(golem, "wallet", None)
     mirror: CageMirror | None = getattr(getattr(golem, "policy_cage", None), "mirror", None)
     handlers = list_handlers(golem.home_chain_id)
-    if mirror is not None and mirror.account == wallet.address:
+    if mirror is not None and mirror.account == account:
         known = frozenset(one for one in (mirror.contract, mirror.replaced) if one)
-        return AgreedSafe(wallet.address, _read(mirror.safe), _read(mirror.safe_noted), known, handlers)
-    return AgreedSafe(wallet.address, _read(wallet.safe), _read(wallet.safe_noted), frozenset(), handlers)
+        return AgreedSafe(account, _read(mirror.safe), _read(mirror.safe_noted), known, handlers)
+    if wallet is not None and wallet.kind in _SAFES and wallet.address == account:
+        return AgreedSafe(account, _read(wallet.safe), _read(wallet.safe_noted), frozenset(), handlers)
+    return AgreedSafe(account, None, None, frozenset(), handlers)
 
 
 def list_handlers(chain_id: int) -> frozenset[str]:

@@ -284,6 +284,14 @@ def end_by_time(route: SigningRoute, *, chain: ChainReader, at: datetime) -> Sig
     return replace(route, ends_at=int(at.timestamp()))
 
 
+def find_end_through(chain: ChainReader) -> str:
+    """MultiSendCallOnly, where what owners sign can be given an end; empty on a chain without it or without `Deadline`.
+    Raises what the chain raises.
+    """
+    multi_send = _find_multi_send(chain.chain_id)
+    return multi_send if multi_send and chain.code(multi_send) and is_there(chain) else ""
+
+
 def carries_its_batch(permit: ActionPermit) -> bool:
     """Whether what is signed makes exactly the calls that the permit says its account makes; judged from the bytes."""
     if not permit.acts_for or not permit.calls:

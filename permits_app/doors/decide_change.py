@@ -19,7 +19,7 @@ from django.db import transaction
 from archetypes_app.ownership import has_power
 from archetypes_app.roles import Power
 from permits_app.actions.close_stale_change import close_stale_change
-from permits_app.actions.end_signed_plan import SIGNED_ENDED, end_signed_plan, has_ended
+from permits_app.actions.end_what_was_signed import SIGNED_ENDED, end_what_was_signed, has_ended
 from permits_app.actions.release_permit import end_waiting_permit
 from permits_app.actions.settle_change import settle_change
 from permits_app.approval_errors import (
@@ -136,7 +136,7 @@ def sign_change(*, request_id: UUID, owner: Any, signature: str, seen_digest: st
     if request.state == ChangeState.OPEN:
         _close_if_stale(request, seen_digest, now)
     if has_ended(request, at=now):
-        end_signed_plan(request=request, now=now)
+        end_what_was_signed(request=request, now=now)
         raise ChangeClosed(SIGNED_ENDED, state=ChangeState.EXPIRED)
     return _sign(request, owner, _read_signature(request, owner, signature, now), now)
 

@@ -3,7 +3,8 @@
 Each position is left as its protocol says, one step at a time, each step a plan of its own made by the tool that an
 agent would use; after every step the protocol is asked again, so it goes on wherever it was stopped. One that fails
 keeps no other from being left. Debts are left first, then what is worth most: what strangers sent waits for that, and
-takes no gas from it. Seed: decisions, "Halt"; 002, "Emergency halt".
+takes no gas from it. What nobody can take out now comes last, and is tried again with each look.
+Seed: decisions, "Halt"; 002, "Emergency halt".
 """
 
 from __future__ import annotations
@@ -270,10 +271,21 @@ def _find_open(golem: Golem, chain: ChainReader) -> tuple[Position, ...]:
 
 
 def _find_foremost(golem: Golem, chain: ChainReader) -> list[Position]:
-    """The same, what counts first before the rest."""
+    """The same, what counts first before the rest, and last what owes nothing and cannot be taken out now."""
     found, book = _find_open(golem, chain), PriceBook(chain)
     book.preload(leg.token for position in found for leg in position.legs)
-    return [each.position for each in list_foremost(book.weigh_position(position) for position in found)]
+    ranked = [each.position for each in list_foremost(book.weigh_position(position) for position in found)]
+    return sorted(ranked, key=lambda each: _is_shut(each, chain.block.timestamp))
+
+
+def _is_shut(position: Position, at: int) -> bool:
+    """Whether nothing of it can be had now: all is locked, or waits. A debt is tried in its turn: it may be paid."""
+    locked: dict[str, int] = {}
+    for each in position.locked:
+        locked[each.token] = locked.get(each.token, 0) + each.raw
+    held = [leg for leg in position.legs if leg.raw > 0]
+    waits = (leg.free_at is not None and leg.free_at > at or locked.get(leg.token, 0) >= leg.raw for leg in held)
+    return bool(held) and not position.has_debt and all(waits)
 
 
 def _read_held(golem: Golem, chain: ChainReader) -> Mapping[str, int]:

@@ -4,7 +4,6 @@ owner is told after the tick that saw it, and nothing more goes in.
 
 from __future__ import annotations
 
-from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,7 +13,6 @@ from golem_project.alerts.topics import tell_event
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.rpc import call_data
 from golem_project.heartbeat.duties.position_monitor import judge_locked
-from golem_project.heartbeat.duties.run import run_duties
 from permits_app.admin.portfolio_card import read_portfolio_card
 from tests.catalogue.door import Door
 from tests.golem_project.heartbeat.pulses import tick, turn_on
@@ -24,9 +22,11 @@ from tools_app.chain.abi import checksum
 from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
 from tools_app.protocols.aave_v3.addresses import deployments as aave
+from tools_app.protocols.lido.addresses import deployments as lido
 from tools_app.protocols.maker_sky.addresses import deployments as maker
 from tools_app.protocols.morpho_blue.judging import check_used
 from tools_app.protocols.morpho_blue.market import Market
+from tools_app.protocols.rocketpool.addresses import deployments as rocketpool
 from tools_app.standards.erc4626 import Vault, VaultFamily
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.lending import LendingMarket, MarketClosed
@@ -101,10 +101,9 @@ def told(door: Door) -> list[str]:
     return [alert["rule"] for row in rows.order_by("sequence") for alert in row.payload["alerts"]]
 
 
-def look(door: Door, *, minutes: int = 0) -> None:
-    """A tick, and the duty that judges what it saw."""
-    record = tick(door.stage.live.golem)
-    run_duties(now=record.decided_at + timedelta(minutes=minutes))
+def look(door: Door) -> None:
+    """A tick and nothing else."""
+    tick(door.stage.live.golem)
 
 
 def position_at(door: Door, protocol: str) -> Position:
@@ -127,8 +126,8 @@ def test_a_lender_that_is_lent_out_whole_is_told_and_entered_no_more(door: Door,
     holdings = door.stage.holdings()
     now = int(clock.now().timestamp())
     assert holdings.nav_micro_usd - holdings.liquid_micro_usd(now) > 990 * USD
-    look(door, minutes=1)
-    look(door, minutes=2)
+    look(door)
+    look(door)
     (rule,) = told(door)
     assert rule.startswith("cannot be taken out now: ")
     event = OutboxEvent.objects.filter(type="heartbeat:alert", payload__source="locked-positions").latest("sequence")
@@ -161,9 +160,14 @@ def test_a_reserve_that_is_paused_or_frozen_is_told(door: Door, signature: str, 
     look(door)
     assert len(told(door)) == 1
     assert door.preview("aave_supply", amount=str(ETH))["code"] == "MARKET_CLOSED"
+    # Told once, in the tick that saw it; told as over in the tick that saw that, whatever the window.
+    look(door)
+    assert len(told(door)) == 1
     door.stage.world.transact(derive_account("aave_v3 deployer"), configurator, signature, weth, False)
-    look(door, minutes=7)
-    assert told(door)[-1] == "well again"
+    look(door)
+    look(door)
+    assert told(door)[1:] == ["well again"]
+    assert door.preview("aave_supply", amount=str(ETH))["status"] == "CREATED"
 
 
 @pytest.mark.protocols("maker")
@@ -178,6 +182,57 @@ def test_a_maker_that_was_shut_down_is_told_and_entered_no_more(door: Door) -> N
     for case in ("maker_open_vault", "maker_deposit_collateral", "maker_generate_dai"):
         refused = door.preview(case)
         assert (refused["code"], refused["reason"]) == ("MARKET_CLOSED", "closed"), refused
+
+
+@pytest.mark.protocols("lido")
+def test_a_lido_whose_queue_is_paused_is_told_and_entered_no_more(door: Door) -> None:
+    """At the simulated contracts of the local world."""
+    door.do("lido_stake")
+    turn_on(door.stage.live.golem, is_live=False)
+    look(door)
+    assert told(door) == []
+    admin, queue = derive_account("lido deployer"), (lido(31337) or {})["queue"]
+    door.stage.world.rpc.call("anvil_setBalance", admin.address, hex(10**24))
+    door.stage.world.transact(admin, queue, "pauseFor(bool)", True)
+    (locked,) = position_at(door, "lido").locked
+    assert locked.reason == "queue" and locked.raw > 0
+    holdings = door.stage.holdings()
+    assert holdings.liquid_micro_usd(int(clock.now().timestamp())) < holdings.nav_micro_usd
+    look(door)
+    look(door)
+    assert len(told(door)) == 1
+    refused = door.preview("lido_stake", amount=str(ETH // 4))
+    assert (refused["code"], refused["reason"]) == ("MARKET_CLOSED", "queue"), refused
+    door.stage.world.transact(admin, queue, "pauseFor(bool)", False)
+    look(door)
+    assert told(door)[1:] == ["well again"]
+
+
+@pytest.mark.protocols("rocketpool")
+def test_a_rocket_pool_without_ether_behind_its_token_is_told_and_entered_no_more(door: Door) -> None:
+    """At the simulated contracts of the local world."""
+    door.do("rocketpool_stake")
+    turn_on(door.stage.live.golem, is_live=False)
+    look(door)
+    assert told(door) == []
+    world, at = door.stage.world, rocketpool(31337) or {}
+    pools = [at["reth"], at["deposit_pool"]]
+    before = [world.rpc.call("eth_getBalance", each, "latest") for each in pools]
+    for each in pools:
+        world.rpc.call("anvil_setBalance", each, "0x0")
+    world.rpc.call("evm_mine")
+    (locked,) = position_at(door, "rocketpool").locked
+    assert locked.reason == "dry" and locked.raw > 0
+    look(door)
+    look(door)
+    assert len(told(door)) == 1
+    refused = door.preview("rocketpool_stake", amount=str(ETH // 4))
+    assert (refused["code"], refused["reason"]) == ("MARKET_CLOSED", "dry"), refused
+    for each, balance in zip(pools, before, strict=True):
+        world.rpc.call("anvil_setBalance", each, balance)
+    world.rpc.call("evm_mine")
+    look(door)
+    assert told(door)[1:] == ["well again"]
 
 
 @pytest.mark.parametrize(("redeemable", "fast"), [(100, 0), (40, 63), (0, 105), (None, 105)])

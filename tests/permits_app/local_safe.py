@@ -43,9 +43,9 @@ class LocalSafe:
         self.address = checksum("0x" + made.topics[1][-40:])
         self.nonce = 0
 
-    def owner_call(self, to: str, data: bytes) -> None:
+    def owner_call(self, to: str, data: bytes, *, operation: int = 0) -> None:
         """What the owners sign and send themselves, without the server."""
-        tx = SafeTx(to=to, data=data, nonce=self.nonce)
+        tx = SafeTx(to=to, data=data, operation=operation, nonce=self.nonce)
         digest = hash_safe_tx(tx, safe=self.address, chain_id=CHAIN_ID)
         signed = {str(owner.address): sign_digest(owner, digest) for owner in self.owners[: self.threshold]}
         self.keep_up()

@@ -95,6 +95,28 @@ def test_a_halt_leaves_several_debts_at_aave_one_after_the_other_and_the_cover_w
 
 
 @aave
+@pytest.mark.protocols("spark")
+def test_a_halt_takes_out_first_what_can_leave_and_what_is_locked_once_it_opens(live_golem: LiveGolem) -> None:
+    stage = lend(live_golem, "aave_supply")
+    stage.prepare(Case("", {}, ActionClass.CLOSE_POSITION, after=("spark_supply",)))
+    by_worth = {each.ref.protocol: each for each in stage.holdings().positions}
+    dearer = max(by_worth, key=lambda each: by_worth[each].micro_usd or 0)
+    assert dearer == "aave_v3", "what is locked would come first by its worth"
+    pause(stage, "WETH")
+    HaltSetting.objects.create(golem=live_golem.golem, unwind_on_halt=True)
+    halt_golem(golem=live_golem.golem, reason="drained", actor="owner:1", now=clock.now())
+    carry_out_halt(golem_id=live_golem.golem.pk, epoch=1, now=clock.now())
+    [step] = [each for each in HaltRecord.objects.get().steps if "spark" in str(each.get("positions", ""))][-1:]
+    assert [each["venue"] for each in step["positions"]] == ["spark", "aave_v3"]
+    assert {each.ref.protocol for each in stage.positions()} == {"aave_v3"}
+    assert HaltRecord.objects.get().completed_at is None
+    pause(stage, "WETH", is_paused=False)
+    carry_out_halt(golem_id=live_golem.golem.pk, epoch=1, now=clock.now())
+    assert stage.positions() == ()
+    assert HaltRecord.objects.get().completed_at is not None
+
+
+@aave
 def test_a_reserve_that_is_paused_keeps_no_debt_at_aave_from_being_paid_in_a_halt(live_golem: LiveGolem) -> None:
     stage = lend(live_golem, "aave_supply_more")
     pause(stage, "WETH")
@@ -110,11 +132,11 @@ def test_a_reserve_that_is_paused_keeps_no_debt_at_aave_from_being_paid_in_a_hal
     assert "MARKET_CLOSED" in str(step), step
 
 
-def pause(stage: Stage, symbol: str) -> None:
+def pause(stage: Stage, symbol: str, *, is_paused: bool = True) -> None:
     configurator = (deployments(31337) or {})["pool_configurator"]
     account = derive_account("aave_v3 deployer")
     stage.world.transact(
-        account, configurator, "setReservePause(address,bool)", stage.world.tokens[symbol].address, True
+        account, configurator, "setReservePause(address,bool)", stage.world.tokens[symbol].address, is_paused
     )
 
 

@@ -20,6 +20,7 @@ from permits_app.models import ActionPermit, ChangeRequest, OutboundTransaction,
 from permits_app.models.approval import ChangeState
 from permits_app.models.signing_key import KeyState
 from permits_app.policy_cage.contract import Limit, encode_propose, limit_rule
+from permits_app.policy_cage.safe_batches import unpack_calls
 from permits_app.policy_cage.state import CageState, SessionState
 from tests.live_golem import LiveGolem
 from tests.permits_app.caged_golem import USD, CagedGolem
@@ -94,10 +95,11 @@ def test_a_due_key_is_followed_by_a_staged_one_and_a_request_that_nobody_is_barr
     staged = SigningKey.objects.get(golem=golem, state=KeyState.STAGED)
     assert request.change["key"] == staged.address
     asked = OwnerTransaction.objects.get(request=request)
-    assert asked.to == caged.mirror.contract
+    [_, appointed] = unpack_calls(bytes.fromhex(asked.data[2:])) or ()
+    assert appointed.to == caged.mirror.contract
     caged.world.fund(staged.address, 10**18)
     caged.safe.nonce = asked.safe_nonce
-    caged.safe.owner_call(asked.to, bytes.fromhex(asked.data[2:]))
+    caged.safe.owner_call(asked.to, bytes.fromhex(asked.data[2:]), operation=asked.operation)
     caged.sync()
     staged.refresh_from_db()
     caged.key.refresh_from_db()

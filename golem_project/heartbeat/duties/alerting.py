@@ -32,9 +32,15 @@ def floor_to_window(now: datetime) -> datetime:
     return now - timedelta(seconds=int(now.timestamp()) % seconds, microseconds=now.microsecond)
 
 
-def tell_alerts(*, golem: Golem, source: str, alerts: Sequence[Alert], now: datetime) -> bool:
-    """Store and emit the window's batch, once; True when this call did. Joins the caller's transaction."""
-    start = floor_to_window(now)
+def tell_alerts(
+    *, golem: Golem, source: str, alerts: Sequence[Alert], now: datetime, waits_for_window: bool = True
+) -> bool:
+    """Store and emit the window's batch, once; True when this call did. Joins the caller's transaction.
+
+    Without `waits_for_window` it is a batch of this moment, whatever was told in the window before: for what a golem's
+    own tick tells, of which there is one at a time.
+    """
+    start = floor_to_window(now) if waits_for_window else now
     rows = [alert.as_dict() for alert in alerts]
     _, is_new = AlertBatch.objects.get_or_create(
         golem=golem, window_start=start, source=source, defaults={"alerts": rows, "created_at": now}

@@ -1,7 +1,8 @@
 """position-monitor: positions that left their range or are about to, and what their protocols cannot give now, told
 once each, and once when all is well again.
 
-Judged every minute from what the golem's last tick saw; nothing is asked of a chain, nothing is changed. Debts have an
+Ranges are judged every minute from what the golem's last tick saw; nothing is asked of a chain, nothing is changed.
+What cannot be taken out the tick itself tells. Debts have an
 alarm of their own (`tripwire`). Seed: 000, "Terminal nodes" (position-monitor); facts 1.2.
 """
 
@@ -74,26 +75,36 @@ def monitor_positions(*, now: datetime, limit: int = 500) -> int:
     looked_at = DecisionCycleRecord.objects.filter(pk__in=newest.values("pk")).select_related("golem").order_by("?")
     told = 0
     for each in looked_at[:limit]:
-        of_range = _tell(each.golem, judge_positions(each.probes), now)
-        of_locked = _tell(each.golem, judge_locked(each.probes), now, source=LOCKED_SOURCE, well=FREE)
-        told += of_range or of_locked
+        told += _tell(each.golem, judge_positions(each.probes), now)
     return told
 
 
+def tell_locked(*, golem: Golem, probes: Mapping[str, Any], now: datetime) -> bool:
+    """Tell what cannot be taken out now, where it is otherwise than was told last; whether something was told. Joins
+    the transaction in which a tick keeps `probes`, so what a tick saw and what was told of it are one.
+    """
+    return _tell_news(golem, judge_locked(probes), now, source=LOCKED_SOURCE, well=FREE, waits_for_window=False)
+
+
 @whole
-def _tell(
+def _tell(golem: Golem, alerts: tuple[Alert, ...], now: datetime) -> bool:
+    with transaction.atomic():
+        return _tell_news(golem, alerts, now, source=SOURCE, well="every position is in its range")
+
+
+def _tell_news(
     golem: Golem,
     alerts: tuple[Alert, ...],
     now: datetime,
     *,
-    source: str = SOURCE,
-    well: str = "every position is in its range",
+    source: str,
+    well: str,
+    waits_for_window: bool = True,
 ) -> bool:
-    with transaction.atomic():
-        last = AlertBatch.objects.filter(golem=golem, source=source).order_by("-window_start").first()
-        told = {alert["rule"] for alert in last.alerts} - {WELL} if last is not None else set()
-        if told == {alert.rule for alert in alerts}:
-            return False
-        news = alerts or (Alert(WELL, well, "the same"),)
-        # A window has one batch; what changes again in it is told in the next.
-        return tell_alerts(golem=golem, source=source, alerts=news, now=now)
+    last = AlertBatch.objects.filter(golem=golem, source=source).order_by("-window_start").first()
+    told = {alert["rule"] for alert in last.alerts} - {WELL} if last is not None else set()
+    if told == {alert.rule for alert in alerts}:
+        return False
+    news = alerts or (Alert(WELL, well, "the same"),)
+    # Where a window has one batch, what changes again in it is told in the next.
+    return tell_alerts(golem=golem, source=source, alerts=news, now=now, waits_for_window=waits_for_window)

@@ -16,6 +16,7 @@ from golem_project.heartbeat import claims
 from golem_project.heartbeat.backoff import write_waits
 from golem_project.heartbeat.caution import HeldBack
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState, describe_observation
+from golem_project.heartbeat.duties.position_monitor import tell_locked
 from golem_project.heartbeat.mood import MoodSigns, update_mood
 from golem_project.heartbeat.regime import choose_theta
 from golem_project.heartbeat.schedule import NextTick, plan_next_tick
@@ -68,12 +69,28 @@ def _close(
             transaction.set_rollback(True)
             return None
         reinforce_recalled(state, now)
+        tell_stuck(state, record, now)
         events = [make_complete_event(state, record=record, end=end, theta_seconds=theta, error=error)]
         if state.is_quiet:
             # A quiet tick is over before anybody could have watched it begin: its events travel together.
             events = [*make_opening_events(state), *events]
         event_bus.emit_all(golem_id=state.golem.pk, events=events, now=now, heartbeat_tick=state.begun.number)
     return record
+
+
+def tell_stuck(state: CycleState, record: DecisionCycleRecord, now: datetime) -> None:
+    """The owner has it with the tick that saw it; a tick that could not read what the golem holds tells nothing."""
+    is_quiet = not has_locked(state) and state.begun.state.get("has_locked") is False
+    if state.observation.whole is not None and not is_quiet:
+        tell_locked(golem=state.golem, probes=record.probes, now=now)
+
+
+def has_locked(state: CycleState) -> bool | None:
+    """Whether something it holds cannot be taken out now, or takes nothing in; as before where nobody could read it."""
+    whole = state.observation.whole
+    if whole is None:
+        return state.begun.state.get("has_locked")
+    return any(each.position.locked for each in whole.positions)
 
 
 def remember_ended(state: CycleState, now: datetime) -> None:
@@ -142,6 +159,7 @@ def remember(state: CycleState, theta: int, now: datetime) -> dict[str, Any]:
     state.mood_after = update_mood(state.mood, _read_signs(state))
     return {
         "theta_seconds": theta,
+        "has_locked": has_locked(state),
         "phase": state.vitality.phase.value if state.vitality else state.golem.phase,
         "prices": [str(each) for each in analysis.prices],
         "base_fees": [str(each) for each in analysis.base_fees],

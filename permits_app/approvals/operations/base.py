@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
 from archetypes_app.models import Golem
+from permits_app.policy_cage.safe_batches import pack_calls, unpack_calls
 from permits_app.policy_cage.safe_tx import SafeTx, hash_safe_tx
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.standards.deadline_contract import make_end_call
 from tools_app.toolkit.enums import RiskTier
+from tools_app.toolkit.plan import Call
 
 
 class UnknownOperation(GolemError):
@@ -41,7 +44,8 @@ class Difference:
 class SafeTxDraft:
     """The transaction of a Safe that carries a change out: its owners sign it. `block` is the one the Safe was read at,
     `threshold` how many it asked for then, `own_key` the golem's key when it is one of them and will send it.
-    `ends_at`, Unix seconds, is when a golem's plan ends by itself: 0 when it does not; None for what is no such plan.
+    `ends_at`, Unix seconds, is when it ends by itself: 0 when it does not; None where nobody said so yet.
+    `ends_through` is MultiSendCallOnly, through which it can be given an end; empty where it cannot.
     """
 
     chain_id: int
@@ -51,6 +55,19 @@ class SafeTxDraft:
     threshold: int = 1
     own_key: str = ""
     ends_at: int | None = None
+    ends_through: str = ""
+
+    def end_at(self, moment: datetime) -> SafeTxDraft:
+        """The same calls behind one that undoes them all from `moment` on, where the chain has what it takes."""
+        if not self.ends_through:
+            return replace(self, ends_at=0)
+        tx, ends_at = self.tx, int(moment.timestamp())
+        alone = (Call(to=tx.to, data=tx.data, value=tx.value, label=""),)
+        calls = (unpack_calls(tx.data) or ()) if tx.operation else alone
+        ending = pack_calls(
+            (make_end_call(ends_at), *calls), safe=self.safe, multi_send=self.ends_through, nonce=tx.nonce
+        )
+        return replace(self, tx=ending, ends_at=ends_at)
 
     def as_dict(self) -> dict[str, str]:
         """What the request's digest binds, JSON-ready."""

@@ -19,6 +19,7 @@ from permits_app.approvals.rules import COOLING_SMALL_SECONDS
 from permits_app.approvals.safe_nonces import find_free_nonce
 from permits_app.approvals.write_policy import write_policy
 from permits_app.custody.safe_view import find_module_before, open_chain, read_delays, read_safe
+from permits_app.custody.signing_route import find_end_through
 from permits_app.models import CageMirror
 from permits_app.policy_cage.abi import PUBLISHED
 from permits_app.policy_cage.contract import (
@@ -60,6 +61,7 @@ def draft_safe_tx(seen: Mapping[str, Any], *, to: str, data: bytes) -> SafeTxDra
         tx=SafeTx(to=to, data=data, nonce=nonce),
         block=int(seen["block"]),
         threshold=int(seen["threshold"]),
+        ends_through=str(seen.get("ends_through", "")),
     )
 
 
@@ -68,13 +70,15 @@ def observe_safe(golem: Golem, *, now: datetime) -> dict[str, Any]:
     mirror = find_mirror(golem)
     if mirror is None:
         raise CageNotMirrored("this golem's cage is enforced by this server only; there is no contract to change")
-    safe = read_safe(open_chain(mirror.chain_id, now=now), mirror.account)
+    chain = open_chain(mirror.chain_id, now=now)
+    safe = read_safe(chain, mirror.account)
     return {
         "chain_id": mirror.chain_id,
         "safe": safe.address,
         "nonce": safe.nonce,
         "threshold": safe.threshold,
         "block": safe.block,
+        "ends_through": find_end_through(chain),
     }
 
 

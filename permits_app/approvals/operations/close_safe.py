@@ -12,6 +12,7 @@ from permits_app.approvals.operations.base import Difference, Proposal, SafeTxDr
 from permits_app.approvals.safe_nonces import find_free_nonce
 from permits_app.custody.safe_openings import list_watched
 from permits_app.custody.safe_view import SafeView, open_chain, read_safe
+from permits_app.custody.signing_route import find_end_through
 from permits_app.models import SigningKey
 from permits_app.permits.plan_store import decode_calls, encode_batch
 from permits_app.policy_cage.openings import (
@@ -60,6 +61,7 @@ class CloseSafe:
             # Without MultiSend one call closes it and the next is asked for afterwards.
             "calls": encode_batch(calls if multi_send else calls[:1]),
             "multi_send": multi_send,
+            "ends_through": find_end_through(chain) if multi_send else "",
         }
         return {**arguments, "seen": seen}
 
@@ -75,6 +77,7 @@ class CloseSafe:
             tx=pack_calls(calls, safe=account, multi_send=seen["multi_send"], nonce=nonce),
             block=int(seen["block"]),
             threshold=int(seen["threshold"]),
+            ends_through=seen["ends_through"],
         )
         lines = (
             Difference("The Safe", say_opening(account, openings), "nobody but its owners, its cage and its own keys"),

@@ -21,6 +21,8 @@ from permits_app.approvals.owner_calls import (
     describe_fields,
     describe_owner_call,
 )
+from permits_app.custody.safe_warnings import read_exported
+from permits_app.management.safe_lines import write_safe_lines
 from tools_app.core.outside_json import read_exact_json
 
 _MOST_BYTES = 4 * 1024 * 1024
@@ -47,6 +49,7 @@ class Command(BaseCommand):
         fields = self._check(document)
         digest = compute_safe_tx_hash(fields)
         self._show(document["binding"], fields)
+        self._tell_safe(document)
         self._ask("0x" + digest.hex(), options["confirm"])
         account = self._open_key(options)
         signed = account.sign_typed_data(full_message=build_wallet_document(fields))
@@ -88,6 +91,12 @@ class Command(BaseCommand):
         for field in describe_fields(fields):
             self.stdout.write(f"  {field['name']}: {field['text']}")
         self._show_call(describe_owner_call(fields), indent="  ")
+
+    def _tell_safe(self, document: dict[str, Any]) -> None:
+        try:
+            write_safe_lines(self, read_exported(document), is_old=True)
+        except (KeyError, TypeError, ValueError) as error:
+            raise CommandError(f"this is no exported request: {error!r}") from None
 
     def _show_call(self, call: dict[str, Any], *, indent: str) -> None:
         self.stdout.write(f"{indent}{call['function']} on {call['to_name']} {call['to']}")

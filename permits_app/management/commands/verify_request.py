@@ -10,7 +10,10 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from permits_app.approvals.digest import export_request, verify_export
+from permits_app.custody.safe_warnings import look_at_safe, look_without_rows, read_exported
+from permits_app.management.safe_lines import write_safe_lines
 from permits_app.models import ChangeRequest
+from tools_app.core import clock
 from tools_app.core.outside_json import read_exact_json
 
 _MOST_BYTES = 4 * 1024 * 1024
@@ -19,13 +22,18 @@ _MOST_BYTES = 4 * 1024 * 1024
 class Command(BaseCommand):
     """Says of each hash whether it holds, and shows what would be signed. Leaves with 1 when one does not."""
 
-    help = "Check a change request: --file needs neither database nor node."
+    help = "Check a change request: --file needs neither database nor node, --file with --chain a node alone."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """An id or a file."""
         parser.add_argument("request_id", nargs="?", type=UUID, help="of a request in this server's database")
         parser.add_argument("--file", type=Path, help="exported from the request's page")
+        parser.add_argument(
+            "--chain",
+            action="store_true",
+            help="with --file: ask the node of GOLEM_RPC_URL_<chain id> what acts for the Safe now; an id always asks",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check, report, fail."""
@@ -38,6 +46,7 @@ class Command(BaseCommand):
         for finding in findings:
             mark = self.style.SUCCESS("holds") if finding.holds else self.style.ERROR("DOES NOT HOLD")
             self.stdout.write(f"{mark}  {finding.what} {finding.detail}".rstrip())
+        self._tell_safe(document, options["request_id"], asks_chain=options["chain"])
         if not all(finding.holds for finding in findings):
             raise CommandError("this is not what the owners were asked; do not approve it")
 
@@ -55,6 +64,27 @@ class Command(BaseCommand):
         if request is None:
             raise CommandError(f"there is no request {request_id}")
         return json.loads(json.dumps(export_request(request)))  # type: ignore[no-any-return]
+
+    def _tell_safe(self, document: dict[str, Any], request_id: UUID | None, *, asks_chain: bool) -> None:
+        """Name what acts for the Safe that its owners did not agree to: of a request by its id, and of a file with
+        --chain, as the chain says now; of a file alone, as it was when it was exported.
+        """
+        signed = document["binding"]["change"].get("safe_tx")
+        if signed is None:
+            return
+        try:
+            told = read_exported(document)
+        except (KeyError, TypeError, ValueError) as error:
+            raise CommandError(f"this is no exported request: {error!r}") from None
+        chain_id, safe, now = int(signed["chain_id"]), str(signed["safe"]), clock.now()
+        if request_id is not None:
+            golem = ChangeRequest.objects.select_related("golem").get(pk=request_id).golem
+            write_safe_lines(self, look_at_safe(golem, chain_id=chain_id, safe=safe, now=now))
+        elif asks_chain:
+            agreed = told.agreed if told is not None else ()
+            write_safe_lines(self, look_without_rows(chain_id=chain_id, safe=safe, agreed=agreed, now=now))
+        else:
+            write_safe_lines(self, told, is_old=True)
 
     def _show(self, binding: dict[str, Any]) -> None:
         shown = binding["shown"]

@@ -267,7 +267,7 @@ def test_without_a_relayer_it_waits_and_what_somebody_else_sends_is_found(
     request = run(approve(request, owner, signature=signature(safe, request), code=""))
     assert (request.state, request.problem["code"]) == ("APPROVED", "RELAYER_NOT_CONFIGURED")
     chain = open_chain(31337, now=clock.now())
-    raw = build_raw_call(owner_transaction(request), read_safe(chain, safe.address))
+    raw = build_raw_call(owner_transaction(request), read_safe(chain, safe.address), now=clock.now())
     safe.engine._next = safe.engine._head_time() + 1
     assert safe.engine.send(safe.owners[0], safe.address, bytes.fromhex(raw[2:])).succeeded
     assert run(request).state == "EXECUTED"
@@ -360,7 +360,8 @@ def test_owners_let_the_cage_act_for_their_safe(two_owners: tuple[LiveGolem, Any
     safe = OwnedSafe(live, is_enabled=False)
     make_relayer(live, settings)
     request = ask(safe, owner, act="enable")
-    assert (request.risk_tier, owner_transaction(request).to) == ("CRITICAL", safe.address)
+    [enabled] = request.shown["calls"][0]["inner"][1:]
+    assert (request.risk_tier, enabled["to"], enabled["function"]) == ("CRITICAL", safe.address, "enableModule")
     assert run(approve(request, other, signature=signature(safe, request, 1))).state == "EXECUTED"
     safe.sync()
     assert safe.mirror.is_enforced

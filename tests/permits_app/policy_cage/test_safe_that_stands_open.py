@@ -203,7 +203,8 @@ def test_owners_close_their_safe_by_signing_the_prepared_request(owned: SafeGole
     look()
     request = ChangeRequest.objects.get(kind="close_safe")
     [call] = request.shown["calls"]
-    assert [each["function"] for each in call["inner"]] == ["disableModule", "disableModule", "setFallbackHandler"]
+    said = ["mustBeBefore", "disableModule", "disableModule", "setFallbackHandler"]
+    assert [each["function"] for each in call["inner"]] == said
     # The Safe's only owner is the golem's key: its keystore file signs, and the page says so.
     signs = next(each for each in request.shown["differences"] if each["words"] == "Signs")
     assert owned.key.address in signs["after"] and "sign_request" in signs["after"]

@@ -9,7 +9,17 @@ from tools_app.protocols.rocketpool.addresses import NAME, deployments
 from tools_app.protocols.rocketpool.reads import COLLATERAL, ETH_VALUE, EXCHANGE_RATE
 from tools_app.standards import erc20
 from tools_app.toolkit.context import ReadCall
-from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, PositionsUnreadable, Reads, Wait
+from tools_app.toolkit.positions import (
+    Act,
+    ExitStep,
+    Leg,
+    Locked,
+    Position,
+    PositionRef,
+    PositionsUnreadable,
+    Reads,
+    Wait,
+)
 from tools_app.toolkit.views import NATIVE, LogEntry
 
 STAKE: Final = "stake"
@@ -48,6 +58,7 @@ class RocketPoolPositions:
                 legs=(Leg(NATIVE, ether),),
                 claim_tokens=frozenset({reth}),
                 facts={"r_eth": str(held), "exchange_rate": str(rate), "collateral": str(collateral)},
+                locked=(Locked(NATIVE, ether - collateral, "dry"),) if collateral + DUST_WEI < ether else (),
             ),
         )
 

@@ -19,6 +19,7 @@ from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import describe_mined, events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.lending import LEAST_FREE_BPS, MarketClosed
 from tools_app.toolkit.params import ChainId, RawAmount, SlippageBps
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.positions import PositionChange
@@ -230,6 +231,13 @@ def _check_deposit(network: Network, amount: int) -> None:
         raise DepositPoolFull(
             f"the pool takes at most {format_units(network.most_deposit, 18, 'ETH')} at the moment",
             remaining=str(network.most_deposit),
+        )
+    # Its own deposit lies behind it until a node takes it, which is no way out to count on.
+    if network.collateral * 10_000 < amount * LEAST_FREE_BPS:
+        raise MarketClosed(
+            "there is no ether behind rETH to burn it for: what goes in would come back by a sale alone",
+            reason="dry",
+            available=str(network.collateral),
         )
 
 

@@ -1,4 +1,5 @@
-"""A plan whose owners' signatures ended by time can be executed by nobody any more: its request and permit end too.
+"""What a Safe's owners signed and that ended by time can be executed by nobody any more: its request ends too, and the
+permit of a plan.
 
 Appends ChangeExpired and what ending the permit appends.
 """
@@ -15,7 +16,6 @@ from permits_app.approvals import states
 from permits_app.models import ChangeRequest
 from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
-from permits_app.permits.plan_store import read_stated_end
 from permits_app.permits.row_locks import lock_request
 from tools_app.core.whole import whole
 
@@ -27,12 +27,12 @@ SIGNED_ENDED: Final = (
 
 def has_ended(request: ChangeRequest, *, at: datetime) -> bool:
     """Whether the chain refuses from `at` on what the owners of a Safe sign for this request."""
-    ends_at = read_stated_end(request.permit) if request.permit is not None else 0
+    ends_at = int(request.change.get("safe_tx", {}).get("ends_at", 0))
     return bool(ends_at) and at >= datetime.fromtimestamp(ends_at, UTC)
 
 
 @whole
-def end_signed_plan(*, request: ChangeRequest, now: datetime) -> bool:
+def end_what_was_signed(*, request: ChangeRequest, now: datetime) -> bool:
     """End the request and its permit as expired, and give back what it reserved; True when this call did."""
     with transaction.atomic():
         lock_request(request)

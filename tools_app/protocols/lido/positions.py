@@ -232,7 +232,7 @@ def _stake(chain_id: int, at: Mapping[str, str], key: str, shares: int, pool: Po
         legs=(Leg(NATIVE, ether),),
         claim_tokens=frozenset({at[key]}),
         facts=facts,
-        locked=(Locked(NATIVE, ether, "queue"),) if queue.is_paused and ether else (),
+        locked=(Locked(NATIVE, ether, "queue"),) if queue.is_paused and ether >= queue.least else (),
     )
 
 

@@ -39,7 +39,8 @@ class Reach:
     def find(self, changed: Iterable[str], *, unchanged_inputs: frozenset[str] = frozenset()) -> Whole:
         """What runs whole because these files changed."""
         files = sorted(set(changed))
-        everything = next((path for path in files if path in EVERYTHING or path in self._plugins), "")
+        plugins = self._plugins
+        everything = next((path for path in files if path in EVERYTHING or path in plugins or _is_of_draw(path)), "")
         families = {
             family.name: path
             for family in FAMILIES
@@ -64,7 +65,8 @@ class Reach:
             return is_above
         return not file.startswith("test_") and changed in self._helpers(test)
 
-    def _helpers(self, test: str) -> set[str]:
+    @cache  # noqa: B019 (one for a run)
+    def _helpers(self, test: str) -> frozenset[str]:
         """The files of the tests that this one imports, at any distance, with their `conftest.py`."""
         above = [str(folder / "conftest.py") for folder in PurePosixPath(test).parents if folder.name]
         found: set[str] = set()
@@ -76,7 +78,7 @@ class Reach:
                         if path not in found and (self.checkout / path).exists():
                             found.add(path)
                             waiting.append(path)
-        return found
+        return frozenset(found)
 
     def _imports_product(self, test: str, changed: str) -> bool:
         if not changed.endswith(".py"):
@@ -119,6 +121,11 @@ class Reach:
         text = conftest.read_text(encoding="utf-8") if conftest.exists() else ""
         named = {name.replace(".", "/") + ".py" for name in _PLUGIN.findall(text)}
         return named | {"tests/services.py"}
+
+
+def _is_of_draw(changed: str) -> bool:
+    """Whether the draw itself changed: what it leaves out may be another."""
+    return changed.startswith("tests/drawing/")
 
 
 def _is_mirrored(test: str, changed: str) -> bool:

@@ -179,7 +179,7 @@ def test_what_a_family_rests_on_makes_all_of_it_run(changed: str, family: str) -
 
 
 @pytest.mark.parametrize(
-    "changed", [*EVERYTHING, "tests/services.py", "tests/live_golem.py", "tests/drawing/plugin.py"]
+    "changed", [*EVERYTHING, "tests/services.py", "tests/live_golem.py", "tests/drawing/families.py"]
 )
 def test_what_every_test_rests_on_makes_everything_run(changed: str) -> None:
     assert leave_out(whole=REACH.find(["README.md", changed])) == frozenset()

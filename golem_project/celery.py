@@ -161,7 +161,9 @@ def mend_after_jump(**_: Any) -> None:
     """Bring back what this process wrote before its clock was set back, before it does anything else."""
     clock.now()
     if clock.take_set_back():
-        mend_at_start()
+        from golem_project.clock_mending import mend_after_set_back
+
+        mend_after_set_back(now=clock.now())
 
 
 @task_prerun.connect

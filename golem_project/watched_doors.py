@@ -1,19 +1,24 @@
 """The two doors that all else comes through: what is kept from a sink in a request or a task is told of its golem.
 
-A new page or task has it without a word of its own: the middleware and the class of tasks are the project's.
+A new page or task has it without a word of its own: the middleware and the class of tasks are the project's. A request
+that finds the clock of its process set back has what was made before brought back first, as a task has.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 from celery import Task
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 
 from tools_app.core import clock
 from tools_app.core.blocked_flows import audited
+
+logger = logging.getLogger(__name__)
 
 
 class WatchedRequests:
@@ -25,8 +30,21 @@ class WatchedRequests:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        clock.now()
+        if clock.take_set_back():
+            _mend()
         with audited(actor="system:door", now=clock.now):
             return self.get_response(request)
+
+
+def _mend() -> None:
+    # Loaded once models are there; middleware is named before.
+    from golem_project.clock_mending import mend_after_set_back
+
+    try:
+        mend_after_set_back(now=clock.now())
+    except DatabaseError as error:
+        logger.warning("what a clock left in the future was not brought back: %s", type(error).__name__)
 
 
 class WatchedTask(Task):

@@ -19,6 +19,7 @@ from tools_app.core.prepared import Filled, Prepared, Rows
 from tools_app.core.whole import whole
 
 _MOST_AT_ONCE = 200
+_MOST_OPEN = 10_000
 # Plain SQL, because every preview asks before it reserves.
 _IS_LAPSED = f"""status = 'CREATED'
    AND (expires_at <= %(now)s OR created_at > %(latest)s OR expires_at > %(furthest)s
@@ -52,6 +53,14 @@ def expire_lapsed(*, golem_id: UUID | None, now: datetime, limit: int = _MOST_AT
         return expire_found(lapsed, now=now)
     ids = [pk for (pk,) in lapsed]
     return sum(one_by_one(ids, lambda pk: expire_permit(permit_id=pk, now=now), what="the lapsed permit"))
+
+
+def expire_open(*, now: datetime, limit: int = _MOST_OPEN) -> int:
+    """Expire every CREATED permit, because a clock was set back and nobody can tell how much of its seconds is over;
+    who asked previews again. Returns how many.
+    """
+    ids = ActionPermit.objects.filter(status=PermitStatus.CREATED).values_list("pk", flat=True)[:limit]
+    return sum(one_by_one(list(ids), lambda pk: _expire(pk, now, {}), what="the permit of before"))
 
 
 def fill_lapsed(*, golem_id: UUID, now: datetime) -> Filled:

@@ -14,6 +14,7 @@ from uuid import UUID
 from permits_app.errors import WishDiffers, WishNotFound
 from permits_app.previews.read_wish import WISH_ID, read_params
 from tools_app.adapters import normalize_key
+from tools_app.core.clock import AHEAD
 from tools_app.models import ActionWish
 from tools_app.toolkit.tooldef import ForeignReadTool
 from tools_app.toolkit.toolset import Toolset
@@ -55,7 +56,8 @@ def _find(golem_id: UUID, given: Any, now: datetime) -> ActionWish | None:
     except ValueError:
         return None
     rows = ActionWish.objects.select_related("definition")
-    return rows.filter(pk=wish_id, golem_id=golem_id, expires_at__gt=now).first()
+    # One that was made in a future that did not come is over.
+    return rows.filter(pk=wish_id, golem_id=golem_id, expires_at__gt=now, created_at__lte=now + AHEAD).first()
 
 
 def _wished(wish: ActionWish) -> dict[str, Any]:

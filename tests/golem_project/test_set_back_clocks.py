@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,15 +17,18 @@ from django_celery_beat.models import IntervalSchedule, PeriodicTask, PeriodicTa
 from eth_account import Account
 from eth_account.messages import encode_defunct
 
+from archetypes_app.actions.invite_person import invite_person
+from archetypes_app.models import Invitation
 from golem_project.a2a.errors import ChallengeRefused
 from golem_project.a2a.visits import make_challenge, open_visit, show_challenge
 from golem_project.beat_schedule import LOOK_EVERY_MS, Entry, Schedule
 from golem_project.celery import app
-from golem_project.clock_mending import HAPPENED, LEASES, NEXT, TimeColumn, mend_future_rows
+from golem_project.clock_mending import ENDS, HAPPENED, LEASES, NEXT, TimeColumn, mend_future_rows
 from permits_app.actions.expire import expire_lapsed
 from permits_app.approval_errors import PasskeyRefused
 from permits_app.approvals import passkey_challenges
 from permits_app.models import ActionPermit
+from tests import factories
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
 from tests.golem_project.pi.conftest import make_agent as make_agent
 from tests.live_golem import LiveGolem
@@ -132,7 +137,7 @@ def test_a_change_of_a_schedule_is_seen_though_the_one_before_was_written_in_the
     assert "second" in schedule.schedule
 
 
-@pytest.mark.parametrize("column", [*HAPPENED, *NEXT, *LEASES], ids=lambda each: f"{each.model}.{each.name}")
+@pytest.mark.parametrize("column", [*HAPPENED, *NEXT, *LEASES, *ENDS], ids=lambda each: f"{each.model}.{each.name}")
 def test_what_is_brought_back_is_a_time_of_a_table_that_is_there(column: TimeColumn) -> None:
     assert apps.get_model(column.model)._meta.get_field(column.name).get_internal_type() == "DateTimeField"
 
@@ -314,3 +319,121 @@ def test_a_passkeys_challenge_of_the_future_is_over(wall: Wall, jump: timedelta)
     wall.ahead = timedelta()
     with pytest.raises(PasskeyRefused, match="later than"):
         passkey_challenges.use_up_challenge(**asked, challenge=challenge, now=clock.now())
+
+
+class Machine:
+    """Both clocks of this machine: time that passes, and a wall clock that is set."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.passed, self.wall = 0.0, 0.0
+        real, counter = time.time, time.perf_counter
+        monkeypatch.setattr(time, "time", lambda: real() + self.passed + self.wall)
+        monkeypatch.setattr(time, "perf_counter", lambda: counter() + self.passed)
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    clock.now()
+    clock.take_set_back()
+    with pytest.MonkeyPatch.context() as patched:
+        yield Machine(patched)
+    clock.now()
+    clock.take_set_back()
+
+
+def test_a_clock_that_is_set_back_a_little_again_and_again_goes_on_until_it_is_noticed(machine: Machine) -> None:
+    last = clock.now()
+    for _ in range(3):
+        machine.wall -= 0.6
+        machine.passed += 0.1
+        now = clock.now()
+        assert timedelta(seconds=0.1) <= now - last < timedelta(seconds=5)
+        last = now
+    assert not clock.take_set_back()
+    machine.wall -= 0.6
+    clock.now()
+    assert clock.take_set_back(), "together they are seconds"
+
+
+def test_a_clock_that_was_set_back_a_little_lengthens_no_permit(
+    shared_golem: LiveGolem, machine: Machine, settings: Any
+) -> None:
+    live = Agent(golem=shared_golem.golem, key=shared_golem.key, client=Client())
+    permit_id = shared_golem.preview()["permit_id"]
+    machine.passed = 59.0
+    machine.wall = -1.9
+    machine.passed = 60.5
+    assert_problem(live.post("commit_action", {"permit_id": permit_id}), 409, "PERMIT_EXPIRED")
+
+
+@pytest.mark.parametrize("seconds", [3, 30, 45])
+def test_a_permit_that_is_older_than_the_clock_was_set_back_is_over_with_the_next_request(
+    shared_golem: LiveGolem, machine: Machine, seconds: int
+) -> None:
+    live = Agent(golem=shared_golem.golem, key=shared_golem.key, client=Client())
+    permit_id = shared_golem.preview()["permit_id"]
+    machine.passed = 50.0
+    clock.now()
+    machine.passed += 1
+    machine.wall = float(-seconds)
+    # The database's clock is this machine's, which a test cannot set: for the process both went on alike.
+    with trusted_clock():
+        answer = live.post("commit_action", {"permit_id": permit_id})
+    assert_problem(answer, 409, "PERMIT_EXPIRED")
+    assert ActionPermit.objects.get(pk=permit_id).spend_entry.state == "RELEASED"
+    again = shared_golem.preview()["permit_id"]
+    assert ActionPermit.objects.get(pk=again).status == "CREATED"
+
+
+@contextmanager
+def trusted_clock() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("golem_project.clock_mending._is_right", lambda now: True)
+        yield
+
+
+@pytest.mark.django_db
+def test_challenges_and_visits_that_are_older_than_the_clock_was_set_back_are_over(
+    make_agent: MakeAgent, machine: Machine
+) -> None:
+    golem, stranger = make_agent().golem, Account.create()
+    made = make_challenge(golem=golem, who=stranger.address, domain="golem.example", now=clock.now())
+    signature = stranger.sign_message(encode_defunct(text=show_challenge(made)["text"])).signature.to_0x_hex()
+    person = get_user_model().objects.create(username="ana")
+    asked: dict[str, Any] = {"user": person, "session_key": "s", "action": "approve:1"}
+    challenge = passkey_challenges.make_challenge(**asked, now=clock.now())
+    machine.passed, machine.wall = 20.0, -10.0
+    with trusted_clock():
+        Client().get("/healthz")
+    with pytest.raises(ChallengeRefused):
+        open_visit(golem_id=golem.pk, nonce=made.nonce, signature=signature, now=clock.now())
+    with pytest.raises(PasskeyRefused):
+        passkey_challenges.use_up_challenge(**asked, challenge=challenge, now=clock.now())
+
+
+@JUMPS
+@pytest.mark.django_db
+def test_codes_count_again_though_one_of_a_future_that_did_not_come_was_used(jump: timedelta) -> None:
+    from django_otp.plugins.otp_totp.models import TOTPDevice
+
+    person = get_user_model().objects.create(username="ana")
+    ahead = int((clock.now() + jump).timestamp()) // 30
+    device = TOTPDevice.objects.create(user=person, last_t=ahead)
+    other = TOTPDevice.objects.create(user=person, name="b", last_t=int(clock.now().timestamp()) // 30 + 1)
+    assert mend_future_rows(now=clock.now()) == 1
+    was = other.last_t
+    device.refresh_from_db()
+    other.refresh_from_db()
+    assert device.last_t <= int(clock.now().timestamp()) // 30 and other.last_t == was
+
+
+@JUMPS
+@pytest.mark.django_db
+def test_an_invitation_made_in_a_future_that_did_not_come_lives_no_longer_than_others(jump: timedelta) -> None:
+    owner, now = get_user_model().objects.create(username="ana"), clock.now()
+    golem = factories.make_golem(owner=owner)
+    invite_person(golem=golem, label="early", invited_by=owner, now=now + jump)
+    invite_person(golem=golem, label="now", invited_by=owner, now=now)
+    mend_future_rows(now=clock.now())
+    ends = Invitation.objects.values_list("expires_at", flat=True)
+    assert sorted(at <= clock.now() for at in ends) == [False, True]

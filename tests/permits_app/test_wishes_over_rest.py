@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
 from tests.permits_app.test_brought_tools import ASKED, approve, bring
+from tools_app.core import clock
+from tools_app.models import ActionWish
 
 
 def test_over_the_agents_door_a_module_asks_for_a_swap_and_the_permit_shows_whose_wish_it_was(door: Door) -> None:
@@ -19,3 +23,14 @@ def test_over_the_agents_door_a_module_asks_for_a_swap_and_the_permit_shows_whos
     ended = door.commit(permit)
     assert (ended["status"], ended["wished_by"]["tool"]) == ("COMMITTED", "quote_scout")
     assert ended["wished_by"]["wish_id"] == wish["wish_id"]
+
+
+def test_a_wish_of_a_future_that_did_not_come_is_over(door: Door) -> None:
+    golem = door.agent.golem
+    approve(bring(golem.owner), golem)
+    (wish,) = door.post("query_state", {"query": "quote_scout", **ASKED})["data"]["action_requests"]
+    ahead = clock.now() + timedelta(hours=2)
+    ActionWish.objects.update(created_at=ahead, expires_at=ahead + timedelta(minutes=1))
+    asked = {"action_type": "swap", "wish_id": wish["wish_id"]}
+    answer = door.agent.post("preview_action", asked)
+    assert answer.status_code == 404 and answer.json()["code"] == "WISH_NOT_FOUND"

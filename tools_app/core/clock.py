@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 _SET_BACK_SECONDS: Final = 2.0
+"""A clock that was set back by no more is not followed: time goes on from where it was."""
 
 
 class _Jumps:
@@ -22,13 +23,17 @@ _jumps = _Jumps()
 
 
 def now() -> datetime:
-    """The current UTC time, aware."""
-    at = time.time()
-    offset = at - time.perf_counter()
+    """The current UTC time, aware. In one process it goes back only where the wall clock was set back by seconds, which
+    is noticed; by less nothing is lengthened.
+    """
+    at, passed = time.time(), time.perf_counter()
+    offset = at - passed
     if offset < _jumps.highest - _SET_BACK_SECONDS:
         _jumps.was_set_back, _jumps.highest = True, offset
-    elif offset > _jumps.highest:
+    elif offset >= _jumps.highest:
         _jumps.highest = offset
+    else:
+        at = passed + _jumps.highest
     return datetime.fromtimestamp(at, tz=UTC)
 
 

@@ -40,6 +40,8 @@ GOLEM_IDEMPOTENCY_LOCK_SECONDS = 60  # a request that runs longer is taken for d
 GOLEM_AUDIT_CHECKPOINT_ENTRIES = 1_000  # a signed checkpoint every so many audit entries, and once a day
 GOLEM_AUDIT_KEY_FILE = read_text("GOLEM_AUDIT_KEY_FILE", str(VAR_DIR / "audit_key.pem"))
 
+GOLEM_VALUES_KEPT_DAYS = read_integer("GOLEM_VALUES_KEPT_DAYS", 731)  # two tax years; never fewer than 70
+
 GOLEM_LIMIT_PER_TRANSACTION_MICRO_USD = 10_000_000_000  # $10,000
 GOLEM_LIMIT_PER_TICK_MICRO_USD = 50_000_000_000  # $50,000
 GOLEM_LIMIT_PER_SESSION_MICRO_USD = 50_000_000_000  # $50,000

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Q
 
 from archetypes_app.models import Golem
@@ -19,7 +20,9 @@ from tools_app.toolkit.views import NATIVE, BlockRef
 
 NAV_EVERY: Final = timedelta(minutes=10)
 # Two months and a margin: the statement of the month before is whole until the next one is.
-NAV_KEPT: Final = timedelta(days=70)
+LEAST_KEPT: Final = timedelta(days=70)
+_COMPARED_BEFORE: Final = 8
+"""So many of the newest are looked through for what was only needed to compare with."""
 _MOST_MICRO_USD: Final = 2**63 - 1
 
 
@@ -49,9 +52,10 @@ def record_nav(
             coin=NATIVE,
         )
         # The newest are compared with; who tells of older ones needs no more than their values.
-        older = NavSnapshot.objects.filter(golem=golem, chain_id=chain_id, at__lt=last.at).exclude(state={})
-        older.update(state={}, holdings={})
-    NavSnapshot.objects.filter(golem=golem, at__lt=now - NAV_KEPT).delete()
+        earlier = NavSnapshot.objects.filter(golem=golem, chain_id=chain_id, at__lt=last.at).order_by("-at")
+        older = list(earlier.values_list("pk", flat=True)[:_COMPARED_BEFORE])
+        NavSnapshot.objects.filter(pk__in=older).exclude(state={}).update(state={}, holdings={})
+    NavSnapshot.objects.filter(golem=golem, at__lt=now - values_kept()).delete()
     row = NavSnapshot(
         golem=golem,
         at=now,
@@ -65,6 +69,11 @@ def record_nav(
     )
     NavSnapshot.objects.bulk_create([row], ignore_conflicts=True)
     return row
+
+
+def values_kept() -> timedelta:
+    """How long values are kept, as the operator says; never shorter than a month's statement needs."""
+    return max(LEAST_KEPT, timedelta(days=settings.GOLEM_VALUES_KEPT_DAYS))
 
 
 def read_own_moves(*, golem_id: UUID, chain_id: int, after: int, until: int) -> OwnMoves:

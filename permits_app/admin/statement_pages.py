@@ -13,7 +13,8 @@ from django.urls import path
 
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
-from permits_app.performance.csv_exports import EXPORTS
+from permits_app.actions.record_nav import values_kept
+from permits_app.performance.csv_exports import EXPORTS, list_years
 from permits_app.performance.monthly_statement import MonthlyStatement, build_statement, find_month, list_months
 from tools_app.admin.display import format_coin, format_usd
 from tools_app.core import clock
@@ -53,20 +54,26 @@ class StatementPages:
             "months": months,
             "is_running": statement.ends > now,
             "exports": list(EXPORTS),
+            "years": list_years(golem, now=now),
+            "kept_days": values_kept().days,
             **_spell(statement),
         }
         return TemplateResponse(request, "admin/golem/statement.html", context)
 
     def csv_view(self, request: HttpRequest, golem_id: UUID, what: str) -> StreamingHttpResponse:
-        """One file, written as it is sent."""
+        """One file, of one year where one is asked for, written as it is sent."""
         golem = self._find_seen(request, golem_id)
         if what not in EXPORTS:
             raise Http404("there is no such export")
-        export = EXPORTS[what]
+        export, wanted = EXPORTS[what], request.GET.get("year", "")
+        years = {str(year): year for year in list_years(golem, now=clock.now())}
+        if wanted and wanted not in years:
+            raise Http404("that is no year of this golem's life")
+        year = years.get(wanted)
         answer = StreamingHttpResponse(
-            write_rows(export.columns, export.list_rows(golem)), content_type="text/csv; charset=utf-8"
+            write_rows(export.columns, export.list_rows(golem, year)), content_type="text/csv; charset=utf-8"
         )
-        answer["Content-Disposition"] = f'attachment; filename="{what}-{golem.pk}.csv"'
+        answer["Content-Disposition"] = f'attachment; filename="{what}{f"-{year}" if year else ""}-{golem.pk}.csv"'
         answer["Cache-Control"] = "no-store"
         return answer
 

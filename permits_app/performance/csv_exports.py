@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+from django.db.models import Model, QuerySet
 
 from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord
@@ -15,6 +17,7 @@ from permits_app.words.move_words import describe_move
 from tools_app.core.page_through import page_through
 
 Row = Mapping[str, object]
+R = TypeVar("R", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +25,18 @@ class Export:
     """One kind of file: its columns, and its rows, oldest first."""
 
     columns: tuple[str, ...]
-    list_rows: Callable[[Golem], Iterator[Row]]
+    list_rows: Callable[[Golem, int | None], Iterator[Row]]
 
 
-def list_permits(golem: Golem) -> Iterator[Row]:
-    """Every permit there ever was, whatever became of it."""
-    for permit in page_through(ActionPermit.objects.filter(golem=golem), by=("created_at", "pk")):
+def list_years(golem: Golem, *, now: datetime) -> list[int]:
+    """Years of its life in UTC, the newest first."""
+    return list(range(now.astimezone(UTC).year, golem.created_at.astimezone(UTC).year - 1, -1))
+
+
+def list_permits(golem: Golem, year: int | None = None) -> Iterator[Row]:
+    """Every permit there ever was, or those of one year, whatever became of it."""
+    rows = _within(ActionPermit.objects.filter(golem=golem), "created_at", year)
+    for permit in page_through(rows, by=("created_at", "pk")):
         yield {
             "permit_id": permit.pk,
             "opened_at": permit.created_at.isoformat(),
@@ -43,9 +52,9 @@ def list_permits(golem: Golem) -> Iterator[Row]:
         }
 
 
-def list_outcomes(golem: Golem) -> Iterator[Row]:
+def list_outcomes(golem: Golem, year: int | None = None) -> Iterator[Row]:
     """What was judged of each permit that ran; what a rollback of the chain took back stands there with its time."""
-    rows = OutcomeRecord.objects.filter(permit__golem=golem).select_related("permit")
+    rows = _within(OutcomeRecord.objects.filter(permit__golem=golem).select_related("permit"), "created_at", year)
     for outcome in page_through(rows, by=("created_at", "pk")):
         yield {
             "permit_id": outcome.permit_id,
@@ -61,9 +70,9 @@ def list_outcomes(golem: Golem) -> Iterator[Row]:
         }
 
 
-def list_profit(golem: Golem) -> Iterator[Row]:
+def list_profit(golem: Golem, year: int | None = None) -> Iterator[Row]:
     """Each kept measure of its value, and what made the difference to the one before."""
-    rows = NavSnapshot.objects.filter(golem=golem).defer("state", "holdings")
+    rows = _within(NavSnapshot.objects.filter(golem=golem).defer("state", "holdings"), "at", year)
     for row in page_through(rows, by=("at", "pk")):
         parts: dict[str, Any] = {f"{name}_usd": to_usd(int(row.parts.get(name, 0))) for name in PARTS}
         yield {
@@ -73,6 +82,14 @@ def list_profit(golem: Golem) -> Iterator[Row]:
             "debt_usd": to_usd(row.debt_micro_usd),
             **parts,
         }
+
+
+def _within(rows: QuerySet[R], column: str, year: int | None) -> QuerySet[R]:
+    """Those of one year in UTC; all without one."""
+    if year is None:
+        return rows
+    begins, ends = (datetime(each, 1, 1, tzinfo=UTC) for each in (year, year + 1))
+    return rows.filter(**{f"{column}__gte": begins, f"{column}__lt": ends})
 
 
 def to_usd(micro_usd: int | None) -> Decimal | None:

@@ -133,3 +133,36 @@ def test_permits_outcomes_and_profit_are_taken_away_as_csv_of_this_golem_alone(g
     assert rows["outcomes"]["permit_id"] == str(permit.pk)
     assert (rows["profit"]["value_usd"], rows["profit"]["gas_usd"]) == ("1000.000000", "-3.000000")
     assert browser.get(page("archetypes_app.golem", "csv", golem.pk, "keys")).status_code == 404
+
+
+def test_a_year_is_taken_away_as_csv_and_holds_that_year_alone(golem: Golem) -> None:
+    Golem.objects.filter(pk=golem.pk).update(created_at=datetime(2024, 5, 1, tzinfo=UTC))
+    edges = {
+        "before": datetime(2024, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+        "first": datetime(2025, 1, 1, tzinfo=UTC),
+        "last": datetime(2025, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+        "after": datetime(2026, 1, 1, tzinfo=UTC),
+    }
+    permits = {}
+    for usd, (name, at) in enumerate(edges.items(), start=1):
+        permit = factories.make_permit(golem=golem)
+        ActionPermit.objects.filter(pk=permit.pk).update(created_at=at)
+        permits[name] = str(permit.pk)
+        note(golem, at + timedelta(microseconds=usd if name == "first" else 0), usd)
+    browser = _log_in(golem.owner)
+
+    def take(what: str, year: str) -> list[dict[str, str]]:
+        answer = browser.get(page("archetypes_app.golem", "csv", golem.pk, what), {"year": year})
+        assert year in answer["Content-Disposition"]
+        text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+        return list(csv.DictReader(io.StringIO(text)))
+
+    assert [row["permit_id"] for row in take("permits", "2025")] == [permits["first"], permits["last"]]
+    assert [row["value_usd"] for row in take("profit", "2025")] == ["2.000000", "3.000000"]
+    assert [row["value_usd"] for row in take("profit", "2024")] == ["1.000000"]
+    assert take("outcomes", "2025") == []
+    for wrong in ("2023", "9999", "x", "-1"):
+        url = page("archetypes_app.golem", "csv", golem.pk, "profit")
+        assert browser.get(url, {"year": wrong}).status_code == 404
+    shown = browser.get(page("archetypes_app.golem", "statement", golem.pk)).content.decode()
+    assert "Profit of 2025" in shown and "kept for 731 days" in shown

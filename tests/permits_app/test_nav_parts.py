@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from permits_app.actions.record_nav import NAV_KEPT, record_nav
+from permits_app.actions.record_nav import record_nav
 from permits_app.models import ActionPermit, NavSnapshot
 from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, Quote, split_change
 from permits_app.performance.profit_days import read_worth, read_worths
@@ -97,7 +97,9 @@ def block(number: int) -> BlockRef:
 
 
 @pytest.mark.django_db
-def test_a_value_is_kept_every_ten_minutes_for_seventy_days_and_the_day_is_summed_from_them() -> None:
+def test_a_value_is_kept_every_ten_minutes_for_as_long_as_is_said_and_the_day_is_summed_from_them(
+    settings: Any,
+) -> None:
     golem, paper, now = make_golem(owner=make_owner()), Paper(deposited=10**21), NOW
 
     def keep(number: int) -> NavSnapshot | None:
@@ -124,9 +126,17 @@ def test_a_value_is_kept_every_ten_minutes_for_seventy_days_and_the_day_is_summe
     oldest = NavSnapshot.objects.order_by("at")[1]
     late = read_worth(golem_id=golem.pk, now=now, over=now - oldest.at + timedelta(microseconds=1))
     assert late is not None and late.parts == Parts(fees_and_interest=USD)
-    now += NAV_KEPT + timedelta(hours=1)
-    assert keep(5) is not None
-    assert NavSnapshot.objects.count() == 1
+    # Two tax years, unless the operator says otherwise, and never less than a month's statement needs.
+    kept, ended = NavSnapshot.objects.count(), now
+    now = ended + timedelta(days=731) - timedelta(hours=1)
+    assert keep(5) is not None and NavSnapshot.objects.count() == kept + 1
+    now = ended + timedelta(days=731, hours=1)
+    assert keep(6) is not None and NavSnapshot.objects.count() == 2
+    settings.GOLEM_VALUES_KEPT_DAYS, ended = 3, now
+    now = ended + timedelta(days=69)
+    assert keep(7) is not None and NavSnapshot.objects.count() == 3
+    now = ended + timedelta(days=70, hours=1)
+    assert keep(8) is not None and NavSnapshot.objects.count() == 2
 
 
 @pytest.mark.django_db

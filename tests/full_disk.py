@@ -72,6 +72,41 @@ def full_disk(model: type[models.Model]) -> Iterator[FullDisk]:
         shutil.rmtree(folder)
 
 
+class SmallDisk:
+    """A disk for a folder of ours, which a test fills."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def fill(self) -> None:
+        """Not a byte more can be written."""
+        with (self.folder / "filler").open("wb", buffering=0) as filler:
+            for size in (4096, 1):
+                try:
+                    while True:
+                        filler.write(bytes(size))
+                except OSError:
+                    continue
+
+    def free(self) -> None:
+        """There is room again."""
+        (self.folder / "filler").unlink(missing_ok=True)
+
+
+@contextmanager
+def small_disk() -> Iterator[SmallDisk]:
+    """A disk in memory of a megabyte, really mounted. Raises PermissionError where this process may not mount."""
+    folder = Path(tempfile.mkdtemp())
+    if not _mount_memory(folder):
+        folder.rmdir()
+        raise PermissionError("a test of a full disk mounts one: run it as root, as CI does")
+    try:
+        yield SmallDisk(folder)
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+        folder.rmdir()
+
+
 @contextmanager
 def failing_writes(model: type[models.Model], state: str) -> Iterator[None]:
     """PostgreSQL answers every INSERT into the model's table with the SQLSTATE `state`."""
@@ -106,11 +141,15 @@ def raising_sql(table: str, state: str) -> str:
     )
 
 
-def _mount(folder: Path) -> bool:
+def _mount_memory(folder: Path) -> bool:
     if os.geteuid() != 0:
         return False
     done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(folder)], capture_output=True)
-    if done.returncode != 0:
+    return done.returncode == 0
+
+
+def _mount(folder: Path) -> bool:
+    if not _mount_memory(folder):
         return False
     with connection.cursor() as cursor:
         cursor.execute("SHOW data_directory")

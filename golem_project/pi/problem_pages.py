@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
@@ -13,6 +14,7 @@ from golem_project.kept_forms import has_typed, show_kept
 from golem_project.pi.errors import BadRequest, BodyTooLarge, Forbidden, RouteNotFound
 from golem_project.pi.exception_handler import PROBLEM_JSON, answer_request
 from tools_app.core.errors import InternalError
+from tools_app.core.exhausted import is_full_disk
 
 API_PREFIX = "/api/"
 
@@ -44,6 +46,13 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest, *_: Any) -> HttpResponse:
     if is_api(request):
         return _problem(request, InternalError("the failure is in our log under this request id"))
+    error = sys.exc_info()[1]
+    if error is not None and is_full_disk(error):
+        why = (
+            "STORAGE_FULL: the server's disk has no room for a file that this needs; what it needs the file for was not"
+            " done. Whoever runs the server makes room; then send it again."
+        )
+        return show_kept(request, "There is no room on the server's disk", why, request.path, status=503)
     if has_typed(request):
         why = "The failure is in the server's log with the id of this request. Look first whether it was done."
         return show_kept(request, "Something failed here", why, request.path, status=500)

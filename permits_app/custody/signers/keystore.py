@@ -70,11 +70,8 @@ class Keystore:
         known = path.read_text(encoding="utf-8").split() if path.exists() else []
         if str(chain_id) in known:
             return
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "a", encoding="utf-8") as handle:
-            handle.write(f"{chain_id}\n")
-            handle.flush()
-            os.fsync(handle.fileno())
+        # Whole or not at all: a full disk takes a part of what is added to a file.
+        _write_whole(path, "".join(f"{each}\n" for each in (*known, chain_id)))
 
     def _store(self, key: Secret) -> str:
         address = str(load_accounts().from_key(key.reveal()).address)
@@ -83,13 +80,7 @@ class Keystore:
         )
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = self._path(address)
-        temporary = path.with_suffix(f".{secrets.token_hex(4)}.tmp")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
-            json.dump(document, handle)
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.replace(temporary, path)
+        _write_whole(path, json.dumps(document))
         return address
 
     def _path(self, address: str) -> Path:
@@ -97,3 +88,18 @@ class Keystore:
 
     def _missing(self, address: str) -> str:
         raise SignerUnavailable(f"no keystore file for {address} lies on this server", address=address)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """The file with `text`, or as it was: what a full disk took of it is removed. Raises OSError."""
+    temporary = path.with_suffix(f".{secrets.token_hex(4)}.tmp")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
+            handle.write(text)
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

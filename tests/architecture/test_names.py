@@ -15,6 +15,7 @@ _LONGER: dict[str, str] = {
     "tests/permits_app/policy_cage/test_safe_that_stands_open.py": "one theft, from its cause to its closing",
     "permits_app/errors.py": "one list of the codes that an agent can meet here, to be read as one",
     "permits_app/safety/hooks/simulator.py": "one judgement after the other about the same run, in their order",
+    "tests/golem_project/test_set_back_clocks.py": "one kind: what a clock that went back leaves or lengthens",
     "tests/permits_app/execution/test_lost_sequences.py": "one kind: every way in which a call of a plan is lost",
     "tests/golem_project/world/test_chain.py": "one chain's life: started, kept, killed under load, started again",
     "permits_app/relayer.py": "one key's life: what it may send, what it sent, and what became of it",

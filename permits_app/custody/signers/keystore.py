@@ -70,8 +70,11 @@ class Keystore:
         known = path.read_text(encoding="utf-8").split() if path.exists() else []
         if str(chain_id) in known:
             return
-        # Whole or not at all: a full disk takes a part of what is added to a file.
-        _write_whole(path, "".join(f"{each}\n" for each in (*known, chain_id)))
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "a", encoding="utf-8") as handle:
+            handle.write(f"{chain_id}\n")
+            handle.flush()
+            os.fsync(handle.fileno())
 
     def _store(self, key: Secret) -> str:
         address = str(load_accounts().from_key(key.reveal()).address)

@@ -22,6 +22,7 @@ from tools_app.chain.abi import checksum
 from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
 from tools_app.protocols.aave_v3.addresses import deployments as aave
+from tools_app.protocols.lido.addresses import deployments as lido
 from tools_app.protocols.maker_sky.addresses import deployments as maker
 from tools_app.protocols.morpho_blue.judging import check_used
 from tools_app.protocols.morpho_blue.market import Market
@@ -181,6 +182,31 @@ def test_a_maker_that_was_shut_down_is_told_and_entered_no_more(door: Door) -> N
     for case in ("maker_open_vault", "maker_deposit_collateral", "maker_generate_dai"):
         refused = door.preview(case)
         assert (refused["code"], refused["reason"]) == ("MARKET_CLOSED", "closed"), refused
+
+
+@pytest.mark.protocols("lido")
+def test_a_lido_whose_queue_is_paused_is_told_and_entered_no_more(door: Door) -> None:
+    """At the simulated contracts of the local world."""
+    door.do("lido_stake")
+    turn_on(door.stage.live.golem, is_live=False)
+    look(door)
+    assert told(door) == []
+    admin, queue = derive_account("lido deployer"), (lido(31337) or {})["queue"]
+    door.stage.world.rpc.call("anvil_setBalance", admin.address, hex(10**24))
+    door.stage.world.transact(admin, queue, "pauseFor(bool)", True)
+    # A wei or two of stETH that wrapping left behind is too little for the queue anyway.
+    (locked,) = (locked for each in door.stage.positions() for locked in each.locked)
+    assert locked.reason == "queue" and locked.raw > 0
+    holdings = door.stage.holdings()
+    assert holdings.liquid_micro_usd(int(clock.now().timestamp())) < holdings.nav_micro_usd
+    look(door)
+    look(door)
+    assert len(told(door)) == 1
+    refused = door.preview("lido_stake", amount=str(ETH // 4))
+    assert (refused["code"], refused["reason"]) == ("MARKET_CLOSED", "queue"), refused
+    door.stage.world.transact(admin, queue, "pauseFor(bool)", False)
+    look(door)
+    assert told(door)[1:] == ["well again"]
 
 
 @pytest.mark.protocols("rocketpool")

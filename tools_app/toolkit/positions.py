@@ -119,6 +119,7 @@ LOCKED_WORDS: Final = {
     "paused": "paused by its guardians: nothing goes in or out",
     "closed": "shut down for good",
     "frozen": "frozen: it gives out and takes nothing in",
+    "queue": "its withdrawal queue is paused: it waits until that goes on, or is sold",
     "dry": "no ether behind it to burn it for: others have to deposit or leave first, or it is sold",
 }
 """Why something cannot be taken out now, for people, by the word of `Locked.reason`."""
@@ -127,8 +128,8 @@ LOCKED_WORDS: Final = {
 @dataclass(frozen=True, slots=True)
 class Locked:
     """Base units of a token in a position that nobody can take out now, and why: `used` (all of it is lent out),
-    `paused`, `closed` (shut down for good), `dry` (nothing is behind it to burn it for), or `frozen`, which lets out
-    and takes nothing in. Nobody knows until when.
+    `paused`, `closed` (shut down for good), `queue` (its withdrawal queue takes nobody), `dry` (nothing is behind it to
+    burn it for), or `frozen`, which lets out and takes nothing in. Nobody knows until when.
     """
 
     token: str

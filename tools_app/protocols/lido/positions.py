@@ -23,6 +23,7 @@ from tools_app.toolkit.positions import (
     Act,
     ExitStep,
     Leg,
+    Locked,
     Position,
     PositionRef,
     PositionsUnreadable,
@@ -231,6 +232,7 @@ def _stake(chain_id: int, at: Mapping[str, str], key: str, shares: int, pool: Po
         legs=(Leg(NATIVE, ether),),
         claim_tokens=frozenset({at[key]}),
         facts=facts,
+        locked=(Locked(NATIVE, ether, "queue"),) if queue.is_paused and ether >= queue.least else (),
     )
 
 

@@ -102,6 +102,7 @@ class Staking:
     shares: int
     wrapped: int
     allowance: int = 0
+    is_queue_paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +170,17 @@ def read_staking(
     """
     head = pool_calls(at)
     calls = [*head, ReadCall(at["steth"], STAKING_PAUSED), ReadCall(at["steth"], STAKE_LIMIT)]
+    calls.append(ReadCall(at["queue"], QUEUE_PAUSED))
     if account is not None:
         calls += [ReadCall(at["steth"], SHARES_OF, (account,)), erc20.balance_call(at["wsteth"], account)]
     if account is not None and allowance is not None:
         calls.append(erc20.allowance_call(allowance[0], account, allowance[1]))
     told = read_all(reader, calls)
     pool, oracle = parse_pool(told[: len(head)])
-    paused, limit, *own = told[len(head) :]
-    figures = [int(each[0]) for each in own] + [0] * (3 - len(own))
-    return Staking(pool, oracle, bool(paused[0]), int(limit[0]), *figures)
+    paused, limit, queue, *own = told[len(head) :]
+    shares, wrapped, allowance_left = [int(each[0]) for each in own] + [0] * (3 - len(own))
+    is_paused, is_queue_paused = bool(paused[0]), bool(queue[0])
+    return Staking(pool, oracle, is_paused, int(limit[0]), shares, wrapped, allowance_left, is_queue_paused)
 
 
 def read_queue(reader: ChainReader, at: Mapping[str, str]) -> Queue:

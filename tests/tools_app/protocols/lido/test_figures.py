@@ -115,7 +115,10 @@ def test_leaving_is_weighed_between_the_queue_and_a_market(chain: World) -> None
     assert told["decision"] == "queue" and told["market_eth"] is None and told["queue_wait_seconds"] > 0
     as_admin(chain, "queue", "pauseFor(bool)", True)
     assert ask(chain, account, "lido_exit_decision")["decision"] == "hold"
+    # Nothing is staked while the queue is paused, for the market neither.
+    as_admin(chain, "queue", "pauseFor(bool)", False)
     make_market(chain, other="WETH", ether=400 * ETH)
+    as_admin(chain, "queue", "pauseFor(bool)", True)
     told = ask(chain, account, "lido_exit_decision")
     assert told["decision"] == "sell" and 0 < float(told["market_discount_pct"]) < 4
 

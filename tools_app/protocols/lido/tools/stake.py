@@ -20,6 +20,7 @@ from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import describe_mined, events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.lending import MarketClosed
 from tools_app.toolkit.params import AddressOrNobody, ChainId, RawAmount, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
@@ -155,6 +156,11 @@ def lido_stake(
     ctx.step("Reading the pool")
     state = read_staking(reader, at, ctx.account, allowance=(at["steth"], at["wsteth"]))
     check_oracle(state.oracle)
+    if state.is_queue_paused:
+        raise MarketClosed(
+            "Lido's withdrawal queue is paused: what goes in would come back by a sale alone; stake once it goes on",
+            reason="queue",
+        )
     coin = reader.native()
     check_enough(coin, balance=reader.native_balance(ctx.account), needed=amount)
     ctx.step("Building calls")

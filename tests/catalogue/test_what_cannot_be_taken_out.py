@@ -24,8 +24,10 @@ from tools_app.core.models import OutboxEvent
 from tools_app.protocols.aave_v3.addresses import deployments as aave
 from tools_app.protocols.lido.addresses import deployments as lido
 from tools_app.protocols.maker_sky.addresses import deployments as maker
+from tools_app.protocols.morpho_blue.addresses import LOCAL
 from tools_app.protocols.morpho_blue.judging import check_used
-from tools_app.protocols.morpho_blue.market import Market
+from tools_app.protocols.morpho_blue.market import Market, MarketParams
+from tools_app.protocols.morpho_blue.math import MarketState
 from tools_app.protocols.rocketpool.addresses import deployments as rocketpool
 from tools_app.standards.erc4626 import Vault, VaultFamily
 from tools_app.toolkit.context import ReadCall, ReadOutcome
@@ -182,6 +184,44 @@ def test_a_maker_that_was_shut_down_is_told_and_entered_no_more(door: Door) -> N
     for case in ("maker_open_vault", "maker_deposit_collateral", "maker_generate_dai"):
         refused = door.preview(case)
         assert (refused["code"], refused["reason"]) == ("MARKET_CLOSED", "closed"), refused
+
+
+@pytest.mark.protocols("morpho")
+def test_what_morpho_lent_to_who_has_nothing_for_it_any_more_is_not_counted(door: Door) -> None:
+    """Nobody was liquidated: the contract's own books still say that all of it comes back."""
+    supply, params, symbol, _ = LENDERS["morpho"]
+    assert door.commit(door.preview(supply, **params))["status"] == "COMMITTED"
+    (before,) = position_at(door, "morpho").legs
+    lend_out_whole(door, "morpho", symbol)
+    (lent_out,) = position_at(door, "morpho").legs
+    assert lent_out.raw >= before.raw - 1, "what is lent out and covered counts in full"
+    world = door.stage.world
+    # What the market's own oracle says of its collateral; the lenders before the golem have some there as well.
+    oracle = LOCAL["oracle_weth_usdc"]
+    world.transact(world.actors.makers[0], oracle, "setPrice(uint256)", 3_000 * 10**24 // 10_000)
+    position = position_at(door, "morpho")
+    (leg,) = position.legs
+    assert 0 <= leg.raw < before.raw // 2
+    assert int(position.facts["uncovered_at_least"]) > 0 and "nothing for it any more" in position.label
+    assert int(position.facts["supplied"]) >= before.raw - 1
+    (locked,) = position.locked
+    assert (locked.raw, locked.reason) == (leg.raw, "used")
+
+
+@pytest.mark.parametrize(("taken", "free"), [(0, 400), (150, 400), (400, 400), (0, 0)])
+def test_taking_out_of_a_market_with_bad_debt_changes_its_worth_by_what_is_taken(taken: int, free: int) -> None:
+    def market_after(taken: int) -> Market:
+        state = SimpleNamespace(supply_assets=10_000 - taken, borrow_assets=10_000 - free)
+        params = cast(MarketParams, SimpleNamespace(is_idle=False))
+        return Market(params, cast(MarketState, state), 0, 10**36, 0)
+
+    uncovered = market_after(0).least_uncovered(5_000)
+    assert uncovered == 5_000 - free
+    worth = market_after(0).worth_of(1_000, uncovered)
+    assert free <= worth < 1_000
+    assert worth - market_after(taken).worth_of(1_000 - taken, uncovered) == taken
+    # What can be taken out whole counts in full.
+    assert market_after(0).worth_of(free, uncovered) == free
 
 
 @pytest.mark.protocols("lido")

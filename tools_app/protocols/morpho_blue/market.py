@@ -8,7 +8,7 @@ from functools import lru_cache
 from eth_utils.crypto import keccak
 
 from tools_app.chain.abi import encode_args
-from tools_app.protocols.morpho_blue.math import MarketState
+from tools_app.protocols.morpho_blue.math import ORACLE_SCALE, MarketState
 
 NOBODY = "0x0000000000000000000000000000000000000000"
 PARAM_TYPES = ("address", "address", "address", "address", "uint256")
@@ -72,6 +72,24 @@ class Market:
     def liquidity(self) -> int:
         """Base units of the loan token that can be taken out."""
         return self.state.supply_assets - self.state.borrow_assets
+
+    def least_uncovered(self, collateral_held: int) -> int:
+        """Base units of the loan token that borrowers owe and at least nothing covers, where the contract holds
+        `collateral_held` of the collateral for all its markets together. 0 where nobody can say: without a price, and
+        where others' collateral might be this market's.
+        """
+        if self.price is None or self.params.is_idle:
+            return 0
+        cover = -(-collateral_held * self.price // ORACLE_SCALE)
+        return max(0, self.state.borrow_assets - cover)
+
+    def worth_of(self, lent: int, uncovered: int) -> int:
+        """What `lent` of it is worth in base units of the loan token: what can be taken out now in full, and the rest
+        less its part of what nothing covers, which falls on who is in when a borrower is liquidated.
+        """
+        free = min(lent, self.liquidity)
+        left, others = lent - free, self.state.supply_assets - free
+        return free + left * max(0, others - uncovered) // others if left else lent
 
 
 @dataclass(frozen=True, slots=True)

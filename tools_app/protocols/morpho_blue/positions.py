@@ -17,6 +17,7 @@ from tools_app.protocols.morpho_blue import math
 from tools_app.protocols.morpho_blue.addresses import MORPHO, NAME, deployments, known_markets
 from tools_app.protocols.morpho_blue.market import NOBODY, Holding, Market
 from tools_app.protocols.morpho_blue.reads import ask_holdings, ask_markets
+from tools_app.standards import erc20
 from tools_app.toolkit.positions import (
     WHEN_REPAID,
     Act,
@@ -81,9 +82,12 @@ class MorphoPositions:
         held = {market: holding for market, holding in zip(ids, holdings, strict=True) if not holding.is_empty}
         if not held:
             return ()
-        markets = yield from ask_markets(chain_id, tuple(held))
+        found = yield from ask_markets(chain_id, tuple(held))
+        markets = [_known(market) for market in found]
+        uncovered = yield from _ask_uncovered(chain_id, markets, tuple(held.values()))
         return tuple(
-            _make(chain_id, _known(market), holding) for market, holding in zip(markets, held.values(), strict=True)
+            _make(chain_id, market, holding, uncovered.get(market.id, 0))
+            for market, holding in zip(markets, held.values(), strict=True)
         )
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
@@ -107,18 +111,41 @@ def make_position(chain_id: int, market: Market, holding: Holding) -> Position:
     return _make(chain_id, market, holding)
 
 
+def _ask_uncovered(chain_id: int, markets: Sequence[Market], holdings: Sequence[Holding]) -> Reads[dict[str, int]]:
+    """By market id, of those that have less left than is lent there: what borrowers owe and at least nothing covers.
+
+    A market's collateral is in no sum of the contract, but all of it together is what the contract holds of the token.
+    """
+    stuck = [
+        market
+        for market, holding in zip(markets, holdings, strict=True)
+        if not market.params.is_idle and market.state.lent_of(holding.supply_shares) > market.liquidity
+    ]
+    if not stuck:
+        return {}
+    morpho = (deployments(chain_id) or {})[MORPHO]
+    outcomes = yield [erc20.balance_call(market.params.collateral_token, morpho) for market in stuck]
+    if not all(outcome.ok for outcome in outcomes):
+        raise PositionsUnreadable("the collateral of a market of Morpho Blue does not tell balances")
+    return {
+        market.id: market.least_uncovered(int(outcome.values[0]))
+        for market, outcome in zip(stuck, outcomes, strict=True)
+    }
+
+
 def _known(market: Market | None) -> Market:
     if market is None:
         raise PositionsUnreadable("Morpho Blue tells shares in a market that it says was never created")
     return market
 
 
-def _make(chain_id: int, market: Market, holding: Holding) -> Position:
+def _make(chain_id: int, market: Market, holding: Holding, uncovered: int = 0) -> Position:
     params, state = market.params, market.state
     lent, owed = state.lent_of(holding.supply_shares), state.owed_of(holding.borrow_shares)
     stuck = max(0, lent - market.liquidity)
+    worth = market.worth_of(lent, uncovered)
     legs = [
-        Leg(params.loan_token, lent, free_at=WHEN_REPAID if lent and not market.liquidity else None),
+        Leg(params.loan_token, worth, free_at=WHEN_REPAID if lent and not market.liquidity else None),
         Leg(params.collateral_token, holding.collateral, cover_bps=params.lltv_bps),
         Leg(params.loan_token, -owed),
     ]
@@ -132,7 +159,7 @@ def _make(chain_id: int, market: Market, holding: Holding) -> Position:
     label = f"Morpho market {loan} against {collateral}" if not params.is_idle else f"Morpho market {loan}, idle"
     return Position(
         ref=ref_of(chain_id, market.id),
-        label=f"{label}, {_say_stuck(stuck, lent)}" if stuck else label,
+        label=f"{label}, {_say_stuck(stuck, lent)}{_say_lost(lent - worth, lent)}" if stuck else label,
         legs=tuple(leg for leg in legs if leg.raw),
         health_bps=health,
         facts={
@@ -144,10 +171,11 @@ def _make(chain_id: int, market: Market, holding: Holding) -> Position:
             "collateral": str(holding.collateral),
             "owed": str(owed),
             "available_liquidity": str(market.liquidity),
+            "uncovered_at_least": str(uncovered),
             "oracle_answers": "yes" if market.price is not None else "no",
         },
         relies_on=frozenset({params.oracle, params.irm} - {NOBODY}),
-        locked=(Locked(params.loan_token, lent - market.liquidity, "used"),) if lent > market.liquidity else (),
+        locked=(Locked(params.loan_token, worth - market.liquidity, "used"),) if stuck else (),
     )
 
 
@@ -157,6 +185,10 @@ def _say_stuck(stuck: int, lent: int) -> str:
         return "all of it borrowed: nothing can be taken out until borrowers repay"
     percent = max(1, stuck * 100 // lent)
     return f"{percent}% of what is lent cannot be taken out until borrowers repay"
+
+
+def _say_lost(lost: int, lent: int) -> str:
+    return f"; at least {max(1, lost * 100 // lent)}% of it is lent to who has nothing for it any more" if lost else ""
 
 
 def name_token(chain_id: int, token: str) -> str:

@@ -20,6 +20,7 @@ class VitalityRecordAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """The newest reading of each golem; its course over time is in the decisions."""
 
     empty_text = "Measured by the first heartbeat tick that finds a balance."
+    ordering = ("golem__name",)
     list_display = (
         "golem",
         "vitality",
@@ -108,7 +109,7 @@ class ModelSpendDayAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     list_display = ("golem", "day", "spent", "held", "cap", "requests", "refused")
     list_filter = (GolemFilter,)
     list_select_related = ("golem",)
-    ordering = ("-day", "golem_id")
+    ordering = ("-day", "golem__name")
 
     @display(description="Spent", ordering="spent_micro_usd")
     def spent(self, obj: ModelSpendDay) -> str:

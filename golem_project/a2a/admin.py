@@ -131,6 +131,7 @@ class OpenedReadAdmin(OwnerScopedAdmin):
     """What anybody with a wallet may read of a golem over A2A. A row is made or taken away, never changed."""
 
     empty_text = "Nothing is open: without a key of a golem nobody reads anything of it."
+    ordering = ("-created_at",)
     list_display = ("query", "venue", "golem", "created_at")
     list_select_related = ("golem",)
     form = OpenedReadForm

@@ -59,6 +59,7 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
     """On or off, how often, and who plans. Whether it acts or only rehearses is `is live` on the golem's own page."""
 
     form = HeartbeatForm
+    ordering = ("golem__name",)
     list_display = ("golem", "mode", "planner", "regime", "next_tick_at", "tick_number", "missed_ticks")
     list_filter = (GolemFilter, "is_on", "planner")
     list_select_related = ("golem",)

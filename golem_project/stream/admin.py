@@ -34,6 +34,7 @@ class WebhookEndpointAdmin(OwnerScopedAdmin):
     """Where an owner's events are delivered. Nothing of a row is edited: the address is part of what was checked."""
 
     empty_text = "No webhook yet. One sends events to an address of yours, signed."
+    ordering = ("-created_at",)
     list_display = ("label", "url", "golem", "state", "waiting", "given_up")
     list_select_related = ("golem",)
     search_fields = ("label", "url")

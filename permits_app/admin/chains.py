@@ -14,6 +14,7 @@ from tools_app.admin.read_only import PlainAdmin, ReadOnlyAdminMixin
 class ChainMarkAdmin(ReadOnlyAdminMixin, PlainAdmin):
     """What was last seen of each chain, and what stops it; of all golems, hence for operators."""
 
+    ordering = ("chain_id",)
     list_display = ("chain", "trouble", "trouble_since", "head_number", "looked_at", "rolled_back_at")
     fields = (*list_display, "mark_number", "mark_hash")
     readonly_fields = fields

@@ -68,6 +68,7 @@ class HaltSettingAdmin(AuditedEditMixin, OwnerScopedAdmin):
     """What an owner chose for a halt of their golem; without a row positions stay as they are."""
 
     empty_text = "Without a setting a halt leaves positions as they are."
+    ordering = ("golem__name",)
     list_display = ("golem", "unwinds")
     list_filter = (GolemFilter,)
     list_select_related = ("golem",)

@@ -224,6 +224,7 @@ class CapabilityGrantAdmin(LedgerAdmin):
 class NonceCursorAdmin(ReadOnlyAdminMixin, PlainAdmin):
     """The next nonce per account; of all golems, hence for operators."""
 
+    ordering = ("chain_id", "address")
     list_display = ("account", "chain", "next_nonce", "updated_at")
     search_fields = ("=address",)
     fields = ("account", "chain", "next_nonce", "updated_at")

@@ -74,6 +74,7 @@ class SpendingLimitsAdmin(PolicyRowAdmin):
     """What a golem may spend."""
 
     form = OpenedLimitsForm
+    ordering = ("golem__name",)
     list_display = ("golem", "per_transaction", "per_day", "hot_lane", "writes_per_hour", "slippage", "allowlist_mode")
     list_filter = (GolemFilter, "allowlist_mode")
     search_fields = ("golem__name",)
@@ -127,6 +128,7 @@ class PolicyCageAdmin(PolicyRowAdmin):
 
     form = OpenedCageForm
     list_select_related = ("golem", "mirror")
+    ordering = ("golem__name",)
     list_display = ("golem", "enforced_by", "position", "concentration", "drawdown", "max_assets")
     list_filter = (GolemFilter,)
     search_fields = ("golem__name",)

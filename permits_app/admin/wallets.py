@@ -97,6 +97,7 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """One account per golem."""
 
     empty_text = "No golem has an account yet. The wizard's step Wallet makes one; without it a golem only reads."
+    ordering = ("golem__name",)
     list_display = ("golem", "address_short", "kind", "backup")
     list_filter = (GolemFilter, "kind")
     list_select_related = ("golem",)
@@ -237,6 +238,7 @@ class WalletAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 class SigningKeyAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
     """Every key a golem ever had, with what its owners gave it."""
 
+    ordering = ("golem__name", "-created_at")
     list_display = ("golem", "address_short", "holder", "state_badge", "activated_at", "dropped_at")
     list_filter = (GolemFilter, "state", "holder")
     list_select_related = ("golem",)

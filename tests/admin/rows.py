@@ -57,13 +57,14 @@ def make_vitality(golem: Golem) -> VitalityRecord:
 def make_tool_definition(golem: Golem) -> ToolDefinition:
     """A definition of the golem's owner, with bytes that nobody runs."""
     module = WasmModule.objects.create(
-        owner=golem.owner, sha256=golem.pk.hex * 2, content=b"-", size=1, uploaded_at=clock.now()
+        owner=golem.owner, sha256=uuid4().hex * 2, content=b"-", size=1, uploaded_at=clock.now()
     )
     text = (ROOT / "tools_app/sandbox/template/quote_scout.toml").read_text()
     definition = read_definition(text, module_sha256=module.sha256)
+    more = ToolDefinition.objects.filter(owner=golem.owner).count()
     return ToolDefinition.objects.create(
         owner=golem.owner,
-        name=definition.name,
+        name=f"{definition.name}_{more}" if more else definition.name,
         version=1,
         definition_hash=definition.hash,
         body=definition.body,
@@ -99,16 +100,25 @@ def make_wasm_run(golem: Golem) -> WasmRun:
 
 def make_tick(golem: Golem) -> HeartbeatTick:
     """A tick that is over."""
-    now = clock.now()
-    return HeartbeatTick.objects.create(
-        golem=golem, number=1, fence=1, status=TickStatus.COMPLETE, scheduled_at=now, started_at=now, ended_at=now
-    )
+    now, number = clock.now(), HeartbeatTick.objects.filter(golem=golem).count() + 1
+    times = {"scheduled_at": now, "started_at": now, "ended_at": now}
+    return HeartbeatTick.objects.create(golem=golem, number=number, fence=number, status=TickStatus.COMPLETE, **times)
 
 
 def make_decision(golem: Golem) -> DecisionCycleRecord:
     """What that tick decided."""
     return DecisionCycleRecord.objects.create(
         tick=make_tick(golem), golem=golem, heartbeat_tick=1, decided_at=clock.now(), is_live=False, phase=golem.phase
+    )
+
+
+def make_known_address(golem: Golem) -> KnownAddress:
+    """An address that the golem's owner gave a name."""
+    is_first = not KnownAddress.objects.filter(owner=golem.owner).exists()
+    return KnownAddress.objects.create(
+        owner=golem.owner,
+        address=f"0x{golem.pk.hex}abcdabcd",
+        name="Treasury" if is_first else f"Treasury of {golem.name}",
     )
 
 
@@ -179,9 +189,7 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "permits_app.safeopening": lambda golem: SafeOpening.objects.create(
         golem=golem, chain_id=31337, account="0x" + "33" * 20, handler="0x" + "44" * 20, is_open=False
     ),
-    "permits_app.knownaddress": lambda golem: KnownAddress.objects.create(
-        owner=golem.owner, address=f"0x{golem.pk.hex}abcdabcd", name="Treasury"
-    ),
+    "permits_app.knownaddress": make_known_address,
     "permits_app.venuetrust": lambda golem: factories.make_venue_trust(permit=factories.make_permit(golem=golem)),
     "permits_app.signingkey": lambda golem: factories.make_signing_key(golem=golem),
     "permits_app.wallet": lambda golem: factories.make_wallet(golem=golem),
@@ -192,7 +200,12 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "memory_app.dreamjournal": lambda golem: factories.make_dream(golem=golem),
     "memory_app.directive": lambda golem: factories.make_directive(golem=golem),
     "tools_app.auditcheckpoint": lambda golem: AuditCheckpoint.objects.create(
-        golem_id=golem.pk, seq=1, entry_hash="0x", signed_at_ms=0, public_key="00", signature="00"
+        golem_id=golem.pk,
+        seq=1,
+        entry_hash="0x",
+        signed_at_ms=int(clock.now().timestamp() * 1000),
+        public_key="00",
+        signature="00",
     ),
     "stream.webhookendpoint": lambda golem: factories.make_webhook(golem=golem),
     "a2a.task": lambda golem: factories.make_a2a_task(golem=golem),

@@ -1,7 +1,8 @@
 """Every threshold outside the safety chain, read from the sources: a number or a span that something is held to.
 
 A constant counts where it is an operand of an order (`<`, `<=`, `>`, `>=`), the end of a slice, what `min` or `max`
-holds a figure to, or a bound of a field or a query. The safety chain has a table of its own (`test_boundaries.py`), and
+holds a figure to, or a bound of a field or a query. So does a span that is added to a time or taken from one: it says
+how long something lives. The safety chain has a table of its own (`test_boundaries.py`), and
 so have the fields of forms (`test_form_edges.py`).
 """
 
@@ -25,6 +26,7 @@ _ELSEWHERE: Final = (
 _ORDERS: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _BOUNDS: Final = ("ge", "le", "gt", "lt", "max_length", "min_length", "max_value", "min_value")
 _OF_QUERIES: Final = ("__gt", "__gte", "__lt", "__lte")
+_SPAN: Final = "timedelta"
 _OF_CALLS: Final = ("min", "max", "islice", "shorten", "MinValueValidator", "MaxValueValidator")
 
 Constant = tuple[str, str]
@@ -34,7 +36,8 @@ Constant = tuple[str, str]
 def list_thresholds() -> set[str]:
     """Each as `module.NAME`."""
     constants = {each for path in _list_paths() for each in _list_constants(path)}
-    held = {each for path in _list_paths() for each in _list_held(path, constants)}
+    spans = {each for path in _list_paths() for each in _list_constants(path, only_spans=True)}
+    held = {each for path in _list_paths() for each in _list_held(path, constants, spans)}
     return {f"{module}.{name}" for module, name in held if not _path_of(module).startswith(_ELSEWHERE)}
 
 
@@ -51,12 +54,14 @@ def _module_of(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def _list_constants(path: str) -> Iterator[Constant]:
+def _list_constants(path: str, *, only_spans: bool = False) -> Iterator[Constant]:
     for node in parse(path).body:
+        value = getattr(node, "value", None)
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         for target in targets:
-            if isinstance(target, ast.Name) and target.id.isupper() and _is_number(getattr(node, "value", None)):
-                yield _module_of(path), target.id
+            if isinstance(target, ast.Name) and target.id.isupper() and _is_number(value):
+                if not only_spans or _holds_a_span(value):
+                    yield _module_of(path), target.id
 
 
 def _is_number(node: ast.AST | None) -> bool:
@@ -75,22 +80,42 @@ def _is_number(node: ast.AST | None) -> bool:
     return False
 
 
+def _holds_a_span(node: ast.AST | None) -> bool:
+    return node is not None and any(isinstance(each, ast.Call) and _is_span(each) for each in ast.walk(node))
+
+
+def _is_span(node: ast.Call) -> bool:
+    return ast.unparse(node.func).rpartition(".")[2] == _SPAN
+
+
 def _names_a_constant(node: ast.AST) -> bool:
     name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
     return name.isupper()
 
 
-def _list_held(path: str, constants: set[Constant]) -> Iterator[Constant]:
+def _list_held(path: str, constants: set[Constant], spans: set[Constant]) -> Iterator[Constant]:
     names = _read_names(path, constants)
     for node in ast.walk(parse(path)):
         for part in _list_bounds(node):
-            for each in ast.walk(part):
-                if isinstance(each, ast.Name) and names.get(each.id) in constants:
-                    yield names[each.id]
-                elif isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name):
-                    found = (names.get(each.value.id, ("", ""))[0], each.attr)
-                    if found in constants:
-                        yield found
+            yield from (each for each in _list_named(part, names) if each in constants)
+        for part in _list_shifts(node):
+            # A whole number that a span is made of where it is added counts as one.
+            made = {each for call in ast.walk(part) if _holds_a_span(call) for each in _list_named(call, names)}
+            yield from (each for each in _list_named(part, names) if each in spans or each in made & constants)
+
+
+def _list_named(part: ast.AST, names: Mapping[str, Constant]) -> Iterator[Constant]:
+    for each in ast.walk(part):
+        if isinstance(each, ast.Name) and each.id in names:
+            yield names[each.id]
+        elif isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name):
+            yield names.get(each.value.id, ("", ""))[0], each.attr
+
+
+def _list_shifts(node: ast.AST) -> Iterator[ast.AST]:
+    """What is added to something or taken from it."""
+    if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub):
+        yield from (node.left, node.right) if isinstance(node, ast.BinOp) else (node.value,)
 
 
 def _list_bounds(node: ast.AST) -> Iterator[ast.AST]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -24,6 +25,7 @@ from permits_app.actions.bring_definition import bring_definition
 from permits_app.actions.pin_definitions import list_unseen, pin_definitions
 from permits_app.actions.query import query_state
 from permits_app.actions.revoke_definition import revoke_definition
+from permits_app.actions.take_up_wish import take_up_wish
 from permits_app.errors import DefinitionNotShown, PolicyChanged, WishDiffers, WishNotFound
 from permits_app.limits.policy import load_golem
 from permits_app.models import ActionPermit
@@ -188,11 +190,12 @@ def test_a_wish_is_nobody_elses_and_not_for_ever(live_golem: LiveGolem, scout: T
         other.preview(wish_id=wish["wish_id"])
     with pytest.raises(WishNotFound):
         live_golem.preview(wish_id="no id at all")
-    ActionWish.objects.update(
-        expires_at=clock.now() - timedelta(seconds=1), created_at=clock.now() - timedelta(hours=1)
-    )
-    with pytest.raises(WishNotFound):
-        live_golem.preview(wish_id=wish["wish_id"])
+    kept = ActionWish.objects.get()
+    assert kept.expires_at - kept.created_at == timedelta(minutes=10)
+    body, toolset = {"wish_id": wish["wish_id"]}, resolve_toolset(live_golem.golem)
+    for late, is_found in ((timedelta(minutes=10) - timedelta(microseconds=1), True), (timedelta(minutes=10), False)):
+        with nullcontext() if is_found else pytest.raises(WishNotFound):
+            take_up_wish(golem_id=live_golem.golem.pk, body=body, toolset=toolset, now=kept.created_at + late)
 
 
 def test_what_a_module_wishes_for_is_judged_like_any_wish(live_golem: LiveGolem, scout: ToolDefinition) -> None:

@@ -1,0 +1,128 @@
+"""What lives or is held for a time, met by a clock that moves: at the last moment it is there, and then it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from archetypes_app.models import Golem
+from archetypes_app.owner_group import ensure_owner_group
+from golem_project.a2a import notifications
+from golem_project.alerts import channels
+from golem_project.stream import deliveries
+from permits_app.actions import follow_promises, follow_requests, search_positions
+from permits_app.approval_errors import PasskeyRefused
+from permits_app.approvals.passkey_challenges import make_challenge, use_up_challenge
+from permits_app.permits.life import is_from_the_future
+from tests import factories
+from tests.golem_project.alerts.room import make_channel, refuse
+from tools_app.core import clock
+from tools_app.models.tool_checkpoint import keep_checkpoint, load_checkpoint
+from tools_app.portfolio.searching import begin_search
+
+pytestmark = pytest.mark.django_db
+A_MOMENT = timedelta(microseconds=1)
+NOW = clock.now()
+Run = Callable[[datetime], Any]
+Held = tuple[Any, str, Run]
+"""A module, what of it does the work once the row is taken, and the sweep that takes it."""
+
+
+def hold_delivery(golem: Golem) -> Held:
+    delivery = factories.make_webhook_delivery(golem=golem)
+    type(delivery).objects.filter(pk=delivery.pk).update(event_id=factories.make_event(golem=golem).pk)
+    return deliveries, "make_body", lambda now: deliveries.try_delivery(delivery_id=delivery.pk, now=now)
+
+
+def hold_notification(golem: Golem) -> Held:
+    row = factories.make_a2a_notification(golem=golem, url="https://example.org/")
+    return notifications, "_may_hear", lambda now: notifications.notify(notification_id=row.pk, now=now)
+
+
+def hold_channel(golem: Golem) -> Held:
+    channel = make_channel(golem, "http://127.0.0.1:9/")
+    refuse(golem)
+    channels.gather_alerts(now=clock.now())
+    return channels, "send_lines", lambda now: channels.send_channel(channel_id=channel.pk, now=now)
+
+
+def hold_promise(golem: Golem) -> Held:
+    factories.make_signed_promise(permit=factories.make_permit(golem=golem))
+    return follow_promises, "_follow", lambda now: follow_promises.follow_promises(now=now)
+
+
+def hold_request(golem: Golem) -> Held:
+    factories.make_pending_request(permit=factories.make_permit(golem=golem))
+    return follow_requests, "_look_at", lambda now: follow_requests.follow_requests(now=now)
+
+
+def hold_search(golem: Golem) -> Held:
+    begin_search(chain_id=31337, account="0x" + "a1" * 20, now=NOW)
+    return search_positions.runner, "open_reader", lambda now: search_positions.search_positions(now=now)
+
+
+@pytest.mark.parametrize(
+    ("hold", "seconds"),
+    [
+        (hold_delivery, 60),
+        (hold_notification, 60),
+        (hold_channel, 90),
+        (hold_promise, 60),
+        (hold_request, 60),
+        (hold_search, 120),
+    ],
+)
+def test_what_a_worker_took_before_it_died_is_taken_again_when_its_lease_is_over_and_not_before(
+    hold: Callable[[Golem], Held], seconds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = factories.make_owner()
+    owner.groups.add(ensure_owner_group())
+    module, work, sweep = hold(factories.make_golem(owner=owner))
+    begun: list[str] = []
+
+    def die(*_: Any, **__: Any) -> None:
+        begun.append(work)
+        raise SystemExit
+
+    monkeypatch.setattr(module, work, die)
+    start = clock.now() + timedelta(seconds=1)
+    with pytest.raises(SystemExit):
+        sweep(start)
+    sweep(start)
+    sweep(start + timedelta(seconds=seconds) - A_MOMENT)
+    assert len(begun) == 1, "another worker took what this one still holds"
+    with pytest.raises(SystemExit):
+        sweep(start + timedelta(seconds=seconds))
+    assert len(begun) == 2
+
+
+def test_a_passkey_has_three_minutes_to_answer() -> None:
+    person = factories.make_owner()
+    life = timedelta(minutes=3)
+    for late, is_good in ((life - A_MOMENT, True), (life, False)):
+        challenge = make_challenge(user=person, session_key="s", action="sign in", now=NOW)
+        answer: dict[str, Any] = {"challenge": challenge, "session_key": "s", "action": "sign in", "now": NOW + late}
+        if is_good:
+            use_up_challenge(user=person, **answer)
+        else:
+            with pytest.raises(PasskeyRefused, match="later than 180 seconds"):
+                use_up_challenge(user=person, **answer)
+
+
+def test_how_far_a_read_came_is_kept_for_ten_minutes() -> None:
+    of: dict[str, Any] = {"golem_id": uuid4(), "tool_name": "a_read", "params_hash": "0x"}
+    keep_checkpoint(**of, data={"block": 7}, now=NOW)
+    assert load_checkpoint(**of, now=NOW + timedelta(minutes=10)) == {"block": 7}
+    assert load_checkpoint(**of, now=NOW + timedelta(minutes=10) + A_MOMENT) == {}
+
+
+@pytest.mark.parametrize(("late", "is_over"), [(timedelta(0), False), (A_MOMENT, True)])
+def test_no_permit_lives_longer_than_an_hour_and_the_two_seconds_that_clocks_differ(
+    late: timedelta, is_over: bool
+) -> None:
+    ends = NOW + timedelta(hours=1, seconds=2) + late
+    assert is_from_the_future(created_at=NOW, expires_at=ends, now=NOW) is is_over

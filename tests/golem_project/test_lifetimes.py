@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import transaction
 
 from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.a2a import notifications
+from golem_project.a2a.models import PushNotification
 from golem_project.alerts import channels
 from golem_project.stream import deliveries
+from golem_project.stream.models import WebhookDelivery
 from permits_app.actions import follow_promises, follow_requests, search_positions
 from permits_app.approval_errors import PasskeyRefused
 from permits_app.approvals.passkey_challenges import make_challenge, use_up_challenge
+from permits_app.models import ChainWatch, PendingRequest, SignedPromise
 from permits_app.permits.life import is_from_the_future
 from tests import factories
 from tests.golem_project.alerts.room import make_channel, refuse
@@ -65,6 +70,15 @@ def hold_search(golem: Golem) -> Held:
     return search_positions.runner, "open_reader", lambda now: search_positions.search_positions(now=now)
 
 
+FOLLOWED: dict[Any, tuple[Any, tuple[str, ...]]] = {
+    hold_delivery: (WebhookDelivery, ("WAITING",)),
+    hold_notification: (PushNotification, ("WAITING",)),
+    hold_promise: (SignedPromise, ("OPEN",)),
+    hold_request: (PendingRequest, ("REQUESTED", "READY", "CLAIMING", "STUCK")),
+}
+"""Of each, the model and the states in which a worker has something to do with it."""
+
+
 @pytest.mark.parametrize(
     ("hold", "seconds"),
     [
@@ -98,6 +112,43 @@ def test_what_a_worker_took_before_it_died_is_taken_again_when_its_lease_is_over
     with pytest.raises(SystemExit):
         sweep(start + timedelta(seconds=seconds))
     assert len(begun) == 2
+
+
+@pytest.mark.parametrize("hold", [hold_delivery, hold_notification, hold_promise, hold_request])
+def test_what_is_over_is_taken_by_no_worker(hold: Callable[[Golem], Held], monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = factories.make_owner()
+    owner.groups.add(ensure_owner_group())
+    module, work, sweep = hold(factories.make_golem(owner=owner))
+    begun: list[str] = []
+    monkeypatch.setattr(module, work, lambda *_, **__: begun.append(work))
+    model, followed = FOLLOWED[hold]
+    ends = [state for state, _ in model._meta.get_field("state").choices if state not in followed]
+    assert len(ends) >= 2
+    for state in ends:
+        with transaction.atomic():
+            model.objects.update(state=state)
+            sweep(clock.now() + timedelta(seconds=1))
+    assert begun == []
+
+
+@pytest.mark.parametrize("hold", [hold_promise, hold_request, hold_search])
+def test_nothing_is_asked_of_a_chain_whose_node_is_silent(
+    hold: Callable[[Golem], Held], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, work, sweep = hold(factories.make_golem(owner=factories.make_owner()))
+    begun: list[str] = []
+    monkeypatch.setattr(module, work, lambda *_, **__: begun.append(work))
+    now = clock.now() + timedelta(seconds=1)
+    ChainWatch.objects.create(
+        chain_id=31337, looked_at=now, failing_since=now - timedelta(hours=1), error_code="RPC_TIMEOUT"
+    )
+    sweep(now)
+    assert begun == []
+    ChainWatch.objects.update(failing_since=None, error_code="")
+    with suppress(Exception):
+        # What a worker that does nothing answers is nobody's here.
+        sweep(now)
+    assert begun == [work]
 
 
 def test_a_passkey_has_three_minutes_to_answer() -> None:

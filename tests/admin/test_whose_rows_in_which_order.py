@@ -248,7 +248,8 @@ def look(browser: Any, url: str) -> tuple[int, str]:
 def test_no_page_shows_rows_of_another_owner_or_of_another_golem_than_it_is_about() -> None:
     side = Side()
     assert min(len(side.of_beside), len(side.of_theirs)) > 100
-    wrong, seen = [], 0
+    wrong: list[tuple[Any, ...]] = []
+    seen = 0
     browser = log_in(side.ana)
     questions = [("find", "find", f"/admin/find/?q={word}") for word in ("Golem", "swap", "ben-benedikt")]
     for name, route, url in [*list_addresses(side.mine, side.rows), *questions]:

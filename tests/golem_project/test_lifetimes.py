@@ -25,6 +25,7 @@ from permits_app.models import ChainWatch, PendingRequest, SignedPromise
 from permits_app.permits.life import is_from_the_future
 from tests import factories
 from tests.golem_project.alerts.room import make_channel, refuse
+from tools_app import runner
 from tools_app.core import clock
 from tools_app.models.tool_checkpoint import keep_checkpoint, load_checkpoint
 from tools_app.portfolio.searching import begin_search
@@ -67,7 +68,7 @@ def hold_request(golem: Golem) -> Held:
 
 def hold_search(golem: Golem) -> Held:
     begin_search(chain_id=31337, account="0x" + "a1" * 20, now=NOW)
-    return search_positions.runner, "open_reader", lambda now: search_positions.search_positions(now=now)
+    return runner, "open_reader", lambda now: search_positions.search_positions(now=now)
 
 
 FOLLOWED: dict[Any, tuple[Any, tuple[str, ...]]] = {

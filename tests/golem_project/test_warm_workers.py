@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -43,8 +44,8 @@ print(os.nice(0), Path("/proc/self/autogroup").read_text().split()[-1])
 
 
 @pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this kernel knows no sessions' shares")
-@pytest.mark.parametrize(("queues", "expected"), [("memory", ["10", "10"]), ("commit", ["0", "0"])])
-def test_a_worker_of_memory_gives_way_to_other_sessions_too(queues: str, expected: list[str]) -> None:
+@pytest.mark.parametrize(("queues", "more"), [("memory", 10), ("commit", 0)])
+def test_a_worker_of_memory_gives_way_to_other_sessions_too(queues: str, more: int) -> None:
     done = subprocess.run(
         [sys.executable, "-c", WAY.replace("{queues}", repr(queues))],
         capture_output=True,
@@ -54,4 +55,5 @@ def test_a_worker_of_memory_gives_way_to_other_sessions_too(queues: str, expecte
         start_new_session=True,
     )
 
-    assert done.stdout.split()[-2:] == expected, done.stderr
+    # Beside whoever runs the tests, who may have given way already; 19 is as far as it goes.
+    assert done.stdout.split()[-2:] == [str(min(19, os.nice(0) + more)), str(more)], done.stderr

@@ -203,7 +203,7 @@ def test_hyphens_and_case_do_not_matter_in_a_query(agent: Agent) -> None:
 
 
 def test_nested_params_are_merged(agent: Agent) -> None:
-    given = ({"params": {"amount": "1.5"}}, {"amount": "1.5"}, {})
+    given: tuple[dict[str, Any], ...] = ({"params": {"amount": "1.5"}}, {"amount": "1.5"}, {})
     nested, flat, missing = (agent.post("query_state", {"query": "quote", **each}).json()["fields"] for each in given)
     assert nested == flat
     assert nested["amount"] != missing["amount"], "what is nested is read, and not taken for missing"

@@ -168,9 +168,11 @@ def test_the_past_holds_more_than_a_day_of_trades_in_every_pool(world: World) ->
 def test_the_past_ends_at_the_machines_time_and_goes_on_from_there(chain: World) -> None:
     latest = chain.timestamp()
     assert latest <= time.time() + 1
+    before = int(time.time())
     chain.rpc.call("anvil_mine", "0x1")
-    assert latest <= chain.timestamp() <= time.time() + 1
-    assert abs(chain.timestamp() - time.time()) < 60
+    mined = chain.timestamp()
+    # Between the looks at the clock before and after, however long the machine takes for them.
+    assert max(latest, before - 1) <= mined <= time.time() + 1
 
 
 def test_block_times_never_go_back(world: World) -> None:

@@ -45,7 +45,7 @@ from permits_app.models import ChangeRequest, SpendingLimits
 from permits_app.models.approval import ChangeState
 from permits_app.performance.profit_days import Worth, read_worth, read_worths
 from permits_app.permits.decisions import list_decisions
-from permits_app.words.address_book import read_book
+from permits_app.words.address_book import read_book, read_page_of
 from tools_app.admin.display import format_age, format_chain, format_seconds, format_usd, show_badge
 from tools_app.admin.tokens import name_addresses
 from tools_app.core import event_log
@@ -160,15 +160,22 @@ def list_visible_golems(user: Any) -> QuerySet[Golem]:
     return Golem.objects.all() if is_operator(user) else list_golems_with(user, Power.SEE)
 
 
-def build_cockpit(golem: Golem, *, now: datetime, span: Span = Span.ALL) -> Cockpit:
-    """The page of `golem` as of `now`, its plots over `span`. Reads rows only; no node is asked."""
+def build_cockpit(golem: Golem, *, now: datetime, span: Span = Span.ALL, has_book: bool = True) -> Cockpit:
+    """The page of `golem` as of `now`, its plots over `span`. Reads rows only; no node is asked.
+
+    Whoever only has a part in this golem has not the book of its owner, in which the others stand.
+    """
     # Before the feed is read: an event in between is seen twice, and the page drops it by its id, rather than never.
     cursor = event_log.read_head().cursor()
     record: VitalityRecord | None = getattr(golem, "vitality_record", None)
     worth = read_worth(golem_id=golem.pk, now=now)
     heartbeat: Heartbeat | None = getattr(golem, "heartbeat", None)
     limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
-    state, book, since = read_state(golem), read_book(golem.owner_id), span.begins(now)
+    state, book, since = (
+        read_state(golem),
+        (read_book(golem.owner_id) if has_book else read_page_of(golem)),
+        span.begins(now),
+    )
     within = "" if since is None else f" within {span.words}"
     return Cockpit(
         golem=golem,

@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.set_apart import APART, link_to
 from golem_project.cockpit.board import build_cockpit, build_fleet, list_visible_golems
 from golem_project.cockpit.live_feed import TELLING
@@ -70,7 +71,9 @@ def _build_cockpit(request: HttpRequest, golem_id: UUID) -> dict[str, Any]:
     )
     if golem is None:
         raise Http404("no such golem")
-    return {"cockpit": build_cockpit(golem, now=clock.now(), span=read_span(request.GET)), "spans": list(Span)}
+    has_book = golem.owner_id == request.user.pk or is_operator(request.user)
+    board = build_cockpit(golem, now=clock.now(), span=read_span(request.GET), has_book=has_book)
+    return {"cockpit": board, "spans": list(Span)}
 
 
 def _check_may_see(request: HttpRequest) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from django.db.models import QuerySet
+
 from archetypes_app.models import Golem
 from permits_app.models import CageMirror, KnownAddress, SigningKey
 from permits_app.words.look_alikes import find_look_alike
@@ -62,15 +64,25 @@ class AddressBook:
 
 def read_book(owner_id: int) -> AddressBook:
     """The book of an owner: what they named, before the keys, contracts and accounts of their golems."""
-    names: dict[tuple[int, str], str] = {}
-    for address, golem in SigningKey.objects.filter(golem__owner_id=owner_id).values_list("address", "golem__name"):
-        names[ANY_CHAIN, address.lower()] = f"key of {golem}"
-    mirrors = CageMirror.objects.filter(cage__golem__owner_id=owner_id)
-    for contract, account, golem in mirrors.values_list("contract", "account", "cage__golem__name"):
-        names |= {(ANY_CHAIN, contract.lower()): f"cage of {golem}", (ANY_CHAIN, account.lower()): f"Safe of {golem}"}
-    golems = Golem.objects.filter(owner_id=owner_id).exclude(address="").values_list("address", "name")
-    names |= {(ANY_CHAIN, address.lower()): f"account of {name}" for address, name in golems}
+    names = _name_golems(Golem.objects.filter(owner_id=owner_id))
     own = frozenset(address for _, address in names)
     rows = KnownAddress.objects.filter(owner_id=owner_id).values_list("chain_id", "address", "name")
     given = {(chain_id or ANY_CHAIN, address.lower()): name for chain_id, address, name in rows}
     return AddressBook(names | given, own)
+
+
+def read_page_of(golem: Golem) -> AddressBook:
+    """What whoever sees this golem alone may read of its owner's book: the keys, contracts and accounts of it."""
+    names = _name_golems(Golem.objects.filter(pk=golem.pk))
+    return AddressBook(names, frozenset(address for _, address in names))
+
+
+def _name_golems(golems: QuerySet[Golem]) -> dict[tuple[int, str], str]:
+    names: dict[tuple[int, str], str] = {}
+    for address, golem in SigningKey.objects.filter(golem__in=golems).values_list("address", "golem__name"):
+        names[ANY_CHAIN, address.lower()] = f"key of {golem}"
+    mirrors = CageMirror.objects.filter(cage__golem__in=golems)
+    for contract, account, golem in mirrors.values_list("contract", "account", "cage__golem__name"):
+        names |= {(ANY_CHAIN, contract.lower()): f"cage of {golem}", (ANY_CHAIN, account.lower()): f"Safe of {golem}"}
+    accounts = golems.exclude(address="").values_list("address", "name")
+    return names | {(ANY_CHAIN, address.lower()): f"account of {name}" for address, name in accounts}

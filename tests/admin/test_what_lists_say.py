@@ -25,6 +25,8 @@ from tests.admin.test_whose_rows_in_which_order import set_clock
 WRITTEN: Final = Path(__file__).with_name("what_lists_say.json")
 MADE: Final = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
 _TAG = re.compile(r"<[^>]+>")
+# A column that the database or a default of a model fills by itself shows the time of the run.
+_OF_THE_RUN = re.compile(r"(?!2026-03-0)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
 _BY_CHANCE = re.compile(r"0x[0-9a-fA-F…]+|[0-9a-f]{8}-[0-9a-f-]{4,27}|[0-9a-f]{16,}|kind-\w+|golem_\w+")
 
 pytestmark = pytest.mark.django_db
@@ -52,5 +54,7 @@ def test_a_list_says_of_a_row_what_is_written_down(model: str, monkeypatch: pyte
 def _read_cell(cell: str, row: Any) -> str:
     if 'type="checkbox"' in cell:
         return ""
-    words = " ".join(html.unescape(_TAG.sub(" ", str(cell))).split())
+    words = _OF_THE_RUN.sub("…", " ".join(html.unescape(_TAG.sub(" ", str(cell))).split()))
+    if words == str(getattr(row, "nonce", "")):
+        return "…"
     return _BY_CHANCE.sub("…", words.replace(str(row.pk), "…") if len(str(row.pk)) > 8 else words)

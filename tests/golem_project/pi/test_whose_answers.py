@@ -13,7 +13,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from archetypes_app.models import Golem
 from tests import factories
 from tests.admin.rows import MAKERS
-from tests.admin.test_whose_rows_in_which_order import read_texts, set_clock
+from tests.admin.test_whose_rows_in_which_order import make_person, read_texts, set_clock
 from tools_app.core import clock
 
 pytestmark = pytest.mark.django_db
@@ -78,7 +78,7 @@ def make_golem(owner: Any, name: str) -> Golem:
 def test_an_agent_is_answered_with_its_golems_rows_alone_in_the_order_that_is_written_down(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ana, ben = factories.make_owner(name="ana-anabel-9"), factories.make_owner(name="ben-benedikt-9")
+    ana, ben = make_person("ana-anabel-9"), make_person("ben-benedikt-9")
     now = clock.now()
     mine = make_golem(ana, "Zeta of Ana-9")
     made = []
@@ -87,7 +87,7 @@ def test_an_agent_is_answered_with_its_golems_rows_alone_in_the_order_that_is_wr
         made.append(factories.make_permit(golem=mine))
         factories.make_event(golem=mine)
     set_clock(monkeypatch, now)
-    key = factories.make_api_key(golem=mine)
+    key = factories.make_api_key(golem=mine, scopes=("read", "events"))
     known = read_texts()
     theirs = [make_golem(ana, "Alpha of Ana-9"), make_golem(ben, "Golem of Ben-9")]
     foreign = read_texts() - known

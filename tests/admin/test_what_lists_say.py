@@ -55,6 +55,6 @@ def _read_cell(cell: str, row: Any) -> str:
     if 'type="checkbox"' in cell:
         return ""
     words = _OF_THE_RUN.sub("…", " ".join(html.unescape(_TAG.sub(" ", str(cell))).split()))
-    if words == str(getattr(row, "nonce", "")):
+    if words and words == str(getattr(row, "nonce", "")):
         return "…"
     return _BY_CHANCE.sub("…", words.replace(str(row.pk), "…") if len(str(row.pk)) > 8 else words)

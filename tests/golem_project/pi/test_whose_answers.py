@@ -16,7 +16,6 @@ from tests.admin.rows import MAKERS
 from tests.admin.test_whose_rows_in_which_order import make_person, read_texts, set_clock
 from tools_app.core import clock
 
-pytestmark = pytest.mark.django_db
 HOURS: Final = (5, 9, 1)
 """When what is listed was made, in the order in which it is made."""
 Listed = Callable[[Any], list[Any]]
@@ -75,6 +74,8 @@ def make_golem(owner: Any, name: str) -> Golem:
     return golem
 
 
+# The log of events shows what was committed.
+@pytest.mark.django_db(transaction=True)
 def test_an_agent_is_answered_with_its_golems_rows_alone_in_the_order_that_is_written_down(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -114,7 +114,16 @@ FOR_TESTS: Final = frozenset(
             "FuzzVenue",
         ),
         *("GasBurner", "HookedToken", "HostileValuer", "LyingFeed", "MadeUpBank", "MadeUpBankValuer", "MoodyEcho"),
-        *("MoodyToken", "NoReturnToken", "Phoenix", "RebasingToken", "Relayer", "Reverter", "SafeDelegator"),
+        *(
+            "MoodyToken",
+            "NoReturnToken",
+            "Phoenix",
+            "RebasingToken",
+            "Relayer",
+            "Reverter",
+            "SafeDelegator",
+            "TrapToken",
+        ),
     }
 )
 """Tools of tests, which nothing of value is ever given to. What is called `Simulated…` stands on the local chain."""

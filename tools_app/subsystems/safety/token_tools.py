@@ -1,0 +1,316 @@
+"""`safety_detect_honeypot` and `safety_validate_token`: can it be sold again, and is it what it says it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from tools_app.chain.abi import checksum
+from tools_app.chain.lookalike_symbols import make_skeleton
+from tools_app.chain.networks import get_network
+from tools_app.chain.signatures import parse_signature
+from tools_app.chain.tokens import UNREGISTERED_MARK, TokenNotFound
+from tools_app.core.errors import InvalidParams
+from tools_app.portfolio.holdings import PriceBook
+from tools_app.portfolio.markets import markets_on
+from tools_app.simulation.token_trial import TokenTrial, try_token
+from tools_app.standards import erc20
+from tools_app.subsystems.safety.family import board
+from tools_app.subsystems.safety.measuring import show_percent
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
+from tools_app.toolkit.enums import TickBudget
+from tools_app.toolkit.markets import Pool, sort_tokens
+from tools_app.toolkit.params import ChainId, Token
+from tools_app.toolkit.result import UsdAmount
+from tools_app.toolkit.views import TokenMeta
+
+THIN_MICRO_USD: Final = 100_000 * 10**6
+"""A pool with less of what is paid with moves far on a small trade."""
+DANGEROUS_TAX_BPS: Final = 1_000
+"""A token that keeps more than a tenth of a trade is taken for a trap, whatever it calls that."""
+_TRIED_PART: Final = 1_000
+"""A thousandth of what the pool holds is traded in a trial."""
+_OWNER: Final = "function owner() view returns (address)"
+_PROXY_SLOT: Final = 0x360894A13BA1A3210667C828492DB98DCA3E2076CC3735A920A3CA505D382BBC
+_NOBODY: Final = "0x" + "0" * 40
+_DELEGATED: Final = bytes.fromhex("ef0100")
+_ABILITIES: Final = {
+    "pause": ("pause()", "setPaused(bool)", "setTradingEnabled(bool)", "enableTrading(bool)"),
+    "blacklist": (
+        "blacklist(address)",
+        "addBlackList(address)",
+        "setBlacklist(address,bool)",
+        "blacklistAddress(address,bool)",
+        "addToBlacklist(address)",
+        "freeze(address)",
+        "setBots(address[])",
+    ),
+    "mint": ("mint(address,uint256)", "mint(uint256)", "issue(uint256)"),
+    "change taxes": ("setFee(uint256)", "setTax(uint256)", "setFees(uint256,uint256)", "setTaxes(uint256,uint256)"),
+    "change limits": ("setMaxTx(uint256)", "setMaxTxAmount(uint256)", "setMaxWallet(uint256)"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HoneypotVerdict:
+    """What a trial of the token did. Taxes are what did not arrive, in basis points, the worst of those tried; null
+    where it failed. `max_sell_pct` is 100, 1 or 0. What its owner may do later is an ability, no verdict.
+    """
+
+    token: str
+    chain_id: int
+    pool: str
+    is_honeypot: bool
+    buy_success: bool
+    sell_success: bool
+    sell_success_in_1_day: bool
+    sell_success_in_30_days: bool
+    buy_tax_bps: int | None
+    sell_tax_bps: int | None
+    max_sell_pct: int | None
+    can_be_passed_on: bool
+    has_blacklist: bool
+    has_pause: bool
+    owner: str | None
+    abilities: tuple[str, ...]
+    risk_summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCheck:
+    """What is known of a token. `risk_level` is Safe, Caution or Dangerous; `warnings` say why it is not Safe.
+
+    `symbol` and `name` of a token that is not registered are its own words. Taxes are null where nothing was traded.
+    """
+
+    token: str
+    symbol: str
+    name: str
+    decimals: int
+    untrusted_words: bool
+    is_erc20_compliant: bool
+    on_token_list: bool
+    token_list_source: str | None
+    has_liquidity: bool
+    liquidity_usd: UsdAmount
+    transfer_tax_buy_bps: int | None
+    transfer_tax_sell_bps: int | None
+    is_honeypot: bool | None
+    risk_level: str
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """The deepest pool of a token against a hub, by the dollars of what is paid with in it."""
+
+    pool: Pool
+    micro_usd: int
+
+
+@board.read(
+    query="honeypot",
+    budget=TickBudget.MEDIUM,
+    steps=("Finding its deepest pool", "Buying and selling in a simulation"),
+    snippet=(
+        "honeypot: whether a token that can be bought can be sold again, now, in a day and in thirty, in part and"
+        " whole, with the taxes it keeps and what its owner may change."
+    ),
+    guidelines=(
+        "Ask before buying what the registry does not list; what an owner may switch later no trial shows, so read"
+        " its abilities.",
+    ),
+)
+def safety_detect_honeypot(ctx: ReadContext, token: Token, chain_id: ChainId | None = None) -> HoneypotVerdict:
+    """Try in a simulation whether a token can be bought from its deepest pool and sold back.
+
+    Use before buying a token that the registry does not list. Sales are tried now, a day and thirty days ahead, by
+    made-up accounts through somebody they allowed, as a router does.
+    Does not see what its owner may change later, and does not trade.
+    """
+    reader = ctx.chain(chain_id)
+    meta = reader.token(token)
+    if meta.is_native:
+        raise InvalidParams("the chain's own coin is no token", fields={"token": "name a token"})
+    ctx.step("Finding its deepest pool")
+    depth = find_depth(reader, meta)
+    if depth is None:
+        raise TokenNotFound(f"no pool that is known here trades {meta.address}, so nothing can be tried")
+    ctx.step("Buying and selling in a simulation")
+    trial = _try(ctx, reader, meta, depth.pool)
+    abilities, owner = read_abilities(reader, meta.address)
+    now, in_a_day, in_a_month = trial.sales if trial.sales else (None, None, None)
+    sold_whole = now is not None and now.succeeded
+    part = 1 if now is not None and now.part_tax_bps is not None else 0
+    is_trap = is_honeypot(trial)
+    return HoneypotVerdict(
+        token=meta.address,
+        chain_id=reader.chain_id,
+        pool=depth.pool.address,
+        is_honeypot=is_trap,
+        buy_success=trial.buy_tax_bps is not None,
+        sell_success=sold_whole,
+        sell_success_in_1_day=in_a_day is not None and in_a_day.succeeded,
+        sell_success_in_30_days=in_a_month is not None and in_a_month.succeeded,
+        buy_tax_bps=trial.buy_tax_bps,
+        sell_tax_bps=trial.sell_tax_bps if trial.sales else None,
+        max_sell_pct=None if trial.buy_tax_bps is None else 100 if sold_whole else part,
+        can_be_passed_on=trial.passes_on,
+        has_blacklist="blacklist" in abilities,
+        has_pause="pause" in abilities,
+        owner=owner,
+        abilities=abilities,
+        risk_summary=_summarize(trial, abilities, owner),
+    )
+
+
+@board.read(
+    query="token_check",
+    budget=TickBudget.MEDIUM,
+    steps=("Reading the token", "Trying it"),
+    snippet=(
+        "token_check: whether a token is what it says it is: registered or a look-alike, its depth in dollars, taxes,"
+        " whether it can be sold again, with the reasons in words."
+    ),
+    guidelines=("Dangerous is not to be bought; at Caution read the warnings to your owner before you do.",),
+)
+def safety_validate_token(ctx: ReadContext, token: Token, chain_id: ChainId | None = None) -> TokenCheck:
+    """Check a token before it is bought: code, words, registry, depth, taxes, and whether it can be sold again.
+
+    Use for every token that the owner did not name. Symbols are compared with registered ones as an eye reads them.
+    Does not read off-chain lists or audits, and a Safe is no promise of a price.
+    """
+    reader = ctx.chain(chain_id)
+    ctx.step("Reading the token")
+    meta = reader.token(token)
+    if meta.is_native:
+        raise InvalidParams("the chain's own coin is no token", fields={"token": "name a token"})
+    is_compliant = _is_compliant(reader, meta.address)
+    depth = find_depth(reader, meta)
+    ctx.step("Trying it")
+    trial = _try(ctx, reader, meta, depth.pool) if depth is not None and is_compliant else None
+    abilities, owner = read_abilities(reader, meta.address)
+    dangers, cautions = _judge(reader, meta, depth, trial, is_compliant=is_compliant)
+    if owner is not None and not meta.is_registered:
+        cautions.extend(f"its owner {owner} can {each}" for each in abilities)
+    return TokenCheck(
+        token=meta.address,
+        symbol=meta.symbol,
+        name=meta.name,
+        decimals=meta.decimals,
+        untrusted_words=not meta.is_registered,
+        is_erc20_compliant=is_compliant,
+        on_token_list=meta.is_registered,
+        token_list_source=f"this server's registry of chain {reader.chain_id}" if meta.is_registered else None,
+        has_liquidity=depth is not None and depth.micro_usd > 0,
+        liquidity_usd=UsdAmount(0 if depth is None else depth.micro_usd),
+        transfer_tax_buy_bps=None if trial is None else trial.buy_tax_bps,
+        transfer_tax_sell_bps=None if trial is None or not trial.sales else trial.sell_tax_bps,
+        is_honeypot=None if trial is None else is_honeypot(trial),
+        risk_level="Dangerous" if dangers else "Caution" if cautions else "Safe",
+        warnings=(*dangers, *cautions),
+    )
+
+
+def is_honeypot(trial: TokenTrial) -> bool:
+    """Whether it can be bought and not sold whole at a time that was tried, or a sale keeps most of it."""
+    taxes = [tax for sale in trial.sales for tax in (sale.part_tax_bps, sale.whole_tax_bps) if tax is not None]
+    return trial.is_trap or any(tax > DANGEROUS_TAX_BPS * 5 for tax in taxes)
+
+
+def find_depth(reader: ChainReader, token: TokenMeta) -> Depth | None:
+    """The pool against a hub in which most dollars of the hub lie. Raises ChainNotSupported, the node's errors."""
+    markets, book = markets_on(reader.chain_id), PriceBook(reader)
+    asset = markets.asset(token)
+    pairs = [sort_tokens(asset, hub) for hub in markets.hubs(reader) if hub != asset]
+    pools = [pool for pool in markets.find(reader, pairs) if pool.is_usable]
+    calls = [erc20.balance_call(pool.other(asset), pool.address) for pool in pools]
+    held = [int(each.values[0]) if each.ok else 0 for each in reader.call_many(calls)]
+    found = [
+        Depth(pool, book.weigh(pool.other(asset), raw).micro_usd or 0) for pool, raw in zip(pools, held, strict=True)
+    ]
+    return max(found, key=lambda each: (each.micro_usd, each.pool.address), default=None)
+
+
+def read_abilities(reader: ChainReader, token: str) -> tuple[tuple[str, ...], str | None]:
+    """What its code lets somebody do, by the functions in it, and who owns it; behind a proxy, of what stands there."""
+    code = reader.code(token)
+    behind = reader.slot(token, _PROXY_SLOT) & ((1 << 160) - 1)
+    if behind:
+        code += reader.code(checksum(f"0x{behind:040x}"))
+    found = [name for name, functions in _ABILITIES.items() if any(_dispatches(code, each) for each in functions)]
+    (answer,) = reader.call_many([ReadCall(token, _OWNER)])
+    owner = str(answer.values[0]) if answer.ok and answer.values[0] != _NOBODY else None
+    return ((*found, "be replaced by other code") if behind else tuple(found)), owner
+
+
+def _dispatches(code: bytes, function: str) -> bool:
+    """Whether code compares what it is called with with this function: PUSH4 and its selector."""
+    return b"\x63" + parse_signature(f"function {function}").selector in code
+
+
+def _try(ctx: ReadContext, reader: ChainReader, token: TokenMeta, pool: Pool) -> TokenTrial:
+    (answer,) = reader.call_many([erc20.balance_call(token.address, pool.address)])
+    held = int(answer.values[0]) if answer.ok else 0
+    return try_token(
+        chain_id=reader.chain_id,
+        token=token.address,
+        pool=pool.address,
+        amount=max(1, held // _TRIED_PART),
+        block=reader.block,
+        block_seconds=get_network(reader.chain_id).block_seconds,
+        deadline=ctx.deadline,
+    )
+
+
+def _is_compliant(reader: ChainReader, token: str) -> bool:
+    code = reader.code(token)
+    nobody = "0x" + "0" * 39 + "1"
+    reads = [erc20.balance_call(token, nobody), erc20.allowance_call(token, nobody, nobody)]
+    answers = reader.call_many([*reads, ReadCall(token, erc20.TOTAL_SUPPLY)])
+    return bool(code) and not code.startswith(_DELEGATED) and all(each.ok for each in answers)
+
+
+def _judge(
+    reader: ChainReader, token: TokenMeta, depth: Depth | None, trial: TokenTrial | None, *, is_compliant: bool
+) -> tuple[list[str], list[str]]:
+    """Dangers and cautions, in words."""
+    dangers, cautions = [], []
+    if not is_compliant:
+        dangers.append("it does not answer as an ERC-20 token does")
+    if not token.is_registered:
+        skeleton = make_skeleton(token.symbol.removesuffix(UNREGISTERED_MARK))
+        copied = [each for each in reader.registered_tokens() if make_skeleton(each.symbol) == skeleton]
+        dangers.extend(f"it looks like {each.symbol}, which is {each.address}" for each in copied)
+        cautions.append("it is not registered on this server: its name and symbol are its own words")
+    if depth is None:
+        cautions.append("no pool that is known here trades it")
+    elif depth.micro_usd < THIN_MICRO_USD:
+        cautions.append(f"its deepest pool holds {depth.micro_usd // 10**6:,} dollars of what it is paid with")
+    if trial is not None:
+        if trial.buy_tax_bps is None:
+            cautions.append("it could not even be bought in a trial")
+        elif is_honeypot(trial):
+            dangers.append("it can be bought and not be sold again: a trap")
+        taxes = [each for each in (trial.buy_tax_bps, trial.sell_tax_bps if trial.sales else None) if each]
+        worst = max(taxes, default=0)
+        if worst > DANGEROUS_TAX_BPS:
+            dangers.append(f"it keeps {show_percent(worst)}% of a trade")
+        elif worst:
+            cautions.append(f"it keeps {show_percent(worst)}% of a trade")
+        if trial.buy_tax_bps is not None and not trial.passes_on:
+            cautions.append("who buys it cannot send it to anybody but the pool")
+    return dangers, cautions
+
+
+def _summarize(trial: TokenTrial, abilities: tuple[str, ...], owner: str | None) -> str:
+    if trial.buy_tax_bps is None:
+        verdict = "It could not be bought in a trial"
+    elif is_honeypot(trial):
+        failed = [sale.span // 86_400 for sale in trial.sales if not sale.succeeded]
+        when = ", ".join("now" if not days else f"in {days} days" for days in failed) or "for what it is worth"
+        verdict = f"It can be bought and not be sold {when}"
+    else:
+        verdict = "It could be bought and sold whole now, in a day and in thirty"
+    may = f"; its owner {owner} can {', '.join(abilities)}" if owner is not None and abilities else ""
+    return f"{verdict}{may}."

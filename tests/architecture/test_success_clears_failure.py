@@ -102,6 +102,9 @@ COUNTERS: Final[dict[str, _Entry]] = {
         "test_an_answer_clears_a_nodes_failures_so_the_next_one_is_the_first_in_a_row"
     ),
     "tools_app/chain/rpc_pool.py:PoolRules.failures": CountsNoFailures("how many make a node rest"),
+    "tools_app/models/history.py:FollowedChain.failures": Cleared(
+        "test_a_node_that_is_away_is_noted_until_it_is_back_and_what_is_kept_stays"
+    ),
     "tools_app/models/subscription.py:StreamSubscription.failures": Cleared(
         "test_a_node_that_is_away_is_told_once_waited_for_and_loses_nothing"
     ),

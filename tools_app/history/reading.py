@@ -122,7 +122,7 @@ def read_bars(kept: Kept, span: BarSpan, *, since: datetime, until: datetime) ->
         cursor.execute(_BARS, [kept.source_id, span.value, since, until])
         rows = cursor.fetchall()
     length = _LENGTH[span]
-    return [Bar(*row, kept, length) for row in rows]
+    return [Bar._make((*row, kept, length)) for row in rows]
 
 
 def read_since(kept: Kept, since: datetime, *, until_block: int) -> KeptDay | None:

@@ -180,7 +180,9 @@ def test_four_followers_and_four_fillers_at_once_keep_every_log_once(
     assert followed.source().logs == len(followed.kept_places())
 
 
-def test_a_node_that_is_away_is_noted_and_what_is_kept_stays(followed: Followed) -> None:
+def test_a_node_that_is_away_is_noted_until_it_is_back_and_what_is_kept_stays(
+    followed: Followed, settings: Any
+) -> None:
     followed.watch(followed.pool.address)
     followed.swap(10**9)
     followed.mine()
@@ -192,3 +194,7 @@ def test_a_node_that_is_away_is_noted_and_what_is_kept_stays(followed: Followed)
     assert place.failures == 1
     assert place.last_error.startswith("RPC_UNAVAILABLE")
     assert followed.kept_places() == before
+    wiring.configure_networks(settings.GOLEM_RPC_URLS)
+    followed.follow()
+    place = FollowedChain.objects.get()
+    assert (place.failures, place.last_error) == (0, "")

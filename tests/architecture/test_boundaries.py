@@ -161,7 +161,6 @@ NO_LIMITS: dict[str, str] = {
     "LARGEST_PLAUSIBLE_MICRO_USD": "a guess about slips of the pen, beside the limits",
     "VANISHES_UNSEEN": "what rounding may take of what leaves a position",
     "MOST_CHARACTERS": "the length of an answer",
-    "NAMED_PERMITS": "how many permits a refusal names; the sum counts all of them",
     "MOST_ASSETS": "how much of what was judged is kept",
     "MOST_REBALANCES": "how much of what was judged is kept",
     "USAGE_COLUMNS": "the shape of a row",

@@ -27,7 +27,7 @@ MADE: Final = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
 _TAG = re.compile(r"<[^>]+>")
 # A column that the database or a default of a model fills by itself shows the time of the run.
 _OF_THE_RUN = re.compile(r"(?!2026-03-0)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
-_BY_CHANCE = re.compile(r"0x[0-9a-fA-F…]+|[0-9a-f]{8}-[0-9a-f-]{4,27}|[0-9a-f]{16,}|kind-\w+|golem_\w+")
+_BY_CHANCE = re.compile(r"0x[0-9a-fA-F…]+|[0-9a-f]{8}-[0-9a-f-]{4,27}|[0-9a-f]{16,}|kind-\w+|golem_[\w-]+…?")
 
 pytestmark = pytest.mark.django_db
 

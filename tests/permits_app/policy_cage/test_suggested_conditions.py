@@ -18,14 +18,15 @@ USDC, WETH, STRANGE = "0x" + "01" * 20, "0x" + "02" * 20, "0x" + "03" * 20
 # Addresses that are neither who receives nor a token; why each may be anything.
 FREE = {
     ("submit", (0,)): "who referred to Lido gets nothing of the account's",
-    ("join", (0,)): "a vault's urn, which no bytes tell whose it is; hook 5 measures what came of it",
-    ("move", (1,)): "the ledger's own account or the urn; hook 5 measures what came of it",
+    (
+        "join",
+        (0,),
+    ): "a vault's urn, which no bytes tell whose it is; into another's is a loss, which the cage bounds",
     ("hope", (0,)): "the cage forbids it, whatever it names",
     ("nope", (0,)): "takes a right back",
     ("setAuthorization", (0,)): "the cage forbids it, whatever it names",
     ("approve", (0,)): "the cage decodes it, and bounds the spender",
-    ("liquidate", (1,)): "who owes",
-    ("validationRequest", (0,)): "who judges a proof gets nothing of the account's",
+    ("liquidate", (1,)): "who owes; a price of the thief's making is a loss the cage bounds",
 }
 # The market's own contracts in Morpho's parameters: a market of others is a position that nobody values.
 MARKET = {(0, 2), (0, 3)}

@@ -45,10 +45,17 @@ ITEMS: Final = (
     "transfer(address,uint256)",
     "setAgentURI(uint256,string)",
     "setAgentWallet(uint256,address,uint256,bytes)",
+    "unsetAgentWallet(uint256)",
+    "setMetadata(uint256,string,bytes)",
+    "giveFeedback(uint256,int128,uint8,string,string,string,string,bytes32)",
+    "revokeFeedback(uint256,uint64)",
+    "appendResponse(uint256,address,uint64,string,bytes32)",
+    "validationRequest(address,uint256,string,bytes32)",
+    "validationResponse(bytes32,uint8,string,bytes32,string)",
     "give(uint256,address)",
     "giveToProxy(uint256,address)",
 )
-"""What gives away an item, or says who an agent is."""
+"""What gives away an item, or says who an agent is, or speaks in its name for good."""
 RIGHTS: Final = ("approve(address,uint256)", "setApprovalForAll(address,bool)", "setAuthorization(address,bool)")
 
 
@@ -160,7 +167,8 @@ def test_no_suggested_call_gives_an_item_or_a_right_away_on_any_chain() -> None:
 def test_a_stolen_key_gives_no_identity_away_and_says_nothing_else_of_it(local_chain: World) -> None:
     registry = local_chain.protocols["erc8004"]["identity"]
     caged = build_caged_safe(NodeEngine(local_chain.rpc), salt=357)
-    caged.change(*call_rules(CHAIN_ID, {registry}, valued=None), spender_rule(registry, most_micro_usd=10**9))
+    registries = {address for name, address in local_chain.protocols["erc8004"].items()}
+    caged.change(*call_rules(CHAIN_ID, registries, valued=None), spender_rule(registry, most_micro_usd=10**9))
     set_session(caged)
     ran(caged, caged.execute(caged.call(registry, "function register(string agentURI)", "https://agents.example/1")))
     thief = caged.stranger.address
@@ -173,10 +181,20 @@ def test_a_stolen_key_gives_no_identity_away_and_says_nothing_else_of_it(local_c
         ("approve(address,uint256)", (thief, number)),
         ("setApprovalForAll(address,bool)", (thief, True)),
         ("setAgentURI(uint256,string)", (number, "https://thief.example/1")),
+        ("setAgentWallet(uint256,address,uint256,bytes)", (number, thief, 2**40, bytes(65))),
+        ("unsetAgentWallet(uint256)", (number,)),
+        ("setMetadata(uint256,string,bytes)", (number, "a2a", b"https://thief.example/1")),
     ]
     for signature, values in attempts:
         sent = caged.execute(caged.call(registry, text_of(signature), *values))
         assert refused(caged, sent) in ("CallNotAllowed", "SelectorForbidden"), signature
+    for place, signature, values in (
+        ("reputation", ITEMS[8], (0, 1, 0, "", "", "", "", bytes(32))),
+        ("validation", ITEMS[11], (thief, number, "", bytes(32))),
+    ):
+        at = local_chain.protocols["erc8004"][place]
+        sent = caged.execute(caged.call(at, text_of(signature), *values))
+        assert refused(caged, sent) == "CallNotAllowed", signature
     assert _owner_of(local_chain, registry, number) == caged.safe.lower()
     # The owners give it to whom they like.
     give = encode_call(text_of(ITEMS[0]), caged.safe, thief, number)

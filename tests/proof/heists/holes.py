@@ -1,4 +1,4 @@
-"""The holes that an attack found in PolicyCage 3, and four of what came later, each put back by one small change.
+"""The holes that an attack found in PolicyCage 3, and some of what came later, each put back by one small change.
 
 The changed contract is compiled as ours are and its code put in the place of the real one, with what the constructors
 wrote there: the Safe, its rules and all markets stay as they are.
@@ -213,6 +213,22 @@ HOLES: tuple[Hole, ...] = (
         frozenset({Finding.NARROW}),
     ),
     Hole(
+        "N6",
+        "the Safe's callback asks nobody who announces",
+        "LoanCallback.sol",
+        (("if (_caller() != msg.sender) revert NotTheAccount(_caller());", ""),),
+        frozenset({Finding.BORROWED}),
+        ("LoanCallback",),
+    ),
+    Hole(
+        "N7",
+        "a call that no owner listed is let through",
+        "CageGate.sol",
+        (("if (_limit(ALLOWS_ARBITRARY_CALLS) == 0 || isOwnersOwn) revert", "if (isOwnersOwn) revert"),),
+        frozenset({Finding.IDENTITY, Finding.SAID}),
+        ("CageGate",),
+    ),
+    Hole(
         "L9",
         "what the Safe owns may be called",
         "CageGate.sol",
@@ -278,9 +294,11 @@ class Carpenter:
         parts = [decode_address(word) for word in words[2:]]
         self.places = {"PolicyCage": cage, "CageGovernance": parts[0], "CageGate": parts[1]}
         self.places["V3PositionValuer"] = scene.valuers[scene.v3.npm]
+        self.places["LoanCallback"] = scene.callback
         self.written = dict.fromkeys(("CageGovernance", "CageGate"), words[:2])
         self.written["PolicyCage"] = words
         self.written["V3PositionValuer"] = self._words(self.places["V3PositionValuer"], ("manager",))
+        self.written["LoanCallback"] = []
         self.deployed = {name: self._code(address) for name, address in self.places.items()}
 
     def open(self, hole: Hole) -> dict[str, bytes]:

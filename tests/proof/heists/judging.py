@@ -108,6 +108,8 @@ class Judge:
             found += self._check_caps(before, after)
         if after.identity != before.identity:
             found.append((Finding.IDENTITY, f"to {after.identity:#x}"))
+        if after.said != before.said:
+            found.append((Finding.SAID, f"{before.said} became {after.said}"))
         found += self._check_ranges(before, after)
         found += self._check_risk(before, after)
         found += self._check_growth(before, after)
@@ -175,18 +177,26 @@ class Judge:
         owed = sum(self.worth(symbol, amount) for symbol, amount in seen.owed.items())
         positions = sum(self._worth_of(position) for position in seen.positions)
         coins = seen.coins * self.prices["WETH"] * USD // 10**26
-        return self._in_wallet(seen) + lent - owed + seen.vault + seen.treasury + positions + coins
+        placed = seen.vault + seen.treasury + positions + self._at_morpho(seen) - self.worth("USDC", seen.morpho.owed)
+        return self._in_wallet(seen) + lent - owed + placed + coins
+
+    def _at_morpho(self, seen: Seen) -> int:
+        """What is lent and pledged there."""
+        return self.worth("USDC", seen.morpho.lent) + self.worth("WETH", seen.morpho.pledged)
 
     def _in_wallet(self, seen: Seen) -> int:
         return sum(self.worth(symbol, amount) for symbol, amount in seen.wallet.items())
 
     def _placed(self, seen: Seen) -> int:
         lent = sum(self.worth(symbol, seen.lent[symbol]) for symbol in ("USDC", "WETH"))
-        return lent + seen.vault + sum(self._worth_of(position) for position in seen.positions)
+        return lent + seen.vault + self._at_morpho(seen) + sum(map(self._worth_of, seen.positions))
 
     def _moved(self, before: Seen, after: Seen) -> int:
         """What went out of each place, and new debt."""
         moved = max(0, before.vault - after.vault)
+        was_there, is_there = before.morpho, after.morpho
+        moved += self.worth("USDC", max(0, was_there.lent - is_there.lent) + max(0, is_there.owed - was_there.owed))
+        moved += self.worth("WETH", max(0, was_there.pledged - is_there.pledged))
         for symbol in before.wallet:
             for was, is_ in ((before.wallet, after.wallet), (before.lent, after.lent), (after.owed, before.owed)):
                 moved += self.worth(symbol, max(0, was[symbol] - is_[symbol]))
@@ -196,7 +206,11 @@ class Judge:
     def _held(self, seen: Seen, symbol: str) -> int:
         """In wallet, loans, vault and positions; WBTC that is lent is what no valuer knows."""
         placed = self._pooled(seen, symbol) + (0 if symbol == "WBTC" else seen.lent[symbol])
-        return seen.wallet[symbol] + placed - seen.owed[symbol] + (seen.vault if symbol == "USDC" else 0)
+        if symbol == "USDC":
+            placed += seen.vault + seen.morpho.lent - seen.morpho.owed
+        if symbol == "WETH":
+            placed += seen.morpho.pledged
+        return seen.wallet[symbol] + placed - seen.owed[symbol]
 
     def _pooled(self, seen: Seen, symbol: str) -> int:
         """In positions, base units."""

@@ -8,11 +8,13 @@ from dataclasses import replace
 
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import Limit, Rule, RuleKind, address_key, guardian_rule, limit_rule, spender_rule
+from tests.contracts.lent_safe import ANNOUNCE, OF_AAVE, OF_MORPHO, encode_steps
 from tests.proof.caged.engines import make_account
+from tests.proof.caged.morpho import SEIZE
 from tests.proof.caged.safe import TRANSFER, USD
 from tests.proof.caged.signed import LISTEN
 from tests.proof.caged.uniswap import EXACT_IN, MINT_V3
-from tests.proof.heists.moves import ALL, DOLLARS, Thief, narrow_range
+from tests.proof.heists.moves import ALL, DOLLARS, Thief, announce_as, narrow_range
 from tests.proof.heists.scene import HONEST_FEE, MINT, MULTICALL, TRADER, Scene
 from tests.proof.heists.steps import Act, Finding, Heist, Order, Step
 from tools_app.chain.abi import encode_call
@@ -155,6 +157,10 @@ class Planner:
             calls += thief.supply("WBTC", thief.units("WBTC", 12_000))
         if rng.random() < 0.3:
             calls += thief.deposit(rng.choice((1_000, 10_000)) * USD)
+        if rng.random() < 0.3:
+            calls += thief.lend_at_morpho(rng.choice((1_000, 8_000)))
+        if rng.random() < 0.3:
+            calls += thief.pledge_at_morpho(thief.units("WETH", rng.choice((3_000, 9_000))))
         if rng.random() < 0.2:
             # Dust of one asset beside what is lent of another, as anyone may give it.
             calls += thief.supply("WETH", thief.units("WETH", 1))
@@ -266,7 +272,7 @@ class Planner:
     def _happen(self, rng: random.Random, *, is_lied_to: bool) -> Step:
         """Between two batches: liquidators, gifts, pushed pools, prices, coins for gas."""
         caged, thief = self.caged, self.caged.stranger.address
-        way, seconds = rng.randrange(17), rng.choice((0, 12, 60, 600))
+        way, seconds = rng.randrange(21), rng.choice((0, 12, 60, 600))
         usdc, weth = caged.coins["USDC"].address, caged.coins["WETH"].address
         if way < 6:
             data = encode_call(LIQUIDATE, weth, usdc, caged.safe, ALL // 2, False)
@@ -294,10 +300,33 @@ class Planner:
             return Step(Act.OTHER, self.trader, caged.cage, data, seconds)
         if way == 14 and is_lied_to:
             return self._set_price("WETH", caged.coins["WETH"].price * rng.choice((50, 80, 100, 125, 300)) // 100)
+        if way in (17, 18):
+            morpho = self.scene.morpho
+            data = encode_call(SEIZE, morpho.honest.values, caged.safe, rng.choice((10**15, 10**17)), 0, b"")
+            return Step(Act.LIQUIDATION, thief, morpho.at, data, max(12, seconds))
+        if way in (19, 20):
+            return self._borrow_in_the_safes_name(rng, seconds)
         symbol = rng.choice(("WETH", "WBTC"))
         if is_lied_to:
             symbol = "WBTC"
         return self._set_price(symbol, caged.coins[symbol].price * rng.randint(92, 108) // 100)
+
+    def _borrow_in_the_safes_name(self, rng: random.Random, seconds: int) -> Step:
+        """A stranger announces steps to the Safe's callback, or hands over a loan that the Safe did not ask for."""
+        caged, thief = self.caged, self.caged.stranger.address
+        steps = encode_steps([caged.transfer("USDC", thief, rng.choice(DOLLARS) * USD)])
+        lender = rng.choice((thief, self.scene.morpho.at, caged.safe))
+        usdc = caged.coins["USDC"].address
+        data = rng.choice(
+            (
+                encode_call(ANNOUNCE, lender, steps),
+                announce_as(caged.safe, lender, steps),
+                encode_call(OF_MORPHO, 0, steps),
+                encode_call(OF_AAVE, usdc, 0, 0, caged.safe, steps),
+            )
+        )
+        to = rng.choice((caged.safe, caged.safe, self.scene.callback))
+        return Step(Act.MUST_FAIL, thief, to, data, seconds, finding=Finding.BORROWED)
 
     def _set_price(self, symbol: str, price: int) -> Step:
         data = encode_call(SET_ANSWER, price)

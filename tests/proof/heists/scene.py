@@ -1,8 +1,8 @@
-"""The scene of a heist: a caged Safe beside the real Aave, Uniswap V3 and an ERC-4626 vault, on a node of its own.
+"""The scene of a heist: a caged Safe beside the real Aave, Morpho, Uniswap V3 and a vault, on a node of its own.
 
 Besides them there is what an attack can use: a token that calls whoever listens in the middle of a transfer, a router
 whose paths nobody checks, a pool at a shameless price, what owners signed for another time, a contract that the Safe
-owns, a token that breaks.
+owns, a token that breaks, a market whose price the thief tells, and a LoanCallback that runs steps in the Safe's name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ from permits_app.policy_cage.contract import (
     spender_rule,
     valuer_rule,
 )
+from permits_app.policy_cage.safe_tx import ENABLE_MODULE
+from tests.contracts.lent_safe import SET_HANDLER
 from tests.proof.caged.aave import BORROW, REPAY, SUPPLY, WITHDRAW, Deployer, Market, deploy_market
+from tests.proof.caged.morpho import FLASH_LOAN, MorphoMarkets
 from tests.proof.caged.safe import (
     APPROVE,
     FEED_DECIMALS,
@@ -81,7 +84,7 @@ HONEST_FEE, SHAMELESS_FEE = 3_000, 500
 SPACINGS = {HONEST_FEE: 60, SHAMELESS_FEE: 10}
 MULTICALL = "function multicall(bytes[] data)"
 REGISTER = "function register(string agentURI)"
-SET_METADATA = "function setMetadata(uint256 agentId, string metadataKey, bytes metadataValue)"
+AGGREGATE = "function aggregate((address target, bytes callData)[] calls)"
 TREASURY_USD = 30_000
 LIMITS = {Limit.MAX_POSITION_BPS: 5_000, Limit.MAX_CONCENTRATION_BPS: 6_000}
 # Besides the three coins that have markets, the coin of the chain, and the two tokens that are odd: ten assets.
@@ -119,10 +122,18 @@ class Scene:
     registry: str = ""
     agent: int = 0
     multicall: str = ""
+    callback: str = ""
     valuers: dict[str, str] = field(default_factory=dict)
     deposit: bytes = b""
     revocation: bytes = b""
     first_token: int = 0
+    _morpho: MorphoMarkets | None = None
+
+    @property
+    def morpho(self) -> MorphoMarkets:
+        """The markets at Morpho, which are there once the scene is built."""
+        assert self._morpho is not None
+        return self._morpho
 
     @property
     def engine(self) -> NodeEngine:
@@ -147,10 +158,12 @@ def build_scene(engine: NodeEngine) -> Scene:
     _deploy_valuers(scene)
     _add_coins(scene)
     _register(scene)
-    _allow(scene)
-    _fill_pools(scene)
     code = bytes.fromhex(fetch_artifacts().multicall3_creation_code()[2:])
     scene.multicall = engine.send(caged.deployer, None, code).created or ""
+    scene._morpho = MorphoMarkets(caged)
+    _set_callback(scene)
+    _allow(scene)
+    _fill_pools(scene)
     engine.give_coins(caged.safe, 10**18)
     usdc = caged.coins["USDC"].address
     fetched = encode_call(TRADE, usdc, 0, usdc, TREASURY_USD * USD)
@@ -223,6 +236,14 @@ def _register(scene: Scene) -> None:
     scene.agent = next(each for each in (0, 1) if _answers(scene, owner, each))
 
 
+def _set_callback(scene: Scene) -> None:
+    """As owners set it whose golem is to take loans within a transaction."""
+    caged = scene.caged
+    scene.callback = deploy(caged, "LoanCallback")
+    for change in (encode_call(SET_HANDLER, scene.callback), encode_call(ENABLE_MODULE, scene.callback)):
+        assert caged.owner_call(caged.safe, change).succeeded
+
+
 def _answers(scene: Scene, question: str, number: int) -> bool:
     try:
         return bool(scene.caged.read(scene.registry, question, number))
@@ -254,8 +275,11 @@ def _allow(scene: Scene) -> None:
     ):
         rules += conditional_call_rules(target, selector(text), conditions)
     rules += [call_rule(npm, selector(text)) for text in (INCREASE, DECREASE, MULTICALL)]
-    # What a new cage is suggested for the registry: nothing that gives an agent away.
-    rules += [call_rule(scene.registry, selector(text)) for text in (REGISTER, SET_METADATA)]
+    # What a new cage is suggested for the registry and for Morpho; and what careless owners let the key do besides:
+    # take loans within one call, and give rights to a bundler that anybody may use.
+    rules += [call_rule(scene.registry, selector(REGISTER)), *scene.morpho.rules()]
+    rules += [call_rule(scene.morpho.at, selector(FLASH_LOAN)), call_rule(scene.multicall, selector(AGGREGATE))]
+    rules.append(spender_rule(scene.multicall, most_micro_usd=50_000 * USD))
     rules += [call_rule(scene.open_router, selector(EXACT_IN)), call_rule(scene.owned, selector(SET_ADDRESS))]
     rules.append(call_rule(caged.venue, bytes(4)))
     rules += _list_assets(scene)

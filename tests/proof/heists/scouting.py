@@ -50,7 +50,9 @@ def find_places(heist: Heist, done: Sequence[tuple[Sent, Seen]], percent_lost: S
 def _stand(seen: Seen) -> tuple[object, ...]:
     """Coarsely, how the Safe stands."""
     lent, owed = (tuple(symbol for symbol, amount in of.items() if amount) for of in (seen.lent, seen.owed))
-    return lent, owed, seen.vault > 0, min(len(seen.positions), 3)
+    loan = seen.morpho
+    at_morpho = loan.lent > 0, loan.pledged > 0, loan.owed > 0
+    return lent, owed, seen.vault > 0, min(len(seen.positions), 3), at_morpho
 
 
 @dataclass

@@ -27,6 +27,8 @@ class Finding(StrEnum):
     OWNED = "a contract of the Safe was changed by a batch"
     NARROW = "liquidity went into a range under the owners' least"
     IDENTITY = "the golem's identity went to another"
+    SAID = "what is said of the golem's identity was changed by a batch"
+    BORROWED = "a stranger had the Safe run steps"
     KEY = "a key that is no session key ran a batch"
     HALTED = "a batch ran while the cage was halted"
     JUMPED = "a batch ran at a price that jumped since the last one"

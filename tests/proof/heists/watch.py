@@ -12,6 +12,7 @@ from typing import Any
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.safe_tx import NONCE
 from tests.proof.caged.engines import GAS, Sent, make_account, parse_simulated
+from tests.proof.caged.morpho import MARKET, POSITION
 from tests.proof.caged.safe import BALANCE
 from tests.proof.caged.uniswap import POSITIONS
 from tests.proof.heists.looking import Question, assemble, read_words
@@ -22,6 +23,14 @@ from tools_app.chain.abi import encode_call
 
 BLOCK_GAS = 10**10
 WORDS_OF_POSITION = 12
+WORDS_OF_URI, WORDS_OF_METADATA = 3, 3
+WORDS_OF_LOAN, WORDS_OF_MARKET = 3, 6
+VIRTUAL_SHARES = 10**6
+WALLET_OF = "function getAgentWallet(uint256 id) view returns (address)"
+APPROVED_FOR = "function getApproved(uint256 id) view returns (address)"
+IS_FOR_ALL = "function isApprovedForAll(address owner, address operator) view returns (bool)"
+URI_OF = "function tokenURI(uint256 id) view returns (string)"
+METADATA_OF = "function getMetadata(uint256 id, string key) view returns (bytes)"
 OWNER_OF = "function ownerOf(uint256 id) view returns (address)"
 
 
@@ -42,10 +51,19 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
+class Loan:
+    """At Morpho's honest market, base units: dollars lent, ether pledged, dollars owed."""
+
+    lent: int
+    pledged: int
+    owed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """Base units by symbol, in the wallet, lent and owed; dollars in the vault; coins; V3 positions of the Safe; what
     the treasury has left and what the thief has; the Safe's nonce, the owned contract's word, whose the identity is,
-    two rules of a proposal.
+    what is said of it, two rules of a proposal, and what there is at Morpho.
     """
 
     wallet: dict[str, int]
@@ -59,7 +77,9 @@ class Seen:
     nonce: int
     owned: int
     identity: int
+    said: tuple[int, ...]
     bundle: tuple[int, int]
+    morpho: Loan
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +119,17 @@ class Watch:
         ]
         for rule in bundle(scene):
             self.fixed.append(Question(caged.cage, encode_call(FUNCTIONS["rules"], int(rule.kind), rule.key)))
+        self.fixed += [
+            Question(scene.registry, encode_call(WALLET_OF, scene.agent)),
+            Question(scene.registry, encode_call(APPROVED_FOR, scene.agent)),
+            Question(scene.registry, encode_call(IS_FOR_ALL, safe, thief)),
+            # Where the text begins, its length and its first words.
+            Question(scene.registry, encode_call(URI_OF, scene.agent), WORDS_OF_URI),
+            Question(scene.registry, encode_call(METADATA_OF, scene.agent, "a2a"), WORDS_OF_METADATA),
+            Question(scene.morpho.at, encode_call(POSITION, scene.morpho.honest.id, safe), WORDS_OF_LOAN),
+            Question(scene.morpho.at, encode_call(MARKET, scene.morpho.honest.id), WORDS_OF_MARKET),
+        ]
+        self.words = sum(question.words for question in self.fixed)
         self._lookers: dict[range, Looker] = {}
 
     def ask(self, heist: Heist) -> tuple[Any, ...]:
@@ -147,6 +178,14 @@ class Watch:
             for symbols in (self.symbols, self.lent, self.lent, self.symbols, self.symbols)
         )
         shares, treasury, assets, supply, coins, nonce, owned, identity, one, other = islice(numbers, 10)
+        said = tuple(islice(numbers, 3 + WORDS_OF_URI + WORDS_OF_METADATA))
+        part, debt, pledged = islice(numbers, WORDS_OF_LOAN)
+        lent_in_all, all_lent, owed_in_all, all_owed, *_ = islice(numbers, WORDS_OF_MARKET)
+        loan = Loan(
+            lent=part * (lent_in_all + 1) // (all_lent + VIRTUAL_SHARES),
+            pledged=pledged,
+            owed=-(-debt * (owed_in_all + 1) // (all_owed + VIRTUAL_SHARES)),
+        )
         safe = int(self.scene.caged.safe, 16)
         return Seen(
             wallet=wallet,
@@ -156,7 +195,7 @@ class Watch:
             coins=coins,
             positions=tuple(
                 Position(first, *(_signed(words[first + place]) for place in (2, 3, 5, 6, 7, 10, 11)))
-                for first in range(len(self.fixed) + 1, len(words), 1 + WORDS_OF_POSITION)
+                for first in range(self.words + 1, len(words), 1 + WORDS_OF_POSITION)
                 if words[first - 1] == safe
             ),
             treasury=treasury,
@@ -164,7 +203,9 @@ class Watch:
             nonce=nonce,
             owned=owned,
             identity=identity,
+            said=said,
             bundle=(one, other),
+            morpho=loan,
         )
 
 

@@ -21,22 +21,22 @@ PROTOCOL: Final = ProtocolDef(
         Contract(
             IDENTITY,
             "ERC-8004 identity registry",
-            (
-                "function register(string)",
-                "function setMetadata(uint256,string,bytes)",
-            ),
-            # Who the agent is, and whose, is its owners' to say: a stolen key could name any recipient and any words.
-            besides=(_TRANSFER, "function setAgentURI(uint256,string)"),
+            ("function register(string)",),
+            # Who the agent is, whose, and what is said in its name is its owners' to say: it stays for good.
+            besides=(_TRANSFER, "function setAgentURI(uint256,string)", "function setMetadata(uint256,string,bytes)"),
         ),
         Contract(
             REPUTATION,
             "ERC-8004 reputation registry",
-            ("function giveFeedback(uint256,int128,uint8,string,string,string,string,bytes32)",),
+            (),
+            besides=("function giveFeedback(uint256,int128,uint8,string,string,string,string,bytes32)",),
         ),
         Contract(
             VALIDATION,
             "ERC-8004 validation registry",
-            ("function validationRequest(address,uint256,string,bytes32)",),
+            (),
+            # Whoever is named as the judge writes a score under the agent for good.
+            besides=("function validationRequest(address,uint256,string,bytes32)",),
         ),
     ),
     effects=RegistryEffects(),

@@ -50,7 +50,9 @@ PROTOCOL = ProtocolDef(
                 "move(uint256,address,uint256)",
             ),
             valued_at="cdp_manager",
-            own={"open(bytes32,address)": ((1,),), "flux(uint256,address,uint256)": ((1,),)},
+            own=dict.fromkeys(
+                ("open(bytes32,address)", "flux(uint256,address,uint256)", "move(uint256,address,uint256)"), ((1,),)
+            ),
         ),
         Contract("vat", "Maker ledger", ("hope(address)", "nope(address)")),
         Contract("jug", "Maker fees", ("drip(bytes32)",)),

@@ -1,4 +1,6 @@
-"""Runs commands behind the fences as whoever runs this: JSON in, a command by name; JSON out, what it said by name."""
+"""Runs commands behind the fences as whoever runs this: JSON in, a command by name; JSON out, what it said
+by name. Further arguments are what commands must not see.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ TIMEOUT_MS = 15_000
 
 
 def main() -> None:
-    commands = FencedCommands(Path(sys.argv[1]), uid=uid_of(1), allows_network=False)
+    kept = [Path(each) for each in sys.argv[2:]]
+    commands = FencedCommands(Path(sys.argv[1]), uid=uid_of(1), allows_network=False, kept=kept)
     told = {}
     for name, command in json.load(sys.stdin).items():
         try:

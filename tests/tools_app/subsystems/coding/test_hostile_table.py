@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -186,8 +186,11 @@ def test_no_known_way_leads_out_of_a_command(coder: CodingAgent, outside: Outsid
     assert [block["text"] for block in told["content"]] == ["held"]
 
 
-def run_as_nobody(commands: dict[str, str], *before: str, as_root: bool = False) -> dict[str, str]:
-    """What each command says behind the fences of a server that is not root's; `before` stands before its python.
+def run_as_nobody(
+    commands: dict[str, str], *before: str, as_root: bool = False, kept: Sequence[Path] = ()
+) -> dict[str, str]:
+    """What each command says behind the fences of a server that is not root's; `before` stands before its python, and
+    `kept` is what commands must not see.
 
     With `as_root` it is root's, if this process is.
     """
@@ -199,7 +202,7 @@ def run_as_nobody(commands: dict[str, str], *before: str, as_root: bool = False)
         os.chmod(made, 0o755)
         if become:
             os.chown(folder, NOBODY, NOBODY)
-        script = [sys.executable, "-m", "tests.tools_app.subsystems.coding.run_commands", str(folder)]
+        script = [sys.executable, "-m", "tests.tools_app.subsystems.coding.run_commands", str(folder), *map(str, kept)]
         ran = subprocess.run(
             [*become, *before, *script],
             input=json.dumps(commands),

@@ -17,7 +17,7 @@ from golem_project import wiring
 from golem_project.boot import check_before_serving
 from tests.architecture.sources import ROOT
 from tests.coding_agent import CodingAgent, Refused
-from tests.tools_app.subsystems.coding.test_hostile_table import may_make_user_namespaces
+from tests.tools_app.subsystems.coding.test_hostile_table import may_make_user_namespaces, run_as_nobody
 from tests.tools_app.subsystems.coding.test_six_tools import put
 from tools_app.subsystems.coding.shown_paths import find_shown
 
@@ -56,6 +56,16 @@ def test_no_command_runs_where_it_would_see_the_server_s_files(
     browser.force_login(coder.owner)
     url = reverse("admin:archetypes_app_codingworkspace_change", args=[coder.choose().pk])
     assert "lies below /usr" in browser.get(url).content.decode()
+
+
+def test_a_key_of_a_server_that_is_not_root_is_read_by_no_command_where_it_lies_below_usr() -> None:
+    """Its user is the command's as well, so that no mode of the file keeps it."""
+    key = Path("/usr/bin/env")
+    read = {"read": f"head -c 4 {key}"}
+    assert "ELF" not in run_as_nobody(read, kept=[key])["read"]
+    if may_make_user_namespaces():
+        # It is refused because it is the server's: another file is shown.
+        assert "ELF" in run_as_nobody(read)["read"]
 
 
 def test_a_server_on_which_no_command_runs_starts_wherever_it_lies(

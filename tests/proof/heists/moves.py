@@ -289,6 +289,11 @@ class Thief:
                 [morpho.call(MORPHO_BORROW, honest, amount, 0, whose, to)],
                 [morpho.call(TAKE_BACK, honest, amount, 0, safe, safe), *self.swap("USDC", amount, "WETH")],
                 [morpho.call(AUTHORIZE, self.caged.stranger.address, True)],
+                [
+                    *self.pledge_at_morpho(2 * ether),
+                    morpho.call(MORPHO_BORROW, honest, amount, 0, safe, to),
+                    *self._paying_morpho("USDC", amount, MORPHO_REPAY, amount // 2, 0, safe, b""),
+                ],
             )
         )
 

@@ -44,7 +44,7 @@ def test_a_stolen_key_that_liquidates_in_a_market_of_the_thief_loses_no_more_tha
     for _ in range(200):
         sent = caged.execute(*seize(markets, markets.strange, WHOLE // 100))
         if not sent.succeeded:
-            assert refused(caged, sent) == "WindowLossTooLarge"
+            assert refused(caged, sent) == "LossTooLarge"
             break
         took += 1
     assert took

@@ -38,16 +38,13 @@ def test_a_stolen_key_that_liquidates_in_a_market_of_the_thief_loses_no_more_tha
     caged = markets.caged
     dollars, ether = caged.balance("USDC"), caged.balance("WETH")
     # Ether at ten times its price: the whole of it would cost some 27,000 dollars.
-    assert refused(caged, caged.execute(*seize(markets, markets.strange, WHOLE * 9 // 10))) == "LossTooLarge"
+    for amount in (WHOLE * 9 // 10, WHOLE // 10, WHOLE // 100):
+        assert refused(caged, caged.execute(*seize(markets, markets.strange, amount))) == "LossTooLarge"
     assert (caged.balance("USDC"), caged.balance("WETH")) == (dollars, ether)
-    took = 0
-    for _ in range(200):
-        sent = caged.execute(*seize(markets, markets.strange, WHOLE // 100))
-        if not sent.succeeded:
-            assert refused(caged, sent) == "LossTooLarge"
-            break
-        took += 1
-    assert took
+    # A price that is a little too dear, beyond what a liquidator is given, runs like any bad price.
+    markets.tell_price(markets.price * 1_052 // 1_000)
+    for _ in range(9):
+        ran(caged, caged.execute(*seize(markets, markets.strange, WHOLE // 10)))
     gained = (caged.balance("WETH") - ether) * 3_000 * USD // WHOLE
     lost = dollars - caged.balance("USDC") - gained
     assert 0 < lost <= SAFE_DOLLARS * USD * DEFAULT_LIMITS[Limit.MAX_WINDOW_LOSS_BPS] // 10_000

@@ -110,6 +110,10 @@ class MorphoMarkets:
             rules += conditional_call_rules(self.at, selector(f"function {text}"), conditions)
         return rules
 
+    def tell_price(self, price: int) -> None:
+        """What the thief says that ether costs."""
+        self._act(self.strange.oracle, SET_PRICE, price)
+
     def owing(self, who: str) -> list[tuple[str, bytes]]:
         """How somebody comes to owe at the honest market what may be liquidated: by a price that falls afterwards."""
         weth, honest = self.honest.collateral, self.honest.values

@@ -31,6 +31,7 @@ from tools_app.toolkit.views import LogEntry
 
 ALLOWANCE = "function allowance(address account, address spender) view returns (uint256)"
 OWNER = encode_call("function owner() view returns (address)")
+IS_MODULE = "function isModuleEnabled(address module) view returns (bool)"
 IS_OWNER = "function isOwner(address owner) view returns (bool)"
 REENTERED = bytes.fromhex("b5dfd9e5")
 
@@ -113,8 +114,8 @@ class Twin:
             after=after,
             failure=failure,
             codeless=frozenset(to for to in targets if not self.machine.evm.basic(to).code),
-            hooks=frozenset({ZERO_ADDRESS, caged.handler}),
-            modules=frozenset({caged.cage}),
+            hooks=frozenset({ZERO_ADDRESS, self.scene.callback}),
+            modules=frozenset(to for to in targets if self._word(caged.safe, IS_MODULE, to)),
             owned=frozenset(to for to in targets if (self._ask(to, OWNER) or b"") == _as_word(caged.safe)),
             is_key_owner=bool(self._word(caged.safe, IS_OWNER, step.sender)),
             nonce=nonce,

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import Limit, Rule, RuleKind, address_key, guardian_rule, limit_rule, spender_rule
-from tests.contracts.lent_safe import ANNOUNCE, OF_AAVE, OF_MORPHO, encode_steps
 from tests.proof.caged.engines import make_account
 from tests.proof.caged.morpho import SEIZE
 from tests.proof.caged.safe import TRANSFER, USD
 from tests.proof.caged.signed import LISTEN
 from tests.proof.caged.uniswap import EXACT_IN, MINT_V3
-from tests.proof.heists.moves import ALL, DOLLARS, Thief, announce_as, narrow_range
+from tests.proof.heists.knowing_moves import KnowingThief, knock
+from tests.proof.heists.moves import ALL, DOLLARS, Thief, narrow_range
 from tests.proof.heists.scene import HONEST_FEE, MINT, MULTICALL, TRADER, Scene
 from tests.proof.heists.steps import Act, Finding, Heist, Order, Step
 from tools_app.chain.abi import encode_call
@@ -43,13 +43,13 @@ class Planner:
         self.scene, self.caged = scene, scene.caged
         self.base = scene.engine.now()
         self.trader = make_account("heists: trader").address
-        self._drawn: dict[Order, tuple[Heist, Thief]] = {}
+        self._drawn: dict[Order, tuple[Heist, KnowingThief]] = {}
 
     def make(self, order: Order) -> Heist:
         """The heist of this order; it depends on nothing else."""
         return self._draw(order)[0]
 
-    def _draw(self, order: Order) -> tuple[Heist, Thief]:
+    def _draw(self, order: Order) -> tuple[Heist, KnowingThief]:
         if order not in self._drawn:
             # The ways on from one step are asked for one after the other, and their trunk is the same.
             trunk = Order(order.number, order.turns[:-1])
@@ -57,7 +57,7 @@ class Planner:
             self._drawn = {**kept, order: self._turn(order, *kept[trunk]) if order.turns else self._start(order)}
         return self._drawn[order]
 
-    def _start(self, order: Order) -> tuple[Heist, Thief]:
+    def _start(self, order: Order) -> tuple[Heist, KnowingThief]:
         rng = random.Random(f"heist {order.number}")
         phase = rng.choice((0, 0, 0, 0, 2, 3, 4))
         pennies = rng.choice(PENNIES) if rng.random() < 0.08 else 0
@@ -65,7 +65,7 @@ class Planner:
         first = self.scene.first_token
         tokens = range(first, first + pennies + bool(dollars) + MOST_POSITIONS_OF_BATCHES)
         owned = (first + pennies, dollars) if dollars else None
-        thief = Thief(self.scene, tokens[max(0, pennies - 1) :], owned)
+        thief = KnowingThief(self.scene, tokens[max(0, pennies - 1) :], owned)
         caps = {"WETH": rng.choice((0, 10**16, 5 * 10**17))} if rng.random() < 0.25 else {}
         is_lied_to = rng.random() < 0.15 and not phase
         steps = self._begin(rng, pennies)
@@ -83,16 +83,16 @@ class Planner:
         steps += self._go_on(rng, thief, is_lied_to=is_lied_to)
         return Heist(order, tuple(steps), phase, caps, is_lied_to, tokens, opening), thief
 
-    def _turn(self, order: Order, trunk: Heist, thief: Thief) -> tuple[Heist, Thief]:
+    def _turn(self, order: Order, trunk: Heist, thief: KnowingThief) -> tuple[Heist, KnowingThief]:
         # A longer heist can come to more positions, and what is not looked at would look like a loss.
         tokens = range(trunk.tokens.start, trunk.tokens.stop + MOST_POSITIONS_OF_BATCHES)
-        thief = Thief(self.scene, range(thief.tokens[0], tokens.stop), thief.owned)
+        thief = KnowingThief(self.scene, range(thief.tokens[0], tokens.stop), thief.owned)
         fresh = order.turns[-1].step
         steps = self._go_on(random.Random(f"heist {order}"), thief, is_lied_to=trunk.is_lied_to)
         steps = [*trunk.steps[:fresh], *steps]
         return replace(trunk, order=order, steps=tuple(steps), tokens=tokens, fresh=fresh), thief
 
-    def _go_on(self, rng: random.Random, thief: Thief, *, is_lied_to: bool) -> list[Step]:
+    def _go_on(self, rng: random.Random, thief: KnowingThief, *, is_lied_to: bool) -> list[Step]:
         """What goes on from the moment that the thief begins."""
         steps: list[Step] = []
         for _ in range(rng.randint(3, 20)):
@@ -147,7 +147,7 @@ class Planner:
         )
         return self._own(self.caged.cage, data)
 
-    def _hold(self, rng: random.Random, thief: Thief, dollars_of_position: int) -> list[Step]:
+    def _hold(self, rng: random.Random, thief: KnowingThief, dollars_of_position: int) -> list[Step]:
         """What the owners put away before."""
         calls: list[Call] = []
         if rng.random() < 0.5:
@@ -191,7 +191,9 @@ class Planner:
 
     # ---- what must go well ----------------------------------------------------------------------------------------
 
-    def _try_honestly(self, rng: random.Random, thief: Thief, caps: dict[str, int], *, is_lied_to: bool) -> list[Step]:
+    def _try_honestly(
+        self, rng: random.Random, thief: KnowingThief, caps: dict[str, int], *, is_lied_to: bool
+    ) -> list[Step]:
         """An exit as an honest golem would make it, through the pool that its own position earns fees in."""
         if is_lied_to or caps or rng.random() < 0.5:
             return []
@@ -260,7 +262,7 @@ class Planner:
 
     # ---- what goes on ---------------------------------------------------------------------------------------------
 
-    def _batch(self, rng: random.Random, thief: Thief) -> Step:
+    def _batch(self, rng: random.Random, thief: KnowingThief) -> Step:
         calls = thief.make_batch(rng)
         seconds = rng.choice((0, 1, 1, 12, 60, 600, HOUR, HOUR, 2 * HOUR))
         data = cage_contract.encode_execute(calls)
@@ -305,28 +307,12 @@ class Planner:
             data = encode_call(SEIZE, morpho.honest.values, caged.safe, rng.choice((10**15, 10**17)), 0, b"")
             return Step(Act.LIQUIDATION, thief, morpho.at, data, max(12, seconds))
         if way in (19, 20):
-            return self._borrow_in_the_safes_name(rng, seconds)
+            to, data = knock(self.scene, rng)
+            return Step(Act.MUST_FAIL, thief, to, data, seconds, finding=Finding.BORROWED)
         symbol = rng.choice(("WETH", "WBTC"))
         if is_lied_to:
             symbol = "WBTC"
         return self._set_price(symbol, caged.coins[symbol].price * rng.randint(92, 108) // 100)
-
-    def _borrow_in_the_safes_name(self, rng: random.Random, seconds: int) -> Step:
-        """A stranger announces steps to the Safe's callback, or hands over a loan that the Safe did not ask for."""
-        caged, thief = self.caged, self.caged.stranger.address
-        steps = encode_steps([caged.transfer("USDC", thief, rng.choice(DOLLARS) * USD)])
-        lender = rng.choice((thief, self.scene.morpho.at, caged.safe))
-        usdc = caged.coins["USDC"].address
-        data = rng.choice(
-            (
-                encode_call(ANNOUNCE, lender, steps),
-                announce_as(caged.safe, lender, steps),
-                encode_call(OF_MORPHO, 0, steps),
-                encode_call(OF_AAVE, usdc, 0, 0, caged.safe, steps),
-            )
-        )
-        to = rng.choice((caged.safe, caged.safe, self.scene.callback))
-        return Step(Act.MUST_FAIL, thief, to, data, seconds, finding=Finding.BORROWED)
 
     def _set_price(self, symbol: str, price: int) -> Step:
         data = encode_call(SET_ANSWER, price)

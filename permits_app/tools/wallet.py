@@ -140,6 +140,7 @@ class GasPrice:
 
 @wallet.read(
     query="wallet_status",
+    aliases=("get_wallet_address", "get_account_balance"),
     budget=TickBudget.MEDIUM,
     steps=("Reading balances", "Reading limits"),
     requires=(Requirement.WALLET,),

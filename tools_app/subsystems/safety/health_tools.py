@@ -131,6 +131,7 @@ class RiskDashboard:
     query="portfolio_health",
     budget=TickBudget.MEDIUM,
     steps=("Reading everything the account holds",),
+    aliases=("data_get_portfolio_snapshot",),
     snippet=(
         "portfolio_health: value, collateral, debt and net worth of an account over all protocols, the health of each"
         " position, and what endangers it most."

@@ -47,6 +47,7 @@ BOUNDED: Final[dict[str, str]] = {
 """By who reads it; the test of it."""
 
 LATER_DOES_NO_HARM: Final[dict[str, str]] = {
+    "tools_app.LogGap.until_time": "the chain's time, of a block that was seen",
     "permits_app.Announcement.executes_at": "an announced action comes later than it should; its owner sees when",
     "permits_app.Announcement.expires_at": "it ends with its permit",
     "permits_app.ChangeRequest.executes_at": "what owners approved comes later than it should; they see when",

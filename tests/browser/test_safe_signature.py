@@ -151,7 +151,7 @@ def test_an_agent_asks_and_the_other_owner_s_signature_changes_the_chain(
         "the contract lets it wait 2 d",
         safe.address,
         safe.mirror.contract,
-        "never a delegate call",
+        "which makes these calls and nothing else, all or none",
         request.digest,
         owner_transaction(request).safe_tx_hash,
         "Another owner has to approve it",

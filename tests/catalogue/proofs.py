@@ -37,8 +37,14 @@ CENT: Final = 10_000
 OLD_DAYS: Final = 300
 MOST_RUN: Final = 12
 _APPROVE: Final = "function approve(address,uint256)"
-_OWNERS_SEND: Final = frozenset({"identity_update_metadata", "identity_transfer_ownership"})
-"""No cage is suggested these: a stolen key would give the golem's identity away (decision 0357)."""
+_OWNERS_SEND: Final = frozenset(
+    {
+        *("identity_update_metadata", "identity_transfer_ownership", "identity_submit_feedback"),
+        *("identity_verify_agent", "identity_claim_milestone"),
+    }
+)
+"""No cage is suggested these: a stolen key would give the golem's identity away, or speak in its name (decisions 0357
+and 0409)."""
 
 
 @dataclass

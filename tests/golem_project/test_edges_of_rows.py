@@ -44,6 +44,7 @@ MILLIONTHS: Final = 1_000_000
 LIMITS: Final = ("per_transaction", "per_tick", "per_session", "per_day", "hot_lane")
 EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
     "known_position_seen_in_order": _in_order("first_seen", "last_seen", may_be_equal=True),
+    "log_gap_in_order": _at_most("from_block", "to_block"),
     "position_search_in_order": _at_most("lowest", "highest"),
     "tool_definition_version_from_one": _between("version", 1, None),
     "action_wish_ends": _in_order("created_at", "expires_at", may_be_equal=False),

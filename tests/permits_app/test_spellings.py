@@ -88,6 +88,7 @@ BY_NAME: Final[dict[str, Spellings]] = {
     "chain_restrictions": Spellings(([1, 10], [10, 1, 1]), [1]),
     "chains": Spellings(([1, 10], [10, 1]), [1]),
     "token_pairs": Spellings((["USDC/WETH", "WETH/DAI"], ["weth/DAI", "usdc/WETH"]), ["USDC/WETH"]),
+    "approvals": Spellings(([{"token": "USDC", "spender": OTHER}],), [{"token": "WETH", "spender": OTHER}]),
     "initial_price": Spellings((None, "1", "1.0", "01"), "1.5"),
     "liquidity_usd": Spellings((None, "100000", "100000.00"), "100001"),
     "import_confidence": Spellings((None, "0.4", "0.40"), "0.04"),

@@ -39,6 +39,10 @@ def _make(schema: Mapping[str, Any], kind: str, size: int) -> list[Any]:
         return [size]
     if kind.endswith("Items"):
         item = schema["items"]
+        if "$ref" in item:
+            return [[{"token": "USDC", "spender": _ADDRESS}] * size]
+        if item.get("maximum", 0) < 0:
+            return [[item["maximum"]] * size]
         one: Any = 1 if item["type"] == "integer" else _ADDRESS if "0x" in item["pattern"] else "1"
         many = [one + each if isinstance(one, int) else one for each in range(size)]
         # Where one may be named once alone.

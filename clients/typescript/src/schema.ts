@@ -856,6 +856,15 @@ export interface components {
          * @enum {string}
          */
         ImportanceEnum: "BASE" | "NOTABLE" | "MEV" | "CRITICAL" | "EMERGENCY";
+        /** @description intel_get_chain_status: Read how a chain is now: newest block, fees, and how quickly its node answers. */
+        IntelGetChainStatusBody: {
+            /** @constant */
+            query?: "chain_status";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description lending_auto_deleverage: Lift the health factor of a loan to a target by selling a part of its collateral. */
         LendingAutoDeleverageBody: {
             /** @constant */
@@ -2114,6 +2123,117 @@ export interface components {
             chain_id?: (number | null) | null;
             max_slippage_bps?: number | null;
         };
+        /** @description safety_audit_approvals: List who may take tokens from the golem's wallet, as it stands on the chain now. */
+        SafetyAuditApprovalsBody: {
+            /** @constant */
+            query?: "approvals";
+            /** @enum {unknown} */
+            venue?: "safety" | null;
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
+            include_revoked?: boolean | null;
+        };
+        /** @description safety_batch_revoke_approvals: Take back approvals of tokens, so that their spenders can take nothing of the golem any more. */
+        SafetyBatchRevokeApprovalsBody: {
+            /** @constant */
+            action_type?: "batch_revoke_approvals";
+            /** @enum {unknown} */
+            venue?: "safety" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Approvals to take back, at most 10, as safety_audit_approvals lists them under `revoke`. */
+            approvals: components["schemas"]["SafetyBatchRevokeApprovalsBodyApprovalToRevoke"][];
+            chain_id?: (number | null) | null;
+        };
+        /** @description One approval to take back: a token, and who may take it now. */
+        SafetyBatchRevokeApprovalsBodyApprovalToRevoke: {
+            /**
+             * Token
+             * @description Token address (0x…) or a symbol registered on the chain, such as USDC.
+             */
+            token: string;
+            /**
+             * Spender
+             * @description 0x-prefixed account or contract address.
+             */
+            spender: string;
+        };
+        /** @description safety_detect_honeypot: Try in a simulation whether a token can be bought from its deepest pool and sold back. */
+        SafetyDetectHoneypotBody: {
+            /** @constant */
+            query?: "honeypot";
+            /** @enum {unknown} */
+            venue?: "safety" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description safety_estimate_unwind_cost: Estimate what leaving an account's positions costs, how long it takes, and in which order to leave them. */
+        SafetyEstimateUnwindCostBody: {
+            /** @constant */
+            query?: "unwind_cost";
+            /** @enum {unknown} */
+            venue?: "safety" | null;
+            cursor?: string | null;
+            kind?: ("Lending" | "Loops" | "Perps" | "Options" | "All") | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+            urgency?: ("Normal" | "Urgent") | null;
+        };
+        /** @description safety_get_liquidation_risks: List the debts of an account by how near they are to liquidation, with what to do about each. */
+        SafetyGetLiquidationRisksBody: {
+            /** @constant */
+            query?: "liquidation_risks";
+            /** @enum {unknown} */
+            venue?: "safety" | null;
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description safety_get_portfolio_health: Measure an account as a whole: what it holds and owes everywhere, and how safe each position is. */
+        SafetyGetPortfolioHealthBody: {
+            /** @constant */
+            query?: "portfolio_health";
+            /** @enum {unknown} */
+            venue?: "safety" | null;
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description safety_get_protocol_exposure: Say where an account's worth lies: by protocol, by chain, by token, and in dollar tokens or others. */
+        SafetyGetProtocolExposureBody: {
+            /** @constant */
+            query?: "protocol_exposure";
+            /** @enum {unknown} */
+            venue?: "safety" | null;
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description safety_get_risk_dashboard: Say in one answer how safe an account is, which positions are in danger and what to do next. */
+        SafetyGetRiskDashboardBody: {
+            /** @constant */
+            query?: "risk_dashboard";
+            /** @enum {unknown} */
+            venue?: "safety" | null;
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description safety_simulate_price_stress: Try falls of prices on what an account holds and owes now, and say what would be lost and liquidated. */
+        SafetySimulatePriceStressBody: {
+            /** @constant */
+            query?: "price_stress";
+            /** @enum {unknown} */
+            venue?: "safety" | null;
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+            price_scenarios?: (number[] | null) | null;
+            fallen_token?: (string | null) | null;
+        };
         /** @description safety_simulate_transaction: Simulate a raw transaction from the golem's wallet without sending it. */
         SafetySimulateTransactionBody: {
             /** @constant */
@@ -2127,6 +2247,17 @@ export interface components {
             data: string;
             chain_id?: (number | null) | null;
             value?: string | null;
+        };
+        /** @description safety_validate_token: Check a token before it is bought: code, words, registry, depth, taxes, and whether it can be sold again. */
+        SafetyValidateTokenBody: {
+            /** @constant */
+            query?: "token_check";
+            /** @enum {unknown} */
+            venue?: "safety" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            chain_id?: (number | null) | null;
         };
         SearchContextBody: components["schemas"]["SearchContextInput"] | components["schemas"]["ReadInput"];
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
@@ -2725,6 +2856,17 @@ export interface components {
             spending_limit_usd?: (string | null) | null;
             chain_restrictions?: (number[] | null) | null;
         };
+        /** @description wallet_detect_account_type: Say what an address is, by the code that is there now. */
+        WalletDetectAccountTypeBody: {
+            /** @constant */
+            query?: "account_type";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed account or contract address. */
+            address: string;
+            chain_id?: (number | null) | null;
+        };
         /** @description wallet_get_gas_price: Read what gas costs on a chain now, in gwei and in US dollars for typical actions. */
         WalletGetGasPriceBody: {
             /** @constant */
@@ -2742,6 +2884,14 @@ export interface components {
             venue?: "wallet" | null;
             cursor?: string | null;
             chain_id?: (number | null) | null;
+        };
+        /** @description wallet_get_supported_chains: List the chains that this server reads, each with how it is now. */
+        WalletGetSupportedChainsBody: {
+            /** @constant */
+            query?: "supported_chains";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
+            cursor?: string | null;
         };
         /** @description wallet_transfer_token: Send a token, or the chain's own coin, from the golem's wallet to an address. */
         WalletTransferTokenBody: {

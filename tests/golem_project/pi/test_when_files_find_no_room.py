@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,10 +21,11 @@ from tests.live_golem import LiveGolem
 
 
 @pytest.fixture
-def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallDisk]:
-    """The keystore lies on it."""
+def disk(monkeypatch: pytest.MonkeyPatch, live_golem: LiveGolem) -> Iterator[SmallDisk]:
+    """The keystore lies on it, with the golem's own key alone: other tests may have left more than it has room for."""
     with small_disk() as found:
-        shutil.copytree(settings.GOLEM_KEYSTORE_DIR, found.folder, dirs_exist_ok=True)
+        for file in Path(settings.GOLEM_KEYSTORE_DIR).glob(f"{live_golem.golem.address}*"):
+            shutil.copy(file, found.folder)
         kept: Any = choose.open_keystore()
         keystore = Keystore(folder=found.folder, passphrase=kept._passphrase, scrypt_n=kept._scrypt_n)
         with monkeypatch.context() as patched:

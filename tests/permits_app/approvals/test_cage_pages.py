@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -125,7 +126,9 @@ def test_each_form_becomes_exactly_its_rule_in_the_contract(caged: tuple[OwnedSa
     assert safe.sync().is_halted
 
 
-def test_roles_allowances_and_payouts_are_asked_for_and_told_on_the_page(caged: tuple[OwnedSafe, Any, Any]) -> None:
+def test_roles_allowances_and_payouts_are_asked_for_and_told_on_the_page(
+    caged: tuple[OwnedSafe, Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     safe, owner, other = caged
     router, usdc = safe.live.world.contracts["uniswap_v2_router"], safe.live.world.tokens["USDC"].address
     key, payee = (safe.live.world.new_account().address for _ in range(2))
@@ -164,6 +167,9 @@ def test_roles_allowances_and_payouts_are_asked_for_and_told_on_the_page(caged: 
         "12.5 USDC, once",
     ):
         assert shown in page, shown
+    # What is signed ends by the chain's time, so the server's is two days on as well.
+    later = clock.now() + timedelta(hours=48, seconds=60)
+    monkeypatch.setattr(clock, "now", lambda: later)
     taken = _post(safe, owner, "payout", role="0", number="4", token=usdc, most="0", back="", hours="0")
     assert taken.risk_tier == "STANDARD"
     _carry_out(safe, taken, owner, 0)

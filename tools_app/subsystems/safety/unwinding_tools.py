@@ -79,7 +79,7 @@ class UnwindCost:
 )
 def safety_estimate_unwind_cost(
     ctx: ReadContext,
-    category: UnwindCategory = "All",
+    kind: UnwindCategory = "All",
     account: Address | None = None,
     chain_id: ChainOrAll | None = None,
     urgency: Urgency = "Normal",
@@ -88,12 +88,13 @@ def safety_estimate_unwind_cost(
 
     Use before a way out is needed. Debts come first, the nearest to liquidation before the others, then what can leave
     now, what has to wait, and what is stuck. A preview gives each step's exact cost.
+    `kind` is answered as `category`: the word `category` of query_state chooses tools.
     Does not act, and does not count what a large trade moves a pool's price.
     """
     ctx.step("Reading positions")
     measured = measure_account(ctx, account, chain_id)
     ctx.step("Asking each protocol for its way out")
-    chosen = [(place, held) for place, held in measured.list_positions() if _is_of(held, category)]
+    chosen = [(place, held) for place, held in measured.list_positions() if _is_of(held, kind)]
     found = sorted(((place, held, find_way_out(place, held)) for place, held in chosen), key=_rank)
     prices = {place.chain_id: _price_step(place.reader, urgency) for place, _, _ in found}
     rows = tuple(_describe(place, held, way, prices[place.chain_id]) for place, held, way in found)
@@ -103,7 +104,7 @@ def safety_estimate_unwind_cost(
     told = [each for each in waits if each is not None]
     return UnwindCost(
         account=measured.account,
-        category=category,
+        category=kind,
         positions=rows,
         total_unwind_cost_usd=UsdAmount(sum(known)) if len(known) == len(costs) and measured.is_known else None,
         estimated_total_time=max(told, default=0) if len(told) == len(waits) else None,

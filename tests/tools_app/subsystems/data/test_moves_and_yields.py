@@ -11,6 +11,8 @@ from tests.tools_app.subsystems.data.test_data_tools import ETH, read, swap_v3
 from tools_app.chain.abi import event_topic
 from tools_app.protocols.uniswap.history import SWAP_V3
 
+pytestmark = pytest.mark.django_db
+
 
 def sqrt_prices(chain: World, pool: str) -> tuple[int, int]:
     """What the pool's own swaps left it at: the last one that is a day old, and the last one of all."""

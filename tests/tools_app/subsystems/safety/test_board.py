@@ -166,18 +166,18 @@ def test_exposure_adds_up_to_everything_that_is_held_and_owed(desk: Desk) -> Non
 
 
 def test_leaving_a_loan_names_its_steps_its_cost_and_what_is_missing(desk: Desk) -> None:
-    told = ask(desk, "safety_estimate_unwind_cost", category="Loops")
+    told = ask(desk, "safety_estimate_unwind_cost", kind="Loops")
     [row] = told["positions"]
     assert row["tool"] == "aave_repay" and row["kind"] == "act" and row["wait_seconds"] == 0
     assert float(told["total_unwind_cost_usd"]) == float(row["cost_usd"]) > 0
-    urgent = ask(desk, "safety_estimate_unwind_cost", category="Loops", urgency="Urgent")
+    urgent = ask(desk, "safety_estimate_unwind_cost", kind="Loops", urgency="Urgent")
     assert float(urgent["total_unwind_cost_usd"]) >= float(told["total_unwind_cost_usd"])
-    assert ask(desk, "safety_estimate_unwind_cost", category="Perps")["positions"] == []
+    assert ask(desk, "safety_estimate_unwind_cost", kind="Perps")["positions"] == []
 
     # Without the borrowed dollars a trade comes first.
     away = desk.chain.actors.deployer.address
     desk.chain.transact(desk.account, desk.token("USDC"), "transfer(address,uint256)", away, 4_000 * USD)
-    short = ask(desk, "safety_estimate_unwind_cost", category="Lending")
+    short = ask(desk, "safety_estimate_unwind_cost", kind="Lending")
     assert short["positions"][0]["kind"] in {"trade", "act"}
 
 

@@ -224,10 +224,11 @@ def test_a_narrowed_run_tells_nothing_of_the_suite(
     assert plugin.is_narrowed(pytestconfig)
 
 
-def test_the_build_machine_runs_what_a_person_runs_and_nothing_twice() -> None:
+def test_the_build_machine_runs_what_a_person_runs_and_what_failed_once_more_by_itself() -> None:
     script = (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8")
-    assert script.rstrip().endswith("\nmake test")
-    assert "reruns" not in script
+    assert "\nmake test || {" in script and "--reruns" not in script
+    again = script.partition("make test || {")[2]
+    assert "--last-failed --last-failed-no-failures none" in again and "be mended" in again
     makefile = (CHECKOUT / "Makefile").read_text(encoding="utf-8")
     commands = dict(re.findall(r"^([a-z-]+):[^\n]*\n((?:\t[^\n]*\n)+)", makefile, re.MULTILINE))
     assert "--draw" in commands["test"] and "--draw" not in commands["test-all"]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from permits_app.policy_cage.safe_watch import read_safe_state
 from permits_app.tools.wallet import wallet
 from tools_app.chain.abi import checksum
-from tools_app.chain.chains import get_deployment, get_pool
+from tools_app.chain.chains import get_pool
 from tools_app.chain.networks import Network, configured_networks
 from tools_app.core.errors import GolemError
+from tools_app.portfolio.markets import list_markets
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import Address, ChainId
@@ -17,7 +18,6 @@ from tools_app.toolkit.params import Address, ChainId
 _BLOCKS_LATE = 10
 """A chain whose newest block is older than so many of its usual times between blocks is told as degraded."""
 _GRACE_SECONDS = 60
-_FACTORIES = {"v2": "uniswap_v2_factory", "v3": "uniswap_v3_factory"}
 _DELEGATED = bytes.fromhex("ef0100")
 _ENTRY_POINTS = ("function entryPoint() view returns (address)", "function entrypoint() view returns (address)")
 
@@ -25,7 +25,8 @@ _ENTRY_POINTS = ("function entryPoint() view returns (address)", "function entry
 @dataclass(frozen=True, slots=True)
 class SupportedChain:
     """One chain of this server. `rpc_status` is healthy, degraded (a node rests, or blocks are late; `reason` says
-    which) or down; `block_number` is null where nobody answers.
+    which) or down; `block_number` is null where nobody answers; `markets` are the protocols whose pools are read
+    there.
     """
 
     chain_id: int
@@ -35,7 +36,7 @@ class SupportedChain:
     reason: str | None
     block_number: int | None
     block_age_seconds: int | None
-    uniswap_versions: tuple[str, ...]
+    markets: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,8 @@ class AccountType:
     budget=TickBudget.MEDIUM,
     steps=("Asking every chain",),
     snippet=(
-        "supported_chains: every chain of this server with its newest block, how its nodes are, and which Uniswap"
-        " versions are served there."
+        "supported_chains: every chain of this server with its newest block, how its nodes are, and whose pools are"
+        " traded there."
     ),
     guidelines=("Where a chain is down or degraded nothing new is begun on it; wait or choose another.",),
 )
@@ -124,13 +125,12 @@ def _name_type(reader: ChainReader, address: str, code: bytes, *, is_delegated: 
 
 
 def _describe(ctx: ReadContext, network: Network) -> SupportedChain:
-    contracts = get_deployment(network.chain_id).contracts
-    versions = tuple(version for version, key in _FACTORIES.items() if contracts.get(key))
+    markets = tuple(sorted(list_markets(network.chain_id)))
     try:
         block = ctx.chain(network.chain_id).block
     except GolemError as error:
         return SupportedChain(
-            network.chain_id, network.name, network.is_dev, "down", f"{error.code}: {error.title}", None, None, versions
+            network.chain_id, network.name, network.is_dev, "down", f"{error.code}: {error.title}", None, None, markets
         )
     age = max(0, int(ctx.now.timestamp()) - block.timestamp)
     reason = _find_fault(network, age)
@@ -142,7 +142,7 @@ def _describe(ctx: ReadContext, network: Network) -> SupportedChain:
         reason,
         block.number,
         age,
-        versions,
+        markets,
     )
 
 

@@ -27,7 +27,7 @@ def test_a_chain_that_answers_is_healthy_and_one_that_does_not_is_down(chain: Wo
         configure_chains([here])
     assert (local["chain_id"], local["rpc_status"], local["reason"]) == (CHAIN_ID, "healthy", None)
     assert local["block_number"] == int(chain.rpc.call("eth_blockNumber"), 16)
-    assert local["uniswap_versions"] == ["v2", "v3"] and local["is_private"]
+    assert local["markets"] == ["uniswap"] and local["is_private"]
     assert (base["chain_id"], base["rpc_status"], base["block_number"]) == (8453, "down", None)
     assert base["reason"] is not None
 

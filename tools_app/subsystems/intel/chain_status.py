@@ -5,21 +5,22 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from tools_app.chain.chains import get_deployment, get_pool
+from tools_app.chain.chains import get_pool
 from tools_app.core.units import format_units
+from tools_app.portfolio.markets import list_markets
 from tools_app.subsystems.intel.family import intel
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import ChainId
 
-_FACTORIES = {"v2": "uniswap_v2_factory", "v3": "uniswap_v3_factory"}
 _GWEI = 9
 
 
 @dataclass(frozen=True, slots=True)
 class ChainStatus:
     """One chain now. Fees in gwei as decimal text; `gas_price_gwei` is base and priority fee together, what a
-    transaction of the next block pays. `rpc_latency_ms` is one question, there and back.
+    transaction of the next block pays. `rpc_latency_ms` is one question, there and back; `markets` are the
+    protocols whose pools are read there.
     """
 
     chain_id: int
@@ -29,7 +30,7 @@ class ChainStatus:
     base_fee_gwei: str
     priority_fee_gwei: str
     rpc_latency_ms: int
-    uniswap_versions: tuple[str, ...]
+    markets: tuple[str, ...]
 
 
 @intel.read(
@@ -37,8 +38,8 @@ class ChainStatus:
     budget=TickBudget.FAST,
     steps=("Asking the node",),
     snippet=(
-        "chain_status: newest block and its age, fees of the next block, how quickly the node answers, and which"
-        " Uniswap versions are served on the chain."
+        "chain_status: newest block and its age, fees of the next block, how quickly the node answers, and whose"
+        " pools are traded on the chain."
     ),
     guidelines=("Old blocks or a slow node make quotes old: take a smaller amount or wait.",),
 )
@@ -53,7 +54,7 @@ def intel_get_chain_status(ctx: ReadContext, chain_id: ChainId | None = None) ->
     begun = time.monotonic()
     get_pool(reader.chain_id).call("eth_blockNumber", deadline=ctx.deadline)
     latency = round((time.monotonic() - begun) * 1_000)
-    fees, contracts = reader.fees(), get_deployment(reader.chain_id).contracts
+    fees = reader.fees()
     return ChainStatus(
         chain_id=reader.chain_id,
         block_number=reader.block.number,
@@ -62,5 +63,5 @@ def intel_get_chain_status(ctx: ReadContext, chain_id: ChainId | None = None) ->
         base_fee_gwei=format_units(fees.base_fee, _GWEI),
         priority_fee_gwei=format_units(fees.priority_fee, _GWEI),
         rpc_latency_ms=latency,
-        uniswap_versions=tuple(version for version, key in _FACTORIES.items() if contracts.get(key)),
+        markets=tuple(sorted(list_markets(reader.chain_id))),
     )

@@ -8,16 +8,17 @@ from decimal import Decimal
 
 from tools_app.core.units import MICRO_USD_PER_USD
 from tools_app.portfolio.holdings import HeldPosition
+from tools_app.subsystems.lending.loop_plan import show_health
 from tools_app.subsystems.safety.family import ChainOrAll, board
 from tools_app.subsystems.safety.measuring import (
     Measured,
     OnChain,
+    describe_health,
     is_simulated,
     judge_overall,
     may_fall_bps,
     measure_account,
     name_position,
-    show_health,
     show_percent,
     sum_cover,
     sum_held,
@@ -244,7 +245,7 @@ def _describe(place: OnChain, held: HeldPosition) -> PositionRisk:
         value_usd=UsdAmount(value) if value is not None else None,
         collateral_usd=UsdAmount(sum_cover(held) if held.position.has_debt else 0),
         debt_usd=UsdAmount(held.debt_micro_usd),
-        health_factor=show_health(held.health_bps),
+        health_factor=describe_health(held.health_bps),
         risk_level=risk_level(held.health_bps),
         cannot_leave_usd=UsdAmount(_locked(place, held)),
     )
@@ -279,7 +280,7 @@ def _describe_debt(place: OnChain, held: HeldPosition, health: int) -> Liquidati
         protocol=held.ref.protocol,
         label=name_position(held),
         chain_id=place.chain_id,
-        health_factor=show_health(health) or "",
+        health_factor=show_health(health),
         risk_level=level,
         collateral_usd=UsdAmount(sum_cover(held)),
         debt_usd=UsdAmount(held.debt_micro_usd),

@@ -13,6 +13,7 @@ from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_holdings
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.searching import list_gaps
+from tools_app.subsystems.lending.loop_plan import show_health
 from tools_app.subsystems.safety.family import choose_account
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.lending import risk_level
@@ -147,9 +148,9 @@ def may_fall_bps(health_bps: int) -> int:
     return 0 if health_bps <= 10_000 else 10_000 - 100_000_000 // health_bps
 
 
-def show_health(bps: int | None) -> str | None:
+def describe_health(bps: int | None) -> str | None:
     """`15234` -> `1.52`; None without debt."""
-    return None if bps is None else f"{bps // 10_000}.{bps % 10_000 // 100:02d}"
+    return None if bps is None else show_health(bps)
 
 
 def show_percent(bps: int) -> str:

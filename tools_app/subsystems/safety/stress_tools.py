@@ -9,7 +9,13 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from tools_app.subsystems.safety.family import ChainOrAll, board
-from tools_app.subsystems.safety.measuring import Measured, measure_account, name_position, show_health, show_percent
+from tools_app.subsystems.safety.measuring import (
+    Measured,
+    describe_health,
+    measure_account,
+    name_position,
+    show_percent,
+)
 from tools_app.subsystems.safety.price_shocks import PENALTY_BPS, Shocked, fall, follows_dollar, shock
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
@@ -133,7 +139,7 @@ def _try(measured: Measured, moving: tuple[str, ...], change: int) -> Scenario:
         LiquidatedPosition(
             name,
             label,
-            show_health(after.health_bps) or "",
+            describe_health(after.health_bps) or "",
             UsdAmount(was - after.net_micro_usd + after.penalty_micro_usd),
         )
         for name, label, after, was in positions

@@ -57,8 +57,8 @@ test-fast: python ## the tests without chain, browser, commits and processes, fo
 bench: setup ## measure what the project promises; writes var/bench.json (ONLY=id for one, BESIDE=commit for both)
 	@$(if $(BESIDE),$(PY) -m tests.bench.beside $(BESIDE),$(SUPERVISOR) exec $(PY) -m tests.bench) $(if $(ONLY),--only $(ONLY))
 
-proof: setup ## the long proofs, resumable; writes var/proof.json (ONLY=id for one)
-	@$(SUPERVISOR) exec $(PY) -m tests.proof $(if $(ONLY),--only $(ONLY))
+proof: setup ## the long proofs, resumable; writes var/proof.json (ONLY=heists, ONLY='heists|safety')
+	@$(SUPERVISOR) exec $(PY) -m tests.proof $(if $(ONLY),--only '$(ONLY)')
 
 # $(call step,what is checked,command,how to fix it)
 define step

@@ -10,14 +10,14 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from golem_project.reports import say
-from tests.proof.registry import PROOFS, Progress, load_proofs, load_rows
+from tests.proof.registry import PROOFS, Progress, choose_proofs, load_proofs, load_rows
 
 
 class Command(BaseCommand):
     help = "Run the long proofs with fixed seeds; an interrupted run resumes."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--only", default="", help="the beginning of a proof's id")
+        parser.add_argument("--only", default="", help="proofs by name, `a|b` for both")
         parser.add_argument("--rounds", type=int, default=0, help="fewer rounds than the full proof")
         parser.add_argument("--restart", action="store_true", help="forget the progress of earlier runs")
 
@@ -28,10 +28,12 @@ class Command(BaseCommand):
         load_proofs()
         path = settings.GOLEM_REPORT_DIR / "proof.json"
         rows = {} if options["restart"] else load_rows(path)
+        try:
+            chosen = choose_proofs(options["only"], PROOFS)
+        except ValueError as error:
+            raise CommandError(str(error)) from None
         failed = []
-        for item in PROOFS.values():
-            if not item.id.startswith(options["only"]):
-                continue
+        for item in (PROOFS[one] for one in chosen):
             rounds = options["rounds"] or item.rounds
             before = rows.get(item.id, {})
             progress = Progress(

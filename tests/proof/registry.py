@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,3 +84,21 @@ def load_rows(path: Path) -> dict[str, Any]:
         return {}
     rows: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return rows
+
+
+def choose_proofs(only: str, ids: Iterable[str]) -> list[str]:
+    """The ids that `only` names: whole, by their beginning, or by the word after their dot; `a|b` names both.
+
+    Every id for an empty text. Raises ValueError, with the ids there are, for a name that no proof bears: a run that
+    proves nothing may not look like one that found nothing.
+    """
+    known = list(ids)
+    if not only.strip():
+        return known
+    chosen = set[str]()
+    for name in filter(None, map(str.strip, only.split("|"))):
+        found = {one for one in known if one.startswith(name) or name in one.split(".")}
+        if not found:
+            raise ValueError(f"no proof is called {name!r}; there are: {', '.join(sorted(known))}")
+        chosen |= found
+    return [one for one in known if one in chosen]

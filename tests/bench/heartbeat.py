@@ -40,11 +40,11 @@ def measure_heartbeat() -> Iterator[Figure]:
     if Heartbeat.objects.filter(is_on=True).exclude(golem=demo).exists():
         # They would be claimed here and ticked by nobody, and slow what is measured.
         raise RuntimeError("golems live on this database; measure on throw-away servers")
-    yield from _measure_quiet_tick(_make_like(demo, f"pulse {uuid4().hex[:8]}"))
+    yield from _measure_quiet_tick(make_like(demo, f"pulse {uuid4().hex[:8]}"))
     yield from _measure_fleet(demo)
 
 
-def _make_like(demo: Golem, name: str) -> Golem:
+def make_like(demo: Golem, name: str) -> Golem:
     """A golem that sees what the demo golem sees and is nobody's."""
     return Golem(
         name=name,
@@ -61,14 +61,14 @@ def _measure_quiet_tick(golem: Golem) -> Iterator[Figure]:
     Heartbeat.objects.create(golem=golem, is_on=True)
 
     def tick() -> None:
-        if run_heartbeat_tick(claim=_claim(golem)) is None:
+        if run_heartbeat_tick(claim=claim_of(golem)) is None:
             raise RuntimeError("the measured tick did not run")
 
     times = time_calls(tick, count=_COUNT, warm_up=8)
     what = f"a quiet T0 tick with its record and events, {_COUNT} in a row on the local chain"
     yield Figure("heartbeat.quiet_tick_p50", what, percentile(times, 50), "ms", target=50)
     yield Figure("heartbeat.quiet_tick_p95", "the same, 95th percentile", percentile(times, 95), "ms")
-    claim = _claim(golem)
+    claim = claim_of(golem)
     with CaptureQueriesContext(connection) as captured:
         run_heartbeat_tick(claim=claim)
     queries = [row for row in captured.captured_queries if not str(row["sql"]).startswith(_BOUNDARIES)]
@@ -77,7 +77,8 @@ def _measure_quiet_tick(golem: Golem) -> Iterator[Figure]:
     Heartbeat.objects.filter(golem=golem).update(is_on=False)
 
 
-def _claim(golem: Golem) -> Claim:
+def claim_of(golem: Golem) -> Claim:
+    """The claim of the golem's next tick, due now."""
     Heartbeat.objects.filter(golem=golem).update(next_tick_at=clock.now())
     claims = claim_due(
         now=clock.now(),
@@ -133,7 +134,7 @@ def _measure_fleet(like: Golem) -> Iterator[Figure]:
 
 def _make_fleet(like: Golem) -> list[Golem]:
     mark = uuid4().hex[:8]
-    golems = Golem.objects.bulk_create(_make_like(like, f"fleet {mark} {number}") for number in range(GOLEMS))
+    golems = Golem.objects.bulk_create(make_like(like, f"fleet {mark} {number}") for number in range(GOLEMS))
     now = clock.now()
     Heartbeat.objects.bulk_create(
         # One is due at once and shows when the processes are up; the rest wait for `_spread`.

@@ -122,10 +122,10 @@ def _compare(golem: Golem) -> tuple[Lap, Lap]:
     for number in range(_WARM + _ROUNDS):
         amount = 5_000_000 + number * 1_000
         with without(list_others()):
-            _preview(golem, amount, Lap())
-            _preview(golem, amount + 250, alone if number >= _WARM else Lap())
-        _preview(golem, amount + 500, Lap())
-        _preview(golem, amount + 750, among_all if number >= _WARM else Lap())
+            preview_swap(golem, amount, Lap())
+            preview_swap(golem, amount + 250, alone if number >= _WARM else Lap())
+        preview_swap(golem, amount + 500, Lap())
+        preview_swap(golem, amount + 750, among_all if number >= _WARM else Lap())
     return alone, among_all
 
 
@@ -146,7 +146,8 @@ def without(protocols: Sequence[ProtocolDef]) -> Iterator[None]:
             SHELF.add(each)
 
 
-def _preview(golem: Golem, amount: int, lap: Lap) -> None:
+def preview_swap(golem: Golem, amount: int, lap: Lap) -> None:
+    """One swap previewed and cancelled again; its time and its exchanges with the node go into `lap`."""
     body = {"action_type": "swap", "token_in": "USDC", "token_out": "WETH", "amount": str(amount)}
     with counted() as batches:
         started = clock.monotonic_ms()

@@ -47,12 +47,11 @@ from tools_app.toolkit.views import LogEntry
 MANY = 40
 TOOLS_EACH = 8
 MOST_MORE_PERCENT = 10.0
-QUESTIONS_EACH = 1
+WORDS = ("please take what is out of range back and tell me what it cost",)
 _ROUNDS = 40
 _WARM = 4
 _BASKET = "0x" + "f0" * 18
-_SUPPLY = "function totalSupply() view returns (uint256)"
-_CATEGORIES = (Category.TRADING, Category.LP, Category.LENDING, Category.STAKING)
+_CATEGORIES = (Category.TRADING, Category.LP)
 
 
 @dataclass(frozen=True)
@@ -111,6 +110,13 @@ def make_tools(protocols: Sequence[ProtocolDef]) -> tuple[ToolDef, ...]:
     )
 
 
+def give_code(rpc: JsonRpc, protocols: Sequence[ProtocolDef]) -> None:
+    """Each contract tells balances as the wrapped coin does: of nobody any."""
+    code = rpc.call("eth_getCode", _address_of("WETH"), "latest")
+    for each in protocols:
+        rpc.call("anvil_setCode", (each.deployments(CHAIN_ID) or {})["shares"], code)
+
+
 @contextmanager
 def on_the_shelf(protocols: Sequence[ProtocolDef], tools: Sequence[ToolDef]) -> Iterator[None]:
     """The shelf and the registry with these as well."""
@@ -141,9 +147,7 @@ def measure_forty() -> Iterator[Figure]:
     tools = make_tools(protocols)
     try:
         with undone(rpc):
-            code = rpc.call("eth_getCode", _address_of("WETH"), "latest")
-            for each in protocols:
-                rpc.call("anvil_setCode", (each.deployments(CHAIN_ID) or {})["shares"], code)
+            give_code(rpc, protocols)
             for name, act in _list_acts(demo).items():
                 few, many = _compare(act, protocols, tools)
                 yield Figure(
@@ -218,7 +222,7 @@ def _list_acts(demo: Golem) -> dict[str, Act]:
 
     def decide() -> None:
         toolset = resolve_toolset(_fresh(demo))
-        shown = select_tools(toolset=toolset, task=TickTask.ENTER, probes={"block_number": 1})
+        shown = select_tools(toolset=toolset, task=TickTask.ENTER, interventions=WORDS, probes={"block_number": 1})
         define_tools(toolset=shown, permit_ttl_seconds=60, has_writes=True)
 
     def manifest(permit_ttl_seconds: int = 60) -> None:

@@ -22,6 +22,7 @@ from eth_abi.grammar import parse as parse_type
 from eth_abi.registry import BaseEquals, registry
 from eth_utils.address import to_checksum_address
 
+from tools_app.chain.aggregate_bytes import RESULTS, decode_results
 from tools_app.chain.known_errors import ERROR_TEXT, PANIC, PANIC_NAMES, find_error
 from tools_app.chain.signatures import AbiEntry, AbiParam, parse_signature
 from tools_app.core.invisible_text import drop_invisible
@@ -71,9 +72,13 @@ _registry.register(BaseEquals("address"), AddressEncoder, _ChecksumAddressDecode
 
 def encode_call(signature: str, *args: Any) -> bytes:
     """Call data of a function: selector and arguments. Raises ValueError when an argument does not fit its type."""
-    if all(type(arg) in _PLAIN for arg in args):
+    if all(map(_is_plain, args)):
         return _encode_plain(signature, *args)
     return _selector(signature) + encode_args(_input_types(signature), args)
+
+
+def _is_plain(arg: Any) -> bool:
+    return type(arg) in _PLAIN or (type(arg) is tuple and all(map(_is_plain, arg)))
 
 
 # The same few hundred reads are asked block after block. By type too, because True is no 1 to an ABI.
@@ -256,6 +261,8 @@ def _decoder(types: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
             return tuple([unpack(data[at : at + 32], size) for unpack, size, at in bound])
 
         return decode_words
+    if types == RESULTS:
+        return lambda data: (decode_results(data),)
     coder = _registry.get_tuple_decoder(*types, strict=False)
     return lambda data: tuple(coder(ContextFramesBytesIO(data)))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tools_app.chain.abi import AbiDecodeError
+from tools_app.chain.abi import AbiDecodeError, decode_values
+from tools_app.chain.aggregate_bytes import RESULTS, encode_calls
 from tools_app.chain.networks import MULTICALL3
 from tools_app.chain.node_errors import CallReverted, RpcNonsense, build_revert
 from tools_app.chain.rpc import RpcReply, RpcRequest, parse_bytes
@@ -14,7 +15,6 @@ from tools_app.core.errors import GolemError
 
 _CHUNK: Final = 120
 _AGGREGATE: Final = parse_signature("function aggregate3((address,bool,bytes)[])").selector
-_WORD: Final = 32
 
 ReadKey = tuple[str, bytes]
 """Address in lower case and call data of one read."""
@@ -58,7 +58,7 @@ def read_aggregate(chunk: Sequence[ReadKey], reply: RpcReply) -> tuple[dict[Read
         # There is no such contract at this block.
         return {}, list(chunk)
     try:
-        results = decode_results(told)
+        [results] = decode_values(RESULTS, told)
     except AbiDecodeError:
         raise RpcNonsense("The aggregated read has another shape") from None
     answers: dict[ReadKey, Raw] = {}
@@ -74,49 +74,3 @@ def read_aggregate(chunk: Sequence[ReadKey], reply: RpcReply) -> tuple[dict[Read
             # No reason may mean no gas inside the aggregate; asked alone it gets the node's full allowance.
             alone.append(key)
     return answers, alone
-
-
-def encode_calls(chunk: Sequence[ReadKey]) -> bytes:
-    """The reads as the aggregate takes them: each may fail alone. By hand, since a decision encodes a hundred of them
-    and the general encoder took a quarter of its processor time for that.
-    """
-    parts: list[bytes] = []
-    offsets: list[bytes] = []
-    at = _WORD * len(chunk)
-    for to, data in chunk:
-        padded = data + bytes(-len(data) % _WORD)
-        offsets.append(_word(at))
-        parts.append(bytes(12) + bytes.fromhex(to[2:]) + _word(1) + _word(3 * _WORD) + _word(len(data)) + padded)
-        at += 4 * _WORD + len(padded)
-    return b"".join((_word(_WORD), _word(len(chunk)), *offsets, *parts))
-
-
-def decode_results(data: bytes) -> list[tuple[bool, bytes]]:
-    """Whether each read succeeded, and its bytes. Raises AbiDecodeError for anything of another shape."""
-    start = _read(data, 0)
-    count = _read(data, start)
-    first = start + _WORD
-    if count * _WORD > len(data):
-        raise AbiDecodeError("more results than bytes")
-    results = []
-    for index in range(count):
-        at = first + _read(data, first + _WORD * index)
-        succeeded = _read(data, at)
-        body = at + _read(data, at + _WORD)
-        length = _read(data, body)
-        found = data[body + _WORD : body + _WORD + length]
-        if succeeded > 1 or len(found) != length:
-            raise AbiDecodeError("a result of another shape")
-        results.append((bool(succeeded), found))
-    return results
-
-
-def _word(value: int) -> bytes:
-    return value.to_bytes(_WORD, "big")
-
-
-def _read(data: bytes, at: int) -> int:
-    word = data[at : at + _WORD]
-    if len(word) != _WORD:
-        raise AbiDecodeError("the bytes end early")
-    return int.from_bytes(word, "big")

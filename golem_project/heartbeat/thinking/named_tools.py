@@ -6,8 +6,9 @@ Everyday words stand for the ones that tools use (to sell is to swap); endings a
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from math import log
 from typing import Final
 
@@ -57,15 +58,34 @@ def find_named(tools: Iterable[ToolDef], texts: Iterable[str]) -> tuple[str, ...
     asked = _read_words(" ".join(texts))
     if not asked:
         return ()
-    described = {tool.name: _describe(tool) for tool in tools}
-    spread = Counter(word for words in described.values() for word in words)
-    scores = {
-        name: sum(weight * log(1 + len(described) / spread[word]) for word, weight in words.items() if word in asked)
-        for name, words in described.items()
-    }
+    spoken = _list_speakers(tuple(tools))
+    scores: dict[str, float] = {}
+    for word in sorted(asked & spoken.by_word.keys()):
+        weighed = spoken.by_word[word]
+        rarity = log(1 + spoken.count / len(weighed))
+        for name, weight in weighed.items():
+            scores[name] = scores.get(name, 0.0) + weight * rarity
     best = max(scores.values(), default=0.0)
     found = [name for name, score in scores.items() if score > 0 and 2 * score >= best]
     return tuple(sorted(found, key=lambda name: (-scores[name], name))[:MOST_NAMED])
+
+
+@dataclass(frozen=True, slots=True)
+class _Speakers:
+    """How many tools there are, and by word those that it speaks of with the weight it has there."""
+
+    count: int
+    by_word: Mapping[str, Mapping[str, int]]
+
+
+# A golem's tools are the same from tick to tick, and its owner's words meet few of them.
+@lru_cache(maxsize=64)
+def _list_speakers(tools: tuple[ToolDef, ...]) -> _Speakers:
+    by_word: dict[str, dict[str, int]] = {}
+    for tool in tools:
+        for word, weight in _describe(tool).items():
+            by_word.setdefault(word, {})[tool.name] = weight
+    return _Speakers(len(tools), by_word)
 
 
 def _describe(tool: ToolDef) -> dict[str, int]:

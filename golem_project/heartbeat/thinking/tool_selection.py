@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from enum import Enum, StrEnum
+from functools import lru_cache
 from typing import Any, Final
 
 from archetypes_app.loadout import MOST_TOOLS
@@ -234,22 +235,28 @@ def read_holdings(probes: Mapping[str, Any]) -> Had:
 
 
 def _score(tool: ToolDef, signs: _Signs) -> int:
-    score = 2 * _BY_CATEGORY[signs.task].get(tool.category, 0) + _OWN_AFFAIRS.get(tool.key, 0)
-    score += _score_of_holdings(tool, signs.had)
-    if isinstance(tool, WriteTool):
-        score += 2 * _score_of_class(tool, signs.task)
-        if tool.category in _HOUSEKEEPING:
-            score -= 20
+    score = _score_alone(tool, signs.task) + _score_of_holdings(tool, signs.had)
     if tool.key in signs.shown_by:
         score += _SHOWS_IT
-    if tool.pi_tool is PiTool.SEARCH_CONTEXT:
-        score += 1
     words = signs.words
-    if tool.name in signs.named or (words and (tool.key.replace("_", " ") in words or tool.key in words)):
-        score += _NAMED
-    if words and tool.venue in words:
-        score += 5
+    if words:
+        if tool.name in signs.named or tool.key.replace("_", " ") in words or tool.key in words:
+            score += _NAMED
+        if tool.venue in words:
+            score += 5
     return score
+
+
+# What a tool is does not change while a process lives, and a tick looks at hundreds.
+@lru_cache(maxsize=8192)
+def _score_alone(tool: ToolDef, task: TickTask) -> int:
+    """What the tool is worth to the task, whatever the golem has and its owner says."""
+    score = 2 * _BY_CATEGORY[task].get(tool.category, 0) + _OWN_AFFAIRS.get(tool.key, 0)
+    if isinstance(tool, WriteTool):
+        score += 2 * _score_of_class(tool, task)
+        if tool.category in _HOUSEKEEPING:
+            score -= 20
+    return score + (tool.pi_tool is PiTool.SEARCH_CONTEXT)
 
 
 def _score_of_class(tool: WriteTool, task: TickTask) -> int:
@@ -258,44 +265,58 @@ def _score_of_class(tool: WriteTool, task: TickTask) -> int:
     if tool.action_class is not None:
         return table.get(tool.action_class, 0)
     sells = task is TickTask.EXIT and tool.category in (Category.LP, Category.TRADING)
-    if _verbs(tool) & _LEAVES:
+    if not _LEAVES.isdisjoint(tool.key.split("_")):
         return _COMPUTED_EXIT if sells else table.get(ActionClass.DECREASE_POSITION, 0)
     if tool.category is Category.TRADING:
         return _COMPUTED_EXIT if sells else _COMPUTED_CLASS
     return table.get(ActionClass.NEW_POSITION, 0)
 
 
+class _Bearing(Enum):
+    """How a tool bears on what a golem has somewhere."""
+
+    CLAIMS = "CLAIMS"
+    PAYS = "PAYS"
+    LEAVES = "LEAVES"
+    SHOWS = "SHOWS"
+    NONE = "NONE"
+
+
 def _score_of_holdings(tool: ToolDef, had: Had) -> int:
     """How a tool stands to what the golem has: what leaves it or shows it, and what could only leave what is not."""
-    if had.anywhere is None:
+    bearing = _bearing_of(tool)
+    if had.anywhere is None or bearing is _Bearing.NONE:
         return 0
+    if bearing is _Bearing.CLAIMS:
+        return _HELD if _serves(tool, had.claimable) else _NOT_HELD
+    if bearing is _Bearing.PAYS:
+        return _IN_DEBT if _serves(tool, had.in_debt) else _NOT_HELD
+    if bearing is _Bearing.LEAVES:
+        return _HELD if _serves(tool, had.anywhere) else _NOT_HELD
+    return _HELD if _serves(tool, had.anywhere) else -_OWN_AFFAIRS.get(tool.key, 0)
+
+
+@lru_cache(maxsize=4096)
+def _bearing_of(tool: ToolDef) -> _Bearing:
+    verbs = frozenset(tool.key.split("_"))
     if isinstance(tool, WriteTool):
-        if "claim" in _verbs(tool):
-            return _HELD if _serves(tool, had.claimable) else _NOT_HELD
-        if tool.is_rescue or _verbs(tool) & _PAYS:
-            return _IN_DEBT if _serves(tool, had.in_debt) else _NOT_HELD
-        if _verbs(tool) & _LEAVES or tool.action_class in LEAVING:
-            return _HELD if _serves(tool, had.anywhere) else _NOT_HELD
-        return 0
-    if isinstance(tool, ReadTool) and tool.category not in _NOBODYS and _shows_own(tool):
-        return _HELD if _serves(tool, had.anywhere) else -_OWN_AFFAIRS.get(tool.key, 0)
-    return 0
+        if "claim" in verbs:
+            return _Bearing.CLAIMS
+        if tool.is_rescue or verbs & _PAYS:
+            return _Bearing.PAYS
+        return _Bearing.LEAVES if verbs & _LEAVES or tool.action_class in LEAVING else _Bearing.NONE
+    shows = isinstance(tool, ReadTool) and tool.category not in _NOBODYS and verbs & _LOOKS and "pool" not in verbs
+    return _Bearing.SHOWS if shows else _Bearing.NONE
 
 
 def _serves(tool: ToolDef, protocols: frozenset[str]) -> bool:
     """Whether the tool works at one of these protocols: its own, or as one of those for every lender."""
+    if not protocols:
+        return False
     if any(each == tool.venue or each.startswith(f"{tool.venue}_") for each in protocols):
         return True
     lenders = [each for each in protocols if (found := SHELF.get(each)) is not None and found.lending is not None]
     return tool.venue == Category.LENDING.value and bool(lenders)
-
-
-def _shows_own(tool: ToolDef) -> bool:
-    return bool(_verbs(tool) & _LOOKS) and "pool" not in _verbs(tool)
-
-
-def _verbs(tool: ToolDef) -> frozenset[str]:
-    return frozenset(tool.key.split("_"))
 
 
 def _list_reads(probes: Mapping[str, Any], anomalies: Iterable[str]) -> Iterator[str]:

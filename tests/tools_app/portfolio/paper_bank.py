@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from tools_app.chain.abi import decode_input, encode_args
 from tools_app.chain.feeds import PriceUnavailable
+from tools_app.chain.networks import MULTICALL3
+from tools_app.chain.signatures import parse_signature
 from tools_app.core.units import BPS
 from tools_app.standards.erc20 import BALANCE_OF
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
@@ -24,6 +27,8 @@ LOAN = TokenMeta(CHAIN_ID, "0x0000000000000000000000000000000000000C02", "LOAN",
 SHARE = TokenMeta(CHAIN_ID, "0x0000000000000000000000000000000000000C03", "vCASH", 18, "Vault share", True)
 TELL = "function tell(address) view returns (uint256,uint256,uint256)"
 QUEUE = "function queue(address) view returns (uint256[])"
+CONVERT = "function convert(uint256) view returns (uint256)"
+_ALL = (TELL, QUEUE, CONVERT, BALANCE_OF)
 NAME = "paper_bank"
 COVER_BPS = 8_000
 FREE_AT = 1_900_000_000
@@ -61,7 +66,7 @@ class PaperPositions:
             found.append(Position(ref, "Account", legs, health_bps=health if owed else None))
         [shares] = yield [ReadCall(SHARE.address, BALANCE_OF, (account,))]
         if shares.values[0]:
-            [worth] = yield [ReadCall(BANK, "function convert(uint256) view returns (uint256)", shares.values)]
+            [worth] = yield [ReadCall(BANK, CONVERT, shares.values)]
             ref = PositionRef(NAME, "vault", chain_id, account)
             claims = frozenset({SHARE.address})
             found.append(Position(ref, "Vault", (Leg(CASH.address, worth.values[0]),), claim_tokens=claims))
@@ -91,6 +96,8 @@ class PaperChain:
 
     def _answer(self, call: ReadCall) -> tuple[Any, ...]:
         paper = self.paper
+        if call.to == MULTICALL3:
+            return ([(True, self._answer_bytes(to, data)) for to, _, data in call.args[0]],)
         if call.to == SHARE.address:
             return (paper.shares,)
         if call.signature == TELL:
@@ -100,6 +107,11 @@ class PaperChain:
         if call.to == BANK:
             return (call.args[0] * paper.rate // 10**18,)
         return (paper.wallet.get(call.to, 0),)
+
+    def _answer_bytes(self, to: str, data: bytes) -> bytes:
+        signature = next(each for each in _ALL if parse_signature(each).selector == data[:4])
+        values = self._answer(ReadCall(to, signature, decode_input(signature, data)))
+        return encode_args(parse_signature(signature).output_types, values)
 
     def forget_reads(self) -> None:
         """Nothing is held."""

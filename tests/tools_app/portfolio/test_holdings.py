@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,6 +20,7 @@ from tests.tools_app.portfolio.paper_bank import (
     ME,
     NAME,
     PROTOCOL,
+    QUEUE,
     SHARE,
     TELL,
     Paper,
@@ -29,10 +30,12 @@ from tests.tools_app.portfolio.paper_bank import (
     on_the_shelf,
     read_paper,
 )
+from tools_app.chain.abi import encode_call
+from tools_app.chain.networks import MULTICALL3
 from tools_app.portfolio.holdings import Holdings, PriceBook, measure_holdings, value_of
 from tools_app.portfolio.later_reads import LaterReads
-from tools_app.portfolio.reading import foretell_positions
-from tools_app.toolkit.context import ReadCall
+from tools_app.portfolio.reading import foretell_positions, read_positions
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.positions import Leg, Position, PositionRef, PositionsUnreadable
 from tools_app.toolkit.views import FeedPrice
 
@@ -220,19 +223,35 @@ def test_a_token_that_somebody_put_into_a_position_is_not_asked_and_keeps_nothin
 def test_what_is_asked_first_is_known_without_a_read() -> None:
     nobody_read = "0x00000000000000000000000000000000000000Ae"
     first = foretell_positions(chain_id=CHAIN_ID, account=nobody_read)
-    assert first.contracts == ("0x00000000000000000000000000000000000BA001",)
-    assert [call.args for call in first.calls] == [(nobody_read,), (nobody_read,)]
+    [question] = first.calls
+    asked = [(TELL, nobody_read), (QUEUE, nobody_read)]
+    assert question.args[0] == tuple((BANK, True, encode_call(signature, account)) for signature, account in asked)
+    assert first.contracts == ()
+
+
+def test_what_was_not_there_is_asked_for_its_code_ahead_the_next_time_and_counts_nothing() -> None:
+    class Unbuilt(PaperChain):
+        def call_many(self, calls: Sequence[ReadCall]) -> list[ReadOutcome]:
+            return [ReadOutcome(call.to != MULTICALL3 and call.to != BANK, (0,)) for call in calls]
+
+        def code(self, address: str) -> bytes:
+            return b""
+
+    unbuilt = cast("ChainReader", Unbuilt(Paper(deposited=10**18)))
+    assert read_positions(chain=unbuilt, account=ME) == ()
+    assert BANK in foretell_positions(chain_id=CHAIN_ID, account=ME).contracts
+    assert read_positions(chain=read_paper(Paper(deposited=10**18)), account=ME)[0].legs[0].raw == 10**18
 
 
 def test_what_a_reading_asked_after_its_first_batch_is_asked_ahead_by_the_next_and_decides_nothing() -> None:
     paper = Paper(shares=10**18)
     measure(paper)
-    later = foretell_positions(chain_id=CHAIN_ID, account=ME).calls[2:]
+    later = foretell_positions(chain_id=CHAIN_ID, account=ME).calls[1:]
     assert [(call.to, call.args) for call in later] == [(SHARE.address, (ME,)), (BANK, (10**18,))]
     paper.shares = 3 * 10**18
     [vault] = measure(paper).positions
     assert vault.position.legs[0].raw == 3 * 10**18
-    assert [call.args for call in foretell_positions(chain_id=CHAIN_ID, account=ME).calls[2:]] == [(ME,), (3 * 10**18,)]
+    assert [call.args for call in foretell_positions(chain_id=CHAIN_ID, account=ME).calls[1:]] == [(ME,), (3 * 10**18,)]
 
 
 def test_later_reads_are_kept_of_so_many_accounts_and_calls_and_no_more() -> None:

@@ -23,6 +23,7 @@ from tools_app.toolkit.positions import (
     Reads,
     gather,
 )
+from tools_app.toolkit.recalled import RECALLED
 from tools_app.toolkit.views import LogEntry
 
 ACCOUNT = "account"
@@ -46,17 +47,26 @@ class AccountPositions:
     deployments: Callable[[int], Mapping[str, str] | None]
 
     def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
-        """Two batches, a third when something is held. Raises PositionsUnreadable."""
+        """One batch while the reserves are those of the last time, two where they are not, and one more when something
+        is held. Raises PositionsUnreadable.
+        """
         where = self.deployments(chain_id)
         if where is None:
             return ()
         pool = where["pool"]
-        listed, about = yield from gather([ReadCall(pool, words.RESERVES_LIST)], account_calls(pool, account))
+        expected = RECALLED.get(chain_id, pool)
+        listed, about, outcomes = yield from gather(
+            [ReadCall(pool, words.RESERVES_LIST)],
+            account_calls(pool, account),
+            [held_call(where, asset, account) for asset in expected],
+        )
         if not listed[0].ok:
             raise PositionsUnreadable(f"{self.label} does not list its reserves")
         found = read_account(about)
-        assets = [str(asset) for asset in listed[0].values[0]]
-        outcomes = yield [held_call(where, asset, account) for asset in assets]
+        assets = tuple(str(asset) for asset in listed[0].values[0])
+        RECALLED.put(chain_id, pool, assets)
+        if assets != expected:
+            outcomes = yield [held_call(where, asset, account) for asset in assets]
         told = {asset: read_held(outcome) for asset, outcome in zip(assets, outcomes, strict=True)}
         held = {asset: each for asset, each in told.items() if not each.is_empty}
         if not held:

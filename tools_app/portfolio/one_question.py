@@ -1,0 +1,68 @@
+"""A protocol's reads as one question: what it asks in one batch is one read of the chain's aggregator.
+
+So what an account without anything costs grows with the protocols of the shelf and not with their markets. What the
+aggregate does not answer is asked by itself in the next batch, as a whole or in part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+from tools_app.chain.abi import AbiDecodeError, decode_output, decode_revert, encode_call
+from tools_app.chain.networks import MULTICALL3
+from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.positions import Reads
+
+T = TypeVar("T")
+
+AGGREGATE: Final = (
+    "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) view"
+    " returns ((bool success, bytes returnData)[] results)"
+)
+_MOST_TOGETHER: Final = 120
+"""So many reads go into one question: a node gives one call only so much gas."""
+
+
+def as_one_question(reads: Reads[T]) -> Reads[T]:
+    """The same reads with each batch of several as one; what they raise is raised."""
+    try:
+        wanted = next(reads)
+        while True:
+            wanted = reads.send((yield from _ask(wanted)))
+    except StopIteration as ended:
+        told: T = ended.value
+        return told
+
+
+def _ask(wanted: Sequence[ReadCall]) -> Reads[list[ReadOutcome]]:
+    if len(wanted) < 2:
+        return list((yield wanted))
+    parts = [wanted[start : start + _MOST_TOGETHER] for start in range(0, len(wanted), _MOST_TOGETHER)]
+    answers = yield [_put_together(part) for part in parts]
+    told = [each for part, answer in zip(parts, answers, strict=True) for each in _take_apart(part, answer)]
+    missing = [index for index, each in enumerate(told) if each is None]
+    alone = iter((yield [wanted[index] for index in missing]) if missing else ())
+    return [each if each is not None else next(alone) for each in told]
+
+
+def _put_together(part: Sequence[ReadCall]) -> ReadCall:
+    asked = tuple((call.to, True, encode_call(call.signature, *call.args)) for call in part)
+    return ReadCall(MULTICALL3, AGGREGATE, (asked,))
+
+
+def _take_apart(part: Sequence[ReadCall], answer: ReadOutcome) -> Sequence[ReadOutcome | None]:
+    results = answer.values[0] if answer.ok else ()
+    if len(results) != len(part):
+        return [None] * len(part)
+    return [_read(call, succeeded, data) for call, (succeeded, data) in zip(part, results, strict=True)]
+
+
+def _read(call: ReadCall, succeeded: bool, data: bytes) -> ReadOutcome | None:
+    """One outcome. A failure without a reason may be one for want of gas: None, it is asked by itself."""
+    if not succeeded:
+        return ReadOutcome(False, (), decode_revert(data).text) if data else None
+    try:
+        return ReadOutcome(True, decode_output(call.signature, data))
+    except AbiDecodeError:
+        return ReadOutcome(False, (), f"{call.to} answered {len(data)} bytes of another shape")

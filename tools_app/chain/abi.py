@@ -7,7 +7,6 @@ outside: it is capped and freed of control characters before it reaches an error
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from eth_abi.grammar import parse as parse_type
 from eth_abi.registry import BaseEquals, registry
 from eth_utils.address import to_checksum_address
 
+from tools_app.chain.abi_words import WORD_PACKERS, word_kind, word_size
 from tools_app.chain.aggregate_bytes import RESULTS, decode_results
 from tools_app.chain.known_errors import ERROR_TEXT, PANIC, PANIC_NAMES, find_error
 from tools_app.chain.signatures import AbiEntry, AbiParam, parse_signature
@@ -222,9 +222,9 @@ def _encoder(types: tuple[str, ...]) -> Callable[[Sequence[Any]], bytes]:
 
 def _find_packer(kind: str) -> Callable[[Any], bytes] | None:
     """The packer of a single word, or of a struct of nothing but such; None for what needs the general coder."""
-    pack = _WORD_PACKERS.get(_word_kind(kind))
+    pack = WORD_PACKERS.get(word_kind(kind))
     if pack is not None:
-        return partial(_pack_word, pack, _word_size(kind))
+        return partial(_pack_word, pack, word_size(kind))
     parsed = parse_type(kind)
     if parsed.is_array or not isinstance(parsed, TupleType):
         return None
@@ -246,10 +246,10 @@ def _pack_struct(members: Sequence[Callable[[Any], bytes]], value: Any) -> bytes
 
 @lru_cache(maxsize=4096)
 def _decoder(types: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
-    unpackers = [_WORD_UNPACKERS.get(_word_kind(kind)) for kind in types]
+    unpackers = [_WORD_UNPACKERS.get(word_kind(kind)) for kind in types]
     if all(unpacker is not None for unpacker in unpackers):
         bound = [
-            (unpack, _word_size(kind), 32 * index)
+            (unpack, word_size(kind), 32 * index)
             for index, (unpack, kind) in enumerate(zip(unpackers, types, strict=True))
             if unpack
         ]
@@ -265,47 +265,6 @@ def _decoder(types: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
         return lambda data: (decode_results(data),)
     coder = _registry.get_tuple_decoder(*types, strict=False)
     return lambda data: tuple(coder(ContextFramesBytesIO(data)))
-
-
-def _word_kind(kind: str) -> str:
-    match = re.fullmatch(r"(uint|int|bytes)[0-9]+|address|bool", kind)
-    return (match.group(1) or kind) if match else ""
-
-
-def _word_size(kind: str) -> int:
-    digits = re.search(r"[0-9]+$", kind)
-    return int(digits.group()) if digits else 0
-
-
-def _pack_uint(value: Any, bits: int) -> bytes:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0 or value >> bits:
-        raise ValueError(f"{value!r} is no uint{bits}")
-    return int(value).to_bytes(32, "big")
-
-
-def _pack_int(value: Any, bits: int) -> bytes:
-    if not isinstance(value, int) or isinstance(value, bool) or not -(1 << bits - 1) <= value < 1 << bits - 1:
-        raise ValueError(f"{value!r} is no int{bits}")
-    return int(value).to_bytes(32, "big", signed=True)
-
-
-def _pack_address(value: Any, _: int) -> bytes:
-    raw = bytes.fromhex(value[2:]) if isinstance(value, str) and value[:2] == "0x" else value
-    if not isinstance(raw, bytes) or len(raw) != 20:
-        raise ValueError(f"{value!r} is no address")
-    return b"\0" * 12 + raw
-
-
-def _pack_bool(value: Any, _: int) -> bytes:
-    if not isinstance(value, bool):
-        raise ValueError(f"{value!r} is no bool")
-    return value.to_bytes(32, "big")
-
-
-def _pack_bytes(value: Any, size: int) -> bytes:
-    if not isinstance(value, bytes) or len(value) > size:
-        raise ValueError(f"{value!r} is no bytes{size}")
-    return value.ljust(32, b"\0")
 
 
 def _unpack_uint(word: bytes, bits: int) -> int:
@@ -339,13 +298,6 @@ def _unpack_bytes(word: bytes, size: int) -> bytes:
     return word[:size]
 
 
-_WORD_PACKERS: Final[dict[str, Callable[[Any, int], bytes]]] = {
-    "uint": _pack_uint,
-    "int": _pack_int,
-    "address": _pack_address,
-    "bool": _pack_bool,
-    "bytes": _pack_bytes,
-}
 _WORD_UNPACKERS: Final[dict[str, Callable[[bytes, int], Any]]] = {
     "uint": _unpack_uint,
     "int": _unpack_int,

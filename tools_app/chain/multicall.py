@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from tools_app.chain.abi import AbiDecodeError, decode_values
 from tools_app.chain.aggregate_bytes import RESULTS, encode_calls
@@ -13,6 +13,7 @@ from tools_app.chain.rpc import RpcReply, RpcRequest, parse_bytes
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.errors import GolemError
 
+T = TypeVar("T")
 _CHUNK: Final = 120
 _AGGREGATE: Final = parse_signature("function aggregate3((address,bool,bytes)[])").selector
 
@@ -37,7 +38,7 @@ def read_reply(reply: RpcReply) -> Raw:
     raise reply.error
 
 
-def split_chunks(keys: Sequence[ReadKey]) -> list[Sequence[ReadKey]]:
+def split_chunks(keys: Sequence[T]) -> list[Sequence[T]]:
     """The reads in portions that one aggregate takes."""
     return [keys[start : start + _CHUNK] for start in range(0, len(keys), _CHUNK)]
 

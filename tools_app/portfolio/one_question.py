@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final, TypeVar
 
 from tools_app.chain.abi import AbiDecodeError, decode_output, decode_revert, encode_call
+from tools_app.chain.multicall import split_chunks
 from tools_app.chain.networks import MULTICALL3
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.positions import Reads
@@ -20,8 +21,6 @@ AGGREGATE: Final = (
     "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) view"
     " returns ((bool success, bytes returnData)[] results)"
 )
-_MOST_TOGETHER: Final = 120
-"""So many reads go into one question: a node gives one call only so much gas."""
 
 
 def as_one_question(reads: Reads[T]) -> Reads[T]:
@@ -38,7 +37,7 @@ def as_one_question(reads: Reads[T]) -> Reads[T]:
 def _ask(wanted: Sequence[ReadCall]) -> Reads[list[ReadOutcome]]:
     if len(wanted) < 2:
         return list((yield wanted))
-    parts = [wanted[start : start + _MOST_TOGETHER] for start in range(0, len(wanted), _MOST_TOGETHER)]
+    parts = split_chunks(wanted)
     answers = yield [_put_together(part) for part in parts]
     told = [each for part, answer in zip(parts, answers, strict=True) for each in _take_apart(part, answer)]
     missing = [index for index, each in enumerate(told) if each is None]

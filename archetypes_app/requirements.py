@@ -6,13 +6,14 @@ is absent: a tool too few is safe. Seed: 002, "Capability gating"; decisions, "P
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 
 from django.conf import settings
 
 from archetypes_app.models import Golem
-from tools_app.toolkit.enums import Requirement
+from tools_app.toolkit.enums import Need, Requirement
+from tools_app.toolkit.outside import SERVICES
 from tools_app.toolkit.registry import REGISTRY
 
 RequirementFact = Callable[[Golem], bool]
@@ -27,12 +28,13 @@ def configure(facts: Mapping[Requirement, RequirementFact]) -> None:
     _facts.update(facts)
 
 
-def list_present_requirements(golem: Golem) -> frozenset[Requirement]:
-    """What is set up for `golem`: its wallet, its memory, and what the server lends it or its signer can do.
+def list_present_requirements(golem: Golem, services: Collection[str] = ()) -> frozenset[Need]:
+    """What is set up for `golem`: its wallet, its memory, what the server lends it or its signer can do, and the
+    `services` that its owner switched on.
 
     A fact handed down is asked only when some registered tool needs it, so that it costs nobody else a query.
     """
-    present = set()
+    present: set[Need] = {SERVICES[name].need for name in services if name in SERVICES}
     if golem.address:
         present.add(Requirement.WALLET)
     if golem.is_memory_enabled and settings.GOLEM_MEMORY_ENABLED:
@@ -41,14 +43,21 @@ def list_present_requirements(golem: Golem) -> frozenset[Requirement]:
     return frozenset(present)
 
 
+def list_every_need() -> frozenset[Need]:
+    """All there is: the closed list, and every service that is declared."""
+    return frozenset[Need]({*Requirement, *(service.need for service in SERVICES.values())})
+
+
 @cache
-def list_needed_requirements() -> frozenset[Requirement]:
+def list_needed_requirements() -> frozenset[Need]:
     """Requirements that at least one registered tool has; the registry is frozen."""
     return frozenset(need for tool in REGISTRY for need in tool.requires)
 
 
 def list_absent_requirements() -> list[Requirement]:
-    """Requirements that no golem of this server can have; wallet and smart wallet are each golem's own."""
+    """Requirements that no golem of this server can have; wallet and smart wallet are each golem's own, and services
+    are its owner's to switch on.
+    """
     present = {Requirement.WALLET}
     if Requirement.SMART_WALLET in _facts:
         present.add(Requirement.SMART_WALLET)

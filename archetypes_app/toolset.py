@@ -15,12 +15,12 @@ from archetypes_app.builtin_profiles import CONSERVATIVE_WRITE_CATEGORIES
 from archetypes_app.delegation import WATCHDOG
 from archetypes_app.models import Archetype, DefinitionApproval, Golem, ToolOverride, ToolProfile
 from archetypes_app.models.override import OverrideMode
-from archetypes_app.requirements import list_present_requirements
+from archetypes_app.requirements import list_every_need, list_present_requirements
 from archetypes_app.toolset_rows import read_rows
 from tools_app.core.hashing import hash_canonical
 from tools_app.sandbox.foreign_tool import make_foreign_tool
 from tools_app.sandbox.replacing import is_replaceable
-from tools_app.toolkit.enums import Category, Phase, Requirement, RiskLayer
+from tools_app.toolkit.enums import Category, Need, Phase, RiskLayer
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import (
     ForeignCommandTool,
@@ -84,7 +84,7 @@ class ToolsetInputs:
     includes: frozenset[str] = frozenset()
     excludes: frozenset[str] = frozenset()
     allowed_protocols: frozenset[str] = frozenset()
-    requirements: frozenset[Requirement] = field(default_factory=lambda: frozenset(Requirement))
+    requirements: frozenset[Need] = field(default_factory=list_every_need)
     brought: tuple[ForeignTool, ...] = ()
     seen: frozenset[tuple[str, str]] | None = None
 
@@ -143,7 +143,7 @@ def hash_toolset(toolset: Toolset) -> str:
 
 def list_warnings(toolset: Toolset) -> tuple[str, ...]:
     """One sentence for each requirement that is not set up, with the tools it costs."""
-    by_requirement: dict[Requirement, list[str]] = {}
+    by_requirement: dict[Need, list[str]] = {}
     for name, requirement in sorted(toolset.missing.items()):
         by_requirement.setdefault(requirement, []).append(name)
     return tuple(
@@ -174,7 +174,7 @@ def read_inputs(golem: Golem) -> ToolsetInputs:
         includes=includes,
         excludes=excludes,
         allowed_protocols=frozenset(golem.allowed_protocols),
-        requirements=list_present_requirements(golem),
+        requirements=list_present_requirements(golem, rows.services),
         brought=_list_brought_tools(rows.approvals),
         seen=frozenset(golem.seen_definitions.items()) if golem.seen_definitions is not None else None,
     )
@@ -244,7 +244,7 @@ def resolve_among(everything: Sequence[ToolDef], inputs: ToolsetInputs, *, proto
     holders = {category: [b for b in bundles if category in b.categories] for category in Category}
     tools: dict[str, ToolDef] = {}
     reasons: dict[str, str] = {}
-    missing: dict[str, Requirement] = {}
+    missing: dict[str, Need] = {}
     unseen: set[str] = set()
     for tool in everything:
         is_in, reason = _judge(tool, inputs, holders[tool.category])

@@ -13,6 +13,7 @@ from golem_project.faucet import give_test_money
 from golem_project.finding import show_found
 from golem_project.help.views import show_document
 from golem_project.machinery import show_machinery
+from golem_project.outside.views import show_services
 from golem_project.people.joining import join
 from golem_project.people.sign_ins import show_sign_ins
 from golem_project.pi import guide_views
@@ -24,6 +25,7 @@ urlpatterns = [
     path("admin/chat/", include("golem_project.chat.urls")),
     path("admin/faucet/<uuid:golem_id>/", admin.site.admin_view(give_test_money), name="faucet"),
     path("admin/alerts/", admin.site.admin_view(show_channels), name="alerts"),
+    path("admin/services/", admin.site.admin_view(show_services), name="services"),
     path("admin/sign-ins/", admin.site.admin_view(show_sign_ins), name="sign_ins"),
     path("join/", join, name="join"),
     path("admin/cage/<uuid:golem_id>/", admin.site.admin_view(set_up_cage), name="cage_set_up"),

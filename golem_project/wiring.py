@@ -20,6 +20,7 @@ from golem_project.heartbeat.thinking import model_planner
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
 from golem_project.heartbeat.thinking.errors import ModelEndpointRefused, ModelNotConfigured
 from golem_project.heartbeat.thinking.model_client import read_client
+from golem_project.outside.door import GuardedDoor
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.token_count import cost_little
 from golem_project.stream import sealed
@@ -50,6 +51,7 @@ from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.falling import OnlyFalling
+from tools_app.toolkit.outside import OutsideDoor
 
 
 def configure() -> None:
@@ -154,6 +156,9 @@ def _build_services() -> dict[type, object]:
         ),
         WorkspaceCommands: WrittenCommands(),
         OwnReads: read_for_tool,
+        OutsideDoor: GuardedDoor(
+            urls=settings.GOLEM_SERVICE_URLS, allows_private=settings.GOLEM_SERVICES_ALLOW_PRIVATE_ADDRESSES
+        ),
         OutsideReads: OutsideReads(allows_private=settings.GOLEM_WRITTEN_TOOLS_ALLOW_PRIVATE_ADDRESSES),
     }
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import http.server
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from tests.proof.serving import serving
 
-Answer = Callable[[str, str, dict[str, str], bytes], tuple[int, Any]]
-"""Method, path, headers with names in lower case, and body; gives the status and a document, bytes as they are.
+Answer = Callable[[str, str, dict[str, str], bytes], tuple[int, Any] | tuple[int, Any, dict[str, str]]]
+"""Method, path, headers with names in lower case, and body; gives the status and a document, bytes as they are, and
+headers besides where there are any.
 
 None instead of a document closes the connection without a word.
 """
@@ -30,7 +31,7 @@ def serve_stand_in(answer: Answer) -> Iterator[str]:
 
         def _answer(self, method: str, body: bytes) -> None:
             headers = {name.lower(): value for name, value in self.headers.items()}
-            status, document = answer(method, self.path, headers, body)
+            status, document, *besides = answer(method, self.path, headers, body)
             if document is None:
                 self.close_connection = True
                 return
@@ -38,8 +39,11 @@ def serve_stand_in(answer: Answer) -> Iterator[str]:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(raw)))
+            for name, value in besides[0].items() if besides else ():
+                self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(raw)
+            with suppress(BrokenPipeError, ConnectionResetError):
+                self.wfile.write(raw)
 
         def log_message(self, *args: Any) -> None:
             """Quiet."""

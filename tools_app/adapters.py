@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tools_app.core.errors import GolemError, Recovery
-from tools_app.toolkit.enums import PiTool, Requirement
+from tools_app.toolkit.enums import Need, PiTool, Requirement, ServiceNeed
+from tools_app.toolkit.outside import ServiceNotSwitchedOn
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
 
@@ -81,6 +82,10 @@ _MISSING: Mapping[Requirement, type[RequirementMissing]] = {
 }
 
 
+def _choose_error(need: Need) -> type[GolemError]:
+    return ServiceNotSwitchedOn if isinstance(need, ServiceNeed) else _MISSING[need]
+
+
 def normalize_key(text: str) -> str:
     """`add-liquidity` and `Add_Liquidity` are `add_liquidity`."""
     return text.strip().lower().replace("-", "_")
@@ -101,7 +106,7 @@ def resolve_action(
         for tool in known:
             if tool.pi_tool is pi_tool and tool.key == key and tool.name in toolset.missing:
                 requirement = toolset.missing[tool.name]
-                raise _MISSING[requirement](
+                raise _choose_error(requirement)(
                     f"{key!r} needs {requirement.value}, which is not set up for this golem; its owner can add it",
                     requirement=requirement.value,
                 )

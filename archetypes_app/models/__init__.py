@@ -14,6 +14,7 @@ from archetypes_app.models.model_spend import ModelSpendDay
 from archetypes_app.models.override import ToolOverride
 from archetypes_app.models.profile import ToolProfile
 from archetypes_app.models.seen_definition import SeenDefinition
+from archetypes_app.models.service_access import KeptAnswer, ServiceAccess
 from archetypes_app.models.stopped_account import StoppedAccount
 from archetypes_app.models.tick import AlertBatch, DecisionCycleRecord, Heartbeat, HeartbeatTick
 from archetypes_app.models.vitality import VitalityRecord
@@ -33,9 +34,11 @@ __all__ = [
     "Heartbeat",
     "HeartbeatTick",
     "Invitation",
+    "KeptAnswer",
     "ModelSpendDay",
     "PhaseTransition",
     "SeenDefinition",
+    "ServiceAccess",
     "SignIn",
     "StoppedAccount",
     "ToolOverride",

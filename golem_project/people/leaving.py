@@ -18,7 +18,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.signals import post_save, pre_delete
 
 from archetypes_app.actions.revoke_api_key import revoke_as
-from archetypes_app.models import ApiKey, Golem, GolemMember, Heartbeat, SignIn, StoppedAccount
+from archetypes_app.models import ApiKey, Golem, GolemMember, Heartbeat, ServiceAccess, SignIn, StoppedAccount
 from archetypes_app.ownership import match_owned
 from golem_project.alerts.models import AlertChannel
 from golem_project.stream.models import WebhookEndpoint
@@ -71,6 +71,7 @@ def stop_account(*, person: Any, now: datetime) -> None:
     AlertChannel.objects.filter(person=person, disabled_at__isnull=True).update(
         disabled_at=now, last_error="its account was not active; add it anew"
     )
+    ServiceAccess.objects.filter(person=person).delete()
     keys = SignIn.objects.filter(person=person).values_list("session_key", flat=True)
     Session.objects.filter(session_key__in=list(keys)).delete()
     _tell_stopped(person, golems, now)

@@ -18,7 +18,7 @@ from golem_project.pi.dialects import Dialect, render_tools
 from golem_project.pi.pi_tool import PiToolDef
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
 from tools_app.core.hashing import hash_canonical
-from tools_app.toolkit.enums import CapabilityTier, PiTool, Requirement
+from tools_app.toolkit.enums import CapabilityTier, Need, PiTool
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.schema import json_schema
 from tools_app.toolkit.tooldef import ForeignTool, LocalWriteTool, ReadTool, ToolDef, WriteTool
@@ -64,7 +64,7 @@ def build_manifest(
 def _build(
     golem: GolemView,
     held: tuple[ToolDef, ...],
-    missing: tuple[tuple[str, Requirement], ...],
+    missing: tuple[tuple[str, Need], ...],
     permit_ttl_seconds: int,
     has_memory: bool,
     dialect: Dialect | None,
@@ -190,7 +190,7 @@ def _own_queries() -> list[dict[str, Any]]:
     ]
 
 
-def _describe_missing(name: str, requirement: Requirement) -> dict[str, str]:
+def _describe_missing(name: str, requirement: Need) -> dict[str, str]:
     """A tool that the golem's profile holds but whose requirement is not set up, with what is missing."""
     tool = REGISTRY.get(name)
     return {

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from archetypes_app.models import DefinitionApproval, Golem, ToolOverride, ToolProfile
+from archetypes_app.models import DefinitionApproval, Golem, ServiceAccess, ToolOverride, ToolProfile
 from archetypes_app.toolset import hash_toolset, resolve_toolset
 from archetypes_app.toolset_rows import ToolsetRows
 from permits_app.errors import PolicyChanged
@@ -59,6 +59,12 @@ SELECT chain_id, kind, address FROM {AllowlistEntry._meta.db_table} WHERE golem_
 SELECT chain_id, '{_DISTRUSTED}', venue FROM {VenueTrust._meta.db_table}
  WHERE golem_id = %(golem)s AND is_low""",  # noqa: S608  (the tables' own names)
 )
+_SERVICES = Prepared(
+    "read_services",
+    f"""
+SELECT service FROM {ServiceAccess._meta.db_table} a JOIN {Golem._meta.db_table} g ON g.owner_id = a.person_id
+ WHERE g.id = %(golem)s""",  # noqa: S608  (the tables' own names)
+)
 Addresses = list[tuple[Any, ...]]
 """(chain id, kind, address), and (chain id, DISTRUSTED, venue)."""
 _UNHASHED = frozenset({"id", "golem", "created_at", "updated_at"})
@@ -95,7 +101,8 @@ def load_golem(golem_id: UUID) -> Golem:
 def load_for_decision(golem_id: UUID) -> tuple[Golem, Addresses]:
     """The same with the addresses of its policy, in the same round trip."""
     queries = (_GOLEM, _OVERRIDES, _GOLEM_PROFILES, _BROUGHT)
-    asked = fetch_together(*(query.fill(golem_id) for query in queries), _ADDRESSES.fill(golem=golem_id))
+    besides = (_ADDRESSES.fill(golem=golem_id), _SERVICES.fill(golem=golem_id))
+    asked = fetch_together(*(query.fill(golem_id) for query in queries), *besides)
     golems, overrides, profiles = _GOLEM.read(asked[0]), _OVERRIDES.read(asked[1]), _GOLEM_PROFILES.read(asked[2])
     if not golems:
         raise Golem.DoesNotExist(f"there is no golem {golem_id}")
@@ -107,6 +114,7 @@ def load_for_decision(golem_id: UUID) -> tuple[Golem, Addresses]:
         archetype_profiles=[] if profiles else _ARCHETYPE_PROFILES.fetch(golem.archetype_id),
         archetype_overrides=[row for row in overrides if row.golem_id is None],
         approvals=_BROUGHT.read(asked[3]),
+        services=[name for (name,) in asked[5]],
     )
     return golem, asked[4]
 

@@ -9,7 +9,12 @@ import pytest
 
 from archetypes_app import requirements
 from archetypes_app.models import Golem
-from archetypes_app.requirements import list_absent_requirements, list_needed_requirements, list_present_requirements
+from archetypes_app.requirements import (
+    list_absent_requirements,
+    list_every_need,
+    list_needed_requirements,
+    list_present_requirements,
+)
 from archetypes_app.toolset import ToolsetInputs, list_warnings, resolve_among
 from golem_project import wiring
 from permits_app.models import Wallet
@@ -51,8 +56,10 @@ def test_a_signer_that_can_batch_is_a_smart_wallet_of_that_golem_alone(
 
 
 def test_what_a_server_can_lend_is_needed_by_some_registered_tool() -> None:
-    """A smart wallet is each golem's own."""
-    assert set(Requirement) - {Requirement.SMART_WALLET} == list_needed_requirements()
+    """A smart wallet is each golem's own, and services are its owner's."""
+    closed = {need for need in list_needed_requirements() if isinstance(need, Requirement)}
+    assert set(Requirement) - {Requirement.SMART_WALLET} == closed
+    assert list_needed_requirements() <= list_every_need()
 
 
 def test_the_server_does_not_call_a_golems_own_matter_absent() -> None:

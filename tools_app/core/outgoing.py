@@ -14,6 +14,8 @@ import ssl
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from functools import cache
 from urllib.parse import SplitResult, urlsplit
 
@@ -28,6 +30,7 @@ _DOCUMENTATION = ipaddress.ip_network("3fff::/20")
 _OLD_RELAYS = ipaddress.ip_network("192.88.99.0/24")
 _ISATAP = 0x0000_5EFE
 _LONGEST_URL = 500
+_LONGEST_DATE = 64
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -42,12 +45,16 @@ class ExchangeFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the receiver said; `body` is its beginning, as far as was asked for."""
+    """What the receiver said; `body` is its beginning, as far as was asked for.
+
+    `dated_at` is when it was first said, by the clock of who said it and of whoever kept it on the way; None: untold.
+    """
 
     status: int
     retry_after_seconds: int | None
     duration_ms: int
     body: bytes = b""
+    dated_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +167,7 @@ def exchange(
         retry_after_seconds=_read_seconds(response.headers.get("Retry-After")),
         duration_ms=int(clock.monotonic_ms() - started),
         body=read,
+        dated_at=_read_date(response.headers.get("Date"), response.headers.get("Age")),
     )
 
 
@@ -202,3 +210,16 @@ def _break_off(connection: http.client.HTTPConnection, is_over: threading.Event)
 
 def _read_seconds(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 6 else None
+
+
+def _read_date(date: str | None, age: str | None) -> datetime | None:
+    if not date or len(date) > _LONGEST_DATE:
+        return None
+    try:
+        at = parsedate_to_datetime(date)
+        kept = (
+            timedelta(seconds=int(age)) if age and age.isascii() and age.isdecimal() and len(age) < 10 else timedelta()
+        )
+        return (at if at.tzinfo is not None else at.replace(tzinfo=UTC)).astimezone(UTC) - kept
+    except (ValueError, OverflowError):
+        return None

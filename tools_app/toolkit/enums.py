@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum, StrEnum
+from typing import TypeAlias
 
 
 class Category(StrEnum):
@@ -95,6 +96,21 @@ class Requirement(StrEnum):
     WALLET = "wallet"
     MEMORY = "memory"
     SMART_WALLET = "smart_wallet"
+
+
+class ServiceNeed(str):
+    """A requirement by the name of a service: the golem's owner switched it on, with the key it wants."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> str:
+        """Its name, as a requirement of the closed list has one."""
+        return str(self)
+
+
+Need: TypeAlias = Requirement | ServiceNeed
+"""What a tool may need."""
 
 
 class PiTool(StrEnum):

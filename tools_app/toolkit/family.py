@@ -21,6 +21,7 @@ from tools_app.toolkit.enums import (
     ActionClass,
     CapabilityTier,
     Category,
+    Need,
     PiTool,
     Requirement,
     RiskLayer,
@@ -43,7 +44,7 @@ class ToolFamily:
     category: Category
     chains: frozenset[int] | None = None
     venue: str = ""
-    requires: frozenset[Requirement] = frozenset()
+    requires: frozenset[Need] = frozenset()
     tools: list[ToolDef] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -60,7 +61,7 @@ class ToolFamily:
         guidelines: Iterable[str] = (),
         pi: PiTool = PiTool.QUERY_STATE,
         category: Category | None = None,
-        requires: Iterable[Requirement] = (),
+        requires: Iterable[Need] = (),
         aliases: Iterable[str] = (),
         chains: frozenset[int] | None = None,
         schema_version: int = 1,
@@ -111,7 +112,7 @@ class ToolFamily:
         snippet: str = "",
         guidelines: Iterable[str] = (),
         category: Category | None = None,
-        requires: Iterable[Requirement] = (),
+        requires: Iterable[Need] = (),
         aliases: Iterable[str] = (),
         chains: frozenset[int] | None = None,
         schema_version: int = 1,
@@ -167,7 +168,7 @@ class ToolFamily:
         snippet: str = "",
         guidelines: Iterable[str] = (),
         category: Category | None = None,
-        requires: Iterable[Requirement] = (),
+        requires: Iterable[Need] = (),
         aliases: Iterable[str] = (),
         chains: frozenset[int] | None = None,
         schema_version: int = 1,
@@ -239,7 +240,7 @@ class ToolFamily:
         steps: Iterable[str],
         snippet: str,
         guidelines: Iterable[str],
-        requires: Iterable[Requirement],
+        requires: Iterable[Need],
         aliases: Iterable[str],
         chains: frozenset[int] | None,
         schema_version: int,

@@ -294,3 +294,18 @@ CollateralType = Annotated[
     AfterValidator(lambda text: text.strip().upper()),
 ]
 """As Maker writes it, such as ETH-A."""
+ListedName = Annotated[
+    str,
+    Field(min_length=1, max_length=60, description="A name as the list writes it, in any letters."),
+    PLAIN,
+    EXACT,
+]
+UsdWhole = Annotated[
+    int,
+    Field(ge=0, le=10**12, description="Whole US dollars, such as 100000."),
+    BeforeValidator(check_whole),
+]
+YieldOrder = Annotated[
+    Literal["apy", "tvl"], Field(description="What comes first: the highest yield, or the most in it.")
+]
+ContextLookback = Annotated[Literal["1d", "7d", "30d"], Field(description="How far to look back: 1d, 7d or 30d.")]

@@ -17,8 +17,8 @@ from tools_app.toolkit.enums import (
     ActionClass,
     CapabilityTier,
     Category,
+    Need,
     PiTool,
-    Requirement,
     RiskLayer,
     SpriteTrigger,
     TickBudget,
@@ -48,7 +48,7 @@ class ToolDef:
     guidelines: tuple[str, ...]
     progress_steps: tuple[str, ...]
     sprite_trigger: SpriteTrigger
-    requires: frozenset[Requirement]
+    requires: frozenset[Need]
     supported_chains: frozenset[int] | None
     schema_version: int
     pi_tool: PiTool

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from tools_app.toolkit.enums import CapabilityTier, Requirement
+from tools_app.toolkit.enums import CapabilityTier, Need
 from tools_app.toolkit.tooldef import ToolDef
 
 
@@ -23,7 +23,7 @@ class Toolset:
 
     tools: Mapping[str, ToolDef]
     reasons: Mapping[str, str]
-    missing: Mapping[str, Requirement]
+    missing: Mapping[str, Need]
     cancels_announced: bool = False
     unseen: frozenset[str] = frozenset()
 

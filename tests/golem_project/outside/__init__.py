@@ -1,0 +1,1 @@
+"""Services outside: the door, the page, and the tools that read them."""

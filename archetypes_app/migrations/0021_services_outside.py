@@ -7,64 +7,81 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('archetypes_app', '0020_accounts_that_were_stopped'),
+        ("archetypes_app", "0020_accounts_that_were_stopped"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ServiceAccess',
+            name="ServiceAccess",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('service', models.CharField(max_length=40)),
-                ('sealed_key', models.BinaryField(default=b'')),
-                ('questions_an_hour', models.PositiveIntegerField()),
-                ('hour', models.DateTimeField(blank=True, null=True)),
-                ('asked', models.PositiveIntegerField(default=0)),
-                ('last_answer_at', models.DateTimeField(blank=True, null=True)),
-                ('last_error', models.CharField(blank=True, default='', max_length=200)),
-                ('last_error_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField()),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='service_accesses', to=settings.AUTH_USER_MODEL)),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("service", models.CharField(max_length=40)),
+                ("sealed_key", models.BinaryField(default=b"")),
+                ("questions_an_hour", models.PositiveIntegerField()),
+                ("hour", models.DateTimeField(blank=True, null=True)),
+                ("asked", models.PositiveIntegerField(default=0)),
+                ("last_answer_at", models.DateTimeField(blank=True, null=True)),
+                ("last_error", models.CharField(blank=True, default="", max_length=200)),
+                ("last_error_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="service_accesses",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'service access',
-                'verbose_name_plural': 'service accesses',
+                "verbose_name": "service access",
+                "verbose_name_plural": "service accesses",
             },
         ),
         migrations.CreateModel(
-            name='KeptAnswer',
+            name="KeptAnswer",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('question', models.CharField(help_text='SHA-256 of the question', max_length=64)),
-                ('value', models.JSONField()),
-                ('answered_at', models.DateTimeField()),
-                ('access', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='kept_answers', to='archetypes_app.serviceaccess')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("question", models.CharField(help_text="SHA-256 of the question", max_length=64)),
+                ("value", models.JSONField()),
+                ("answered_at", models.DateTimeField()),
+                (
+                    "access",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="kept_answers",
+                        to="archetypes_app.serviceaccess",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'kept answer',
+                "verbose_name": "kept answer",
             },
         ),
         migrations.AddConstraint(
-            model_name='serviceaccess',
-            constraint=models.UniqueConstraint(fields=('person', 'service'), name='service_access_once_per_person'),
+            model_name="serviceaccess",
+            constraint=models.UniqueConstraint(fields=("person", "service"), name="service_access_once_per_person"),
         ),
         migrations.AddConstraint(
-            model_name='serviceaccess',
-            constraint=models.CheckConstraint(condition=models.Q(('questions_an_hour__range', (1, 10000))), name='service_access_quota_range'),
+            model_name="serviceaccess",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("questions_an_hour__range", (1, 10000))), name="service_access_quota_range"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='serviceaccess',
-            constraint=models.CheckConstraint(condition=models.Q(('asked__lte', models.F('questions_an_hour'))), name='service_access_within_quota'),
+            model_name="serviceaccess",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("asked__lte", models.F("questions_an_hour"))), name="service_access_within_quota"
+            ),
         ),
         migrations.AddIndex(
-            model_name='keptanswer',
-            index=models.Index(fields=['access', 'answered_at'], name='kept_answer_by_age'),
+            model_name="keptanswer",
+            index=models.Index(fields=["access", "answered_at"], name="kept_answer_by_age"),
         ),
         migrations.AddConstraint(
-            model_name='keptanswer',
-            constraint=models.UniqueConstraint(fields=('access', 'question'), name='kept_answer_once_per_question'),
+            model_name="keptanswer",
+            constraint=models.UniqueConstraint(fields=("access", "question"), name="kept_answer_once_per_question"),
         ),
     ]

@@ -23,6 +23,7 @@ PARAGRAPHS: Final[Mapping[str, tuple[str, str]]] = {
     "find": ("concepts", "permit"),
     "fleet": ("how-to/let-a-golem-live", "what-stops-it"),
     "machinery": ("concepts", "golem"),
+    "services": ("how-to/ask-outside", "switch-a-service-on"),
     "sign_ins": ("how-to/invite-people", "be-told"),
     "help": ("concepts", "golem"),
     "admin:a2a_": ("how-to/talk-a2a", "without-a-key"),

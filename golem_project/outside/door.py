@@ -168,7 +168,7 @@ def _count(access: ServiceAccess, service: OutsideService, now: datetime) -> Non
 def _check_status(answer: outgoing.Answer, service: OutsideService, most_bytes: int, now: datetime) -> None:
     if answer.status in (HTTPStatus.OK, HTTPStatus.CREATED):
         return
-    said = {"service": service.name, "status_of_answer": answer.status}
+    said: dict[str, Any] = {"service": service.name, "status_of_answer": answer.status}
     if answer.status in _NO_KEY:
         raise ServiceKeyRefused(f"{service.label} answered {answer.status} to the key its owner gave", **said)
     if answer.status == HTTPStatus.TOO_MANY_REQUESTS:

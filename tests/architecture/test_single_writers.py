@@ -26,6 +26,7 @@ _REVEALERS = {
     "golem_project/alerts/sending.py",
     "golem_project/coding/ssh_keys.py",
     "golem_project/heartbeat/thinking/dialogue.py",
+    "golem_project/outside/door.py",
     "golem_project/stream/admin.py",
     "permits_app/admin/people_pages.py",
     "golem_project/stream/sealed.py",

@@ -63,6 +63,7 @@ def test_the_pages_of_alerts_sign_ins_and_the_month_are_clean(open_window: Any, 
     for name, path in (
         ("alerts", "/admin/alerts/"),
         ("sign-ins", "/admin/sign-ins/"),
+        ("services", "/admin/services/"),
         ("statement", f"/admin/archetypes_app/golem/{house.golem.pk}/statement/"),
     ):
         visit.open(path)

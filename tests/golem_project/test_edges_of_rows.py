@@ -53,6 +53,8 @@ EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
         [{"most_tools": 2, "loaded_tools": ["a", "b"]}],
         [{"most_tools": 1, "loaded_tools": ["a", "b"]}],
     ),
+    "service_access_quota_range": _between("questions_an_hour", 1, 10_000),
+    "service_access_within_quota": _at_most("asked", "questions_an_hour"),
     "golem_ttl_5_to_3600": _between("permit_ttl_seconds", 5, 3_600),
     "artifact_is_confident": _between("confidence_percent", 60, 100),
     "artifact_price_in_range": _between("price_micro_usd", 50_000, 500_000),

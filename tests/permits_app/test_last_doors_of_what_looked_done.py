@@ -31,6 +31,7 @@ from tools_app.core import clock, event_bus
 from tools_app.core.models import OutboxEvent
 from tools_app.core.taint import DataSink, clean_for
 from tools_app.toolkit.enums import Category
+from tools_app.toolkit.outside import SERVICES
 
 NOTHING = {"venue": None, "token_in": None, "token_out": None, "amount": None}
 LEAST, MOST = 20, 50
@@ -131,11 +132,14 @@ def test_a_golems_model_is_told_all_that_its_archetype_knows(live_golem: LiveGol
 def test_an_agent_without_anything_is_told_of_wallet_and_memory_and_of_no_key_that_no_tool_needs(
     make_agent: MakeAgent, settings: Any
 ) -> None:
-    """What a server once could lend (a key of Uniswap's, the address of its limit orders) is asked for nowhere."""
+    """What a server once could lend (a key of Uniswap's, the address of its limit orders) is no setting: its owner
+    switches services on.
+    """
     settings.GOLEM_MEMORY_ENABLED = False
     agent: Agent = make_agent(categories=[category.value for category in Category], address="", is_memory_enabled=False)
     left_out = agent.get("manifest").json()["left_out"]
-    assert {each["needs"] for each in left_out} == {"wallet", "memory"}
+    of_owners = set(SERVICES)
+    assert {each["needs"] for each in left_out} - of_owners == {"wallet", "memory"}
 
 
 @pytest.mark.parametrize("name", ["GOLEM_HEARTBEAT_CLAIM_SECONDS", "GOLEM_UNISWAP_API_KEY", "GOLEM_LIMIT_ORDERS_URL"])

@@ -856,6 +856,19 @@ export interface components {
          * @enum {string}
          */
         ImportanceEnum: "BASE" | "NOTABLE" | "MEV" | "CRITICAL" | "EMERGENCY";
+        /** @description intel_defilama_get_yields: Search DefiLlama's list of yields by chain, protocol and size. */
+        IntelDefilamaGetYieldsBody: {
+            /** @constant */
+            query?: "pool_yields";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            chain?: (string | null) | null;
+            protocol?: (string | null) | null;
+            min_tvl_usd?: number | null;
+            sort_by?: ("apy" | "tvl") | null;
+            limit?: number | null;
+        };
         /** @description intel_get_chain_status: Read how a chain is now: newest block, fees, and how quickly its node answers. */
         IntelGetChainStatusBody: {
             /** @constant */
@@ -864,6 +877,24 @@ export interface components {
             venue?: "intel" | null;
             cursor?: string | null;
             chain_id?: (number | null) | null;
+        };
+        /** @description intel_get_defi_context: Read what lies in the protocols of a chain, what was traded there in 24 hours, and how both changed. */
+        IntelGetDefiContextBody: {
+            /** @constant */
+            query?: "defi_context";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
+            lookback?: ("1d" | "7d" | "30d") | null;
+        };
+        /** @description intel_get_market_sentiment: Read what others say of the market's mood: the Fear and Greed Index, open interest and funding of futures. */
+        IntelGetMarketSentimentBody: {
+            /** @constant */
+            query?: "market_sentiment";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
         };
         /** @description lending_auto_deleverage: Lift the health factor of a loan to a target by selling a part of its collateral. */
         LendingAutoDeleverageBody: {

@@ -12,10 +12,12 @@ from golem_project.outside.access import switch_off, switch_on
 from tests.golem_project.outside.vendors import Vendors, make_pool
 from tests.golem_project.pi.conftest import Agent, MakeAgent
 from tools_app.core import clock
+from tools_app.toolkit.registry import REGISTRY
 
 YIELDS = {"query": "pool_yields"}
 MOOD = {"query": "market_sentiment"}
 CONTEXT = {"query": "defi_context"}
+"""Asked of `intel_get_defi_context`."""
 
 
 def ask(agent: Agent, body: dict[str, Any]) -> Any:
@@ -178,11 +180,22 @@ def test_a_source_that_is_off_or_tells_another_thing_leaves_its_figures_null_wit
     assert told["sources"] == []
 
 
-def test_an_index_of_the_day_before_yesterday_is_none(asker: Agent, vendors: Vendors) -> None:
-    old = int((clock.now() - timedelta(hours=37)).timestamp())
-    vendors.answers["/fng/"]["data"][0]["timestamp"] = str(old)
-    told = ask(asker, MOOD)
-    assert told["fear_greed_index"] is None and "37 hours old" in told["fear_greed_reason"]
+@pytest.mark.parametrize(("late", "is_taken"), [(timedelta(seconds=-120), True), (timedelta(seconds=1), False)])
+def test_an_index_of_more_than_a_day_and_a_half_ago_is_none(
+    asker: Agent, vendors: Vendors, late: timedelta, is_taken: bool
+) -> None:
+    old = clock.now() - timedelta(hours=36) - late
+    vendors.answers["/fng/"]["data"][0]["timestamp"] = str(int(old.timestamp()))
+    told = ask(asker, {"query": REGISTRY.get("intel_get_market_sentiment").key})
+    assert (told["fear_greed_index"] is not None) is is_taken
+    assert is_taken or "36 hours old" in told["fear_greed_reason"]
+
+
+def test_pools_with_less_than_ten_thousand_dollars_are_not_listed(asker: Agent, vendors: Vendors) -> None:
+    rows = [make_pool(tvlUsd=9_999.99, pool="a"), make_pool(tvlUsd=10_000, pool="b")]
+    vendors.answers["/pools"] = {"status": "success", "data": rows}
+    told = ask(asker, {**YIELDS, "min_tvl_usd": 0})
+    assert [each["pool_id"]["value"] for each in told["pools"]] == ["b"]
 
 
 def test_a_chain_is_told_by_what_lies_and_trades_there_and_a_chain_without_figures_says_so(

@@ -104,8 +104,8 @@ def intel_defilama_get_yields(
 ) -> PoolYields:
     """Search DefiLlama's list of yields by chain, protocol and size.
 
-    Use to find where to look closer. `chain` and `protocol` are names as the list writes them, in any letters, such
-    as Base and aave-v3. Pools below 10,000 dollars are not listed. The list is asked again after 15 minutes.
+    Use to find where to look closer. `chain` and `protocol` are names as the list writes them, in any letters. Pools
+    below 10,000 dollars are not listed. The list is asked again after 15 minutes.
     Does not read a chain: nothing of it was checked, and no action may rest on it alone.
     """
     ctx.step("Asking for the list")

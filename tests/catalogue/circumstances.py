@@ -94,6 +94,7 @@ def approve_from(stage: Stage, token: str, spender: str, amount: int) -> None:
 CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "it once let a person take USDC and WETH": approve_long_ago,
     "a day has passed": lambda stage: stage.pass_days(1),
+    "a week has passed": lambda stage: stage.pass_days(7),
     "the queue has paid all requests": pay_queue,
     "staking earned a tenth of a percent": earn,
     "somebody makes a market of wstETH and USDC": lambda stage: make_market(stage.world, other="USDC", ether=400 * ETH),

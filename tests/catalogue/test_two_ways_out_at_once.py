@@ -51,6 +51,13 @@ AT_ONCE: Final[dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[st
         {"shares": str(7_000 * ETH)},
         {"shares": str(3_000 * ETH)},
     ),
+    "ethena": (
+        "ethena_stake_usde",
+        "ethena_unstake_usde",
+        {"amount": str(6_000 * ETH)},
+        {"amount": str(7_000 * ETH)},
+        {"amount": str(3_000 * ETH)},
+    ),
     "lido": (
         "lido_stake_rebasing",
         "lido_unstake",
@@ -110,6 +117,7 @@ MARKS: Final = {
     "morpho": ("morpho",),
     "erc4626": ("erc4626",),
     "sushi_bar": ("sushi_bar",),
+    "ethena": ("ethena",),
     "lido": ("lido",),
     "rocketpool": ("rocketpool",),
     "maker": ("maker",),

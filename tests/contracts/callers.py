@@ -93,6 +93,7 @@ VIEWS: Final[Mapping[str, tuple[str, ...]]] = {
     "Deadline": ("mustBeBefore",),
     "LoanCallback": ("onERC1155BatchReceived", "onERC1155Received", "onERC721Received", "whoCalls"),
     "CollateralVaultValuer": ("MOST_COUNTED", "listKinds", "measure", "places", "subject"),
+    "CooldownValuer": ("measure", "subject", "token", "underlying"),
     "LendingValuer": ("listReserves", "measure", "pool", "subject"),
     "MarketValuer": ("listMarkets", "measure", "morpho", "subject"),
     "PooledShareValuer": ("measure", "subject", "token", "underlying"),

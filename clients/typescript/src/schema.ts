@@ -616,6 +616,64 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        /** @description ethena_claim_unstaked: Claim the USDe of an exit whose cooldown is over. */
+        EthenaClaimUnstakedBody: {
+            /** @constant */
+            action_type?: "claim_unstaked";
+            /** @enum {unknown} */
+            venue?: "ethena" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            chain_id?: (number | null) | null;
+        };
+        /** @description ethena_get_apy: Read what staked USDe earns: the rate that drips in now, and what the last week and month paid. */
+        EthenaGetApyBody: {
+            /** @constant */
+            query?: "ethena_apy";
+            /** @enum {unknown} */
+            venue?: "ethena" | null;
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description ethena_get_position: Read what an account has at Ethena: USDe, sUSDe and its worth, cooldowns, and what was earned. */
+        EthenaGetPositionBody: {
+            /** @constant */
+            query?: "ethena_position";
+            /** @enum {unknown} */
+            venue?: "ethena" | null;
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description ethena_stake_usde: Stake USDe for sUSDe. */
+        EthenaStakeUsdeBody: {
+            /** @constant */
+            action_type?: "stake_usde";
+            /** @enum {unknown} */
+            venue?: "ethena" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description ethena_unstake_usde: Give up sUSDe: its USDe cools down, or comes at once where the contract has no cooldown now. */
+        EthenaUnstakeUsdeBody: {
+            /** @constant */
+            action_type?: "unstake_usde";
+            /** @enum {unknown} */
+            venue?: "ethena" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            mode?: ("cooldown" | "instant") | null;
+            restart_cooldown?: boolean | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description One event; what `payload` holds depends on `type`, see docs/events.md. */
         EventOutput: {
             /** @description The place of this event; send it as Last-Event-ID or `cursor` */

@@ -36,6 +36,7 @@ VIA_IR_FILES = frozenset(
         "CageGovernance.sol",
         "CageGate.sol",
         "CollateralVaultValuer.sol",
+        "CooldownValuer.sol",
         "LendingValuer.sol",
         "MarketValuer.sol",
         "PooledShareValuer.sol",
@@ -54,6 +55,7 @@ SMALL_RUNS = 20
 VALUERS = frozenset(
     {
         "CollateralVaultValuer",
+        "CooldownValuer",
         "LendingValuer",
         "MarketValuer",
         "PooledShareValuer",
@@ -126,15 +128,22 @@ def hash_source(sources: dict[str, str], file_name: str) -> str:
     return digest.hexdigest()
 
 
-def compile_contracts(*, say: Say = say_to_stderr) -> dict[str, str]:
-    """Compile every source; returns output file name -> its text. Raises EmbeddedError on a compiler error."""
+def compile_contracts(only: Set[str] = frozenset(), *, say: Say = say_to_stderr) -> dict[str, str]:
+    """Compile every source, or those named; returns output file name -> its text.
+
+    Raises EmbeddedError on a compiler error, and for a name that no source has.
+    """
     package = load_lock(LOCK_FILE)["solc"]
     compiler = fetch_packages([package], say=say)[package.name] / "soljson.js"
     sources = read_sources()
+    if not only <= set(sources):
+        raise EmbeddedError(f"{SOURCE_DIR} has no {', '.join(sorted(only - set(sources)))}.")
     outputs: dict[str, str] = {}
-    for wanted in (set(sources) - VIA_IR_FILES, VIA_IR_FILES - SMALL_FILES, SMALL_FILES):
-        compiled = run_compiler(compiler, sources, wanted)
-        outputs |= render_outputs(compiled, sources, package.version)
+    for group in (set(sources) - VIA_IR_FILES, VIA_IR_FILES - SMALL_FILES, SMALL_FILES):
+        wanted = group & only if only else group
+        if wanted:
+            compiled = run_compiler(compiler, sources, wanted)
+            outputs |= render_outputs(compiled, sources, package.version)
     return outputs
 
 
@@ -203,11 +212,12 @@ def render_outputs(compiled: dict[str, Any], sources: dict[str, str], version: s
     return outputs
 
 
-def write_outputs(outputs: dict[str, str]) -> None:
-    """Replace `contracts/out` by these files."""
+def write_outputs(outputs: dict[str, str], *, are_all: bool = True) -> None:
+    """Write these files to `contracts/out`; where they are all there are, any other goes."""
     OUTPUT_DIR.mkdir(parents=True, exist_ok=True)
-    for stale in set(OUTPUT_DIR.glob("*.json")) - {OUTPUT_DIR / name for name in outputs}:
-        stale.unlink()
+    if are_all:
+        for stale in set(OUTPUT_DIR.glob("*.json")) - {OUTPUT_DIR / name for name in outputs}:
+            stale.unlink()
     for name, text in outputs.items():
         (OUTPUT_DIR / name).write_text(text)
 

@@ -15,6 +15,7 @@ import pytest
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import Package, fetch_packages
 from tools_app.chain.abi import checksum
+from tools_app.protocols.ethena.addresses import find_vault
 from tools_app.protocols.morpho_blue import addresses as morpho
 from tools_app.protocols.sushi_bar.addresses import find_place
 from tools_app.toolkit.protocol import SHELF
@@ -183,6 +184,9 @@ def test_receipts_and_the_vault_are_those_that_lenders_list() -> None:
     assert lido.address(1, "wsteth") == told(ethereum, "wstEth") == theirs["wstETH"]
     assert rocketpool.address(1, "reth") == theirs["rETH"]
     assert vault.address(1, "vault") == told(ethereum, "sDai") == theirs["sDAI"]
+    ethena, staked = SHELF.get("ethena"), find_vault(1)
+    assert ethena is not None and staked is not None
+    assert (ethena.address(1, "susde"), staked.asset) == (theirs["sUSDe"], theirs["USDe"])
 
 
 def test_the_queue_and_the_bar_lie_where_their_makers_packages_say() -> None:
@@ -205,7 +209,12 @@ def test_what_no_package_lists_lies_where_its_makers_own_list_says(name: str) ->
 
 
 def test_every_public_contract_of_these_protocols_is_compared_with_something() -> None:
-    by_package = {"lido": {"steth", "wsteth", "queue"}, "rocketpool": {"reth"}, "sushi_bar": {"bar"}}
+    by_package = {
+        "lido": {"steth", "wsteth", "queue"},
+        "rocketpool": {"reth"},
+        "sushi_bar": {"bar"},
+        "ethena": {"susde"},
+    }
     for name, keys in by_package.items():
         protocol = SHELF.get(name)
         assert protocol is not None

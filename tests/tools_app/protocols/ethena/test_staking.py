@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -144,7 +145,11 @@ def test_shares_that_a_stranger_sends_do_not_keep_what_cools_down_from_being_cla
 
 def test_dust_that_a_stranger_sends_is_nothing_to_leave(chain: World, golem: Golem) -> None:
     give(chain, DUST_WEI // 2, shares=True, to=golem.address)
-    assert step(golem, "stake") is None
+    found = of_kind(golem, "stake")
+    assert PROTOCOL.exits is not None
+    for worth, leaves in ((DUST_WEI - 1, False), (DUST_WEI, True)):
+        held = replace(found, facts={**found.facts, "worth": str(worth)})
+        assert (PROTOCOL.exits.next_step(held, {}, chain.timestamp()) is not None) is leaves
 
 
 def test_nobody_else_starts_or_claims_a_golems_cooldown(chain: World, golem: Golem) -> None:

@@ -47,6 +47,8 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("permits_app", "spendentry"): ("view",),
     ("permits_app", "standingallowance"): ("view",),
     ("permits_app", "pendingrequest"): ("view",),
+    ("permits_app", "receivedright"): ("view",),
+    ("permits_app", "rightuse"): ("view",),
     ("permits_app", "safeopening"): ("view",),
     ("permits_app", "signedpromise"): ("view",),
     ("permits_app", "spendinglimits"): ("view", "add", "change"),

@@ -33,6 +33,7 @@ from permits_app.custody.signers.keystore import Keystore
 from permits_app.custody.signers.privy import PrivyClient
 from permits_app.custody.smart_accounts import can_batch
 from permits_app.execution import broadcast
+from permits_app.limits.received_rights import StoredRights
 from permits_app.policy_cage.retiring import list_retiring
 from permits_app.reviewers import delegation_router
 from tools_app import runner
@@ -52,6 +53,7 @@ from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.falling import OnlyFalling
 from tools_app.toolkit.outside import OutsideDoor
+from tools_app.toolkit.principals import RightsBook
 
 
 def configure() -> None:
@@ -144,6 +146,7 @@ def _build_services() -> dict[type, object]:
         MemorySearch: search_memory,
         OnlyFalling: list_retiring,
         CredentialBook: list_credentials,
+        RightsBook: StoredRights(),
         Workspaces: GolemWorkspaces(
             Path(settings.GOLEM_CODING_DIR),
             key_folder=Path(settings.GOLEM_KEYSTORE_DIR) / "ssh",

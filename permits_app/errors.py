@@ -79,6 +79,42 @@ class TakenBeside(GolemError):
     title = "Other permits of this golem take from the same place"
 
 
+class RightNotReceived(GolemError):
+    """The plan moves somebody else's money under a right that is not in the golem's book, or not as it says."""
+
+    code = "RIGHT_NOT_RECEIVED"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "This golem did not receive that right"
+
+
+class RightWithdrawn(GolemError):
+    """Whoever gave the right took it back, or what it stands on is gone; its contract says so."""
+
+    code = "RIGHT_WITHDRAWN"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "The right was withdrawn"
+
+
+class RightEnded(GolemError):
+    """The right is over, or does not begin yet; `data` has starts_at and ends_at."""
+
+    code = "RIGHT_ENDED"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "The right does not hold at this time"
+
+
+class RightLimitExceeded(GolemError):
+    """More than the right has left in its present period; `remaining` and `resets_at` say how much and until when."""
+
+    code = "RIGHT_LIMIT_EXCEEDED"
+    http_status = 409
+    recovery = Recovery.FIX_PARAMS
+    title = "The right does not have so much left"
+
+
 class DefinitionNotShown(GolemError):
     """What an owner agreed to is not what is stored, not theirs, or more than a golem takes."""
 

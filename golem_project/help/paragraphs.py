@@ -86,6 +86,8 @@ PARAGRAPHS: Final[Mapping[str, tuple[str, str]]] = {
     "admin:permits_app_policycage": ("policy-cage", ""),
     "admin:permits_app_safeopening": ("accounts", ""),
     "admin:permits_app_signedpromise": ("concepts", "request"),
+    "admin:permits_app_receivedright": ("concepts", "principal"),
+    "admin:permits_app_rightuse": ("concepts", "principal"),
     "admin:permits_app_signingkey": ("accounts", ""),
     "admin:permits_app_spendentry": ("concepts", "permit"),
     "admin:permits_app_spendinglimits": ("approvals", "what-loosens"),

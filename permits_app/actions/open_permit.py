@@ -11,7 +11,7 @@ from django.db import transaction
 from archetypes_app.models import Golem
 from permits_app.actions.request_change import request_permit_approval
 from permits_app.approvals.plan_by_owners import draft_plan
-from permits_app.limits import ledger
+from permits_app.limits import ledger, received_rights
 from permits_app.limits.policy import Policy
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
@@ -38,14 +38,16 @@ def open_permit(
 ) -> ActionPermit:
     """Open the permit, or ask its owners where they have to agree first. Emits permit:created.
 
-    Raises RateLimited, SpendingLimitExceeded, TooManyChanges.
+    Raises RateLimited, SpendingLimitExceeded, TooManyChanges, RightNotReceived, RightLimitExceeded.
     """
     call = judged.call
     permit = make_permit(
         golem=golem, policy=policy, judged=judged, action_hash=action_hash, api_key_id=api_key_id, now=now
     )
     permit.wished_by = wished_by
+    flows = call.plan.principals if call.plan else ()
     with transaction.atomic():
+        uses = received_rights.claim(permit=permit, flows=flows, now=now) if flows else []
         (head,) = ledger.reserve(
             permit=permit,
             value=call.value,
@@ -54,6 +56,7 @@ def open_permit(
             now=now,
             along=[audit_log.fill_lock(golem.pk)],
         )
+        received_rights.note_uses(uses)
         facts = {
             "permit_id": str(permit.pk),
             "tool_name": permit.tool_name,

@@ -17,7 +17,7 @@ from archetypes_app.toolset import add_rescue_tools, resolve_toolset
 from permits_app.actions.find_equal_action import find_equal_action
 from permits_app.actions.open_permit import open_permit
 from permits_app.actions.take_up_wish import take_up_wish
-from permits_app.errors import RateLimited, SpendingLimitExceeded
+from permits_app.errors import RateLimited, RightLimitExceeded, RightNotReceived, SpendingLimitExceeded
 from permits_app.limits.policy import load_for_decision, read_policy
 from permits_app.permits.equality import hash_meant
 from permits_app.permits.market_defaults import MarketDefaults, choose_defaults
@@ -103,7 +103,7 @@ def _preview(
             why=why,
             wished_by=wished_by,
         )
-    except (RateLimited, SpendingLimitExceeded) as error:
+    except (RateLimited, SpendingLimitExceeded, RightNotReceived, RightLimitExceeded) as error:
         # Only the reservation counts the gas, and what others reserved meanwhile.
         keep_denial(judged.call, error, facts=judged.report.facts)
         raise

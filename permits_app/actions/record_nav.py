@@ -87,7 +87,11 @@ def read_own_moves(*, golem_id: UUID, chain_id: int, after: int, until: int) -> 
     deltas: dict[str, int] = {}
     fee_wei = slippage = 0
     for outcome in {row.pk: row for row in rows}.values():
+        # What a principal gave by the golem's own action was paid in all the same.
+        given = {flow["token"]["address"] for flow in outcome.permit.bounds.get("principals", ())}
         for each in outcome.actual.get("balance_deltas", ()):
+            if each["token"] in given and int(each["raw"]) > 0:
+                continue
             deltas[each["token"]] = deltas.get(each["token"], 0) + int(each["raw"])
         if not outcome.permit.acts_for:
             # Somebody else's coin pays for what an account does that does not sign for itself.

@@ -28,6 +28,7 @@ from permits_app.admin.opening_lines import OpeningLine, list_opening_lines
 from permits_app.admin.portfolio_card import PortfolioCard, read_portfolio_card
 from permits_app.admin.promise_lines import PromiseLine, list_promise_lines
 from permits_app.admin.request_lines import RequestLine, list_request_lines
+from permits_app.admin.right_lines import RightLine, list_right_lines
 from permits_app.limits import ledger
 from permits_app.limits.rate_rules import most_writes_per_hour
 from permits_app.models import ActionPermit, AllowlistEntry, PolicyCage, SpendingLimits, Wallet
@@ -127,6 +128,7 @@ class GolemPage:
     left_behind: Sequence[LeftBehind]
     promises: tuple[PromiseLine, ...]
     requests: tuple[RequestLine, ...]
+    rights: tuple[RightLine, ...]
     exits: tuple[ExitLine, ...]
     tools_in: tuple[ToolGroup, ...]
     tools_out: tuple[ToolGroup, ...]
@@ -165,6 +167,7 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
         left_behind=list_left_behind(golem, now=now),
         promises=list_promise_lines(golem, now=now),
         requests=list_request_lines(golem, now=now),
+        rights=list_right_lines(golem, now=now),
         exits=list_halt_exits(golem, now=now),
         tools_in=tools_in,
         tools_out=tools_out,

@@ -12,7 +12,9 @@ from typing import Any
 
 from permits_app.safety.figures import format_bps, format_ratio
 from permits_app.safety.foresight import DEBT
+from tools_app.admin.display import format_seconds
 from tools_app.admin.tokens import format_token_amount, name_address
+from tools_app.toolkit.principals import RightLimit
 
 
 def say_bounds(bounds: Mapping[str, Any], *, chain_id: int) -> list[str]:
@@ -22,6 +24,7 @@ def say_bounds(bounds: Mapping[str, Any], *, chain_id: int) -> list[str]:
         *(_say_gauge(gauge, chain_id) for gauge in bounds.get("gauges", [])),
         *(_say_statement(told, chain_id) for told in bounds.get("statements", [])),
         *(_say_item(item, chain_id) for item in bounds.get("items", [])),
+        *(line for flow in bounds.get("principals", []) for line in _say_principal(flow, chain_id)),
         *_say_terms(bounds),
     ]
 
@@ -54,6 +57,24 @@ def _say_statement(told: Mapping[str, Any], chain_id: int) -> str:
 def _say_item(item: Mapping[str, Any], chain_id: int) -> str:
     given, taker = _name(item["contract"], chain_id), _name(item["recipient"], chain_id)
     return f"number {item['token_id']} of {given} goes to {taker}"
+
+
+def _say_principal(flow: Mapping[str, Any], chain_id: int) -> Iterator[str]:
+    """Whose money moves, and what would be lost of it if the right were misused."""
+    limit, whose = {name: int(value) for name, value in flow["limit"].items()}, _name(flow["principal"], chain_id)
+    token = flow["token"]["address"]
+    yield (
+        f"others' money: at most {format_token_amount(chain_id, token, flow['most'])} of {whose},"
+        f" by the right {flow['reference']}"
+    )
+    right = RightLimit(**limit)
+    whole = format_token_amount(chain_id, token, right.most_until_end(right.starts_at))
+    period = f"{format_token_amount(chain_id, token, right.most)} in each {format_seconds(right.period_seconds)} and "
+    ends = datetime.fromtimestamp(right.ends_at, UTC)
+    yield (
+        f"by misuse of that right {whose} can lose at most {period if right.period_seconds else ''}{whole} in all,"
+        f" until {ends:%Y-%m-%d %H:%M:%S} UTC"
+    )
 
 
 def _say_terms(bounds: Mapping[str, Any]) -> Iterator[str]:

@@ -74,6 +74,7 @@ def judge_outcome(
         findings += _check_bounds(permit, plan, deltas, expected, is_coin_known=is_coin_known)
         findings += _check_undeclared(plan, deltas, expected)
         findings += _check_payees(permit, plan, deltas, evidence)
+        findings += _check_principals(plan, receipts)
         findings += _check_positions(plan, evidence)
     else:
         findings += [f"call {i + 1} reverted" for i, receipt in enumerate(receipts) if not receipt.succeeded]
@@ -258,6 +259,22 @@ def _check_payees(
             findings.append(f"{tokens[address].symbol}: what {recipient} holds of it could not be read")
         elif arrived < left:
             findings.append(f"{tokens[address].symbol}: {arrived} reached {recipient}, {left} should have")
+    return findings
+
+
+def _check_principals(plan: TxPlan, receipts: Sequence[ReceiptView]) -> list[str]:
+    """More of others' money moved than the plan says. By the events of these receipts: what a principal moves in the
+    same block by itself is no business of the permit's.
+    """
+    tokens = {token.address: token for token in plan.tokens}
+    findings = []
+    for principal, address in plan.list_others():
+        most = sum(
+            flow.most for flow in plan.principals if (flow.principal, flow.token.address) == (principal, address)
+        )
+        left = -sum_transfers(receipts=receipts, account=principal).moved.get(address, 0)
+        if left > most:
+            findings.append(f"{tokens[address].symbol}: {left} left {principal}, the permit allowed {most}")
     return findings
 
 

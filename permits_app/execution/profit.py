@@ -62,7 +62,8 @@ def measure_profit(
     """None where it cannot be told. `deltas` in base units by token, gas in `fee_wei`, `moved` the positions around the
     blocks, None where they were not read. Reads the feeds.
     """
-    if chain is None or (succeeded and not _is_told(permit, tool, plan, moved)):
+    # What a principal gives is paid in, and nothing that was earned.
+    if chain is None or (succeeded and (plan.principals or not _is_told(permit, tool, plan, moved))):
         return None
     changes = _sum_changes(deltas, moved or (), permit.chain_id) if succeeded else {}
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from permits_app.execution.outcome import Judgement
+from permits_app.limits.valuation import PRINCIPAL
 from permits_app.models import ActionPermit
 from tools_app.core.errors import GolemError
 from tools_app.core.units import value_in_micro_usd
@@ -35,13 +36,16 @@ def value_spent(
             total += -(-int(part["micro_usd"]) * judgement.fee_wei // budget) if budget else 0
         elif part["role"] == "allowance":
             total += int(part["micro_usd"])
+        elif part["role"] == PRINCIPAL:
+            # What moved of it is measured with its principal; the golem's own balance does not tell.
+            total += int(part["micro_usd"]) if judgement.succeeded else 0
         elif part["token"] == NATIVE and not judgement.is_coin_known:
             total += int(part["micro_usd"])
         elif part["token"] not in seen:
             seen.add(part["token"])
             spent = _value_part(permit, part, -judgement.deltas.get(part["token"], 0), chain_native_decimals)
             total += max(spent, int(part["micro_usd"])) if part["token"] in judgement.unshown else spent
-    reserved = {part.get("token") for part in parts}
+    reserved = {part.get("token") for part in parts if part["role"] != PRINCIPAL}
     lost = {token: -delta for token, delta in judgement.deltas.items() if delta < 0 and token not in reserved}
     total += sum(_value_lost(token, raw, chain) for token, raw in lost.items())
     return min(MOST_MICRO_USD, total)

@@ -6,12 +6,15 @@ A spent token without a fresh feed refuses the call. Seed: decisions, "Safety ho
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from tools_app.core.units import format_units, value_in_micro_usd
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import FeedPrice, TokenMeta
+
+PRINCIPAL: Final = "principal"
+"""The part of a value that is somebody else's money."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class PlanValue:
 
 def value_plan(*, plan: TxPlan, chain: ChainReader) -> PlanValue:
     """The worst case of `plan` without gas: most spent, what allowances it leaves standing, and what it
-    promises out of positions.
+    promises out of positions, and what it moves of others' money.
 
     Raises PriceUnavailable or PriceStale when a spent or approved token has no fresh feed.
     """
@@ -89,6 +92,8 @@ def value_plan(*, plan: TxPlan, chain: ChainReader) -> PlanValue:
     for allowance in plan.allowances:
         if allowance.left:
             parts.append(_part("allowance", allowance.token, allowance.left, chain))
+    for moved in plan.principals:
+        parts.append(_part(PRINCIPAL, moved.token, moved.most, chain))
     if plan.promise is not None:
         # What others may take out of a position leaves the golem as what they take from its wallet does.
         parts += [

@@ -25,6 +25,7 @@ from permits_app.models.permit import ActionPermit
 from permits_app.models.policy_cage import CageCheckpoint, CageMirror, PolicyCage
 from permits_app.models.policy_trial import PolicyTrial
 from permits_app.models.policy_version import PolicyVersion
+from permits_app.models.received_right import ReceivedRight, RightUse
 from permits_app.models.safe_opening import SafeOpening
 from permits_app.models.signed_promise import SignedPromise
 from permits_app.models.signing_key import SigningKey
@@ -71,7 +72,9 @@ __all__ = [
     "PolicyCage",
     "PolicyTrial",
     "PolicyVersion",
+    "ReceivedRight",
     "RelayedTransaction",
+    "RightUse",
     "SafeOpening",
     "SignedPromise",
     "SigningKey",

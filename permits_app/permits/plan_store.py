@@ -15,6 +15,7 @@ from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import AllowanceLeft, Call, ItemGiven, LocalEffect, Statement, TokenFlow, TxPlan
 from tools_app.toolkit.positions import Gauge, GaugeBound, PositionChange, PositionRef
+from tools_app.toolkit.principals import PrincipalFlow, RightLimit
 from tools_app.toolkit.typed_data import TypedData
 from tools_app.toolkit.views import TokenMeta
 
@@ -87,6 +88,7 @@ def encode_bounds(plan: TxPlan) -> dict[str, Any]:
         **({"statements": [asdict(each) for each in plan.statements]} if plan.statements else {}),
         **({"items": [{**asdict(each), "token_id": str(each.token_id)} for each in plan.items]} if plan.items else {}),
         **({"promise": plan.promise.as_json()} if plan.promise is not None else {}),
+        **({"principals": [_encode_principal(flow) for flow in plan.principals]} if plan.principals else {}),
     }
 
 
@@ -141,6 +143,7 @@ def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
             for stored in bounds.get("items", ())
         ),
         promise=TypedData.of_json(bounds["promise"]) if "promise" in bounds else None,
+        principals=tuple(decode_principal(stored) for stored in bounds.get("principals", ())),
         details=bounds["details"],
     )
 
@@ -216,6 +219,31 @@ def _decode_gauge(stored: Mapping[str, Any]) -> GaugeBound:
         least=None if stored["least"] is None else int(stored["least"]),
         most=None if stored["most"] is None else int(stored["most"]),
     )
+
+
+def decode_principal(stored: Mapping[str, Any]) -> PrincipalFlow:
+    """A stored flow of others' money as a value."""
+    limit = {name: int(value) for name, value in stored["limit"].items()}
+    return PrincipalFlow(
+        protocol=stored["protocol"],
+        reference=stored["reference"],
+        principal=stored["principal"],
+        token=TokenMeta(**stored["token"]),
+        most=int(stored["most"]),
+        limit=RightLimit(**limit),
+    )
+
+
+def _encode_principal(flow: PrincipalFlow) -> dict[str, Any]:
+    return {
+        "protocol": flow.protocol,
+        "reference": flow.reference,
+        "principal": flow.principal,
+        "token": _encode_token(flow.token),
+        "most": str(flow.most),
+        "most_units": format_units(flow.most, flow.token.decimals, flow.token.symbol),
+        "limit": {name: str(value) for name, value in asdict(flow.limit).items()},
+    }
 
 
 _TOKEN_FIELDS = tuple(each.name for each in fields(TokenMeta))

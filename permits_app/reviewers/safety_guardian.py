@@ -88,6 +88,7 @@ def _judge(call: HookCall, figures: dict[str, Any]) -> tuple[list[Finding], list
         ("recipients", lambda: judge_recipients(effects, account=account, payable=payable)),
         ("spent equals the plan", lambda: judge_spends(effects, plan)),
         ("minimums equal the plan", lambda: judge_receives(effects, plan)),
+        ("others' money as the plan says", lambda: judge_principals(effects, plan)),
         ("approvals", lambda: judge_approvals(effects, plan)),
         ("rights", lambda: judge_rights(effects, plan)),
         ("positions change as the plan says", lambda: judge_changes(effects, plan)),
@@ -161,6 +162,21 @@ def judge_receives(effects: Effects, plan: TxPlan) -> list[Finding]:
             continue
         findings.append(f"the calls demand {least} base units of {token}; the plan promises {bound}")
     return findings
+
+
+def judge_principals(effects: Effects, plan: TxPlan) -> list[Finding]:
+    """The calls move of others' money what the plan says, under the rights it names, and no more."""
+    moved: dict[tuple[str, str, str], int] = defaultdict(int)
+    for read in effects.principals:
+        moved[read.reference, read.principal, read.token] += read.most
+    promised: dict[tuple[str, str, str], int] = defaultdict(int)
+    for flow in plan.principals:
+        promised[flow.reference, flow.principal, flow.token.address] += flow.most
+    return [
+        f"the calls may move {moved[key]} base units of {key[2]} that belong to {key[1]}; the plan says {promised[key]}"
+        for key in sorted({*moved, *promised})
+        if moved[key] != promised[key]
+    ]
 
 
 def judge_approvals(effects: Effects, plan: TxPlan) -> list[Finding]:

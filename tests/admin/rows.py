@@ -170,6 +170,8 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
         permit=factories.make_permit(golem=golem)
     ),
     "permits_app.signedpromise": lambda golem: factories.make_signed_promise(permit=factories.make_permit(golem=golem)),
+    "permits_app.receivedright": lambda golem: factories.make_received_right(golem=golem),
+    "permits_app.rightuse": lambda golem: factories.make_right_use(permit=factories.make_permit(golem=golem)),
     "permits_app.capabilitygrant": lambda golem: factories.make_grant(permit=factories.make_permit(golem=golem)),
     "permits_app.changerequest": lambda golem: factories.make_change_request(golem=golem),
     "permits_app.haltrecord": lambda golem: factories.make_halt(golem=golem),

@@ -86,6 +86,8 @@ ORDERS: Final[dict[str, str]] = {
             "permits_app.outboundtransaction",
             "permits_app.outcomerecord",
             "permits_app.pendingrequest",
+            "permits_app.receivedright",
+            "permits_app.rightuse",
             "permits_app.safeopening",
             "permits_app.signedpromise",
             "permits_app.spendentry",

@@ -34,7 +34,12 @@ from tests.factories.records import (
     make_phase_transition,
     make_strategy,
 )
-from tests.factories.requests import make_pending_request, make_signed_promise
+from tests.factories.requests import (
+    make_pending_request,
+    make_received_right,
+    make_right_use,
+    make_signed_promise,
+)
 from tests.factories.webhooks import make_webhook, make_webhook_delivery
 
 __all__ = [
@@ -62,6 +67,8 @@ __all__ = [
     "make_operator",
     "make_outcome",
     "make_pending_request",
+    "make_received_right",
+    "make_right_use",
     "make_signed_promise",
     "make_standing_allowance",
     "make_owner",

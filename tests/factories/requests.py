@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from permits_app.models import ActionPermit, PendingRequest, SignedPromise
+from archetypes_app.models import Golem
+from permits_app.models import ActionPermit, PendingRequest, ReceivedRight, RightUse, SignedPromise
 from tools_app.toolkit.views import NATIVE
 
 
@@ -40,3 +41,28 @@ def make_signed_promise(*, permit: ActionPermit) -> SignedPromise:
         ends_at=permit.created_at + timedelta(days=2),
         next_check_at=permit.created_at,
     )
+
+
+def make_received_right(*, golem: Golem) -> ReceivedRight:
+    """What somebody lets the golem draw in each day, for two days."""
+    now = golem.created_at
+    return ReceivedRight.objects.create(
+        golem=golem,
+        chain_id=31_337,
+        protocol="purse",
+        reference="0x" + golem.pk.hex * 2,
+        kind="DELEGATION",
+        principal="0x" + "d4" * 20,
+        holder="0x" + "a1" * 20,
+        token=NATIVE,
+        most=10**18,
+        period_seconds=86_400,
+        starts_at=now,
+        ends_at=now + timedelta(days=2),
+    )
+
+
+def make_right_use(*, permit: ActionPermit) -> RightUse:
+    """A part of such a right that a permit may move."""
+    right = make_received_right(golem=permit.golem)
+    return RightUse.objects.create(right=right, permit=permit, raw=10**17, claimed_at=permit.created_at)

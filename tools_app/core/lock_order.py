@@ -27,6 +27,8 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     ("permits_app_wallet",),
     ("permits_app_formeraccount",),
     ("permits_app_signingkey",),
+    # What others let the golem move of theirs.
+    ("permits_app_receivedright",),
     ("permits_app_spendinglimits",),
     ("permits_app_cagemirror",),
     ("permits_app_cagecheckpoint",),

@@ -49,6 +49,16 @@ class RightRead:
 
 
 @dataclass(frozen=True, slots=True)
+class PrincipalRead:
+    """Money of somebody else that the call moves under a right that the account received: at most `most` of `token`."""
+
+    reference: str
+    principal: str
+    token: str
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class MarketRead:
     """A market the call trades in: the tokens sold and bought, and the fee where several markets share the pair."""
 
@@ -67,6 +77,7 @@ class Effects:
     `paid_plainly` those who are paid by a transfer and not out of a protocol. `lent` is what a call hands to the
     account and takes back before it ends, by an allowance. A reader that meets somebody else's position raises
     UnknownCall. `statements` are what the calls write down and `items` what of a kind of its own they hand over.
+    `principals` are what they move of others' money.
     """
 
     spends: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -82,6 +93,7 @@ class Effects:
     markets: list[MarketRead] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     items: list[ItemGiven] = field(default_factory=list)
+    principals: list[PrincipalRead] = field(default_factory=list)
 
 
 class EffectsReader(Protocol):

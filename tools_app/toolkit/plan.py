@@ -12,6 +12,7 @@ from typing import Any
 
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.positions import GaugeBound, PositionChange
+from tools_app.toolkit.principals import PrincipalFlow
 from tools_app.toolkit.typed_data import TypedData
 from tools_app.toolkit.views import ReceiptView, TokenMeta
 
@@ -81,6 +82,7 @@ class TxPlan:
     may leave.
     `promise` is typed data that is signed and not sent: such a plan has no calls, and its flows and changes say what
     comes of the promise when somebody carries it out whole, until its `deadline` in Unix seconds.
+    `principals` are what it moves of others' money, under rights that the golem received.
     """
 
     chain_id: int
@@ -99,6 +101,7 @@ class TxPlan:
     statements: tuple[Statement, ...] = ()
     items: tuple[ItemGiven, ...] = ()
     promise: TypedData | None = None
+    principals: tuple[PrincipalFlow, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -110,7 +113,7 @@ class TxPlan:
     @property
     def tokens(self) -> tuple[TokenMeta, ...]:
         """Every token whose balance or allowance the plan speaks of, once."""
-        flows = [flow.token for flow in (*self.spends, *self.receives)]
+        flows = [flow.token for flow in (*self.spends, *self.receives, *self.principals)]
         return tuple({token.address: token for token in (*flows, *(a.token for a in self.allowances))}.values())
 
     @property
@@ -122,6 +125,10 @@ class TxPlan:
         """Whom else than `account` it pays, each with the address of a token; the chain's coin always arrives whole."""
         tokens = dict.fromkeys(flow.token.address for flow in self.spends if not flow.token.is_native)
         return tuple((to, token) for to in dict.fromkeys(self.recipients) if to != account for token in tokens)
+
+    def list_others(self) -> tuple[tuple[str, str], ...]:
+        """Whose money besides the account's own it moves, each with the address of a token."""
+        return tuple(dict.fromkeys((flow.principal, flow.token.address) for flow in self.principals))
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ from permits_app.safety.hook import Allow, HookCall, Verdict
 from permits_app.safety.phase_rules import judge_halt, judge_layer, judge_phase
 from permits_app.safety.profile_rules import judge_profile
 from permits_app.safety.rebalance_rules import judge_rebalances
+from permits_app.safety.received_rules import judge_received
 from permits_app.safety.record_reader import records_of
 from permits_app.safety.records import UnderWay
 from permits_app.safety.tiers import returns_to_golem
@@ -97,6 +98,7 @@ class PolicyCageHook:
             return refusal
         rows = load_rows(call)
         refusal = judge_rows(call, rows) or judge_calldata(call) or judge_agreed_safe(call) or judge_contract(call)
+        refusal = refusal or judge_received(call)
         if refusal is None and call.plan is not None and call.action_class in RAISING:
             holdings = load_holdings(call)
             refusal = judge_holdings(call, rows, holdings)

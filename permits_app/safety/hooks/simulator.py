@@ -36,6 +36,7 @@ from permits_app.safety.position_rules import (
     price_on,
     refuse_unpriced,
 )
+from permits_app.safety.principal_rules import judge_principals
 from permits_app.safety.promise_rules import judge_promise
 from permits_app.safety.record_reader import records_of
 from permits_app.safety.rehearsal import Rehearsed, rehearse
@@ -219,6 +220,7 @@ def judge_run(call: HookCall, simulation: SimulationResult, budget: GasBudget) -
         or judge_reverts(calls=route.rehearse(plan.calls), simulation=simulation, route=route)
         or judge_flows(plan=plan, simulation=simulation, native=native)
         or judge_payees(plan=plan, simulation=simulation)
+        or judge_principals(call, plan, simulation)
         or judge_allowances(plan=plan, simulation=simulation)
         or judge_surprises(plan=plan, simulation=simulation)
         or judge_changes(plan=plan, simulation=simulation, chain=chain)
@@ -376,14 +378,16 @@ def _list_vouched(call: HookCall) -> frozenset[str]:
 def build_request(
     *, plan: TxPlan, route: SigningRoute, chain: ChainReader, hints: Sequence[PositionRef] = ()
 ) -> SimulationRequest:
-    """What is sent for the plan, watching the account's coin, the plan's tokens and allowances, and whom it pays.
+    """What is sent for the plan, watching the account's coin, the plan's tokens and allowances, whom it pays, and what
+    it moves of others' money.
 
     Where the signer acts for another account, its own coin, which pays the gas, is watched too. While the owners of a
     Safe are asked there is nothing to send yet: then the Safe itself makes the plan's calls, one after the other.
     """
     tokens = dict.fromkeys([NATIVE, *(token.address for token in plan.tokens)])
     account = route.account
-    watch = tuple(dict.fromkeys([*((account, token) for token in tokens), *plan.list_payees(account)]))
+    others = [(who, token) for who, own in plan.list_others() for token in (own, NATIVE)]
+    watch = tuple(dict.fromkeys([*((account, token) for token in tokens), *plan.list_payees(account), *others]))
     return SimulationRequest(
         chain_id=plan.chain_id,
         sender=route.runs_as,

@@ -113,8 +113,11 @@ def load_facts(call: HookCall) -> SpendFacts:
 def counts_per_day(call: HookCall) -> bool:
     """Whether a call uses up the rolling 24 h: not when it reduces a position and all of it returns to the golem.
 
-    What does not is held to none of the limits of spending; its worst case is reserved all the same.
+    What does not is held to none of the limits of spending; its worst case is reserved all the same. Others' money
+    counts whatever the action is for.
     """
+    if call.plan is not None and call.plan.principals:
+        return True
     return not (call.action_class in LEAVING and returns_to_golem(call))
 
 

@@ -1,0 +1,230 @@
+"""Rights received: what is kept of them, how much of each is used, and the only writer of both.
+
+A use is claimed in the transaction that opens its permit, under the locks of the golem and of the right, so that two
+permits never share what is left. It counts while the permit is open, and in the period in which it was committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, QuerySet, Sum
+
+from archetypes_app.models import Golem
+from permits_app.errors import RightLimitExceeded, RightNotReceived
+from permits_app.models import ActionPermit, ReceivedRight, RightUse
+from permits_app.models.permit import OPEN, PermitStatus
+from permits_app.models.received_right import RightState
+from permits_app.permits.row_locks import fill_golem_lock
+from tools_app.core import audit_log
+from tools_app.core.prepared import fetch_together
+from tools_app.core.rows import insert_rows
+from tools_app.core.whole import whole
+from tools_app.toolkit.principals import PrincipalFlow, RightKind, RightLimit, RightView
+
+S = RightState
+LONGEST_OPEN: Final = timedelta(days=8)
+"""A permit that was claimed earlier than this before a period began was not committed within the period."""
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """Base units: what open permits may still move, and what committed ones moved in the present period."""
+
+    held: int = 0
+    moved: int = 0
+
+    @property
+    def total(self) -> int:
+        """Both."""
+        return self.held + self.moved
+
+
+def view_right(row: ReceivedRight) -> RightView:
+    """A row as those see it who ask its contract."""
+    return RightView(
+        id=row.pk,
+        chain_id=row.chain_id,
+        protocol=row.protocol,
+        reference=row.reference,
+        kind=RightKind(row.kind),
+        principal=row.principal,
+        holder=row.holder,
+        token=row.token,
+        limit=read_limit(row),
+        terms=row.terms,
+    )
+
+
+def read_limit(row: ReceivedRight) -> RightLimit:
+    """The limits of a row as they are in a plan."""
+    return RightLimit(
+        int(row.most), int(row.period_seconds), int(row.starts_at.timestamp()), int(row.ends_at.timestamp())
+    )
+
+
+def list_standing(golem_id: UUID) -> QuerySet[ReceivedRight]:
+    """Those that stand as far as was seen, the one that ends first before the others."""
+    return ReceivedRight.objects.filter(golem_id=golem_id, state=S.STANDING).order_by("ends_at", "pk")
+
+
+def find_right(*, golem_id: UUID, chain_id: int, flow: PrincipalFlow) -> ReceivedRight | None:
+    """The row that a flow names."""
+    return _match(golem_id, chain_id, flow).first()
+
+
+def _match(golem_id: UUID, chain_id: int, flow: PrincipalFlow) -> QuerySet[ReceivedRight]:
+    return ReceivedRight.objects.filter(
+        golem_id=golem_id,
+        chain_id=chain_id,
+        protocol=flow.protocol,
+        reference=flow.reference,
+        token=flow.token.address,
+    )
+
+
+def sum_uses(row: ReceivedRight, *, now: datetime, exclude_permit_id: UUID | None = None) -> Used:
+    """What is used of a right in the period that `now` lies in."""
+    begun = datetime.fromtimestamp(read_limit(row).find_period(int(now.timestamp())), UTC)
+    uses = RightUse.objects.filter(right=row).exclude(permit_id=exclude_permit_id)
+    open_ones = uses.filter(permit__status__in=[str(each) for each in OPEN])
+    done = uses.filter(
+        claimed_at__gte=begun - LONGEST_OPEN,
+        permit__status=PermitStatus.COMMITTED,
+        permit__finished_at__gte=begun,
+    )
+    return Used(_sum(open_ones), _sum(done))
+
+
+def sum_all(rows: Sequence[ReceivedRight], *, now: datetime) -> Mapping[UUID, int]:
+    """What is used of each of several rights in its present period, open permits included, in one question."""
+    at = int(now.timestamp())
+    begun = {row.pk: datetime.fromtimestamp(read_limit(row).find_period(at), UTC) for row in rows}
+    used: dict[UUID, int] = dict.fromkeys(begun, 0)
+    if not begun:
+        return used
+    is_open = Q(permit__status__in=[str(each) for each in OPEN])
+    since = min(begun.values())
+    is_done = Q(
+        claimed_at__gte=since - LONGEST_OPEN, permit__status=PermitStatus.COMMITTED, permit__finished_at__gte=since
+    )
+    found = RightUse.objects.filter(is_open | is_done, right__in=list(begun))
+    for right_id, raw, finished_at in found.values_list("right_id", "raw", "permit__finished_at"):
+        if finished_at is None or finished_at >= begun[right_id]:
+            used[right_id] += int(raw)
+    return used
+
+
+def claim(*, permit: ActionPermit, flows: Sequence[PrincipalFlow], now: datetime) -> list[RightUse]:
+    """The uses that `permit` makes of rights, not stored yet; call first inside the transaction that stores the permit.
+
+    Holds the golem's row and those of the rights from here on. Raises RightNotReceived, RightLimitExceeded.
+    """
+    fetch_together(fill_golem_lock(permit.golem_id))
+    uses: dict[UUID, RightUse] = {}
+    for flow in sorted(flows, key=lambda each: (each.protocol, each.reference, each.token.address)):
+        row = _match(permit.golem_id, permit.chain_id, flow).select_for_update(no_key=True).first()
+        if row is None or row.state != S.STANDING:
+            raise RightNotReceived(f"no right {flow.reference} stands in this golem's book", reference=flow.reference)
+        use = uses.setdefault(row.pk, RightUse(right=row, permit=permit, raw=0, claimed_at=now))
+        use.raw += flow.most
+        left = max(0, int(row.most) - sum_uses(row, now=now).total)
+        if use.raw > left:
+            raise RightLimitExceeded(
+                f"{use.raw} base units of {flow.token.symbol} would be moved, and the right has {left} left",
+                reference=flow.reference,
+                observed=str(use.raw),
+                limit=str(row.most),
+                remaining=str(left),
+            )
+    return list(uses.values())
+
+
+def note_uses(uses: Iterable[RightUse]) -> None:
+    """Store what was claimed; call once the permit is stored, in the same transaction."""
+    rows = list(uses)
+    if rows:
+        insert_rows(*rows)
+
+
+@whole
+def receive(*, golem: Golem, rights: Sequence[ReceivedRight], actor: str, now: datetime) -> list[ReceivedRight]:
+    """Write rights into the golem's book; one that is there already stays as it is. Appends RightReceived."""
+    stored = []
+    with transaction.atomic():
+        fetch_together(fill_golem_lock(golem.pk))
+        for right in rights:
+            found, is_new = ReceivedRight.objects.get_or_create(
+                golem=golem,
+                chain_id=right.chain_id,
+                protocol=right.protocol,
+                reference=right.reference,
+                token=right.token,
+                defaults={
+                    name: getattr(right, name)
+                    for name in (
+                        "kind",
+                        "principal",
+                        "holder",
+                        "most",
+                        "period_seconds",
+                        "starts_at",
+                        "ends_at",
+                        "terms",
+                    )
+                }
+                | {"given_by": actor[:150]},
+            )
+            stored.append(found)
+            if is_new:
+                audit_log.append(golem_id=golem.pk, event="RightReceived", actor=actor, data=tell(found), now=now)
+    return stored
+
+
+@whole
+def end_right(row: ReceivedRight, *, to: RightState, reason: str, actor: str, now: datetime) -> bool:
+    """Write that a right stands no more; True when this call did it. Appends RightWithdrawn or RightDropped."""
+    with transaction.atomic():
+        standing = ReceivedRight.objects.filter(pk=row.pk, state=S.STANDING)
+        if not standing.update(state=to, state_reason=reason[:255], state_at=now, updated_at=now):
+            return False
+        event = "RightWithdrawn" if to == S.WITHDRAWN else "RightDropped"
+        told = {**tell(row), "state": str(to), "reason": reason}
+        audit_log.append(golem_id=row.golem_id, event=event, actor=actor, data=told, now=now)
+    return True
+
+
+def tell(row: ReceivedRight) -> dict[str, Any]:
+    """What the audit log says of one; never what it takes to use it."""
+    return {
+        "right_id": str(row.pk),
+        "chain_id": row.chain_id,
+        "protocol": row.protocol,
+        "reference": row.reference,
+        "kind": row.kind,
+        "principal": row.principal,
+        "holder": row.holder,
+        "token": row.token,
+        "most": str(row.most),
+        "period_seconds": str(row.period_seconds),
+        "starts_at": row.starts_at.isoformat(),
+        "ends_at": row.ends_at.isoformat(),
+    }
+
+
+class StoredRights:
+    """`RightsBook` over the rows."""
+
+    def list(self, *, golem_id: UUID, chain_id: int, protocol: str) -> tuple[RightView, ...]:
+        """Those that stand as far as was seen, the one that ends first before the others."""
+        found = list_standing(golem_id).filter(chain_id=chain_id, protocol=protocol)
+        return tuple(view_right(row) for row in found)
+
+
+def _sum(uses: QuerySet[RightUse]) -> int:
+    return int(uses.aggregate(total=Sum("raw"))["total"] or 0)

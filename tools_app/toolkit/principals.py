@@ -1,0 +1,110 @@
+"""Whose money: what belongs to a principal, and what a golem may move of it under a right that it received.
+
+A principal is somebody else: an owner who lets a golem draw from a wallet, depositors of a vault that it manages. What
+is theirs is never the golem's worth. A right has limits of its own, stands at a contract, and ends; a plan that uses
+one says so by a `PrincipalFlow`, and is held to the right's limits and to the golem's. Seed: decisions, "Positions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+from uuid import UUID
+
+from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.views import TokenMeta
+
+
+class RightKind(StrEnum):
+    """How a principal lets a golem act: a signed delegation, a vault that it manages, a role at a contract."""
+
+    DELEGATION = "DELEGATION"
+    MANAGED_VAULT = "MANAGED_VAULT"
+    ROLE = "ROLE"
+
+
+@dataclass(frozen=True, slots=True)
+class RightLimit:
+    """At most `most` base units in each period of `period_seconds` from `starts_at` on, in Unix seconds, and nothing
+    from `ends_at` on. A period of 0 is the whole life of the right.
+    """
+
+    most: int
+    period_seconds: int
+    starts_at: int
+    ends_at: int
+
+    def find_period(self, at: int) -> int:
+        """When the period began that the moment `at` lies in, Unix seconds."""
+        if not self.period_seconds or at <= self.starts_at:
+            return self.starts_at
+        return at - (at - self.starts_at) % self.period_seconds
+
+    def most_until_end(self, at: int) -> int:
+        """Everything that can be taken from the moment `at` on until the right ends, in base units."""
+        if at >= self.ends_at:
+            return 0
+        if not self.period_seconds:
+            return self.most
+        begun = self.find_period(max(at, self.starts_at))
+        periods = -(-(self.ends_at - begun) // self.period_seconds)
+        return self.most * periods
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalFlow:
+    """Money of a principal that a plan moves: at most `most` base units of `token` leave `principal`.
+
+    `protocol` and `reference` name the right in the golem's book of rights received, whose limit is `limit`.
+    """
+
+    protocol: str
+    reference: str
+    principal: str
+    token: TokenMeta
+    most: int
+    limit: RightLimit
+
+
+@dataclass(frozen=True, slots=True)
+class RightView:
+    """One line of the book, for those who ask its contract and for tools. `terms` are the protocol's own words."""
+
+    id: UUID
+    chain_id: int
+    protocol: str
+    reference: str
+    kind: RightKind
+    principal: str
+    holder: str
+    token: str
+    limit: RightLimit
+    terms: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the contract says of a right now: whether it stands, and how much of it is left in this period."""
+
+    stands: bool
+    available: int
+    reason: str = ""
+
+
+class ReceivedRights(Protocol):
+    """The rights that accounts receive through one protocol."""
+
+    def ask(self, right: RightView) -> list[ReadCall]:
+        """What to read to see whether it stands and how much is left."""
+
+    def judge(self, right: RightView, outcomes: Sequence[ReadOutcome]) -> Standing:
+        """What the answers to `ask` say. Raises PositionsUnreadable where they say nothing."""
+
+
+class RightsBook(Protocol):
+    """The service by which tools read the rights that the golem they work for received."""
+
+    def list(self, *, golem_id: UUID, chain_id: int, protocol: str) -> tuple[RightView, ...]:
+        """Those that stand as far as was last seen, the one that ends first before the others."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -28,8 +28,6 @@ from tools_app.core.whole import whole
 from tools_app.toolkit.principals import PrincipalFlow, RightKind, RightLimit, RightView
 
 S = RightState
-LONGEST_OPEN: Final = timedelta(days=8)
-"""A permit that was claimed earlier than this before a period began was not committed within the period."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +87,11 @@ def _match(golem_id: UUID, chain_id: int, flow: PrincipalFlow) -> QuerySet[Recei
 
 
 def sum_uses(row: ReceivedRight, *, now: datetime, exclude_permit_id: UUID | None = None) -> Used:
-    """What is used of a right in the period that `now` lies in."""
+    """What is used of a right in the period that `now` lies in. A right ends, and so do the rows that are looked through."""
     begun = datetime.fromtimestamp(read_limit(row).find_period(int(now.timestamp())), UTC)
     uses = RightUse.objects.filter(right=row).exclude(permit_id=exclude_permit_id)
     open_ones = uses.filter(permit__status__in=[str(each) for each in OPEN])
     done = uses.filter(
-        claimed_at__gte=begun - LONGEST_OPEN,
         permit__status=PermitStatus.COMMITTED,
         permit__finished_at__gte=begun,
     )
@@ -110,9 +107,7 @@ def sum_all(rows: Sequence[ReceivedRight], *, now: datetime) -> Mapping[UUID, in
         return used
     is_open = Q(permit__status__in=[str(each) for each in OPEN])
     since = min(begun.values())
-    is_done = Q(
-        claimed_at__gte=since - LONGEST_OPEN, permit__status=PermitStatus.COMMITTED, permit__finished_at__gte=since
-    )
+    is_done = Q(permit__status=PermitStatus.COMMITTED, permit__finished_at__gte=since)
     found = RightUse.objects.filter(is_open | is_done, right__in=list(begun))
     for right_id, raw, finished_at in found.values_list("right_id", "raw", "permit__finished_at"):
         if finished_at is None or finished_at >= begun[right_id]:

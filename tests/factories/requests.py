@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from uuid import uuid4
 
 from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, PendingRequest, ReceivedRight, RightUse, SignedPromise
@@ -50,7 +51,7 @@ def make_received_right(*, golem: Golem) -> ReceivedRight:
         golem=golem,
         chain_id=31_337,
         protocol="purse",
-        reference="0x" + golem.pk.hex * 2,
+        reference="0x" + uuid4().hex * 2,
         kind="DELEGATION",
         principal="0x" + "d4" * 20,
         holder="0x" + "a1" * 20,

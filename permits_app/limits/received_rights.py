@@ -87,7 +87,7 @@ def _match(golem_id: UUID, chain_id: int, flow: PrincipalFlow) -> QuerySet[Recei
 
 
 def sum_uses(row: ReceivedRight, *, now: datetime, exclude_permit_id: UUID | None = None) -> Used:
-    """What is used of a right in the period that `now` lies in. A right ends, and so do the rows that are looked through."""
+    """What is used of a right in the period that `now` lies in."""
     begun = datetime.fromtimestamp(read_limit(row).find_period(int(now.timestamp())), UTC)
     uses = RightUse.objects.filter(right=row).exclude(permit_id=exclude_permit_id)
     open_ones = uses.filter(permit__status__in=[str(each) for each in OPEN])

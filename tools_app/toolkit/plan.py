@@ -113,8 +113,9 @@ class TxPlan:
     @property
     def tokens(self) -> tuple[TokenMeta, ...]:
         """Every token whose balance or allowance the plan speaks of, once."""
-        flows = [flow.token for flow in (*self.spends, *self.receives, *self.principals)]
-        return tuple({token.address: token for token in (*flows, *(a.token for a in self.allowances))}.values())
+        flows = [flow.token for flow in (*self.spends, *self.receives)]
+        others = [*(each.token for each in self.principals), *(each.token for each in self.allowances)]
+        return tuple({token.address: token for token in (*flows, *others)}.values())
 
     @property
     def claims(self) -> frozenset[str]:

@@ -14,7 +14,7 @@ MOST = {
     "/admin/": 46,
     "/admin/cockpit/": 20,
     "/admin/cockpit/{golem}/": 32,
-    f"{OWN}/change/": 48,
+    f"{OWN}/change/": 49,
     f"{OWN}/people/": 15,
     f"{OWN}/statement/": 15,
     f"{OWN}/policy/": 18,

@@ -46,7 +46,7 @@ HAPPENED: Final = (
     *_columns("permits_app.ActionPermit", "updated_at", "committing_at"),
     *_columns("permits_app.ChainWatch", "looked_at", "failing_since"),
     *_columns("permits_app.ChainMark", "looked_at", "trouble_since"),
-    *_columns("permits_app.PendingRequest", "checked_at", "updated_at"),
+    *_columns("permits_app.PendingRequest", "checked_at", "updated_at", "missed_at"),
     *_columns("permits_app.SignedPromise", "checked_at"),
     *_columns("permits_app.ChangeRequest", "claimed_at"),
     *_columns("permits_app.SigningKey", "asked_at"),

@@ -2,28 +2,36 @@
 
 A look reads the positions of one account at one protocol and changes rows of ours only. Who looks first moves the next
 look ahead, so that two followers do not do the same twice; one that dies is followed up when that time is over.
-Emits request:ready, request:done, request:stuck, request:lost.
+What became of a standing order that is gone its protocol is asked, and what it says came back is believed as far as
+transfers show it. Emits request:ready, request:done, request:stuck, request:lost, and of orders request:executed,
+request:cancelled, request:expired.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db.models import Min
 
+from permits_app.limits.pending_requests import Look, judge_look, put_off, record_look
 from permits_app.models import ActionPermit, PendingRequest
 from permits_app.models.pending_request import FOLLOWED
 from permits_app.permits.blockage import list_silent_chains
-from permits_app.permits.pending_requests import Look, judge_look, put_off, record_look
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.one_by_one import one_by_one
+from tools_app.portfolio.known import remember_positions
 from tools_app.portfolio.reading import HeldAt
-from tools_app.toolkit.positions import ExitStep, Position, PositionRef, drive
+from tools_app.standards.arrivals import list_arrivals
+from tools_app.standards.trails import follow_trails
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.orders import OrderEnd
+from tools_app.toolkit.positions import ExitStep, Leg, Position, PositionRef, PositionsUnreadable, drive
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
 
 logger = logging.getLogger(__name__)
@@ -33,6 +41,8 @@ MOST_ACCOUNTS: Final = 40
 MOST_ROWS: Final = 200
 _LEASE: Final = timedelta(seconds=60)
 _READ_BUDGET_MS: Final = 5_000
+BLOCKS_BACK: Final = 64
+"""The end of an order is looked for so many blocks before the last one it was seen in: blocks may leave the chain."""
 _OF: Final = ("golem_id", "chain_id", "account", "protocol")
 
 
@@ -90,9 +100,45 @@ def _look_at(rows: Sequence[PendingRequest], now: datetime) -> int:
             continue
         position = by_ref.get(row.ref)
         step = _next_step(protocol, position, chain.block.timestamp)
-        look = Look(now, position, step, claims[row.pk])
+        at = Look(now, position, step, claims[row.pk], block=chain.block.number, block_time=chain.block.timestamp)
+        try:
+            look = replace(at, **_ask_end(chain, row, protocol, now)) if row.is_order and position is None else at
+        except PositionsUnreadable as error:
+            put_off([row], reason=f"{error.code}: {error.detail}", now=now)
+            continue
         changed += record_look(row, look, judge_look(row, look))
     return changed
+
+
+def _ask_end(chain: ChainReader, row: PendingRequest, protocol: ProtocolDef, now: datetime) -> dict[str, Any]:
+    """What became of an order that is gone, as fields of a look; nothing where its protocol cannot say."""
+    if protocol.orders is None:
+        return {}
+    ref = PositionRef.parse(row.ref)
+    since = max(row.block_number, (row.seen_block or 0) - BLOCKS_BACK)
+    trails = protocol.orders.trails(ref, row.account)
+    logs = follow_trails(chain, trails, from_block=since, to_block=chain.block.number) if trails else []
+    end = drive(protocol.orders.end(ref, row.account, logs), chain.call_many)
+    end = replace(end, came=_list_seen(chain, end, row.account))
+    if end.successor is None:
+        return {"end": end}
+    remember_positions(account=row.account, refs=[end.successor], now=now, is_own=True)
+    held = drive(HeldAt(chain.chain_id, row.account, (protocol,), (end.successor,)).ask(), chain.call_many)
+    return {"end": end, "successor": next((each for each in held if each.ref == end.successor), None)}
+
+
+def _list_seen(chain: ChainReader, end: OrderEnd, account: str) -> tuple[Leg, ...]:
+    """What is said to have come, no more of each token than transfers of that block show."""
+    if not end.came or end.block is None or end.block > chain.block.number:
+        return ()
+    arrived = list_arrivals(chain, account=account, tokens=[leg.token for leg in end.came], block=end.block)
+    seen = []
+    for leg in end.came:
+        raw = max(0, min(leg.raw, arrived.get(leg.token, 0)))
+        arrived[leg.token] = arrived.get(leg.token, 0) - raw
+        if raw:
+            seen.append(Leg(leg.token, raw))
+    return tuple(seen)
 
 
 def _next_step(protocol: ProtocolDef, position: Position | None, block_time: int) -> ExitStep | None:

@@ -24,6 +24,7 @@ from permits_app.actions.end_older_resumes import end_older_resumes
 from permits_app.actions.query import list_standing
 from permits_app.custody.session_keys import drop_session
 from permits_app.execution import cancellation, revocation, right_revocation
+from permits_app.execution.order_cancelling import cancel_orders, describe_standing_orders
 from permits_app.execution.promise_cancelling import cancel_promises, describe_open_promises
 from permits_app.execution.unwinding import NOTHING_LEFT, list_open_positions, unwind_positions
 from permits_app.halts.choices import does_unwind
@@ -101,10 +102,13 @@ def halt_golem(
     promises = describe_open_promises(golem)
     if promises:
         steps.note("signed promises listed", promises=promises)
+    orders = describe_standing_orders(golem)
+    if orders:
+        steps.note("standing orders listed", orders=orders)
     unwinds = does_unwind(golem)
     if unwinds:
         steps.note("positions are unwound next, as the owner chose")
-    on_chain = bool(in_flight or allowances or promises or unwinds)
+    on_chain = bool(in_flight or allowances or promises or orders or unwinds)
     _keep_steps(record, steps.rows, actor, now)
     return {"halted": True, "reason": reason, "steps": steps.rows, "epoch": record.epoch, "on_chain": on_chain}
 
@@ -125,6 +129,7 @@ def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[st
         _try(steps, "standing allowances revoked", "allowances", lambda: _revoke(golem, epoch, record.actor, now)),
         _try(steps, "rights taken back", "rights", lambda: _revoke_rights(golem, epoch, record.actor, now)),
         _cancel_promises(steps, golem, epoch, record.actor, now),
+        _cancel_orders(steps, golem, epoch, record.actor, now),
         _try(steps, "positions listed for unwinding", "positions", lambda: _list_positions(golem, now)),
     ]
     if does_unwind(golem):
@@ -294,6 +299,8 @@ def _rehearse(golem: Golem, reason: str, actor: str, now: datetime, steps: _Step
     steps.note("standing allowances would be revoked", allowances=list_allowances(golem))
     if promises := describe_open_promises(golem):
         steps.note("signed promises would be cancelled", promises=promises)
+    if orders := describe_standing_orders(golem):
+        steps.note("standing orders would be cancelled", orders=orders)
     _try(steps, "rights would be taken back", "rights", lambda: _list_rights(golem, now))
     _try(steps, "positions listed for unwinding", "positions", lambda: _list_positions(golem, now))
     if does_unwind(golem):
@@ -317,6 +324,13 @@ def _cancel_promises(steps: _Steps, golem: Golem, epoch: int, actor: str, now: d
     promises, is_done = cancel_promises(golem=golem, epoch=epoch, actor=actor, now=now)
     if promises:
         steps.note("signed promises cancelled", promises=promises)
+    return is_done
+
+
+def _cancel_orders(steps: _Steps, golem: Golem, epoch: int, actor: str, now: datetime) -> bool:
+    orders, is_done = cancel_orders(golem=golem, epoch=epoch, actor=actor, now=now)
+    if orders:
+        steps.note("standing orders cancelled", orders=orders)
     return is_done
 
 

@@ -209,6 +209,20 @@ def _show_request(row: PendingRequest) -> dict[str, Any]:
         "asked_by_permit": str(row.permit_id),
         "claimed_by_permit": str(row.claim_id) if row.claim_id else None,
         "note": row.last_error or None,
+        **(_show_order(row) if row.is_order else {}),
+    }
+
+
+def _show_order(row: PendingRequest) -> dict[str, Any]:
+    return {
+        "awaits": row.awaits or None,
+        "ends_at": row.ends_at.isoformat() if row.ends_at else None,
+        "brings_at_least": row.brings,
+        "successor": row.successor or None,
+        "came_back": row.came,
+        "ended_at": row.ended_at.isoformat() if row.ended_at else None,
+        "holds_usd": format_micro_usd(int(row.holds_micro_usd)),
+        "spent_usd": format_micro_usd(int(row.spent_micro_usd)) if row.spent_micro_usd is not None else None,
     }
 
 
@@ -253,7 +267,8 @@ OWN_QUERIES: tuple[OwnQuery, ...] = (
     OwnQuery("permits", "the golem's open permits; they hold part of its limits.", describe_open_permits),
     OwnQuery(
         "requests",
-        "what the golem asked of protocols and waits for (queues, cooldowns): state, amounts, when it is expected.",
+        "what the golem asked of protocols and waits for (queues, cooldowns, standing orders): state, amounts, when"
+        " it is expected, what may still come of an order and until when.",
         describe_requests,
     ),
     OwnQuery(

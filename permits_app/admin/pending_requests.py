@@ -9,9 +9,17 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from permits_app.admin.ledgers import LedgerAdmin
-from permits_app.admin.request_lines import name_request, say_held, show_request_state
+from permits_app.admin.promise_lines import say_amounts
+from permits_app.admin.request_lines import (
+    name_request,
+    say_due,
+    say_held,
+    say_what_may_happen,
+    show_request_state,
+)
 from permits_app.models import PendingRequest
 from tools_app.admin.display import NOTHING, format_chain, show_age
+from tools_app.core import clock
 
 
 @admin.register(PendingRequest)
@@ -31,6 +39,9 @@ class PendingRequestAdmin(LedgerAdmin):
         "shown_state",
         "holds",
         "due",
+        "may_happen",
+        "came_back",
+        "became",
         "looked",
         "last_error",
         "network",
@@ -56,12 +67,23 @@ class PendingRequestAdmin(LedgerAdmin):
 
     @display(description="Expected", ordering="expected_at")
     def due(self, obj: PendingRequest) -> SafeString | str:
-        """When it should be ready, about."""
-        return (
-            show_age(obj.expected_at)
-            if obj.expected_at
-            else ("nobody knows" if obj.checked_at else "not looked at yet")
-        )
+        """When it should be ready, about; of an order, until when it stands."""
+        return show_age(obj.expected_at) if obj.expected_at else say_due(obj, now=clock.now())
+
+    @display(description="What can still happen")
+    def may_happen(self, obj: PendingRequest) -> str:
+        """Of a standing order."""
+        return say_what_may_happen(obj) or NOTHING
+
+    @display(description="Came back")
+    def came_back(self, obj: PendingRequest) -> str:
+        """When an order ended, as transfers showed it."""
+        return say_amounts(obj.chain_id, obj.came) or NOTHING
+
+    @display(description="Became")
+    def became(self, obj: PendingRequest) -> str:
+        """The position that an order turned into."""
+        return obj.successor or NOTHING
 
     @display(description="Looked at", ordering="checked_at")
     def looked(self, obj: PendingRequest) -> SafeString | str:

@@ -22,12 +22,18 @@ _TONES = {
     RequestState.DONE: "good",
     RequestState.STUCK: "bad",
     RequestState.LOST: "bad",
+    RequestState.EXECUTED: "good",
+    RequestState.CANCELLED: "quiet",
+    RequestState.EXPIRED: "quiet",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLine:
-    """One request under way. `problem` is what the last look ran into."""
+    """One request under way. `problem` is what the last look ran into.
+
+    Of a standing order `may_happen` says what has to happen, what it brings then, and that a halt takes it back.
+    """
 
     row: PendingRequest
     what: str
@@ -40,6 +46,7 @@ class RequestLine:
     asked_by: UUID
     claimed_by: UUID | None
     problem: str
+    may_happen: str = ""
 
 
 def list_request_lines(golem: Golem, *, now: datetime) -> tuple[RequestLine, ...]:
@@ -49,8 +56,9 @@ def list_request_lines(golem: Golem, *, now: datetime) -> tuple[RequestLine, ...
 
 
 def name_request(row: PendingRequest) -> str:
-    """`The queue of a protocol, request 7`."""
-    return f"{SHELF.label_on(row.protocol, row.chain_id)}, request {row.ref.rpartition('/')[2]}"
+    """`The queue of a protocol, request 7`, or `order 7` where somebody else carries it out."""
+    kind = "order" if row.is_order else "request"
+    return f"{SHELF.label_on(row.protocol, row.chain_id)}, {kind} {row.ref.rpartition('/')[2]}"
 
 
 def show_request_state(row: PendingRequest) -> SafeString:
@@ -63,7 +71,29 @@ def say_held(row: PendingRequest) -> str:
     return say_amounts(row.chain_id, row.amounts)
 
 
+def say_what_may_happen(row: PendingRequest) -> str:
+    """What has to happen for a standing order to be carried out, and what comes of it; nothing for a request."""
+    if not row.is_order:
+        return ""
+    awaits = row.awaits or "somebody carries it out, or nobody does"
+    brings = say_amounts(row.chain_id, row.brings)
+    return f"{awaits}{f', for at least {brings}' if brings else ''}; a halt cancels it"
+
+
+def say_due(row: PendingRequest, *, now: datetime) -> str:
+    """When a request is expected, or until when an order stands."""
+    if not row.checked_at:
+        return "not looked at yet"
+    if not row.is_order:
+        return format_age(row.expected_at, now=now) if row.expected_at else "nobody knows"
+    if row.ended_at:
+        return f"ended {format_age(row.ended_at, now=now)}"
+    return f"stands until {format_age(row.ends_at, now=now)}" if row.ends_at else "stands until it is cancelled"
+
+
 def _describe(row: PendingRequest, now: datetime) -> RequestLine:
+    if row.is_order:
+        return _describe_order(row, now)
     unknown = "nobody knows" if row.checked_at else "not looked at yet"
     expected = format_age(row.expected_at, now=now) if row.expected_at else unknown
     if row.expected_at and row.expected_at <= now:
@@ -80,4 +110,21 @@ def _describe(row: PendingRequest, now: datetime) -> RequestLine:
         asked_by=row.permit_id,
         claimed_by=row.claim_id,
         problem=row.last_error,
+    )
+
+
+def _describe_order(row: PendingRequest, now: datetime) -> RequestLine:
+    return RequestLine(
+        row=row,
+        what=name_request(row),
+        state=show_request_state(row),
+        holds=say_held(row) or "not seen yet",
+        asked=show_age(row.created_at, now=now),
+        expected=say_due(row, now=now),
+        expected_exact=row.ends_at.strftime("%Y-%m-%d %H:%M UTC") if row.ends_at else "",
+        looked=show_age(row.checked_at, now=now) if row.checked_at else NOTHING,
+        asked_by=row.permit_id,
+        claimed_by=row.claim_id,
+        problem=row.last_error,
+        may_happen=say_what_may_happen(row),
     )

@@ -27,11 +27,11 @@ from permits_app.execution.revert_reasons import read_revert_reason
 from permits_app.execution.spent import value_spent
 from permits_app.execution.transaction_lives import advance, doubt_receipt
 from permits_app.execution.unseen import Unexplained
-from permits_app.limits import ledger
+from permits_app.limits import ledger, pending_requests
 from permits_app.models import ActionPermit, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose, TransactionState
-from permits_app.permits import lifecycle, pending_requests
+from permits_app.permits import lifecycle
 from permits_app.permits.plan_store import decode_plan
 from permits_app.permits.row_locks import lock_action
 from permits_app.permits.venue_trust import note_outcome
@@ -429,6 +429,17 @@ def _close(
             is_first=claim is None or claim.life == 1,
             now=now,
         )
-        ledger.settle(permit_id=permit.pk, spent_micro_usd=spent, counted_at=block_time)
+        if is_standing := bool(pending_requests.list_orders(born)):
+            # What others may still carry out stays reserved until it ends.
+            ledger.hold(permit_id=permit.pk, least_micro_usd=spent)
+        else:
+            ledger.settle(permit_id=permit.pk, spent_micro_usd=spent, counted_at=block_time)
         allowances.note_left(permit=permit, over=over, counted_at=block_time)
-        pending_requests.open_requests(permit=permit, plan=plan, refs=born, block=_last_block(receipts), now=now)
+        pending_requests.open_requests(
+            permit=permit,
+            plan=plan,
+            refs=born,
+            block=_last_block(receipts),
+            now=now,
+            holds_micro_usd=spent if is_standing else 0,
+        )

@@ -244,6 +244,13 @@ RETURNING 1""",  # noqa: S608  (the table's own name)
 )
 
 
+def hold(*, permit_id: UUID, least_micro_usd: int) -> None:
+    """Keep a reservation beyond the end of its permit, at no less than was really spent already."""
+    SpendEntry.objects.filter(
+        permit_id=permit_id, state=SpendState.RESERVED, reserved_micro_usd__lt=least_micro_usd
+    ).update(reserved_micro_usd=least_micro_usd)
+
+
 def reopen(*, permit_id: UUID, now: datetime) -> bool:
     """After a rollback of the chain: reverse what was settled, and hold the permit's budget for its next life; True
     when this call did it. Call inside a transaction that holds the golem's row, as a reservation does.

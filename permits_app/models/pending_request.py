@@ -1,4 +1,7 @@
-"""PendingRequest: what a golem asked of a protocol that finishes later, followed until it is had or given up."""
+"""PendingRequest: what a golem asked of a protocol that finishes later, followed until it is had or given up.
+
+A request finishes by itself and is claimed; a standing order somebody else carries out, or nobody ever does.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +21,25 @@ class RequestState(models.TextChoices):
     DONE = "DONE", "Done"
     STUCK = "STUCK", "Stuck: over its time"
     LOST = "LOST", "Lost: gone without a claim of ours"
+    EXECUTED = "EXECUTED", "Carried out"
+    CANCELLED = "CANCELLED", "Cancelled"
+    EXPIRED = "EXPIRED", "Expired"
 
 
 FOLLOWED = (RequestState.REQUESTED, RequestState.READY, RequestState.CLAIMING, RequestState.STUCK)
 """States in which it is still looked at."""
 
+ENDS_OF_ORDERS = (RequestState.EXECUTED, RequestState.CANCELLED, RequestState.EXPIRED)
+"""What becomes of a standing order, as its protocol says it and two looks saw it."""
+
 
 class PendingRequest(TimeStamped):
-    """One request of one golem, named by its position. Only `permits_app.permits.pending_requests` moves it.
+    """One request of one golem, named by its position. Only `permits_app.limits.pending_requests` moves it.
 
     `ref` is the position's name (`queue/request/1/77`). `next_check_at` is also the follower's lease: who looks moves
     it ahead first. `told_state` is the state that the heartbeat and the owner were told last.
+    An order keeps what its permit reserved until it ends: `holds_micro_usd` is its part of that, `spent_micro_usd` what
+    of it turned out to be spent.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -57,12 +68,40 @@ class PendingRequest(TimeStamped):
     missed_at = models.DateTimeField(null=True, blank=True, help_text="When a look first did not find it")
     last_error = models.CharField(max_length=255, blank=True)
     told_state = models.CharField(max_length=9, blank=True)
+    is_order = models.BooleanField(default=False, help_text="Somebody else carries it out, or nobody does")
+    awaits = models.CharField(max_length=255, blank=True, help_text="What has to happen for it to be carried out")
+    ends_at = models.DateTimeField(null=True, blank=True, help_text="Nobody can carry it out after this")
+    brings = models.JSONField(default=list, help_text="The least that all of what is left brings")
+    gave = models.JSONField(default=list, help_text="What it held when it was first seen")
+    came = models.JSONField(default=list, help_text="What came back when it ended, as transfers showed it")
+    successor = models.CharField(max_length=255, blank=True, help_text="The position that it became")
+    seen_state = models.CharField(max_length=9, blank=True, help_text="An end that one look saw")
+    ended_at = models.DateTimeField(null=True, blank=True)
+    seen_block = models.PositiveBigIntegerField(null=True, blank=True, help_text="The last block in which it was there")
+    holds_micro_usd = models.BigIntegerField(default=0)
+    spent_micro_usd = models.BigIntegerField(null=True, blank=True)
 
     class Meta:
         verbose_name = "pending request"
         constraints = [
             models.UniqueConstraint(fields=["golem", "account", "ref"], name="pending_request_once"),
             models.CheckConstraint(condition=Q(state__in=RequestState.values), name="pending_request_known_state"),
+            models.CheckConstraint(
+                condition=~Q(state__in=["EXECUTED", "CANCELLED", "EXPIRED"]) | Q(is_order=True, ended_at__isnull=False),
+                name="pending_request_orders_end",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="DONE") | Q(is_order=False), name="pending_request_orders_are_not_claimed"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_order=True) | Q(successor="", seen_state="", holds_micro_usd=0, ends_at__isnull=True),
+                name="pending_request_orders_alone",
+            ),
+            models.CheckConstraint(
+                condition=Q(holds_micro_usd__gte=0)
+                & (Q(spent_micro_usd__isnull=True) | Q(spent_micro_usd__gte=0, ended_at__isnull=False)),
+                name="pending_request_spent_when_ended",
+            ),
         ]
         indexes = [
             models.Index(

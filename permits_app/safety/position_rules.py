@@ -132,6 +132,23 @@ def judge_changes(*, plan: TxPlan, simulation: SimulationResult, chain: ChainRea
     return _worse(broken.slot, chain.token(broken.token), broken.change, broken.bound)
 
 
+def judge_heirs(*, simulation: SimulationResult, account: str) -> Reject | None:
+    """A standing order of the account's whose result would be somebody else's."""
+    for each in list_moved(simulation):
+        standing = each.after.standing if each.after is not None else None
+        if standing is not None and standing.heir != account:
+            return Reject(
+                rule="simulator.order_heir",
+                reason=f"what {each.ref} brings would be {standing.heir}'s, which is not the golem",
+                observed=standing.heir,
+                limit=account,
+                would_pass=f"the same order with {account} as the one who gets what comes of it",
+                error=SimulationFailed,
+                data={"position": str(each.ref), "heir": standing.heir},
+            )
+    return None
+
+
 def judge_gauges(*, plan: TxPlan, simulation: SimulationResult) -> Reject | None:
     """A figure that no token tells ends outside what the plan says."""
     for promise, value in zip(plan.gauges, simulation.gauges_after[: len(plan.gauges)], strict=True):

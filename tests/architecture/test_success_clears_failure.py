@@ -91,7 +91,7 @@ COUNTERS: Final[dict[str, _Entry]] = {
     "permits_app/models/permit.py:ActionPermit.doubted_at": Cleared(
         "test_a_receipt_that_the_balances_contradict_ends_nothing_and_is_read_again"
     ),
-    "permits_app/permits/pending_requests.py:Verdict.missed_at": Cleared(
+    "permits_app/limits/pending_requests.py:Verdict.missed_at": Cleared(
         "test_what_is_gone_is_given_up_only_when_it_stays_away"
     ),
     "permits_app/policy_cage/verdicts.py:Observed.failure": CountsNoFailures("why one batch would be refused"),

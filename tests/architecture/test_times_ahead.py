@@ -55,6 +55,7 @@ LATER_DOES_NO_HARM: Final[dict[str, str]] = {
     "permits_app.Death.due_at": "a golem ends later than it should, and may be stopped until then",
     "permits_app.CapabilityGrant.expires_at": "used at once by the process that made it, and once",
     "permits_app.IdempotencyRecord.expires_at": "an answer is kept for longer",
+    "permits_app.PendingRequest.ends_at": "the chain's time, as the order's protocol tells it",
     "permits_app.SignedPromise.ends_at": "the chain's time, as it was signed",
     "permits_app.ReceivedRight.ends_at": "the chain's time, as its principal gave it; its contract takes it no longer",
     "archetypes_app.ApiKey.expires_at": "its owner chose the day, and sees it",

@@ -114,7 +114,8 @@ FOR_TESTS: Final = frozenset(
             "FragileToken",
             "FuzzVenue",
         ),
-        *("GasBurner", "HookedToken", "HostileValuer", "LyingFeed", "MadeUpBank", "MadeUpBankValuer", "MoodyEcho"),
+        *("GasBurner", "HookedToken", "HostileValuer", "LyingFeed", "MadeUpBank", "MadeUpBankValuer", "MadeUpKeeper"),
+        "MoodyEcho",
         *(
             "MoodyToken",
             "NoReturnToken",

@@ -106,6 +106,14 @@ EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
         [{f"{name}_micro_usd": 0} for name in LIMITS],
         [{f"{name}_micro_usd": -1} for name in LIMITS],
     ),
+    "pending_request_spent_when_ended": (
+        [{"holds_micro_usd": 0}, {"holds_micro_usd": 0, "spent_micro_usd": 0, "ended_at": T}],
+        [
+            {"holds_micro_usd": -1},
+            {"holds_micro_usd": 0, "spent_micro_usd": -1, "ended_at": T},
+            {"holds_micro_usd": 0, "spent_micro_usd": 0},
+        ],
+    ),
     "spend_reserved_not_negative": _between("reserved_micro_usd", 0, None),
     "spend_settled_not_negative": _between("settled_micro_usd", 0, None, state="SETTLED"),
     "spend_reversal_names_what_it_reverses": _between("settled_micro_usd", None, 0, state="REVERSED", reverses_id=1),

@@ -13,10 +13,10 @@ from archetypes_app.models.override import OverrideMode
 from golem_project.heartbeat.duties.requests import tell_requests
 from permits_app.actions.follow_requests import follow_requests
 from permits_app.actions.query import query_state
+from permits_app.limits.pending_requests import LONGEST, MISSED_FOR, Look, judge_look, plan_next_look
 from permits_app.models import ActionPermit, PendingRequest
 from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import PermitStatus
-from permits_app.permits.pending_requests import LONGEST, MISSED_FOR, Look, judge_look, plan_next_look
 from tests.concurrency.doors import is_change, kill_at_each_door
 from tests.concurrency.test_sixty_four_at_once import at_once
 from tests.evm.world import CHAIN_ID, World

@@ -206,6 +206,9 @@ _PENDING_MORE: Final = {
     "permit_id": UUID,
     "claim_permit_id": UUID,
     "reason": TEXT,
+    "ends_at": TIME,
+    "successor": TEXT,
+    "came": OBJECTS,
 }
 _PROMISE: Final = {
     "promise_id": UUID,
@@ -537,6 +540,15 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
     ),
     E.REQUEST_LOST: _describe(
         "It is gone, and no claim of the golem took it: somebody else did, or has it.", _PENDING, **_PENDING_MORE
+    ),
+    E.REQUEST_EXECUTED: _describe(
+        "Somebody carried a standing order out; `successor` is the position that it became.", _PENDING, **_PENDING_MORE
+    ),
+    E.REQUEST_CANCELLED: _describe(
+        "A standing order was cancelled; `came` is what came back of it.", _PENDING, **_PENDING_MORE
+    ),
+    E.REQUEST_EXPIRED: _describe(
+        "The time of a standing order is over; `came` is what came back of it.", _PENDING, **_PENDING_MORE
     ),
     E.PROMISE_SIGNED: _describe(
         "A permit signed a promise; until it ends somebody may carry it out any moment.", _PROMISE

@@ -32,7 +32,13 @@ MOST_BATCHES = 8
 """So many batches one protocol may ask for before it has told its positions; more is an error of its reader."""
 
 REQUEST_KIND = "request"
-"""The kind of every position that finishes later: queues, cooldowns, keepers, bridges. Each is followed to its end."""
+"""The kind of every position that finishes later by itself: queues, cooldowns, bridges. Each is followed to its end."""
+
+ORDER_KIND = "order"
+"""The kind of every position that somebody else carries out or never does: orders at keepers. Each is followed too."""
+
+FOLLOWED_KINDS: Final = (REQUEST_KIND, ORDER_KIND)
+"""Kinds whose positions are followed from the receipt that opened them to their end."""
 
 
 class PositionsUnreadable(GolemError):
@@ -138,6 +144,22 @@ class Locked:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """What may still come of a standing order, and until when.
+
+    `heir` is whose the result is, its `brings` the least of it if all that is left is carried out. Nobody can carry it
+    out after `until` (unix seconds; None: it has no end). `awaits` says for people what has to happen, in one line.
+    `successor` is a position that a part of it became already.
+    """
+
+    heir: str
+    awaits: str
+    until: int | None = None
+    brings: tuple[Leg, ...] = ()
+    successor: PositionRef | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Position:
     """What a protocol keeps for an account.
 
@@ -150,6 +172,7 @@ class Position:
     logs: oracles, where those have their prices from, rate models. A permit binds their code too.
     `share_index` is told by a share that a stranger can make dearer: its legs count as far as it grew believably.
     `locked` is what of its legs cannot be taken out now, whatever the golem does.
+    `standing` is what may still come of it, for a position that others carry out, and None for every other.
     """
 
     ref: PositionRef
@@ -163,6 +186,7 @@ class Position:
     relies_on: frozenset[str] = frozenset()
     share_index: ShareIndex | None = None
     locked: tuple[Locked, ...] = ()
+    standing: Standing | None = None
 
     @property
     def is_told(self) -> bool:

@@ -15,6 +15,7 @@ from tools_app.toolkit.effects import EffectsReader
 from tools_app.toolkit.leaving import Condition, IsAccount, NotAboveZero
 from tools_app.toolkit.lending import Lending
 from tools_app.toolkit.markets import Markets
+from tools_app.toolkit.orders import Orders
 from tools_app.toolkit.positions import Exits, Positions, Reads, Trail
 from tools_app.toolkit.principals import ReceivedRights
 from tools_app.toolkit.promises import Promises
@@ -157,8 +158,9 @@ class ProtocolDef:
     `deployments` maps a chain to its contracts by key, None where it is not. `entry` is the key of the contract whose
     code says that it is there. `simulated_on` are chains where our own contracts stand in for it, labelled so wherever
     it shows. `events`, `errors` and `inner_calls` are signatures that give names to logs, reverts, and what its
-    contracts call. `received` tells of rights over others' money that golems hold there. `leaving` is all that a halted
-    golem may still sign there. `trails` are, by chain and account, the logs by which positions are found that no
+    contracts call. `received` tells of rights over others' money that golems hold there, `promises` read what is signed
+    for others to carry out, and `orders` tell what became of positions that others carry out. `leaving` is all that a
+    halted golem may still sign there. `trails` are, by chain and account, the logs by which positions are found that no
     contract lists; what they tell goes through `positions.born`.
     """
 
@@ -173,6 +175,7 @@ class ProtocolDef:
     effects: EffectsReader | None = None
     promises: Promises | None = None
     received: ReceivedRights | None = None
+    orders: Orders | None = None
     markets: Markets | None = None
     lending: Lending | None = None
     leaving: tuple[LeavingCall, ...] = ()

@@ -1915,7 +1915,7 @@ export interface components {
             venue?: "golem" | null;
             cursor?: string | null;
         };
-        /** @description what the golem asked of protocols and waits for (queues, cooldowns): state, amounts, when it is expected. */
+        /** @description what the golem asked of protocols and waits for (queues, cooldowns, standing orders): state, amounts, when it is expected, what may still come of an order and until when. */
         OwnRequestsBody: {
             /** @constant */
             query?: "requests";

@@ -1,5 +1,6 @@
-"""Requests that finish later are told on: one that is ready wakes the golem's heartbeat, one that is not to be had any
-more, or not in time, is an alert for its owner.
+"""Requests that finish later are told on: one that is ready, or a standing order that ended, wakes the golem's
+heartbeat; one that is not to be had any more, not in time, or that brought less than it asked for, is an alert for its
+owner.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from django.db.models import F
 
 from golem_project.heartbeat.claims import make_due
 from golem_project.heartbeat.duties.alerting import Alert, tell_alerts
+from permits_app.limits.pending_requests import BROUGHT_LESS
 from permits_app.models import PendingRequest
-from permits_app.models.pending_request import RequestState
+from permits_app.models.pending_request import ENDS_OF_ORDERS, RequestState
 from tools_app.core.one_by_one import one_by_one
 
 SOURCE: Final = "pending-requests"
-_TOLD: Final = (RequestState.READY, RequestState.STUCK, RequestState.LOST)
+_WAKES: Final = (RequestState.READY, *ENDS_OF_ORDERS)
+_TOLD: Final = (*_WAKES, RequestState.STUCK, RequestState.LOST)
 _BATCH: Final = 500
 
 
@@ -30,8 +33,8 @@ def tell_requests(*, now: datetime) -> int:
 
 
 def _tell(rows: list[PendingRequest], now: datetime) -> int:
-    ready = [row for row in rows if row.state == RequestState.READY]
-    bad = [row for row in rows if row.state != RequestState.READY]
+    ready = [row for row in rows if row.state in _WAKES and row.last_error != BROUGHT_LESS]
+    bad = [row for row in rows if row not in ready]
     told = 0
     if ready:
         make_due(golem_id=rows[0].golem_id, now=now)

@@ -31,6 +31,7 @@ from permits_app.safety.position_rules import (
     judge_changes,
     judge_gauges,
     judge_health,
+    judge_heirs,
     list_claim_tokens,
     list_moved,
     price_on,
@@ -224,6 +225,7 @@ def judge_run(call: HookCall, simulation: SimulationResult, budget: GasBudget) -
         or judge_allowances(plan=plan, simulation=simulation)
         or judge_surprises(plan=plan, simulation=simulation)
         or judge_changes(plan=plan, simulation=simulation, chain=chain)
+        or judge_heirs(simulation=simulation, account=route.account)
         or judge_arrival(call, simulation, chain)
         or judge_gauges(plan=plan, simulation=simulation)
         or judge_asked_rights(plan=plan, simulation=simulation)

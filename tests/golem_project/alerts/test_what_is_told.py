@@ -76,6 +76,7 @@ NOT_TOLD: Final[dict[str, frozenset[E]]] = {
     "nothing was sent, or it ended as it was meant to": frozenset(
         {
             *(E.PERMIT_EXPIRED, E.PERMIT_CANCELLED, E.REQUEST_READY, E.REQUEST_DONE, E.CHAIN_RESUMED),
+            *(E.REQUEST_EXECUTED, E.REQUEST_CANCELLED, E.REQUEST_EXPIRED),
             *(E.PROMISE_SIGNED, E.PROMISE_FILLED, E.PROMISE_CANCELLED, E.PROMISE_EXPIRED),
         }
     ),

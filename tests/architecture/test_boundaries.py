@@ -43,6 +43,12 @@ TESTS: dict[str, str] = {
     "SpendingLimits.writes_per_hour": f"{EDGES}an_hour_takes_exactly_its_writes",
     "SpendingLimits.max_slippage_bps": f"{EDGES}slippage_passes_up_to_the_owners_limit",
     "SpendingLimits.max_price_impact_bps": f"{EDGES}price_impact_passes_up_to_the_owners_limit",
+    "LONGEST": "permits_app/test_pending_requests.py::test_what_was_seen_alone_decides_the_state",
+    "MISSED_FOR": "permits_app/test_pending_requests.py::test_what_is_gone_is_given_up_only_when_it_stays_away",
+    "UNTOLD_FOR": (
+        "permits_app/test_standing_orders.py"
+        "::test_an_order_of_which_nobody_says_anything_is_its_owners_to_look_at_and_never_lost"
+    ),
     "LONGEST_SECONDS": "permits_app/test_signed_promises.py::test_a_promise_lasts_a_week_and_no_second_longer",
     "PolicyCage.max_assets": f"{CAGE}the_cage_has_room_for_exactly_its_assets",
     "PolicyCage.max_position_bps": f"{CAGE}a_position_takes_exactly_its_share",

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("archetypes_app", "0020_accounts_that_were_stopped"),
-        ("permits_app", "0050_safe_opening"),
+        ("permits_app", "0051_received_rights"),
     ]
 
     operations = [

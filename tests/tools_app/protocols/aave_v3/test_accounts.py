@@ -21,7 +21,7 @@ def test_a_loan_lives_from_supply_to_withdrawal_exactly_as_planned(desk: Desk) -
     assert supplied["a_tokens_received"] == str(4 * ETH)
     assert supplied["health_factor_after"] is None
     position = desk.position()
-    assert desk.batches == 3
+    assert desk.batches == 2
     assert position is not None and [leg.cover_bps for leg in position.legs] == [8_250]
     assert position.health_bps is None and len(position.claim_tokens) == 3
 

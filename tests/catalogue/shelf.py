@@ -12,7 +12,7 @@ import tools_app.subsystems
 from tools_app.apps import load_registry
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
-from tools_app.toolkit.case import Case
+from tools_app.toolkit.case import Case, ReadCase
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
 
@@ -50,9 +50,38 @@ def load_cases() -> dict[str, Filed]:
             module = f"{package.__name__}.{folder.name}.cases"
             if not folder.ispkg or importlib.util.find_spec(module) is None:
                 continue
-            for case in importlib.import_module(module).CASES:
+            for case in getattr(importlib.import_module(module), "CASES", ()):
                 assert case.id not in found, f"two cases are called {case.id}"
                 found[case.id] = Filed(case, _protocol_of(f"{package.__name__}.{folder.name}"))
+    return found
+
+
+@dataclass(frozen=True)
+class FiledReads:
+    """The read cases of one folder, and the protocol on whose code they are carried out."""
+
+    folder: str
+    cases: tuple[ReadCase, ...]
+    protocol: str
+
+    @property
+    def worlds(self) -> tuple[str, ...]:
+        """Which further protocols the local chain must hold for them."""
+        return () if self.protocol in BUILT_IN else (self.protocol,)
+
+
+def load_reads() -> dict[str, FiledReads]:
+    """The read cases of every folder that has some, by the folder's name."""
+    load_registry()
+    found: dict[str, FiledReads] = {}
+    for package in (tools_app.protocols, tools_app.subsystems):
+        for folder in pkgutil.iter_modules(package.__path__):
+            module = f"{package.__name__}.{folder.name}.cases"
+            if folder.ispkg and importlib.util.find_spec(module) is not None:
+                cases = getattr(importlib.import_module(module), "READS", ())
+                protocol = _protocol_of(f"{package.__name__}.{folder.name}")
+                if cases:
+                    found[folder.name] = FiledReads(folder.name, cases, protocol)
     return found
 
 

@@ -19,7 +19,7 @@ from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import Holdings, measure_holdings
 from tools_app.portfolio.reading import read_positions
 from tools_app.standards.receipts import read_report
-from tools_app.toolkit.case import About, Amount, Case, Told
+from tools_app.toolkit.case import About, Amount, Case, ReadCase, Told
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.positions import Position, PositionRef
@@ -55,9 +55,9 @@ class Stage:
         """The chain at its newest block."""
         return make_context(self.world, address=self.account).chain()
 
-    def params(self, case: Case, **changes: Any) -> dict[str, Any]:
+    def params(self, case: Case | ReadCase, **changes: Any) -> dict[str, Any]:
         """The case's parameters, some of them changed, with what was told filled in."""
-        return {key: self._fill(value) for key, value in {**case.params, **changes}.items()}
+        return {key: self.fill(value) for key, value in {**case.params, **changes}.items()}
 
     def call(self, case: Case, **changes: Any) -> HookCall:
         """What the hooks are asked: the tool's plan at the newest block. Raises what the tool raises."""
@@ -145,12 +145,13 @@ class Stage:
         self.world.rpc.call("evm_increaseTime", days * 86_400)
         self.world.rpc.call("evm_mine")
 
-    def _fill(self, value: Any) -> Any:
+    def fill(self, value: Any) -> Any:
+        """A value with what was told filled in."""
         if isinstance(value, Told):
             return self.told[value.key]
         if isinstance(value, dict):
-            return {key: self._fill(each) for key, each in value.items()}
-        return [self._fill(each) for each in value] if isinstance(value, list) else value
+            return {key: self.fill(each) for key, each in value.items()}
+        return [self.fill(each) for each in value] if isinstance(value, list) else value
 
 
 def open_stage(live: LiveGolem, cases: Mapping[str, Filed]) -> Stage:
@@ -159,7 +160,8 @@ def open_stage(live: LiveGolem, cases: Mapping[str, Filed]) -> Stage:
     SpendingLimits.objects.filter(golem=live.golem).update(
         per_transaction_micro_usd=RICH, per_tick_micro_usd=RICH, per_session_micro_usd=RICH, per_day_micro_usd=RICH
     )
-    return Stage(live, cases, {"account": str(live.golem.address)})
+    told = {"account": str(live.golem.address), "pool": live.world.pool("v3", "WETH", "USDC").address}
+    return Stage(live, cases, told)
 
 
 def address_of(symbol: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.catalogue.shelf import CHAIN_ID, load_cases
+from tests.catalogue.shelf import CHAIN_ID, load_cases, load_reads
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool, WriteTool
 
@@ -32,6 +32,24 @@ WITH_CASES = ("tools_app.protocols.", "tools_app.subsystems.")
 """Where the tools live that stand on the shelf; a wallet's own tools are judged with the wallet."""
 
 
+READS_WITHOUT = frozenset(
+    (
+        *("coding_read", "coding_grep", "coding_find"),
+        *("stream_pool_events", "stream_pool_state", "stream_position_alerts", "stream_price_feed", "stream_trades"),
+        *("stream_unsubscribe", "data_get_new_pools"),
+    )
+)
+"""Reads of the shelf that stand without a case: folders, subscriptions and logs, which have tests of their own. Nothing
+may be added here; what gets its case leaves."""
+
+
+def list_reads() -> set[str]:
+    """The read tools of the shelf."""
+    return {
+        tool.name for tool in REGISTRY if isinstance(tool, ReadTool) and tool.handler.__module__.startswith(WITH_CASES)
+    }
+
+
 def list_writes() -> set[str]:
     """The write tools of the shelf."""
     return {
@@ -44,6 +62,19 @@ def test_every_write_of_the_shelf_has_a_case_and_every_case_a_write() -> None:
     assert list_writes() - told == set(), "write a case in the cases.py of its folder"
     assert told - list_writes() == set()
     assert len(list_writes()) >= 35
+
+
+def test_every_read_of_the_shelf_has_a_case_that_tells_and_refuses_and_those_without_only_become_fewer() -> None:
+    cases = [case for filed in load_reads().values() for case in filed.cases]
+    told = {case.tool for case in cases}
+    assert list_reads() - told == READS_WITHOUT, "write a ReadCase in the cases.py of its folder"
+    assert told - list_reads() == set()
+    assert all(case.tells for case in cases)
+    takes = {tool for tool in told if REGISTRY.get(tool).params_model.model_fields}
+    assert takes - {case.tool for case in cases if case.refuses} == set(), "say what it refuses"
+    names = [case.id for case in cases]
+    assert len(names) == len(set(names))
+    assert {name for case in cases for name in case.after} <= load_cases().keys()
 
 
 def test_every_case_names_cases_that_exist_and_gives_its_reasons() -> None:

@@ -1,15 +1,15 @@
-"""Case: what one call of a write tool does on the local chain, said as data beside the tool.
+"""Case and ReadCase: what one call of a tool does, or tells, on the local chain, said as data beside the tool.
 
-Whoever adds a tool says in its folder's `cases.py` what a call of it moves, changes and refuses. One suite carries out
-every case on the protocol's own code and holds the tool to it, and to everything that is true of all tools. A tool
-without a case fails that suite.
+Whoever adds a tool says in its folder's `cases.py` what a call of it moves, changes, tells and refuses. One suite
+carries out every case on the protocol's own code and holds the tool to it, and to everything that is true of all tools.
+A tool without a case fails that suite.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from tools_app.toolkit.enums import ActionClass
 
@@ -91,4 +91,77 @@ class Case:
     @property
     def id(self) -> str:
         """What other cases call it: its name, or its tool's."""
+        return self.name or self.tool
+
+
+class Look(Protocol):
+    """The chain as a read case sees it, past the product's readers: what it works figures out from another way."""
+
+    @property
+    def account(self) -> str:
+        """The golem's own address."""
+
+    @property
+    def chain_id(self) -> int:
+        """The chain's number."""
+
+    def call(self, to: str, signature: str, *args: Any) -> Any:
+        """One raw read at the newest block: its value, or the tuple of its values. Raises where it reverts."""
+
+    def at(self, key: str) -> str:
+        """A contract of the case's protocol."""
+
+    def token(self, symbol: str) -> str:
+        """A registered token's address."""
+
+    def balance(self, symbol: str, account: str = "") -> int:
+        """Base units of a token or of the coin, of the golem where nobody is named."""
+
+    def price(self, symbol: str) -> int:
+        """The answer of a token's feed: dollars with eight decimals."""
+
+    def told(self, key: str) -> Any:
+        """What a case before it reported."""
+
+    @property
+    def now(self) -> int:
+        """The newest block's time."""
+
+    @property
+    def block(self) -> int:
+        """The newest block's number."""
+
+
+Figure: TypeAlias = Callable[[Look], Any]
+"""A figure worked out another way than the tool does: from raw reads, a closed form, another formula."""
+
+FEW_EXCHANGES = 4
+SHORT_ANSWER = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCase:
+    """One call of a read tool.
+
+    `tells` are values of its answer by their path: `rates.0.asset`, or `rates[symbol=USDC].asset` for a member of a
+    list that is found by what it says; `#` counts a list. Each is a plain value, `About` so many base units (of a
+    decimal its millionths), or a `Figure`; a whole number is met by the same digits as text. `refuses` are parameters
+    (on top of `params`) with the code of their refusal. `after`, `given` and `name` are as in `Case`.
+    `most_exchanges` bounds the round trips to the node, as met by a process that knows the chain, and
+    `most_characters` the answer as JSON.
+    """
+
+    tool: str
+    params: Mapping[str, Any]
+    tells: Mapping[str, Any | Figure]
+    name: str = ""
+    after: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    refuses: tuple[tuple[Mapping[str, Any], str], ...] = ()
+    most_exchanges: int = FEW_EXCHANGES
+    most_characters: int = SHORT_ANSWER
+
+    @property
+    def id(self) -> str:
+        """Its name, or its tool's."""
         return self.name or self.tool

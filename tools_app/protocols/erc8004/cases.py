@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.erc8004.addresses import LOCAL_CHAIN_ID
-from tools_app.toolkit.case import Case, Told
+from tools_app.toolkit.case import Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
 
 _NOBODY: Final = {"agent_id": f"{LOCAL_CHAIN_ID}:999999"}
@@ -81,5 +81,110 @@ CASES: Final = (
         given=("its owner registered who gets it",),
         tells={"owner": _VALIDATOR},
         refuses=((_OTHERS, "AGENT_NOT_OWNED"), ({"recipient": Told("account")}, "AGENT_NOT_OWNED")),
+    ),
+)
+
+_CLIENTS: Final = "function getClients(uint256) view returns (address[])"
+_REGISTERED: Final = ("identity_register_agent",)
+_PRAISED: Final = ("five clients praise its agent",)
+_REFUSED: Final = ((_NOBODY, "AGENT_NOT_FOUND"), ({"agent_id": "one"}, "INVALID_PARAMS"))
+
+
+def _count_clients(look: Look) -> int:
+    number = int(str(look.told("agent_id")).rpartition(":")[2])
+    return len(look.call(look.at("reputation"), _CLIENTS, number))
+
+
+READS: Final = (
+    ReadCase(
+        "identity_get_credentials",
+        {},
+        {"agent_id": lambda look: look.told("agent_id"), "api_keys.#": 1, "session_keys.#": 1},
+        after=_REGISTERED,
+    ),
+    ReadCase(
+        "identity_discover_agents",
+        {"text": "lending watch"},
+        {"agents.0.agent_id": lambda look: look.told("agent_id"), "agents.0.name.untrusted": True},
+        after=_REGISTERED,
+        refuses=(({"limit": 0}, "INVALID_PARAMS"), ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")),
+        most_exchanges=7,
+    ),
+    ReadCase(
+        "identity_get_agent_profile",
+        _OWN,
+        {
+            "name.value": "Night watch",
+            "name.untrusted": True,
+            "services.0.endpoint.value": "https://agents.example/card.json",
+            "feedback_summary.total_feedback": 5,
+            "feedback_summary.clients": _count_clients,
+            "is_simulated": True,
+        },
+        after=_REGISTERED,
+        given=_PRAISED,
+        refuses=_REFUSED,
+        most_exchanges=6,
+    ),
+    ReadCase(
+        "identity_get_reputation_summary",
+        _OWN,
+        {
+            "average_score": 500,
+            "clients": _count_clients,
+            # Five best ratings on Beta(1, 1): six over seven, less two deviations of sqrt(6 / (49 * 8)).
+            "beta_distribution.mean": "0.857142",
+            "beta_distribution.least": "0.609708",
+            "recent_trend": "stable",
+        },
+        after=_REGISTERED,
+        given=_PRAISED,
+        refuses=_REFUSED,
+        most_exchanges=8,
+    ),
+    ReadCase(
+        "identity_evaluate_agent_trust",
+        _OWN,
+        # A fifth of 100 for what it says of itself, half of the least that five best ratings make likely.
+        {"trust_score": 20 + 60 // 2, "confidence": "medium", "flags": []},
+        after=_REGISTERED,
+        given=_PRAISED,
+        refuses=_REFUSED,
+        most_exchanges=7,
+    ),
+    ReadCase(
+        "identity_get_tier",
+        _OWN,
+        # Ten for a file that can be read, ten for each of five best ratings.
+        {"points": 10 + 5 * 10, "tier": "silver", "next_tier_threshold": 100},
+        after=_REGISTERED,
+        given=_PRAISED,
+        refuses=_REFUSED,
+        most_exchanges=7,
+    ),
+    ReadCase(
+        "identity_check_eligibility",
+        {**_OWN, "min_reputation": 400, "min_clients": 5},
+        {"eligible": True, "missing": []},
+        after=_REGISTERED,
+        given=_PRAISED,
+        refuses=_REFUSED,
+        most_exchanges=7,
+    ),
+    ReadCase(
+        "identity_check_eligibility",
+        {**_OWN, "min_clients": 6},
+        {"eligible": False, "missing.#": 1},
+        name="identity_check_eligibility_of_too_few",
+        after=_REGISTERED,
+        given=_PRAISED,
+        most_exchanges=7,
+    ),
+    ReadCase(
+        "identity_get_validation_status",
+        _OWN,
+        {"validated": False, "history": [], "is_offered": True},
+        after=_REGISTERED,
+        refuses=_REFUSED,
     ),
 )

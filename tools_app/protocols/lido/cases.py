@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, Case, Told
+from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.told_figures import decimals_text
 
 _ETH: Final = 10**18
 _FEW_WEI: Final = 16
@@ -95,5 +96,83 @@ CASES: Final = (
         # Only the yield of the last 90 days is looked for.
         when_old="NOTHING_TO_HARVEST",
         loses_bps=200,
+    ),
+)
+
+_BALANCE: Final = "function balanceOf(address) view returns (uint256)"
+_UNWRAPPED: Final = "function getStETHByWstETH(uint256) view returns (uint256)"
+_POOLED: Final = "function getPooledEthByShares(uint256) view returns (uint256)"
+_SHARES: Final = "function sharesOf(address) view returns (uint256)"
+_QUORUM: Final = "function getQuorum() view returns (uint256)"
+_STAKED: Final = ("lido_stake", "lido_unstake")
+_ELSEWHERE: Final = ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED")
+_NO_ACCOUNT: Final = ({"account": "0x12"}, "INVALID_PARAMS")
+
+
+def _wrapped(look: Look) -> int:
+    return int(look.call(look.at("wsteth"), _BALANCE, look.account))
+
+
+def _staked(look: Look) -> int:
+    """stETH by its own word, and wstETH by what it would be unwrapped."""
+    unwrapped = int(look.call(look.at("wsteth"), _UNWRAPPED, _wrapped(look)))
+    return int(look.call(look.at("steth"), _BALANCE, look.account)) + unwrapped
+
+
+def _rate(look: Look) -> str:
+    return decimals_text(int(look.call(look.at("steth"), _POOLED, 10**27)), 10**27, 18)
+
+
+READS: Final = (
+    ReadCase(
+        "lido_get_position",
+        {},
+        {
+            "st_eth_balance": lambda look: look.call(look.at("steth"), _BALANCE, look.account),
+            "wst_eth_balance": _wrapped,
+            "shares": lambda look: look.call(look.at("steth"), _SHARES, look.account) + _wrapped(look),
+            "current_share_rate": _rate,
+            "eth_float": lambda look: look.balance("ETH"),
+            # What was staked, and what of it waits in the queue.
+            "eth_equivalent": About(20 * _ETH, 1),
+            "open_withdrawal_requests.#": 2,
+            "open_withdrawal_requests.0.eth": 3 * _ETH,
+            "open_withdrawal_requests.1.is_final": False,
+        },
+        after=_STAKED,
+        refuses=(_NO_ACCOUNT, _ELSEWHERE),
+        most_exchanges=15,
+    ),
+    ReadCase(
+        "lido_get_rates",
+        {},
+        {"share_rate": _rate, "is_simulated": True},
+        after=_STAKED,
+        refuses=(({"days": 0}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=5,
+    ),
+    ReadCase(
+        "lido_get_oracle_status",
+        {},
+        {
+            "quorum_size": lambda look: look.call(look.at("consensus"), _QUORUM),
+            "members": 3,
+            "epochs_overdue": 0,
+            "is_oracle_stalled": False,
+        },
+        refuses=(_ELSEWHERE,),
+    ),
+    ReadCase(
+        "lido_exit_decision",
+        {},
+        {
+            "decision": "queue",
+            "eth_equivalent": lambda look: About(_staked(look), 1),
+            "market_eth": None,
+            "queue_requests": 1,
+        },
+        after=_STAKED,
+        refuses=(_NO_ACCOUNT, _ELSEWHERE),
+        most_exchanges=8,
     ),
 )

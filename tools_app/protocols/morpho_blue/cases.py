@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from tools_app.protocols.morpho_blue.addresses import LOCAL_CHAIN_ID, known_markets
-from tools_app.toolkit.case import About, Case, Told
+from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.told_figures import percent
 
 _ETH: Final = 10**18
 _USD: Final = 10**6
@@ -153,5 +154,68 @@ CASES: Final = (
         ),
         # The borrower's loss, at the feeds' price.
         gains_bps=4_500,
+    ),
+)
+
+_STATE: Final = "function market(bytes32) view returns (uint128, uint128, uint128, uint128, uint128, uint128)"
+_POSITION: Final = "function position(bytes32, address) view returns (uint256, uint128, uint128)"
+_ID: Final = str(_MARKET["market_id"])
+_BORROWED: Final = ("morpho_borrow_market", "morpho_supply_market")
+_ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
+
+
+def _state(look: Look) -> Any:
+    return look.call(look.at("morpho"), _STATE, bytes.fromhex(_ID[2:]))
+
+
+def _own(look: Look, place: int) -> int:
+    return int(look.call(look.at("morpho"), _POSITION, bytes.fromhex(_ID[2:]), look.account)[place])
+
+
+def _of_shares(shares: int, assets: int, all_shares: int) -> int:
+    """What shares are worth with the contract's virtual million of shares and one asset, as its documents say it."""
+    return shares * (assets + 1) // (all_shares + 10**6)
+
+
+READS: Final = (
+    ReadCase(
+        "morpho_get_market_info",
+        _MARKET,
+        {
+            "markets.#": 1,
+            "markets.0.market_id": _ID,
+            "markets.0.loan_token.symbol": "USDC",
+            "markets.0.lltv": "86.00",
+            # Interest of a few blocks lies between what the contract last wrote and what is told.
+            "markets.0.total_supplied": lambda look: About(_state(look)[0], 1),
+            "markets.0.total_borrowed": lambda look: About(_state(look)[2], 1),
+            "markets.0.available_liquidity": lambda look: _state(look)[0] - _state(look)[2],
+            "markets.0.utilization": lambda look: percent(_state(look)[2], _state(look)[0], 2),
+        },
+        after=_BORROWED,
+        refuses=(_NO_MARKET, _ELSEWHERE),
+        most_exchanges=5,
+    ),
+    ReadCase(
+        "morpho_get_user_position",
+        {},
+        {
+            "markets.#": 1,
+            "markets.0.supply_shares": lambda look: _own(look, 0),
+            "markets.0.borrow_shares": lambda look: _own(look, 1),
+            "markets.0.supply_assets": lambda look: About(
+                _of_shares(_own(look, 0), _state(look)[0], _state(look)[1]), 1
+            ),
+            "markets.0.borrow_assets": lambda look: About(
+                _of_shares(_own(look, 1), _state(look)[2], _state(look)[3]), 1
+            ),
+            "markets.0.collateral": 10 * _ETH,
+            # 10,000 owed over ten WETH at 3,000.
+            "markets.0.ltv": "33.33",
+            "markets.0.is_liquidatable": False,
+        },
+        after=_BORROWED,
+        refuses=(({"account": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=5,
     ),
 )

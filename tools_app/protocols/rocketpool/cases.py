@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, Case
+from tools_app.toolkit.case import About, Case, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.told_figures import decimals_text
 
 _ETH: Final = 10**18
 
@@ -30,5 +31,74 @@ CASES: Final = (
         holds={"ETH": About(-1_125 * _ETH // 1_000, 100)},
         tells={"route": "burn"},
         refuses=(({"amount": str(10 * _ETH)}, "INSUFFICIENT_BALANCE"),),
+    ),
+)
+
+_BALANCE: Final = "function balanceOf(address) view returns (uint256)"
+_SUPPLY: Final = "function totalSupply() view returns (uint256)"
+_WORTH: Final = "function getEthValue(uint256) view returns (uint256)"
+_POOL: Final = "function getBalance() view returns (uint256)"
+_ELSEWHERE: Final = ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED")
+
+
+def _held(look: Look) -> int:
+    return int(look.call(look.at("reth"), _BALANCE, look.account))
+
+
+def _rate(look: Look) -> str:
+    """What all of rETH is worth over how much of it there is."""
+    supply = int(look.call(look.at("reth"), _SUPPLY))
+    return decimals_text(int(look.call(look.at("reth"), _WORTH, supply)), supply, 18)
+
+
+READS: Final = (
+    ReadCase(
+        "rocketpool_get_position",
+        {},
+        {
+            "r_eth_balance": _held,
+            "eth_equivalent": lambda look: look.call(look.at("reth"), _WORTH, _held(look)),
+            "yield_earned_eth": 0,
+            "is_simulated": True,
+        },
+        after=("rocketpool_stake",),
+        refuses=(({"account": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=10,
+    ),
+    ReadCase(
+        "rocketpool_get_rates",
+        {},
+        {
+            "exchange_rate": About(1_122_663, 5),
+            "deposit_pool_balance": lambda look: look.call(look.at("deposit_pool"), _POOL),
+            "deposit_fee": "0.05",
+            # Forty, twelve, three and one.
+            "active_minipools": 56,
+        },
+        after=("rocketpool_stake",),
+        refuses=(_ELSEWHERE,),
+        most_exchanges=7,
+    ),
+    ReadCase(
+        "rocketpool_get_operators",
+        {},
+        {
+            "total_operators": 4,
+            "operators.#": 4,
+            "operators[minipools=40].staked_eth": 38 * 32 * _ETH,
+            # Thirty-eight of its forty validators stake.
+            "operators[minipools=40].performance_score": "95",
+            "operators[minipools=12].commission_rate": "14",
+            "network_average_commission": "12",
+        },
+        refuses=(({"min_staked": -1}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=5,
+    ),
+    ReadCase(
+        "rocketpool_get_operators",
+        {"min_staked": 400, "max_commission": 10},
+        {"operators.#": 1, "operators.0.minipools": 40},
+        name="rocketpool_get_operators_of_some_size",
+        most_exchanges=5,
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, Case
+from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
 
 _ETH: Final = 10**18
@@ -55,5 +55,31 @@ CASES: Final = (
         owes={"DAI": About(-2_000 * _ETH, 1)},
         tells={"debt_remaining": "0"},
         refuses=(({"amount": str(_ETH)}, "INVALID_PARAMS"),),
+    ),
+)
+
+_TOKENS: Final = "function getReserveTokensAddresses(address) view returns (address, address, address)"
+_BALANCE: Final = "function balanceOf(address) view returns (uint256)"
+
+
+def _held(look: Look, symbol: str, place: int) -> int:
+    """The account's receipts of a reserve, or its notes of a debt that varies."""
+    token = look.call(look.at("data_provider"), _TOKENS, look.token(symbol))[place]
+    return int(look.call(token, _BALANCE, look.account))
+
+
+READS: Final = (
+    ReadCase(
+        "spark_get_user_summary",
+        {"account": Told("account")},
+        {
+            "supplied.#": 1,
+            "supplied[symbol=WETH].a_token_balance": lambda look: _held(look, "WETH", 0),
+            "borrowed[symbol=DAI].debt_balance": lambda look: _held(look, "DAI", 2),
+            # 83% of two WETH at 3,000 over a debt of 2,000.
+            "health_factor": "2.49",
+        },
+        after=("spark_borrow",),
+        refuses=(({"account": "0x12"}, "INVALID_PARAMS"), ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")),
     ),
 )

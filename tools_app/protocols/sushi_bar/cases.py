@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.sushi_bar.addresses import ENTRY
-from tools_app.toolkit.case import About, Case, PutIn, TakeOut
+from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut
 from tools_app.toolkit.enums import ActionClass
 
 _WAD: Final = 10**18
@@ -41,3 +41,26 @@ CASES: Final = (
     ),
 )
 WALK: Final = (PutIn("sushi_bar_enter", "DAI"), TakeOut("sushi_bar_leave", ENTRY, "shares"))
+
+_SUPPLY: Final = "function totalSupply() view returns (uint256)"
+
+
+def _share_of_bar(look: Look) -> int:
+    return 10_000 * 10_000 * _WAD // int(look.call(look.at(ENTRY), _SUPPLY))
+
+
+READS: Final = (
+    ReadCase(
+        "sushi_bar_get_position",
+        {},
+        {
+            "shares": 10_000 * _WAD,
+            # What was put in, and nothing came since: the bar gives a share for 1.05.
+            "worth": 10_500 * _WAD,
+            "share_of_bar_bps": _share_of_bar,
+            "block_number": lambda look: look.block,
+        },
+        after=("sushi_bar_enter",),
+        refuses=(({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED"),),
+    ),
+)

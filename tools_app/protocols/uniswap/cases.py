@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, Case, Told
+from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
 
 _ETH: Final = 10**18
@@ -132,5 +132,53 @@ CASES: Final = (
         holds={"WETH": About(-_ETH, 100), "USDC": About(-3_000 * _USD, 100)},
         loses_bps=10,
         gains_bps=10,
+    ),
+)
+
+_QUOTE: Final = (
+    "function quoteExactInputSingle((address, address, uint256, uint24, uint160)) returns (uint256, uint160, uint32,"
+    " uint256)"
+)
+_ALLOWED: Final = "function allowance(address, address) view returns (uint256)"
+_SWAP: Final = {"token_in": "USDC", "token_out": "WETH", "amount": str(3_000 * _USD)}
+_ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
+
+
+def _quoted(look: Look) -> int:
+    """What Uniswap's own quoter says of the pool with the lowest fee."""
+    asked = (look.token("USDC"), look.token("WETH"), 3_000 * _USD, 500, 0)
+    return int(look.call(look.at("v3_quoter"), _QUOTE, asked)[0])
+
+
+READS: Final = (
+    ReadCase(
+        "uniswap_get_quote",
+        _SWAP,
+        {
+            "amount_out": _quoted,
+            # Half a percent less, as is usual.
+            "minimum_amount_out": lambda look: _quoted(look) * 9_950 // 10_000,
+            "route.#": 1,
+            "route.0.fee_tier": 500,
+            "lp_fee_bps": 5,
+        },
+        refuses=(
+            ({"token_out": "USDC"}, "ROUTING_SAME_TOKEN"),
+            ({"token_out": "NOTOKEN"}, "TOKEN_NOT_FOUND"),
+            ({"amount": "0"}, "INVALID_PARAMS"),
+            _ELSEWHERE,
+        ),
+        most_exchanges=5,
+    ),
+    ReadCase(
+        "uniswap_check_allowance",
+        {"token": "USDC", "amount": str(_USD)},
+        {
+            "allowance": lambda look: look.call(look.token("USDC"), _ALLOWED, look.account, look.at("v3_router")),
+            "balance": lambda look: look.balance("USDC"),
+            "sufficient": False,
+            "needs_approval": True,
+        },
+        refuses=(({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
     ),
 )

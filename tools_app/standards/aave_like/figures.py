@@ -150,8 +150,8 @@ def liquidation_risk(ctx: ReadContext, lender: Lender, account: str, chain_id: i
     statement = drive(read_statement(lender.where(reader.chain_id), account), reader.call_many)
     found, health = statement.account, statement.account.health_bps
     level = risk_level(health)
-    # All collateral falling together by this much leaves cover equal to debt.
-    drop = None if health is None else max(0, 1_000_000 - 1_000_000 * LIQUIDATION_BPS // max(1, health))
+    # All collateral falling together by this much, rounded down, leaves cover equal to debt.
+    drop = None if health is None else max(0, 1_000_000 + -1_000_000 * LIQUIDATION_BPS // max(1, health))
     return {
         "account": account,
         "chain": reader.chain_id,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, Case, Told
+from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.told_figures import compounded_percent, dollars
 
 _ETH: Final = 10**18
 _USD: Final = 10**6
@@ -75,5 +76,92 @@ CASES: Final = (
         {"asset": "USDC", "amount": str(1_000 * _USD), "receiver_calldata": "0x", "provider": "aave"},
         ActionClass.REBALANCE,
         refused="FLASH_LOAN_NEEDS_CONTRACT",
+    ),
+)
+
+_TOKENS: Final = "function getReserveTokensAddresses(address) view returns (address, address, address)"
+_SUPPLY: Final = "function totalSupply() view returns (uint256)"
+_RESERVE: Final = (
+    "function getReserveData(address) view returns ((uint256, uint128, uint128, uint128, uint128, uint128, uint40,"
+    " uint16, address, address, address, address, uint128, uint128, uint128))"
+)
+_HELD: Final = ("aave_borrow", "aave_supply_more")
+_NO_ACCOUNT: Final = ({"account": "0x12"}, "INVALID_PARAMS")
+_NO_LENDER: Final = ({"protocol": "nobody"}, "UNKNOWN_LENDER")
+_ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
+_ROW: Final = "rates[protocol=aave_v3]"
+
+
+def _supplied(look: Look) -> int:
+    return int(look.call(look.call(look.at("data_provider"), _TOKENS, look.token("USDC"))[0], _SUPPLY))
+
+
+def _paid(look: Look) -> str:
+    return compounded_percent(look.call(look.at("pool"), _RESERVE, look.token("USDC"))[2], 10**27)
+
+
+READS: Final = (
+    ReadCase(
+        "lending_get_loop_health",
+        _OWN,
+        {
+            # 82.5% of four WETH at 3,000 and 80% of 2,000 DAI over 3,000 USDC; the loop is the WETH and the USDC.
+            "health_factor": "3.83",
+            "total_collateral_usd": lambda look: dollars(4 * look.price("WETH") // 100),
+            "total_debt_usd": "3000.000000",
+            "leverage_ratio": "1.33",
+            "liquidation_price.price_usd": About((3_000 - 1_600) * 10**9 // 3_300, 3),
+            "risk_level": "safe",
+        },
+        after=_HELD,
+        refuses=(_NO_ACCOUNT, _NO_LENDER, _ELSEWHERE),
+        most_exchanges=8,
+    ),
+    ReadCase(
+        "lending_compare_rates",
+        {"asset": "USDC", "rate_type": "supply"},
+        {
+            f"{_ROW}.tvl": _supplied,
+            f"{_ROW}.apy": _paid,
+            "symbol": "USDC",
+        },
+        after=_HELD,
+        refuses=(({"rate_type": "both"}, "INVALID_PARAMS"), ({"asset": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+    ),
+    ReadCase(
+        "lending_get_health_dashboard",
+        {"account": Told("account")},
+        {
+            "positions.#": 1,
+            "total_supplied_usd": lambda look: dollars((4 * look.price("WETH") + 2_000 * look.price("DAI")) // 100),
+            "total_borrowed_usd": lambda look: dollars(3_000 * look.price("USDC") // 100),
+            "net_position_usd": "11000.000000",
+            "overall_health_factor": "3.83",
+            "positions.0.legs[symbol=USDC].side": "owed",
+        },
+        after=_HELD,
+        refuses=(_NO_ACCOUNT, _ELSEWHERE),
+        most_exchanges=8,
+    ),
+    ReadCase(
+        "lending_build_loop",
+        {**_PAIR, "initial_amount": str(_ETH), "target_leverage": "1.8"},
+        {
+            # Four WETH there and one more, less 3,000 owed, are four of one's own: 1.8 times them, the rest is owed.
+            "final_collateral": About(72 * _ETH // 10, 1),
+            "final_debt": About(9_600 * _USD, 1),
+            "leverage_achieved": "1.80",
+            # 82.5% of 21,600 and the DAI's 1,600 over 9,600.
+            "health_factor_after": "2.02",
+            "is_target_reached": True,
+        },
+        after=_HELD,
+        refuses=(
+            ({"target_leverage": "40"}, "INVALID_PARAMS"),
+            ({"target_leverage": "1"}, "INVALID_PARAMS"),
+            ({"initial_amount": "0"}, "INVALID_PARAMS"),
+            _NO_LENDER,
+            _ELSEWHERE,
+        ),
     ),
 )

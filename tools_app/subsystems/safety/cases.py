@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import Case, Told
+from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.told_figures import dollars
 
 _STRANGER: Final = "0x" + "66" * 20
 
@@ -26,5 +27,160 @@ CASES: Final = (
             ({"approvals": [{"token": "ETH", "spender": _STRANGER}]}, "INVALID_PARAMS"),
             ({"approvals": []}, "INVALID_PARAMS"),
         ),
+    ),
+)
+
+_DECIMALS: Final = {"ETH": 18, "WETH": 18, "USDC": 6, "DAI": 18, "USDT": 6}
+_HELD: Final = ("aave_borrow", "aave_supply_more")
+_NO_ACCOUNT: Final = ({"account": "0x12"}, "INVALID_PARAMS")
+_ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
+_NO_TOKEN: Final = ({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND")
+_SUPPLIED, _OWED = 14_000 * 10**6, 3_000 * 10**6
+"""Micro-USD of four WETH and 2,000 DAI, and of 3,000 USDC."""
+
+
+def _worth(look: Look, symbol: str) -> int:
+    return look.balance(symbol) * look.price(symbol) // 10 ** (_DECIMALS[symbol] + 2)
+
+
+def _wallet(look: Look) -> int:
+    """Micro-USD of what lies in the wallet, at the feeds."""
+    return sum(_worth(look, symbol) for symbol in _DECIMALS)
+
+
+def _near(micro_usd: int) -> About:
+    """Roundings of each part."""
+    return About(micro_usd, 1)
+
+
+def _ether(look: Look) -> int:
+    """Micro-USD of all that follows ether: coin, wrapped, and the four that are lent."""
+    return _worth(look, "ETH") + _worth(look, "WETH") + 4 * look.price("WETH") // 100
+
+
+READS: Final = (
+    ReadCase(
+        "safety_audit_approvals",
+        {},
+        {
+            "total_approvals": 2,
+            "approvals.#": 2,
+            "approvals.0.spender": lambda look: look.told("old_spender"),
+            "revoked": [],
+        },
+        given=("it once let a person take USDC and WETH",),
+        refuses=(_ELSEWHERE,),
+        most_exchanges=6,
+    ),
+    ReadCase(
+        "safety_get_protocol_exposure",
+        {},
+        {
+            "by_protocol[name=wallet].held_usd": lambda look: _near(_wallet(look)),
+            "by_protocol[name=Aave V3].held_usd": dollars(_SUPPLIED),
+            "by_protocol[name=Aave V3].owed_usd": dollars(_OWED),
+            "by_chain.0.net_usd": lambda look: _near(_wallet(look) + _SUPPLIED - _OWED),
+            "not_counted": [],
+        },
+        after=_HELD,
+        refuses=(_NO_ACCOUNT, _ELSEWHERE),
+        most_exchanges=7,
+    ),
+    ReadCase(
+        "safety_get_portfolio_health",
+        {},
+        {
+            "total_value_usd": lambda look: _near(_wallet(look) + _SUPPLIED),
+            "debt_usd": dollars(_OWED),
+            "net_worth_usd": lambda look: _near(_wallet(look) + _SUPPLIED - _OWED),
+            "positions.#": 1,
+            "positions.0.health_factor": "3.83",
+            "overall_risk": "Safe",
+        },
+        after=_HELD,
+        refuses=(_NO_ACCOUNT, _ELSEWHERE),
+        most_exchanges=7,
+    ),
+    ReadCase(
+        "safety_get_liquidation_risks",
+        {},
+        {
+            "risky_positions.#": 1,
+            # One less debt over cover, 1 - 3,000 / 11,500, and never told as more than it is.
+            "risky_positions.0.collateral_may_fall_percent": "73.91",
+            "risky_positions.0.debt_usd": dollars(_OWED),
+            "risky_positions.0.tool": "aave_repay",
+            "total_at_risk_usd": dollars(0),
+        },
+        after=_HELD,
+        refuses=(_NO_ACCOUNT, _ELSEWHERE),
+        most_exchanges=7,
+    ),
+    ReadCase(
+        "safety_get_risk_dashboard",
+        {},
+        {
+            "net_worth_usd": lambda look: _near(_wallet(look) + _SUPPLIED - _OWED),
+            "total_debt_usd": dollars(_OWED),
+            "critical_positions": [],
+            "overall_risk": "Safe",
+        },
+        after=_HELD,
+        refuses=(_NO_ACCOUNT, _ELSEWHERE),
+        most_exchanges=7,
+    ),
+    ReadCase(
+        "safety_simulate_price_stress",
+        {},
+        {
+            "scenarios[price_change_pct=-20].total_loss_usd": lambda look: _near(_ether(look) // 5),
+            "scenarios[price_change_pct=-60].total_loss_usd": lambda look: _near(_ether(look) * 3 // 5),
+            "scenarios[price_change_pct=-60].liquidated_positions": [],
+            "scenarios[price_change_pct=-60].debt_usd": dollars(_OWED),
+        },
+        after=_HELD,
+        refuses=(_NO_ACCOUNT, _ELSEWHERE),
+        most_exchanges=7,
+    ),
+    ReadCase(
+        "safety_estimate_unwind_cost",
+        {},
+        {
+            "positions.#": 1,
+            "positions.0.tool": "aave_repay",
+            "estimated_total_time": 0,
+            "not_counted": [],
+        },
+        after=_HELD,
+        refuses=(({"urgency": "someday"}, "INVALID_PARAMS"), _NO_ACCOUNT, _ELSEWHERE),
+        most_exchanges=8,
+    ),
+    ReadCase(
+        "safety_detect_honeypot",
+        {"token": "USDC"},
+        {"is_honeypot": False, "sell_tax_bps": 0, "max_sell_pct": 100},
+        refuses=(_NO_TOKEN, _ELSEWHERE),
+        most_exchanges=12,
+    ),
+    ReadCase(
+        "safety_detect_honeypot",
+        {"token": "FEE"},
+        {"is_honeypot": False, "buy_tax_bps": 100, "sell_tax_bps": 100},
+        name="safety_detect_honeypot_of_one_that_keeps_a_hundredth",
+        most_exchanges=12,
+    ),
+    ReadCase(
+        "safety_validate_token",
+        {"token": "USDC"},
+        {
+            "token": lambda look: look.token("USDC"),
+            "symbol": "USDC",
+            "decimals": 6,
+            "on_token_list": True,
+            "is_honeypot": False,
+            "risk_level": "Safe",
+        },
+        refuses=(_NO_TOKEN, _ELSEWHERE),
+        most_exchanges=13,
     ),
 )

@@ -144,8 +144,10 @@ def judge_overall(measured: Measured) -> str:
 
 
 def may_fall_bps(health_bps: int) -> int:
-    """By how much cover may fall while the debt stands until it is liquidated, in basis points; 0 where it is now."""
-    return 0 if health_bps <= 10_000 else 10_000 - 100_000_000 // health_bps
+    """By how much cover may fall, while the debt stands, until it is liquidated: basis points, rounded down; 0 where it
+    is now.
+    """
+    return 0 if health_bps <= 10_000 else 10_000 + -100_000_000 // health_bps
 
 
 def describe_health(bps: int | None) -> str | None:

@@ -57,7 +57,7 @@ def test_a_liquidation_costs_no_more_than_what_is_left() -> None:
 
 
 @pytest.mark.parametrize(
-    ("health", "falls"), [(10_000, 0), (9_000, 0), (10_001, 1), (20_000, 5_000), (15_000, 3_334), (40_000, 7_500)]
+    ("health", "falls"), [(10_000, 0), (9_000, 0), (10_001, 0), (20_000, 5_000), (15_000, 3_333), (40_000, 7_500)]
 )
 def test_how_far_cover_may_fall_follows_from_health(health: int, falls: int) -> None:
     assert may_fall_bps(health) == falls

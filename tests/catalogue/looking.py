@@ -1,0 +1,170 @@
+"""Carries read cases out: asks as an agent would, and holds what is told to what the case works out another way."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eth_abi.abi import decode
+from jsonschema import Draft202012Validator
+
+from archetypes_app.toolset import view_golem
+from tests.bench.shelf import counted
+from tests.catalogue.shelf import CHAIN_ID
+from tests.catalogue.specified import list_missing
+from tests.catalogue.stage import Stage, address_of, is_near
+from tools_app.chain.abi import encode_call
+from tools_app.chain.signatures import parse_signature
+from tools_app.core import clock
+from tools_app.core.errors import GolemError
+from tools_app.runner import run_read
+from tools_app.toolkit.case import About, ReadCase
+from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import ReadTool
+
+_PLACE = re.compile(r"\[(\w+)=([^\]]*)\]|([^.\[\]]+)")
+_NOTHING = object()
+_ROUND = "function latestRoundData() view returns (uint80,int256,uint256,uint256,uint80)"
+
+
+@dataclass
+class RawLook:
+    """The chain past the product's readers: one `eth_call` each, through the world's own client."""
+
+    stage: Stage
+    protocol: str
+    chain_id: int = CHAIN_ID
+
+    @property
+    def account(self) -> str:
+        return self.stage.account
+
+    def call(self, to: str, signature: str, *args: Any) -> Any:
+        data = "0x" + encode_call(signature, *args).hex()
+        raw = self.stage.world.rpc.call("eth_call", {"to": to, "data": data}, "latest")
+        values = decode(parse_signature(signature).output_types, bytes.fromhex(raw[2:]))
+        return values[0] if len(values) == 1 else values
+
+    def at(self, key: str) -> str:
+        protocol = SHELF.get(self.protocol)
+        assert protocol is not None
+        address = protocol.address(CHAIN_ID, key)
+        assert address is not None, f"{self.protocol} has no {key}"
+        return address
+
+    def token(self, symbol: str) -> str:
+        return address_of(symbol)
+
+    def balance(self, symbol: str, account: str = "") -> int:
+        rpc, whose = self.stage.world.rpc, account or self.account
+        if symbol == "ETH":
+            return int(rpc.call("eth_getBalance", whose, "latest"), 16)
+        return int(rpc.balance_of(address_of(symbol), whose))
+
+    def price(self, symbol: str) -> int:
+        feed = self.stage.world.tokens["WETH" if symbol == "ETH" else symbol].feed
+        return int(self.call(feed, _ROUND)[1])
+
+    def told(self, key: str) -> Any:
+        return self.stage.told[key]
+
+    @property
+    def now(self) -> int:
+        return int(self.stage.world.timestamp())
+
+    @property
+    def block(self) -> int:
+        return int(self.stage.world.rpc.call("eth_blockNumber"), 16)
+
+
+def ask(stage: Stage, case: ReadCase, **changes: Any) -> Any:
+    """The answer's data, as an agent gets it. Raises GolemError."""
+    tool = find_read(case)
+    params = stage.params(case, **changes)
+    return run_read(tool=tool, params=params, golem=view_golem(stage.live.golem), now=clock.now()).data
+
+
+def find_read(case: ReadCase) -> ReadTool:
+    """The tool a case asks."""
+    tool = REGISTRY.get(case.tool)
+    assert isinstance(tool, ReadTool), f"{case.tool} is no read"
+    return tool
+
+
+def find_wrong_told(stage: Stage, case: ReadCase, protocol: str) -> list[str]:
+    """What is not true of a read case whose beginnings are prepared, in words with the case's name."""
+    first = ask(stage, case)
+    with counted() as exchanges:
+        data = ask(stage, case)
+    written = len(json.dumps(data))
+    look = RawLook(stage, protocol)
+    schema = Draft202012Validator(find_read(case).schema)
+    wrong = [f"its own schema: {error.message}" for error in schema.iter_errors(stage.params(case))]
+    if first.keys() != data.keys():
+        wrong.append("asked twice it tells other things")
+    wrong += [f"the answer lacks {field}, which was specified" for field in list_missing(case.tool, data)]
+    if len(exchanges) > case.most_exchanges:
+        wrong.append(f"it took {len(exchanges)} exchanges with the node, and the case says {case.most_exchanges}")
+    if written > case.most_characters:
+        wrong.append(f"the answer has {written} characters, and the case says {case.most_characters}")
+    for path, wanted in case.tells.items():
+        expected = wanted(look) if callable(wanted) else stage.fill(wanted)
+        found = find_at(data, path)
+        if not is_same(found, expected):
+            shown = "nothing" if found is _NOTHING else repr(found)
+            wrong.append(f"{path} is {shown[:300]}, and worked out another way {expected!r}")
+    for changes, code in case.refuses:
+        try:
+            ask(stage, case, **changes)
+        except GolemError as error:
+            if error.code != code:
+                wrong.append(f"{dict(changes)} is refused with {error.code}: {error.detail}")
+        else:
+            wrong.append(f"{dict(changes)} passes")
+    return [f"{case.id}: {each}" for each in wrong]
+
+
+def find_at(data: Any, path: str) -> Any:
+    """The value of an answer at a path; `_NOTHING` where there is none. `#` counts the members of a list."""
+    found = data
+    for name, value, plain in _PLACE.findall(path):
+        if plain == "#" and isinstance(found, list):
+            found = len(found)
+        elif name and isinstance(found, list):
+            found = next((each for each in found if str(find_at(each, name)) == value), _NOTHING)
+        elif isinstance(found, list) and plain.isdecimal():
+            found = found[int(plain)] if int(plain) < len(found) else _NOTHING
+        else:
+            found = found.get(plain, _NOTHING) if isinstance(found, Mapping) else _NOTHING
+    return found
+
+
+def is_same(found: Any, wanted: Any) -> bool:
+    """Whether what is told is what was worked out: digits as text are the number, and `About` is near."""
+    if isinstance(wanted, About):
+        return isinstance(found, int | str) and is_number(found) and is_near(as_number(found), wanted, rounding=0)
+    if type(wanted) is int and isinstance(found, str):
+        return found == str(wanted)
+    if isinstance(wanted, tuple):
+        wanted = list(wanted)
+    if isinstance(wanted, Sequence) and not isinstance(wanted, str) and isinstance(found, list):
+        return len(found) == len(wanted) and all(map(is_same, found, wanted))
+    return bool(found == wanted and type(found) is type(wanted))
+
+
+def is_number(text: Any) -> bool:
+    """Whether it is a number, or one as text."""
+    return re.fullmatch(r"-?\d+(\.\d+)?%?", str(text)) is not None
+
+
+def as_number(text: Any) -> Any:
+    """A number as text, exactly: millionths where it has a point."""
+    whole = str(text).rstrip("%")
+    if "." not in whole:
+        return int(whole)
+    before, _, after = whole.partition(".")
+    return int(before + after.ljust(6, "0")[:6])

@@ -1,0 +1,140 @@
+"""What the `data_*` reads tell of the local chain, where a WETH is worth 3,000 USDC in three pools of the pair."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tools_app.toolkit.case import About, Look, ReadCase, Told
+from tools_app.toolkit.told_figures import dollars
+
+_ETH: Final = 10**18
+_SLOT0: Final = "function slot0() view returns (uint160, int24, uint16, uint16, uint16, uint8, bool)"
+_LIQUIDITY: Final = "function liquidity() view returns (uint128)"
+_FEE: Final = "function fee() view returns (uint24)"
+_TICK: Final = "function ticks(int24) view returns (uint128, int128, uint256, uint256, int56, uint160, uint32, bool)"
+_POOL: Final = {"pool_address": Told("pool")}
+_NO_POOL: Final = ({"pool_address": "0x" + "11" * 20}, "POOL_NOT_FOUND")
+_ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
+_PUT_IN: Final = ("uniswap_lp_add_liquidity",)
+
+
+def _slot0(look: Look) -> Any:
+    return look.call(look.told("pool"), _SLOT0)
+
+
+def _tvl(look: Look) -> About:
+    """Micro-USD of what lies in the pool, at the feeds."""
+    pool = str(look.told("pool"))
+    held = (
+        look.balance("WETH", pool) * look.price("WETH") // 10**20
+        + look.balance("USDC", pool) * look.price("USDC") // 10**8
+    )
+    return About(held, 1)
+
+
+def _price(look: Look) -> About:
+    """Millionths of a USDC for a WETH, from the square root that the pool keeps."""
+    root = int(_slot0(look)[0])
+    return About(root * root * 10**18 // 2**192, 1)
+
+
+READS: Final = (
+    ReadCase(
+        "data_get_pool_info",
+        _POOL,
+        {
+            "balance0": lambda look: look.balance("WETH", str(look.told("pool"))),
+            "balance1": lambda look: look.balance("USDC", str(look.told("pool"))),
+            "fee_tier": lambda look: look.call(look.told("pool"), _FEE),
+            "tick": lambda look: _slot0(look)[1],
+            "sqrt_price_x96": lambda look: _slot0(look)[0],
+            "liquidity": lambda look: look.call(look.told("pool"), _LIQUIDITY),
+            "price_token0_in_token1": _price,
+            "tvl_usd": _tvl,
+            "block_number": lambda look: look.block,
+        },
+        refuses=(_NO_POOL, ({"pool_address": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=11,
+    ),
+    ReadCase(
+        "data_get_pool_health_score",
+        {"pool": Told("pool")},
+        {"tvl_usd": _tvl, "missing_reason": None},
+        refuses=(({"pool": "0x" + "11" * 20}, "POOL_NOT_FOUND"), _ELSEWHERE),
+        most_exchanges=11,
+    ),
+    ReadCase(
+        "data_get_pools_by_token_pair",
+        {"token0": "WETH", "token1": "USDC"},
+        {
+            "pools.#": 3,
+            "pools[fee_tier=3000].token0.symbol": "WETH",
+            "pools[fee_tier=500].version": "v3",
+        },
+        refuses=(({"token1": "WETH"}, "INVALID_PARAMS"), ({"token1": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+        most_exchanges=9,
+    ),
+    ReadCase(
+        "data_get_pools_by_token",
+        {"token": "WETH", "limit": 2},
+        # The two that hold most, of eight.
+        {"pools.#": 2, "pools.0.fee_tier": 500, "pools.1.version": "v2"},
+        refuses=(({"limit": 0}, "INVALID_PARAMS"), ({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+        most_exchanges=13,
+    ),
+    ReadCase(
+        "data_get_token_price",
+        {"token": "WETH"},
+        {
+            "price": About(3_000 * 10**6, 10),
+            "feed_price_usd": lambda look: str(look.price("WETH") // 10**8),
+            "quote_currency": "USD",
+        },
+        refuses=(({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+        most_exchanges=5,
+    ),
+    ReadCase(
+        "data_get_tick_data",
+        {"pool": Told("pool")},
+        {
+            "current_tick": lambda look: _slot0(look)[1],
+            "liquidity": lambda look: look.call(look.told("pool"), _LIQUIDITY),
+            # What is put in over one range is what it takes out at the other end.
+            "ticks[tick=-197460].liquidity_net": lambda look: look.call(look.told("pool"), _TICK, -197_460)[1],
+            "ticks[tick=-195000].liquidity_net": lambda look: -look.call(look.told("pool"), _TICK, -197_460)[1],
+        },
+        refuses=(({"pool": "0x" + "11" * 20}, "POOL_NOT_FOUND"), _ELSEWHERE),
+        most_exchanges=6,
+    ),
+    ReadCase(
+        "data_get_position",
+        {"token_id": Told("position_id")},
+        {
+            "owner": lambda look: look.account,
+            "fee_tier": 500,
+            "in_range": True,
+            "amount0": About(2 * _ETH, 1),
+            # Both sides at the feeds; what goes in beside two WETH the range decides.
+            "unclaimed_fees_usd": dollars(0),
+            "value_usd": About(12_655_489_142, 100),
+        },
+        after=_PUT_IN,
+        refuses=(({"token_id": "999999"}, "POSITION_NOT_FOUND"), _ELSEWHERE),
+        most_exchanges=8,
+    ),
+    ReadCase(
+        "data_get_positions_by_owner",
+        {},
+        {
+            "owner": lambda look: look.account,
+            "positions.#": 1,
+            "positions.0.token_id": lambda look: look.told("position_id"),
+            "positions.0.amount0": About(2 * _ETH, 1),
+            "held": 1,
+            "empty": 0,
+        },
+        after=_PUT_IN,
+        refuses=(({"owner": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=10,
+    ),
+)

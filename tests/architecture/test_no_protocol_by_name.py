@@ -27,6 +27,8 @@ MAY_SAY_SO = {
     "tests/proof": "attacks with real calls of real venues",
     "memory_app/tools/families.py": "an example in a tool's schema, which agents have read so",
     "tools_app/subsystems/lending/cases.py": "the lender at which the cases of tools for any lender are played",
+    "tools_app/subsystems/safety/cases.py": "the lender at which the board of risks has something to show",
+    "tools_app/subsystems/data/cases.py": "the market at which a position is opened to be looked at",
     "tools_app/subsystems/data/family.py": "the venue under which agents have always asked for market data",
     "tools_app/subsystems/data/pool_tools.py": "names of two tools before they were `data_*`, still answered to",
 }
@@ -55,6 +57,8 @@ MAY_TELL = {
     "tools_app/subsystems/data/family.py": "the venue under which agents have always asked for market data",
     "tools_app/subsystems/data/pool_tools.py": "names of two tools before they were `data_*`, still answered to",
     "tools_app/subsystems/lending/cases.py": "the lender at which the cases of tools for any lender are played",
+    "tools_app/subsystems/safety/cases.py": "the lender at which the board of risks has something to show",
+    "tools_app/subsystems/data/cases.py": "the market at which a position is opened to be looked at",
     "tools_app/subsystems/testnet": "deploys the market that a private chain gets, and says which",
     "tools_app/sandbox/template/quote_scout.wat": "an example module, which asks for a swap at a venue",
     "archetypes_app/archetype_data/development.py": "an archetype that writes hooks for one market, in its own words",

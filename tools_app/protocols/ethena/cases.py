@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.ethena.addresses import SUSDE
-from tools_app.toolkit.case import About, Case, PutIn, TakeOut
+from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut
 from tools_app.toolkit.enums import ActionClass
 
 _WAD: Final = 10**18
@@ -60,4 +60,42 @@ CASES: Final = (
 WALK: Final = (
     PutIn("ethena_stake_usde", "DAI"),
     TakeOut("ethena_unstake_usde", SUSDE, "amount", {"restart_cooldown": True}),
+)
+
+_WORTH: Final = "function convertToAssets(uint256) view returns (uint256)"
+_BALANCE: Final = "function balanceOf(address) view returns (uint256)"
+_COOLDOWN: Final = "function cooldownDuration() view returns (uint24)"
+_ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
+
+
+def _shares(look: Look) -> int:
+    return int(look.call(look.at(SUSDE), _BALANCE, look.account))
+
+
+READS: Final = (
+    ReadCase(
+        "ethena_get_position",
+        {},
+        {
+            "usde_balance": lambda look: look.balance("DAI"),
+            "susde_balance": _shares,
+            "susde_in_usde": lambda look: look.call(look.at(SUSDE), _WORTH, _shares(look)),
+            "is_simulated": True,
+        },
+        after=("ethena_stake_usde",),
+        refuses=(({"account": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=8,
+    ),
+    ReadCase(
+        "ethena_get_apy",
+        {},
+        {
+            "cooldown_seconds": lambda look: look.call(look.at(SUSDE), _COOLDOWN),
+            "staking_yield_component": None,
+            "is_simulated": True,
+        },
+        after=("ethena_stake_usde",),
+        refuses=(_ELSEWHERE,),
+        most_exchanges=8,
+    ),
 )

@@ -97,7 +97,6 @@ ONLY_FROM_OUTSIDE = {
     "used_to_take": "the day a tool changes in a breaking way, its old shape is declared by it (decision 0165)",
     "newest_node": "tests start the real pi with it",
     "replace_profile": "tests tell what a change of a profile would do",
-    "read_bars": "tests hold the bars that are kept against those of a node's words",
     "replace_own": "tests tell what a change of a golem would do",
     "as_json_schema": "a test holds the catalogue of events against it",
 }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple, overload
 
 from django.db import connection
 
@@ -13,12 +13,25 @@ from tools_app.core.ratio import Ratio
 from tools_app.history.meanings import PRICE_UNIT
 from tools_app.models.history import BarSpan, ChainLog, FollowedChain, LogGap, LogSource
 
-# Written as text: 97 digits are a string sooner than a number.
+# One text for all of them: a row of its own for each, and eight values in it, cost several times as much.
 _BARS: Final = """
-SELECT starts_at, open_x192::text, high_x192::text, low_x192::text, close_x192::text, in0::text, in1::text, trades
-FROM tools_app_pricebar
-WHERE source_id = %s AND span = %s AND starts_at >= %s AND starts_at < %s
-ORDER BY starts_at
+SELECT string_agg(
+    concat_ws(
+        ',', extract(epoch FROM starts_at)::bigint, coalesce(open_x192::text, ''), coalesce(high_x192::text, ''),
+        coalesce(low_x192::text, ''), coalesce(close_x192::text, ''), in0, in1, trades
+    ), ';'
+)
+FROM (
+    SELECT * FROM tools_app_pricebar
+    WHERE source_id = %s AND span = %s AND starts_at >= %s AND starts_at < %s
+    ORDER BY starts_at
+) bar
+"""
+_TRADES: Final = """
+SELECT block_number, extract(epoch FROM block_time)::bigint, price_x192::text, in0::text, in1::text
+FROM tools_app_chainlog
+WHERE source_id = %s AND block_time >= %s AND block_number <= %s
+ORDER BY block_time DESC, block_number DESC, log_index DESC LIMIT %s
 """
 _LENGTH: Final = {BarSpan.HOUR: timedelta(hours=1), BarSpan.DAY: timedelta(days=1)}
 
@@ -48,40 +61,61 @@ class Kept:
         return not any(gap.until >= starts_at and (gap.since is None or gap.since < ends_at) for gap in self.missing)
 
 
-class Bar(NamedTuple):
-    """One bar, as the database writes it: its numbers are read when they are looked at, for a year has 70,000 of them.
-
-    Prices are ratios of base units, None without a trade; `paid_in` is in base units of both tokens.
-    """
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar. Prices are ratios of base units, None without a trade; `paid_in` is base units of both tokens."""
 
     starts_at: datetime
-    open_x192: str | None
-    high_x192: str | None
-    low_x192: str | None
-    close_x192: str | None
-    in0: str
-    in1: str
-    trades: int
-    kept: Kept
     length: timedelta
+    prices: tuple[Ratio | None, Ratio | None, Ratio | None, Ratio | None]
+    paid_in: tuple[int, int]
+    trades: int
+    is_whole: bool
+    """Whether no block of it is missing."""
 
     @property
-    def prices(self) -> tuple[Ratio | None, ...]:
-        """The first, the highest, the lowest and the last one."""
-        return tuple(
-            None if x192 is None else Ratio(int(x192), PRICE_UNIT)
-            for x192 in (self.open_x192, self.high_x192, self.low_x192, self.close_x192)
+    def close(self) -> Ratio | None:
+        """The last price in it."""
+        return self.prices[3]
+
+
+class Bars(Sequence[Bar]):
+    """Bars in order, as the database wrote them: each is read when it is looked at, for a year has 9,000 of them."""
+
+    def __init__(self, kept: Kept, span: BarSpan, text: str) -> None:
+        self._kept = kept
+        self._length = _LENGTH[span]
+        self._rows = text.split(";") if text else []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Bar: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Bar]: ...
+
+    def __getitem__(self, index: int | slice) -> Bar | list[Bar]:
+        if isinstance(index, slice):
+            return [self._read(row) for row in self._rows[index]]
+        return self._read(self._rows[index])
+
+    def _read(self, row: str) -> Bar:
+        starts, opened, high, low, close, in0, in1, trades = row.split(",")
+        starts_at = datetime.fromtimestamp(int(starts), UTC)
+        return Bar(
+            starts_at,
+            self._length,
+            (_price(opened), _price(high), _price(low), _price(close)),
+            (int(in0), int(in1)),
+            int(trades),
+            self._kept.is_whole(starts_at, starts_at + self._length),
         )
 
-    @property
-    def paid_in(self) -> tuple[int, int]:
-        """Of token0 and token1."""
-        return int(self.in0), int(self.in1)
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether no block of it is missing."""
-        return self.kept.is_whole(self.starts_at, self.starts_at + self.length)
+def _price(x192: str) -> Ratio | None:
+    return Ratio(int(x192), PRICE_UNIT) if x192 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +127,16 @@ class KeptDay:
     trades: int
     prices: tuple[Ratio, ...]
     before: Ratio
+
+
+class KeptTrade(NamedTuple):
+    """What one log of a pool says: the price after it and what was paid in; None where it says nothing."""
+
+    block: int
+    time: int
+    price: Ratio | None
+    in0: int | None
+    in1: int | None
 
 
 def find_kept(chain_id: int, addresses: Sequence[str]) -> dict[str, Kept]:
@@ -116,13 +160,12 @@ def find_kept(chain_id: int, addresses: Sequence[str]) -> dict[str, Kept]:
     }
 
 
-def read_bars(kept: Kept, span: BarSpan, *, since: datetime, until: datetime) -> list[Bar]:
+def read_bars(kept: Kept, span: BarSpan, *, since: datetime, until: datetime) -> Bars:
     """The bars that begin from `since` on and before `until`, in order."""
     with connection.cursor() as cursor:
         cursor.execute(_BARS, [kept.source_id, span.value, since, until])
-        rows = cursor.fetchall()
-    length = _LENGTH[span]
-    return [Bar._make((*row, kept, length)) for row in rows]
+        (text,) = cursor.fetchone()
+    return Bars(kept, span, text or "")
 
 
 def read_since(kept: Kept, since: datetime, *, until_block: int) -> KeptDay | None:
@@ -151,3 +194,14 @@ def read_since(kept: Kept, since: datetime, *, until_block: int) -> KeptDay | No
         prices=tuple(Ratio(int(price), PRICE_UNIT) for price, _, _ in rows if price is not None),
         before=Ratio(int(before), PRICE_UNIT),
     )
+
+
+def read_trades(kept: Kept, since: datetime, *, until_block: int, most: int) -> list[KeptTrade]:
+    """What the logs from `since` up to a block say, the newest `most` of them, oldest first."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TRADES, [kept.source_id, since, until_block, most])
+        rows = cursor.fetchall()
+    return [
+        KeptTrade(block, time, _price(x192 or ""), int(in0) if in0 else None, int(in1) if in1 else None)
+        for block, time, x192, in0, in1 in reversed(rows)
+    ]

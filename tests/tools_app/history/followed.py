@@ -109,7 +109,7 @@ class Followed:
     def bars(self, span: BarSpan = BarSpan.HOUR) -> list[Bar]:
         kept = find_kept(CHAIN_ID, [self.pool.address])[self.pool.address]
         far = datetime(2100, 1, 1, tzinfo=UTC)
-        return read_bars(kept, span, since=datetime(2000, 1, 1, tzinfo=UTC), until=far)
+        return list(read_bars(kept, span, since=datetime(2000, 1, 1, tzinfo=UTC), until=far))
 
     def node_bars(self, *, since: int = 0) -> dict[datetime, tuple[Any, ...]]:
         """Hours by their beginning, computed from the node's words alone."""

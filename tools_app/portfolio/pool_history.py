@@ -1,0 +1,151 @@
+"""The past of a pool for whoever computes with it: its trades in the chain's order, and bars of hours and days.
+
+Trades come out of the index where it has all of them, with the few blocks since from the node; of a pool that is not
+followed they are asked of the node. Bars are those of the index alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.ratio import Ratio
+from tools_app.history.reading import Bars, Kept, KeptTrade, Missing, find_kept, read_bars, read_trades
+from tools_app.models.history import BarSpan
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.markets import Markets, Pool
+from tools_app.toolkit.views import BlockRef
+
+OF_INDEX: Final = "this server's index"
+OF_NODE: Final = "the node's logs"
+MOST_LOGS: Final = 50_000
+"""Of more logs in a window the newest are computed with, and it is said."""
+NOT_FOLLOWED: Final = (
+    "the pool is not followed by this server's index; stream_pool_events, or a position in it, has it followed"
+)
+
+
+class InsufficientHistory(GolemError):
+    """Too little is known of the past to compute a figure; `data.known` and `data.needed` are counts."""
+
+    code = "INSUFFICIENT_HISTORY"
+    http_status = 409
+    recovery = Recovery.WAIT
+    cleared_by = "more of the past is known: more trades happen, or the pool is followed for longer"
+    title = "Too little of the past is known for this figure"
+
+
+class Trade(NamedTuple):
+    """One trade: what the trader paid in, in base units of either token, and token1 per token0 in the pool after it.
+
+    `time` is Unix seconds; of trades that the node told it is interpolated between the window's ends.
+    """
+
+    block: int
+    time: int
+    in0: int
+    in1: int
+    price: Ratio
+
+
+@dataclass(frozen=True, slots=True)
+class PoolPast:
+    """The trades of a pool in a window of time, oldest first. `is_cut`: the oldest were left out."""
+
+    trades: tuple[Trade, ...]
+    since: datetime
+    until: datetime
+    source: str
+    is_cut: bool
+
+    @property
+    def seconds(self) -> float:
+        """How long the window is."""
+        return (self.until - self.since).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class PastBars:
+    """The bars of a pool that is followed. `missing` are gaps that reach into the window."""
+
+    bars: Bars
+    known_since: datetime
+    known_until: datetime
+    missing: tuple[Missing, ...]
+
+
+def read_past(reader: ChainReader, markets: Markets, pool: Pool, *, hours: int) -> PoolPast:
+    """The trades of the last hours up to the reader's block. Raises InsufficientHistory where they cannot be read."""
+    until = datetime.fromtimestamp(reader.block.timestamp, UTC)
+    since = until - timedelta(hours=hours)
+    kept = find_kept(reader.chain_id, [pool.address]).get(pool.address)
+    try:
+        if kept is not None and since <= kept.known_until and kept.is_whole(since, kept.known_until):
+            return _read_kept(reader, markets, pool, kept, since, until)
+        return _read_told(reader, markets, pool, since, until)
+    except InsufficientHistory:
+        raise
+    except GolemError as error:
+        raise InsufficientHistory(
+            f"The trades of the last {hours} hours cannot be read from the node ({error.code}); {NOT_FOLLOWED}",
+            pool_address=pool.address,
+        ) from None
+
+
+def read_past_bars(chain_id: int, address: str, span: BarSpan, *, since: datetime, until: datetime) -> PastBars | None:
+    """The bars of a contract that begin in a window; None for one that is not followed."""
+    kept = find_kept(chain_id, [address]).get(address)
+    if kept is None:
+        return None
+    gaps = tuple(each for each in kept.missing if each.until >= since and (each.since is None or each.since < until))
+    return PastBars(read_bars(kept, span, since=since, until=until), kept.known_since, kept.known_until, gaps)
+
+
+def _read_kept(
+    reader: ChainReader, markets: Markets, pool: Pool, kept: Kept, since: datetime, until: datetime
+) -> PoolPast:
+    rows = read_trades(kept, since, until_block=reader.block.number, most=MOST_LOGS + 1)
+    first = BlockRef(kept.next_block, "", int(kept.known_until.timestamp()), 0)
+    said = [*rows[-MOST_LOGS:], *_ask(reader, markets, pool, first)]
+    return PoolPast(_join(said), since, until, OF_INDEX, is_cut=len(rows) > MOST_LOGS)
+
+
+def _read_told(reader: ChainReader, markets: Markets, pool: Pool, since: datetime, until: datetime) -> PoolPast:
+    first = reader.first_block_since(int(since.timestamp()))
+    said = _ask(reader, markets, pool, first)
+    begun = max(since, datetime.fromtimestamp(first.timestamp, UTC))
+    return PoolPast(_join(said[-MOST_LOGS:]), begun, until, OF_NODE, is_cut=len(said) > MOST_LOGS)
+
+
+def _ask(reader: ChainReader, markets: Markets, pool: Pool, first: BlockRef) -> list[KeptTrade]:
+    """What the node's logs from a block on say. Raises the node errors."""
+    last = reader.block
+    if first.number > last.number:
+        return []
+    topics = [tuple(markets.history_topics)]
+    logs = reader.logs(address=pool.address, topics=topics, from_block=first.number, to_block=last.number)
+    blocks, seconds = max(1, last.number - first.number), last.timestamp - first.timestamp
+    return [
+        KeptTrade(
+            log.block_number,
+            first.timestamp + seconds * (log.block_number - first.number) // blocks,
+            found.price,
+            found.in0,
+            found.in1,
+        )
+        for log in sorted(logs, key=lambda log: (log.block_number, log.log_index))
+        if (found := markets.read_trade(log)) is not None
+    ]
+
+
+def _join(said: Sequence[KeptTrade]) -> tuple[Trade, ...]:
+    """Trades with the price after each: a pool that tells its reserves beside its trades tells them before."""
+    trades, price = [], None
+    for each in said:
+        price = each.price or price
+        if each.in0 is not None and each.in1 is not None and price is not None:
+            trades.append(Trade(each.block, each.time, each.in0, each.in1, price))
+    return tuple(trades)

@@ -1,0 +1,153 @@
+"""`data_get_pool_volume_history`: what was traded in a pool, hour by hour or day by day, out of the index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from tools_app.core.ratio import Ratio, ratio_text
+from tools_app.history.reading import Bar
+from tools_app.models.history import BarSpan
+from tools_app.portfolio.market_prices import Valuer
+from tools_app.portfolio.markets import markets_on
+from tools_app.portfolio.pool_history import NOT_FOLLOWED, OF_INDEX, read_past_bars
+from tools_app.subsystems.data.family import data
+from tools_app.toolkit.context import ReadContext
+from tools_app.toolkit.enums import TickBudget
+from tools_app.toolkit.markets import FEE_DENOMINATOR, Pool
+from tools_app.toolkit.params import ChainId, Limit, PoolAddress
+from tools_app.toolkit.result import TokenAmount, UsdAmount
+from tools_app.toolkit.views import TokenMeta
+
+Span = Annotated[Literal["hour", "day"], Field(description="How long each row is: hour or day, in UTC.")]
+_SPANS: Final = {
+    "hour": (BarSpan.HOUR, timedelta(hours=1)),
+    "day": (BarSpan.DAY, timedelta(days=1)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeBar:
+    """One hour or day with a trade. Prices are token1 per token0 in units; `volume_usd` and `fees_usd` are of what was
+    paid in, at the prices of now, null without a price. `is_whole`: no block of it is missing, and it is over.
+    """
+
+    starts_at: str
+    open: str | None
+    high: str | None
+    low: str | None
+    close: str | None
+    paid_in0: TokenAmount
+    paid_in1: TokenAmount
+    trades: int
+    volume_usd: UsdAmount | None
+    fees_usd: UsdAmount | None
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A stretch of time that was not read; `since` null: from the pool's beginning on."""
+
+    since: str | None
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeHistory:
+    """What `data_get_pool_volume_history` answers, oldest first; an hour or day without a trade has no row.
+
+    From `known_since` to `known_until` nothing is missing. `reason` says why there are no rows at all.
+    """
+
+    pool_address: str
+    chain_id: int
+    token0: TokenMeta
+    token1: TokenMeta
+    span: str
+    source: str
+    priced_at: str
+    known_since: str | None
+    known_until: str | None
+    gaps: tuple[Gap, ...]
+    bars: tuple[VolumeBar, ...]
+    reason: str | None
+
+
+@data.read(
+    query="pool_volume_history",
+    budget=TickBudget.FAST,
+    steps=("Reading the pool", "Reading what is kept of it"),
+    aliases=("get_pool_volume_history",),
+    snippet=(
+        "pool_volume_history: what was traded in a pool by hour or by day, with prices and fees, out of this server's"
+        " own index, and which hours are missing."
+    ),
+    guidelines=("A row that is not whole counts too little: leave it out of a comparison.",),
+)
+def data_get_pool_volume_history(
+    ctx: ReadContext,
+    pool_address: PoolAddress,
+    chain_id: ChainId | None = None,
+    span: Span = "day",
+    limit: Limit = 30,
+) -> VolumeHistory:
+    """Read what was traded in one pool, by hour or by day, from this server's index of logs.
+
+    Use to compare days or to see a trend before you provide liquidity. The newest `limit` hours or days are told.
+    Does not know pools that nobody here watches or holds, and does not fill gaps by guessing: it names them.
+    """
+    reader = ctx.chain(chain_id)
+    markets = markets_on(reader.chain_id)
+    ctx.step("Reading the pool")
+    pool = markets.read(reader, pool_address)
+    tokens = reader.token(pool.token0), reader.token(pool.token1)
+    ctx.step("Reading what is kept of it")
+    kind, length = _SPANS[span]
+    until = datetime.fromtimestamp(reader.block.timestamp, UTC)
+    past = read_past_bars(reader.chain_id, pool.address, kind, since=until - length * limit, until=until)
+    valuer = Valuer(reader, markets)
+    bars = past.bars if past is not None else ()
+    return VolumeHistory(
+        pool_address=pool.address,
+        chain_id=reader.chain_id,
+        token0=tokens[0],
+        token1=tokens[1],
+        span=span,
+        source=OF_INDEX,
+        priced_at=until.isoformat(),
+        known_since=past.known_since.isoformat() if past else None,
+        known_until=past.known_until.isoformat() if past else None,
+        gaps=tuple(_gap(each.since, each.until) for each in past.missing) if past else (),
+        bars=tuple(_describe(valuer, pool, tokens, bar) for bar in bars),
+        reason=NOT_FOLLOWED if past is None else (None if bars else "no trade is known of in these hours"),
+    )
+
+
+def _gap(since: datetime | None, until: datetime) -> Gap:
+    return Gap(since.isoformat() if since else None, until.isoformat())
+
+
+def _describe(valuer: Valuer, pool: Pool, tokens: tuple[TokenMeta, TokenMeta], bar: Bar) -> VolumeBar:
+    in0, in1 = bar.paid_in
+    volume = valuer.value([(pool.token0, in0), (pool.token1, in1)])
+    fees = volume * pool.fee // FEE_DENOMINATOR if volume is not None else None
+    return VolumeBar(
+        bar.starts_at.isoformat(),
+        *(_text(price, tokens) for price in bar.prices),
+        TokenAmount(in0, tokens[0]),
+        TokenAmount(in1, tokens[1]),
+        bar.trades,
+        UsdAmount(volume) if volume is not None else None,
+        UsdAmount(fees) if fees is not None else None,
+        bar.is_whole,
+    )
+
+
+def _text(price: Ratio | None, tokens: tuple[TokenMeta, TokenMeta]) -> str | None:
+    if price is None:
+        return None
+    return ratio_text(price, base_decimals=tokens[0].decimals, quote_decimals=tokens[1].decimals)

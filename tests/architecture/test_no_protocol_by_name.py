@@ -31,6 +31,8 @@ MAY_SAY_SO = {
     "tools_app/subsystems/data/cases.py": "the market at which a position is opened to be looked at",
     "tools_app/subsystems/data/family.py": "the venue under which agents have always asked for market data",
     "tools_app/subsystems/data/pool_tools.py": "names of two tools before they were `data_*`, still answered to",
+    "tools_app/subsystems/intel/fee_tools.py": "the specification's name of a tool that serves any market",
+    "tools_app/subsystems/intel/lp_tools.py": "the specification's names of two tools that serve any market",
 }
 
 IN_CAPITALS = (

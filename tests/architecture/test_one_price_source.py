@@ -29,6 +29,7 @@ VALUES_SOMETHING_ELSE = {
     "permits_app/safety/hooks/spending_limiter.py": "what a plan spends",
     "permits_app/tools/safety.py": "allowances that stand",
     "permits_app/tools/wallet.py": "gas",
+    "tools_app/subsystems/intel/looking.py": "gas",
     "permits_app/limits/valuation.py": "what a plan spends, and gas",
     "tools_app/sandbox/host.py": "the price of a token, as a module asks for it",
     "tools_app/standards/sold_at_once.py": "what a sale must bring to be one",
@@ -110,5 +111,8 @@ def test_pool_prices_weigh_no_holding() -> None:
         "tools_app/subsystems/data/health_tools.py",
         "tools_app/subsystems/data/pool_figures.py",
         "tools_app/subsystems/data/price_tools.py",
+        "tools_app/subsystems/data/volume_tools.py",
+        "tools_app/subsystems/intel/fee_tools.py",
+        "tools_app/subsystems/intel/looking.py",
         "tools_app/subsystems/stream/snapshots.py",
     }

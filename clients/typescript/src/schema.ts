@@ -515,6 +515,19 @@ export interface components {
             pool_address: string;
             chain_id?: (number | null) | null;
         };
+        /** @description data_get_pool_volume_history: Read what was traded in one pool, by hour or by day, from this server's index of logs. */
+        DataGetPoolVolumeHistoryBody: {
+            /** @constant */
+            query?: "pool_volume_history";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
+            pool_address: string;
+            chain_id?: (number | null) | null;
+            span?: ("hour" | "day") | null;
+            limit?: number | null;
+        };
         /** @description data_get_pools_by_token: List the pools of one token in every market, the deepest first. */
         DataGetPoolsByTokenBody: {
             /** @constant */
@@ -914,6 +927,95 @@ export interface components {
          * @enum {string}
          */
         ImportanceEnum: "BASE" | "NOTABLE" | "MEV" | "CRITICAL" | "EMERGENCY";
+        /** @description intel_assess_mev_risk: Compute what a sandwich around a swap could take from it, at most, on one pool. */
+        IntelAssessMevRiskBody: {
+            /** @constant */
+            query?: "mev_risk";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description US dollars as decimal text, such as 1500.00. */
+            amount_usd: string;
+            chain_id?: (number | null) | null;
+            pool?: (string | null) | null;
+            slippage_bps?: number | null;
+        };
+        /** @description intel_backtest_strategy: Replay liquidity strategies on the real trades of a pool. */
+        IntelBacktestStrategyBody: {
+            /** @constant */
+            query?: "backtest_strategy";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token0: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token1: string;
+            /** @description US dollars as decimal text, such as 1500.00. */
+            amount_usd: string;
+            chain_id?: (number | null) | null;
+            fee?: (number | null) | null;
+            days?: number | null;
+            widths_pct?: (number[] | null) | null;
+            rebalance_threshold_pct?: number | null;
+        };
+        /** @description intel_calculate_fee_switch_impact: Compute what a protocol's share of the fees would take from a pool's liquidity. */
+        IntelCalculateFeeSwitchImpactBody: {
+            /** @constant */
+            query?: "fee_switch";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            chain_id?: (number | null) | null;
+            fee_switch_bps?: number | null;
+        };
+        /** @description intel_calculate_il: Compute the impermanent loss of a range in a pool for a change of its price. */
+        IntelCalculateIlBody: {
+            /** @constant */
+            query?: "impermanent_loss";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            /** @description Price of token0 afterwards as a multiple of now: 2 is twice, 0.5 half. */
+            price_change: string;
+            tick_lower?: (number | null) | null;
+            tick_upper?: (number | null) | null;
+            chain_id?: (number | null) | null;
+            position_size_usd?: (string | null) | null;
+        };
+        /** @description intel_compute_lvr: Compute the loss versus rebalancing of a pool's liquidity and hold it against its fees. */
+        IntelComputeLvrBody: {
+            /** @constant */
+            query?: "lvr";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            chain_id?: (number | null) | null;
+            lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
+        };
+        /** @description intel_compute_vpin: Measure how toxic the order flow of a pool is: VPIN over buckets of one volume. */
+        IntelComputeVpinBody: {
+            /** @constant */
+            query?: "vpin";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            chain_id?: (number | null) | null;
+            buckets?: number | null;
+            lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
+        };
         /** @description intel_defilama_get_yields: Search DefiLlama's list of yields by chain, protocol and size. */
         IntelDefilamaGetYieldsBody: {
             /** @constant */
@@ -926,6 +1028,22 @@ export interface components {
             min_tvl_usd?: number | null;
             sort_by?: ("apy" | "tvl") | null;
             limit?: number | null;
+        };
+        /** @description intel_estimate_revert_risk: Estimate from the last 24 hours how often a swap in a pool would have reverted for a price that moved. */
+        IntelEstimateRevertRiskBody: {
+            /** @constant */
+            query?: "revert_risk";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            /** @description US dollars as decimal text, such as 1500.00. */
+            trade_size_usd: string;
+            chain_id?: (number | null) | null;
+            state_age_seconds?: (number | null) | null;
+            slippage_bps?: number | null;
+            direction?: ("buy" | "sell") | null;
         };
         /** @description intel_get_chain_status: Read how a chain is now: newest block, fees, and how quickly its node answers. */
         IntelGetChainStatusBody: {
@@ -953,6 +1071,87 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: string | null;
+        };
+        /** @description intel_get_order_flow_metrics: Judge the order flow of a pool as a whole: toxicity, rebalancing loss, markouts, just-in-time liquidity. */
+        IntelGetOrderFlowMetricsBody: {
+            /** @constant */
+            query?: "order_flow";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            chain_id?: (number | null) | null;
+            lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
+        };
+        /** @description intel_optimize_range: Choose the width of a liquidity range by drawing price paths with the pool's own volatility. */
+        IntelOptimizeRangeBody: {
+            /** @constant */
+            query?: "optimize_range";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token0: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token1: string;
+            /** @description US dollars as decimal text, such as 1500.00. */
+            amount_usd: string;
+            chain_id?: (number | null) | null;
+            fee?: (number | null) | null;
+            horizon_days?: number | null;
+            risk_tolerance?: ("conservative" | "moderate" | "aggressive") | null;
+            simulations?: number | null;
+        };
+        /** @description intel_recommend_fee_tier: Name the fee tier of a pair that paid liquidity most in the last seven days. */
+        IntelRecommendFeeTierBody: {
+            /** @constant */
+            query?: "fee_tier";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token0: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token1: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description intel_simulate_pool_scenario: Project fees and loss of a position on one named way of the price. */
+        IntelSimulatePoolScenarioBody: {
+            /** @constant */
+            query?: "pool_scenario";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            /**
+             * @description The price ends at 1.5 times, the same, or 0.67 times of now, on an even way.
+             * @enum {string}
+             */
+            scenario: "bull" | "sideways" | "bear";
+            /** @description Tick of a pool with ranges. */
+            tick_lower: number;
+            /** @description Tick of a pool with ranges. */
+            tick_upper: number;
+            /** @description US dollars as decimal text, such as 1500.00. */
+            position_size_usd: string;
+            chain_id?: (number | null) | null;
+            duration_days?: number | null;
+        };
+        /** @description intel_simulate_price_impact: Compute what trades of several sizes would do to the price of one pool. */
+        IntelSimulatePriceImpactBody: {
+            /** @constant */
+            query?: "price_impact";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            /** @description Sizes in US dollars, at most 10. */
+            trade_sizes_usd: string[];
+            chain_id?: (number | null) | null;
+            direction?: ("buy" | "sell") | null;
         };
         /** @description lending_auto_deleverage: Lift the health factor of a loan to a target by selling a part of its collateral. */
         LendingAutoDeleverageBody: {

@@ -8,9 +8,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from tools_app.core.errors import GolemError
 from tools_app.core.ratio import Ratio, shortfall_bps
-from tools_app.core.units import BPS, usd_to_micro, value_in_micro_usd
+from tools_app.core.units import BPS, usd_to_micro
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.pool_depths import read_depths
 from tools_app.portfolio.pool_history import InsufficientHistory
@@ -187,7 +186,7 @@ def intel_assess_mev_risk(
     found = find_sandwich(depths, asset_in, amount, expected * (BPS - slippage_bps) // BPS)
     tighter = find_sandwich(depths, asset_in, amount, expected * (BPS - slippage_bps // 2) // BPS)
     halved = find_sandwich(depths, asset_in, amount // 2, _expected(depths, asset_in, amount // 2, slippage_bps))
-    gas = _price_gas(look)
+    gas = look.price_gas(_GAS_OF_TWO_SWAPS)
     cost = price.of(found.profit)
     worth = look.worth()
     part = Fraction(usd_to_micro(amount_usd), worth) if worth else None
@@ -386,15 +385,3 @@ def _level(part: Fraction | None) -> str:
     if part is None:
         return "UNKNOWN"
     return next((name for bound, name in _LEVELS if part < bound), "CRITICAL")
-
-
-def _price_gas(look: Look) -> int | None:
-    """Micro-USD of the gas of two swaps; None where the coin has no price."""
-    try:
-        coin = look.reader.native()
-        feed = look.reader.price(coin)
-        fees = look.reader.fees()
-    except GolemError:
-        return None
-    wei = _GAS_OF_TWO_SWAPS * (fees.base_fee + fees.priority_fee)
-    return value_in_micro_usd(raw=wei, token_decimals=coin.decimals, price=feed.answer, price_decimals=feed.decimals)

@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 
 from tools_app.chain.feeds import PriceUnavailable
 from tools_app.chain.networks import get_network
+from tools_app.core.errors import GolemError
 from tools_app.core.ratio import Ratio
+from tools_app.core.units import value_in_micro_usd
 from tools_app.portfolio.market_prices import Valuer
 from tools_app.portfolio.markets import ChainMarkets, markets_on
 from tools_app.portfolio.pool_history import PoolPast, read_past
@@ -63,6 +65,19 @@ class Look:
         if price is None:
             raise PriceUnavailable(f"{self.reader.token(token).symbol} has no dollar price", token=token)
         return price
+
+    def price_gas(self, gas: int) -> int | None:
+        """Micro-USD of so much gas at the fees of the next block; None where the coin has no price."""
+        try:
+            coin = self.reader.native()
+            feed = self.reader.price(coin)
+            fees = self.reader.fees()
+        except GolemError:
+            return None
+        wei = gas * (fees.base_fee + fees.priority_fee)
+        return value_in_micro_usd(
+            raw=wei, token_decimals=coin.decimals, price=feed.answer, price_decimals=feed.decimals
+        )
 
     def worth(self) -> int | None:
         """Micro-USD of what it holds; None where a token has no price."""

@@ -69,7 +69,7 @@ def test_a_sandwich_that_is_told_is_what_happens_on_the_chain(followed: Followed
     markets = markets_on(ctx.chain().chain_id)
     found = markets.read(ctx.chain(), pool.address)
     depths = read_depths(ctx.chain(), markets.of_pool(found), found)
-    victim = 20_000_000 * 10**6
+    victim = 1_500_000 * 10**6
     least = swap(depths, usdc, victim).amount_out * 99 // 100
     plan = find_sandwich(depths, usdc, victim, least)
     assert plan.front > 0

@@ -32,7 +32,7 @@ MAY_SAY_SO = {
     "tools_app/subsystems/data/family.py": "the venue under which agents have always asked for market data",
     "tools_app/subsystems/data/pool_tools.py": "names of two tools before they were `data_*`, still answered to",
     "tools_app/subsystems/intel/fee_tools.py": "the specification's name of a tool that serves any market",
-    "tools_app/subsystems/intel/lp_tools.py": "the specification's names of two tools that serve any market",
+    "tools_app/subsystems/intel/strategy_tools.py": "the specification's names of two tools that serve any market",
 }
 
 IN_CAPITALS = (
@@ -50,6 +50,8 @@ IN_CAPITALS = (
 )
 """Names as people write them. Maker and Spark alone are words that mean something else too, and are not looked for."""
 MAY_TELL = {
+    "tools_app/subsystems/intel/fee_tools.py": "the specification's name of a tool that serves any market",
+    "tools_app/subsystems/intel/strategy_tools.py": "the specification's names of two tools that serve any market",
     "golem_project/demo": "shows one swap from end to end",
     "golem_project/embedded": "deploys the local chain's protocols, file by file",
     "memory_app/tools/families.py": "an example in a tool's schema, which agents have read so",

@@ -135,9 +135,13 @@ def _describe(valuer: Valuer, pool: Pool, tokens: tuple[TokenMeta, TokenMeta], b
     in0, in1 = bar.paid_in
     volume = valuer.value([(pool.token0, in0), (pool.token1, in1)])
     fees = volume * pool.fee // FEE_DENOMINATOR if volume is not None else None
+    opened, high, low, close = (_text(price, tokens) for price in bar.prices)
     return VolumeBar(
         bar.starts_at.isoformat(),
-        *(_text(price, tokens) for price in bar.prices),
+        opened,
+        high,
+        low,
+        close,
         TokenAmount(in0, tokens[0]),
         TokenAmount(in1, tokens[1]),
         bar.trades,

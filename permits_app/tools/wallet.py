@@ -118,11 +118,9 @@ class WalletStatus:
 class TransferReport:
     """What a committed transfer did. `amount` is what left the golem; a token with a fee delivers less."""
 
-    tx_hash: str
     token: TokenMeta
     recipient: str
     amount: TokenAmount
-    gas_used: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,13 +192,11 @@ def _find_identity(ctx: ReadContext, reader: ChainReader, account: str) -> Ident
 
 def report_transfer(outcome: PlanOutcome) -> TransferReport:
     """The amount from the golem's balance difference."""
-    sent, receipt = outcome.plan.spends[0], outcome.receipts[0]
+    sent = outcome.plan.spends[0]
     return TransferReport(
-        tx_hash=receipt.tx_hash,
         token=sent.token,
         recipient=outcome.plan.recipients[0],
         amount=TokenAmount(-outcome.deltas.get(sent.token.address, 0), sent.token),
-        gas_used=sum(each.gas_used for each in outcome.receipts),
     )
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import typing
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from jsonschema import Draft202012Validator
 from golem_project.pi.shape_lines import name_home
 from tests.architecture.sources import ROOT, list_tracked
 from tests.batches import in_batches
+from tools_app.standards.receipts import Mined
 from tools_app.toolkit.enums import CapabilityTier
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, ToolDef, WriteTool
@@ -153,6 +156,18 @@ def test_a_write_reports_its_outcome_and_says_what_it_does_first(tool: ToolDef) 
 @EACH_TOOL
 def test_a_test_names_the_tool(tool: ToolDef) -> None:
     assert tool.name in _UNTESTED or tool.name in _words_of_tests()
+
+
+def test_no_report_repeats_where_the_plan_was_mined() -> None:
+    said = {each.name for each in fields(Mined)}
+    told = {
+        tool.name: typing.get_type_hints(tool.report).get("return")
+        for tool in TOOLS
+        if isinstance(tool, WriteTool) and tool.report is not None
+    }
+    repeated = {name: {each.name for each in fields(kind)} & said for name, kind in told.items() if is_dataclass(kind)}
+    assert len(repeated) > 30
+    assert {name: found for name, found in repeated.items() if found} == {}
 
 
 def test_the_written_exemptions_name_tools_that_need_them() -> None:

@@ -21,7 +21,7 @@ ALLOWANCE: Final = "function allowance(address owner, address spender) view retu
 TOTAL_SUPPLY: Final = "function totalSupply() view returns (uint256)"
 TRANSFER_EVENT: Final = "event Transfer(address indexed from, address indexed to, uint256 value)"
 APPROVAL_EVENT: Final = "event Approval(address indexed owner, address indexed spender, uint256 value)"
-_APPROVE: Final = "function approve(address spender, uint256 amount)"
+APPROVE: Final = "function approve(address spender, uint256 amount)"
 _TRANSFER: Final = "function transfer(address to, uint256 amount)"
 
 
@@ -29,13 +29,13 @@ def approve_exact(*, token: TokenMeta, spender: str, amount: int) -> Call:
     """Let `spender` take exactly `amount` base units. Raises ValueError for the coin, which knows no allowances."""
     _check_contract(token)
     shown = format_units(amount, token.decimals, token.symbol)
-    return Call(token.address, encode_call(_APPROVE, spender, amount), 0, f"Approve {shown} for {spender}")
+    return Call(token.address, encode_call(APPROVE, spender, amount), 0, f"Approve {shown} for {spender}")
 
 
 def revoke(*, token: TokenMeta, spender: str) -> Call:
     """Take back whatever `spender` may still take."""
     _check_contract(token)
-    return Call(token.address, encode_call(_APPROVE, spender, 0), 0, f"Revoke {token.symbol} from {spender}")
+    return Call(token.address, encode_call(APPROVE, spender, 0), 0, f"Revoke {token.symbol} from {spender}")
 
 
 def approvals_for(*, token: TokenMeta, spender: str, amount: int, allowance: int) -> tuple[Call, ...]:

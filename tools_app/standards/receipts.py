@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 from tools_app.chain.abi import decode_log
 from tools_app.chain.networks import KNOWN_NETWORKS
+from tools_app.standards import erc20
+from tools_app.standards.calldata import calls as is_call
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.tooldef import WriteTool
@@ -15,7 +18,7 @@ from tools_app.toolkit.views import NATIVE
 
 @dataclass(frozen=True, slots=True)
 class Mined:
-    """The last transaction of a plan, and the gas units of all of them."""
+    """The transaction of what a plan is about, and the gas units of all of them."""
 
     tx_hash: str
     block_number: int
@@ -24,19 +27,30 @@ class Mined:
 
 
 def describe_mined(outcome: PlanOutcome) -> Mined:
-    """Where the plan ended up; a batch is one transaction."""
-    last = outcome.receipts[-1]
+    """Where the plan's last call that is no approval ended up; a batch is one transaction."""
+    acts = [index for index, call in enumerate(outcome.plan.calls) if not is_call(call.data, erc20.APPROVE)]
+    last = len(outcome.receipts) - 1
+    main = outcome.receipts[min(acts[-1], last) if acts else last]
     return Mined(
-        tx_hash=last.tx_hash,
-        block_number=last.block_number,
+        tx_hash=main.tx_hash,
+        block_number=main.block_number,
         gas_used=sum(receipt.gas_used for receipt in outcome.receipts),
-        explorer_url=explorer_url(outcome.plan.chain_id, last.tx_hash),
+        explorer_url=explorer_url(outcome.plan.chain_id, main.tx_hash),
     )
 
 
 def read_report(tool: WriteTool, outcome: PlanOutcome) -> Any:
-    """What a tool tells of its own success: in its own words where it has any, else the transactions and what moved."""
-    return tool.report(outcome) if tool.report is not None else report_plainly(outcome)
+    """What a tool tells of its success: where it was mined, and beside that what its own report says, or what moved.
+
+    A report declares only what is its own.
+    """
+    if tool.report is None:
+        return report_plainly(outcome)
+    return {**_members_of(describe_mined(outcome)), **_members_of(tool.report(outcome))}
+
+
+def _members_of(report: Any) -> Mapping[str, Any]:
+    return report if isinstance(report, Mapping) else {each.name: getattr(report, each.name) for each in fields(report)}
 
 
 def report_plainly(outcome: PlanOutcome) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from tools_app.core.errors import GolemError, Recovery
 from tools_app.protocols.erc4626.addresses import CHAINS, NAME, find_vault, known_vaults
 from tools_app.protocols.erc4626.positions import FAMILY
 from tools_app.standards.erc4626 import TRANSFER_EVENT, Vault
-from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -33,59 +33,43 @@ class VaultNotKnown(GolemError):
 class DepositReport:
     """What a deposit gave; `share_price_at_deposit` is assets for one share, in base units of both."""
 
-    tx_hash: str
-    block_number: int
     shares_received: str
     assets_deposited: TokenAmount
     fee_deducted: TokenAmount
     share_price_at_deposit: str
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class RedeemReport:
     """What shares gave; `share_price_at_withdraw` is assets for one share, in base units of both."""
 
-    tx_hash: str
-    block_number: int
     assets_received: TokenAmount
     shares_redeemed: str
     fee_deducted: TokenAmount
     share_price_at_withdraw: str
-    gas_used: int
-    explorer_url: str | None
 
 
 def report_deposit(outcome: PlanOutcome) -> DepositReport:
     """Shares from the vault's own transfer, assets from the balance difference."""
-    mined, token = describe_mined(outcome), outcome.plan.spends[0].token
+    token = outcome.plan.spends[0].token
     assets, shares = -outcome.deltas.get(token.address, 0), _shares(outcome, "to")
     return DepositReport(
-        tx_hash=mined.tx_hash,
-        block_number=mined.block_number,
         shares_received=str(shares),
         assets_deposited=TokenAmount(assets, token),
         fee_deducted=TokenAmount(int(outcome.plan.details["fee"]), token),
         share_price_at_deposit=_price(assets, shares),
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 
 def report_redeem(outcome: PlanOutcome) -> RedeemReport:
     """Assets from the balance difference, shares from the vault's own transfer."""
-    mined, token = describe_mined(outcome), outcome.plan.receives[0].token
+    token = outcome.plan.receives[0].token
     assets, shares = outcome.deltas.get(token.address, 0), _shares(outcome, "from")
     return RedeemReport(
-        tx_hash=mined.tx_hash,
-        block_number=mined.block_number,
         assets_received=TokenAmount(assets, token),
         shares_redeemed=str(shares),
         fee_deducted=TokenAmount(int(outcome.plan.details["fee"]), token),
         share_price_at_withdraw=_price(assets, shares),
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

@@ -37,7 +37,7 @@ from tools_app.standards import erc20
 from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import MOST_JUMP_BPS, TO_ASSETS, WITHDRAW_EVENT, SharesMissing, Vault
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -66,7 +66,6 @@ class StakeReport:
     `lockup_period` is the seconds that an exit cools down; yearly rates are simple, in percent.
     """
 
-    tx_hash: str
     usde_staked: TokenAmount
     susde_received: str
     exchange_rate: str
@@ -75,9 +74,6 @@ class StakeReport:
     staking_yield_component: str | None
     why_null: str
     lockup_period: int
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,26 +82,18 @@ class LeaveReport:
     `usde_cooling` can be claimed. `request_id` names what cools down among the golem's requests.
     """
 
-    tx_hash: str
     usde_received: TokenAmount | None
     usde_cooling: TokenAmount | None
     request_id: str | None
     cooldown_end: str | None
     instant_fee: str | None
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimReport:
     """What came out of the cooldown."""
 
-    tx_hash: str
     usde_received: TokenAmount
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +161,9 @@ class Held:
 
 def report_stake(outcome: PlanOutcome) -> StakeReport:
     """Shares from the transfer, dollars from balances."""
-    mined, details, token = describe_mined(outcome), outcome.plan.details, outcome.plan.spends[0].token
+    details, token = outcome.plan.details, outcome.plan.spends[0].token
     moved = events_of(outcome, erc20.TRANSFER_EVENT, contract=str(details["vault"]))
     return StakeReport(
-        tx_hash=mined.tx_hash,
         usde_staked=TokenAmount(-outcome.deltas.get(token.address, 0), token),
         susde_received=str(sum(int(each["value"]) for each in moved if each["to"] == outcome.account)),
         exchange_rate=str(details["exchange_rate"]),
@@ -185,40 +172,29 @@ def report_stake(outcome: PlanOutcome) -> StakeReport:
         staking_yield_component=None,
         why_null=NO_SPLIT,
         lockup_period=int(details["cooldown_seconds"]),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 
 def report_leave(outcome: PlanOutcome) -> LeaveReport:
     """Dollars from balances, or what the contract's own event says went to cool down."""
-    mined, details = describe_mined(outcome), outcome.plan.details
+    details = outcome.plan.details
     cooled = sum(int(each["assets"]) for each in events_of(outcome, WITHDRAW_EVENT, contract=str(details["vault"])))
     is_cooling = bool(details["cooldown_end"])
     token = TokenMeta(outcome.plan.chain_id, str(details["asset"]), str(details["symbol"]), 18, "", is_registered=False)
     return LeaveReport(
-        tx_hash=mined.tx_hash,
         usde_received=None if is_cooling else TokenAmount(outcome.deltas.get(token.address, 0), token),
         usde_cooling=TokenAmount(cooled, token) if is_cooling else None,
         request_id=str(details["request_id"]) if is_cooling else None,
         cooldown_end=_when(int(details["cooldown_end"])) if is_cooling else None,
         instant_fee=None,
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 
 def report_claim(outcome: PlanOutcome) -> ClaimReport:
     """What arrived in the wallet."""
-    mined, token = describe_mined(outcome), outcome.plan.receives[0].token
+    token = outcome.plan.receives[0].token
     return ClaimReport(
-        tx_hash=mined.tx_hash,
         usde_received=TokenAmount(outcome.deltas.get(token.address, 0), token),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

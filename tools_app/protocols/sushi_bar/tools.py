@@ -13,7 +13,6 @@ from tools_app.protocols.sushi_bar.positions import KIND, ref_of
 from tools_app.protocols.sushi_bar.reads import ask_bar
 from tools_app.standards.erc4626 import SharePriceUnsafe, SharesMissing
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.receipts import describe_mined
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -32,12 +31,8 @@ LEAVE: Final = "function leave(uint256 share)"
 class Moved:
     """What an entry or an exit moved; `shares` are base units of xSUSHI that came or went, as planned."""
 
-    tx_hash: str
     amount: TokenAmount
     shares: str
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +47,11 @@ class Held:
 
 def report(outcome: PlanOutcome) -> Moved:
     """The amount from balances."""
-    mined, flows = describe_mined(outcome), (*outcome.plan.spends, *outcome.plan.receives)
+    flows = (*outcome.plan.spends, *outcome.plan.receives)
     token = flows[0].token
     return Moved(
-        tx_hash=mined.tx_hash,
         amount=TokenAmount(abs(outcome.deltas.get(token.address, 0)), token),
         shares=str(outcome.plan.details["shares"]),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tools_app.chain.abi import decode_log
-from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.standards.aave_like import words
 from tools_app.standards.aave_like.plans import percent
 from tools_app.standards.aave_like.reads import annual_ppm
@@ -17,7 +16,6 @@ def report_supply(outcome: PlanOutcome) -> dict[str, Any]:
     """What was credited, as the pool's event says."""
     token, amount = outcome.plan.spends[0].token, _event(outcome, words.SUPPLIED).get("amount", 0)
     return {
-        **_mined(outcome),
         "a_tokens_received": TokenAmount(amount, token),
         "a_token_balance": TokenAmount(_before(outcome, "supplied_before") + amount, token),
         "supply_apy": _rate(outcome, "liquidityRate"),
@@ -30,7 +28,6 @@ def report_withdraw(outcome: PlanOutcome) -> dict[str, Any]:
     token, amount = outcome.plan.receives[0].token, _event(outcome, words.WITHDRAWN).get("amount", 0)
     is_sold = "sold_with_it" in outcome.plan.details
     return {
-        **_mined(outcome),
         "assets_withdrawn": TokenAmount(amount if is_sold else outcome.deltas.get(token.address, 0), token),
         "a_tokens_burned": TokenAmount(amount, token),
         "health_factor_after": outcome.plan.details["health_factor_after"],
@@ -42,7 +39,6 @@ def report_borrow(outcome: PlanOutcome) -> dict[str, Any]:
     token, event = outcome.plan.receives[0].token, _event(outcome, words.BORROWED)
     amount = event.get("amount", 0)
     return {
-        **_mined(outcome),
         "borrowed": TokenAmount(amount, token),
         "variable_debt_token_balance": TokenAmount(_before(outcome, "owed_before") + amount, token),
         "borrow_apy": percent(annual_ppm(event.get("borrowRate", 0))),
@@ -55,7 +51,6 @@ def report_repay(outcome: PlanOutcome) -> dict[str, Any]:
     """What was paid back and what is left; what came out with it, none where nothing was asked for."""
     token, amount = outcome.plan.spends[0].token, _event(outcome, words.REPAID).get("amount", 0)
     return {
-        **_mined(outcome),
         "repaid": TokenAmount(amount, token),
         "debt_remaining": TokenAmount(max(0, _before(outcome, "owed_before") - amount), token),
         "collateral_withdrawn": [
@@ -69,22 +64,9 @@ def report_collateral(outcome: PlanOutcome) -> dict[str, Any]:
     """Which asset counts, or counts no more."""
     details = outcome.plan.details
     return {
-        **_mined(outcome),
         "asset": details["asset"],
         "use_as_collateral": details["use_as_collateral"],
         "health_factor_after": details["health_factor_after"],
-    }
-
-
-def _mined(outcome: PlanOutcome) -> dict[str, Any]:
-    last = outcome.receipts[-1]
-    network = KNOWN_NETWORKS.get(outcome.plan.chain_id)
-    page = network.explorer_tx_url.format(tx_hash=last.tx_hash) if network and network.explorer_tx_url else None
-    return {
-        "tx_hash": last.tx_hash,
-        "block_number": last.block_number,
-        "gas_used": sum(receipt.gas_used for receipt in outcome.receipts),
-        "explorer_url": page,
     }
 
 

@@ -11,7 +11,6 @@ from tools_app.core.units import format_units
 from tools_app.standards import erc20
 from tools_app.standards.loan_callback import find_handler, run_within
 from tools_app.standards.plan_draft import PlanDraft, check_enough
-from tools_app.standards.receipts import describe_mined
 from tools_app.subsystems.lending.family import Lender, find_lender, lending, worth
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
@@ -67,13 +66,9 @@ def report_flash(outcome: PlanOutcome) -> dict[str, Any]:
     """What the loan cost, and what the account has more or less of the asset afterwards; the profit is that at the feed
     of the preview, without gas, None where the asset has none.
     """
-    details, mined = outcome.plan.details, describe_mined(outcome)
+    details = outcome.plan.details
     change, worth_of_loan = outcome.deltas.get(str(details["asset"]), 0), details["micro_usd"]
     return {
-        "tx_hash": mined.tx_hash,
-        "block_number": mined.block_number,
-        "gas_used": mined.gas_used,
-        "explorer_url": mined.explorer_url,
         "amount_borrowed": details["amount"],
         "fee_paid": details["fee"],
         "change": str(change),

@@ -8,7 +8,6 @@ from typing import Any
 from tools_app.core.errors import InvalidParams
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import check_enough
-from tools_app.standards.receipts import describe_mined
 from tools_app.subsystems.lending.family import Lender, PositionName, find_lender, lending, percent, read_loop
 from tools_app.subsystems.lending.loop_plan import MOST_LOOPS, ROUNDING, LoopPlan, show_health, show_leverage
 from tools_app.subsystems.lending.loops import draft_loop, draft_way_back, repayment_for
@@ -40,13 +39,9 @@ HIGHEST_LEVERAGE = 10
 
 def report_loop(outcome: PlanOutcome) -> dict[str, Any]:
     """What became of the pair, as planned; what moved in the wallet, as measured."""
-    details, mined = outcome.plan.details, describe_mined(outcome)
+    details = outcome.plan.details
     tokens = {token.address: token for token in outcome.plan.tokens}
     return {
-        "tx_hash": mined.tx_hash,
-        "block_number": mined.block_number,
-        "gas_used": mined.gas_used,
-        "explorer_url": mined.explorer_url,
         "moved": [
             {"asset": address, "symbol": token.symbol, "amount": TokenAmount(outcome.deltas[address], token)}
             for address, token in tokens.items()

@@ -97,7 +97,6 @@ class ApprovalAudit:
 class RevokeReport:
     """What a committed revocation took back. A plan runs whole or not at all, so `failed` is empty in a report."""
 
-    tx_hash: str
     revoked_count: int
     failed: tuple[RevokeWith, ...]
 
@@ -142,7 +141,7 @@ def safety_audit_approvals(
 
 def report_revoked(outcome: PlanOutcome) -> RevokeReport:
     """How many were taken back."""
-    return RevokeReport(outcome.receipts[-1].tx_hash, len(outcome.plan.allowances), ())
+    return RevokeReport(len(outcome.plan.allowances), ())
 
 
 @board.write(

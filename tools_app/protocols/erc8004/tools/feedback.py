@@ -15,7 +15,7 @@ from tools_app.protocols.erc8004.reads import STARS, may_manage, read_agent
 from tools_app.protocols.erc8004.tools.family import Score, Tag, identity
 from tools_app.protocols.erc8004.tools.registration_fields import check_published
 from tools_app.standards import erc8004
-from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import PLAIN, ChainId
@@ -28,28 +28,20 @@ Review = Annotated[str, Field(min_length=1, max_length=500, description="What to
 class FeedbackReport:
     """`feedback_id` is agent, client and the client's own count of what it said of the agent."""
 
-    tx_hash: str
     feedback_id: str | None
     agent_id: str
     score: int
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 def report_feedback(outcome: PlanOutcome) -> FeedbackReport:
     """The count out of the registry's own event."""
-    mined, details = describe_mined(outcome), outcome.plan.details
+    details = outcome.plan.details
     told = events_of(outcome, erc8004.NEW_FEEDBACK, contract=str(details["registry"]))
     mine = [each["feedbackIndex"] for each in told if each["clientAddress"] == outcome.account]
     return FeedbackReport(
-        tx_hash=mined.tx_hash,
         feedback_id=f"{details['agent_id']}:{outcome.account}:{mine[0]}" if mine else None,
         agent_id=str(details["agent_id"]),
         score=int(details["score"]),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

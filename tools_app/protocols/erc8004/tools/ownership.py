@@ -16,7 +16,6 @@ from tools_app.protocols.erc8004.standing import read_standing
 from tools_app.protocols.erc8004.tools.family import identity
 from tools_app.protocols.erc8004.tools.register import check_managed
 from tools_app.standards import erc8004
-from tools_app.standards.receipts import describe_mined
 from tools_app.toolkit.context import ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import Address, ChainId
@@ -29,51 +28,35 @@ Milestone = Annotated[Literal["silver", "gold", "platinum"], Field(description="
 class TransferReport:
     """Who has the agent now."""
 
-    tx_hash: str
     agent_id: str
     owner: str
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class MilestoneReport:
     """What the agent's metadata says now."""
 
-    tx_hash: str
     agent_id: str
     tier: str
     points: int
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 def report_transfer(outcome: PlanOutcome) -> TransferReport:
     """As the plan said it, which was carried out whole."""
-    mined, details = describe_mined(outcome), outcome.plan.details
+    details = outcome.plan.details
     return TransferReport(
-        tx_hash=mined.tx_hash,
         agent_id=str(details["agent_id"]),
         owner=str(details["recipient"]),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 
 def report_milestone(outcome: PlanOutcome) -> MilestoneReport:
     """As the plan said it."""
-    mined, details = describe_mined(outcome), outcome.plan.details
+    details = outcome.plan.details
     return MilestoneReport(
-        tx_hash=mined.tx_hash,
         agent_id=str(details["agent_id"]),
         tier=str(details["tier"]),
         points=int(details["points"]),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

@@ -26,7 +26,7 @@ from tools_app.protocols.erc8004.tools.registration_fields import (
     parse_fields,
 )
 from tools_app.standards import erc8004
-from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import ChainId
@@ -41,51 +41,35 @@ _MCP_VERSION: Final = "2025-06-18"
 class RegistrationReport:
     """The new agent, as `chain:number`."""
 
-    tx_hash: str
     agent_id: str | None
     chain_id: int
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateReport:
     """Which fields of the agent's file are others now."""
 
-    tx_hash: str
     agent_id: str
     fields_updated: tuple[str, ...]
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 def report_registration(outcome: PlanOutcome) -> RegistrationReport:
     """The number out of the registry's own event."""
-    mined, chain_id = describe_mined(outcome), outcome.plan.chain_id
+    chain_id = outcome.plan.chain_id
     told = events_of(outcome, erc8004.REGISTERED, contract=str(outcome.plan.details["registry"]))
     mine = [each["agentId"] for each in told if each["owner"] == outcome.account]
     return RegistrationReport(
-        tx_hash=mined.tx_hash,
         agent_id=str(AgentId(chain_id, mine[0])) if mine else None,
         chain_id=chain_id,
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 
 def report_update(outcome: PlanOutcome) -> UpdateReport:
     """What the plan said it changes."""
-    mined, details = describe_mined(outcome), outcome.plan.details
+    details = outcome.plan.details
     return UpdateReport(
-        tx_hash=mined.tx_hash,
         agent_id=str(details["agent_id"]),
         fields_updated=tuple(details["fields_updated"]),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

@@ -17,7 +17,6 @@ from tools_app.protocols.erc8004.tools.family import Method, identity, is_simula
 from tools_app.protocols.erc8004.tools.register import check_managed
 from tools_app.protocols.erc8004.tools.registration_fields import check_published
 from tools_app.standards import erc8004
-from tools_app.standards.receipts import describe_mined
 from tools_app.toolkit.context import ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.foreign_text import ForeignText
@@ -31,14 +30,10 @@ Proof = Annotated[str, Field(min_length=1, max_length=1_000, description="The pr
 class ValidationRequestReport:
     """`validation_score` is null until the validator has answered; `request_hash` is what it answers to."""
 
-    tx_hash: str
     agent_id: str
     method: str
     validation_score: int | None
     request_hash: str
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +63,12 @@ class ValidationStatus:
 
 def report_request(outcome: PlanOutcome) -> ValidationRequestReport:
     """What was asked; an answer comes later, if it comes."""
-    mined, details = describe_mined(outcome), outcome.plan.details
+    details = outcome.plan.details
     return ValidationRequestReport(
-        tx_hash=mined.tx_hash,
         agent_id=str(details["agent_id"]),
         method=str(details["method"]),
         validation_score=None,
         request_hash=str(details["request_hash"]),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

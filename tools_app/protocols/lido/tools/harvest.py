@@ -16,7 +16,7 @@ from tools_app.protocols.lido.reads import read_staking
 from tools_app.protocols.lido.tools.family import check_oracle, lido, rate_text, time_text
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.standards.market_orders import find_swap
-from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import ChainId, OwnAccount, PercentWhole, RawAmount
@@ -35,35 +35,27 @@ _LOOK_BACK_DAYS: Final = 90
 class HarvestReport:
     """What a harvest sold. `share_rate_delta_used` is the ETH by which a share grew over the time it was earned in."""
 
-    tx_hash: str
     wst_eth_sold: TokenAmount
     usdc_received: TokenAmount
     share_rate_delta_used: str
     harvest_date: str | None
     cumulative_yield_since_last_harvest: TokenAmount
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 def report_harvest(outcome: PlanOutcome) -> HarvestReport:
     """What left, from the wrapped token's own events; what arrived, from balances."""
-    details, mined = outcome.plan.details, describe_mined(outcome)
+    details = outcome.plan.details
     chain_id = outcome.plan.chain_id
     wsteth = TokenMeta(chain_id, str(details["wsteth"]), "wstETH", 18, "", is_registered=False)
     coin = TokenMeta(chain_id, "", "ETH", 18, "", is_registered=True)
     left = events_of(outcome, TRANSFER_EVENT, contract=wsteth.address)
     got = outcome.plan.receives[0].token
     return HarvestReport(
-        tx_hash=mined.tx_hash,
         wst_eth_sold=TokenAmount(sum(each["value"] for each in left if each["from"] == outcome.account), wsteth),
         usdc_received=TokenAmount(outcome.deltas.get(got.address, 0), got),
         share_rate_delta_used=str(details["share_rate_delta"]),
         harvest_date=details["harvested_at"],
         cumulative_yield_since_last_harvest=TokenAmount(int(details["earned"]), coin),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

@@ -17,7 +17,7 @@ from tools_app.protocols.lido.tools.family import check_oracle, lido, rate_text
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.standards.market_orders import find_swap
 from tools_app.standards.plan_draft import PlanDraft, check_enough
-from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import MarketClosed
@@ -33,89 +33,65 @@ DIRECT, SECONDARY = "direct", "secondary_market"
 class StakeReport:
     """What staking did. `share_rate` is the ETH of one wstETH at the preview."""
 
-    tx_hash: str
     eth_staked: TokenAmount
     token_received: TokenAmount
     token_symbol: str
     share_rate: str
     route: str
     staking_limit_remaining: str | None
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class WrapReport:
     """stETH that became wstETH."""
 
-    tx_hash: str
     st_eth_wrapped: TokenAmount
     wst_eth_received: TokenAmount
     share_rate: str
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class UnwrapReport:
     """wstETH that became stETH."""
 
-    tx_hash: str
     wst_eth_unwrapped: TokenAmount
     st_eth_received: TokenAmount
     share_rate: str
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 def report_stake(outcome: PlanOutcome) -> StakeReport:
     """What arrived is what the token's own event says came to the account."""
-    details, mined = outcome.plan.details, describe_mined(outcome)
+    details = outcome.plan.details
     token = _token_of(details, "received")
     return StakeReport(
-        tx_hash=mined.tx_hash,
         eth_staked=TokenAmount(-outcome.deltas.get(NATIVE, 0), outcome.plan.spends[0].token),
         token_received=TokenAmount(_came(outcome, token.address), token),
         token_symbol=token.symbol,
         share_rate=str(details["share_rate"]),
         route=str(details["route"]),
         staking_limit_remaining=details["staking_limit_remaining"],
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 
 def report_wrap(outcome: PlanOutcome) -> WrapReport:
     """From the events of both tokens."""
-    details, mined = outcome.plan.details, describe_mined(outcome)
+    details = outcome.plan.details
     spent, received = _token_of(details, "spent"), _token_of(details, "received")
     return WrapReport(
-        tx_hash=mined.tx_hash,
         st_eth_wrapped=TokenAmount(int(details["amount"]), spent),
         wst_eth_received=TokenAmount(_came(outcome, received.address), received),
         share_rate=str(details["share_rate"]),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 
 def report_unwrap(outcome: PlanOutcome) -> UnwrapReport:
     """From the events of both tokens."""
-    details, mined = outcome.plan.details, describe_mined(outcome)
+    details = outcome.plan.details
     spent, received = _token_of(details, "spent"), _token_of(details, "received")
     return UnwrapReport(
-        tx_hash=mined.tx_hash,
         wst_eth_unwrapped=TokenAmount(int(details["amount"]), spent),
         st_eth_received=TokenAmount(_came(outcome, received.address), received),
         share_rate=str(details["share_rate"]),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

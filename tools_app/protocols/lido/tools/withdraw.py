@@ -20,7 +20,7 @@ from tools_app.protocols.lido.reads import Queue, Request, read_queue, read_requ
 from tools_app.protocols.lido.tools.family import lido, rate_text, time_text
 from tools_app.standards.batches import read_all
 from tools_app.standards.plan_draft import PlanDraft, check_enough
-from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import ChainId, RawAmounts, RequestIds
@@ -42,56 +42,40 @@ CLAIMED = (
 class UnstakeReport:
     """What joined the queue. `estimated_wait_time` is seconds, null while nobody can say."""
 
-    tx_hash: str
     request_ids: tuple[str, ...]
     total_st_eth_queued: TokenAmount
     estimated_wait_time: int | None
     estimated_ready_at: str | None
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimReport:
     """What came out of the queue."""
 
-    tx_hash: str
     requests_claimed: tuple[str, ...]
     eth_received: TokenAmount
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 def report_unstake(outcome: PlanOutcome) -> UnstakeReport:
     """From the queue's own events."""
-    details, mined = outcome.plan.details, describe_mined(outcome)
+    details = outcome.plan.details
     asked = events_of(outcome, REQUESTED, contract=str(details["queue"]))
     steth = TokenMeta(outcome.plan.chain_id, str(details["steth"]), "stETH", 18, "", is_registered=False)
     return UnstakeReport(
-        tx_hash=mined.tx_hash,
         request_ids=tuple(str(each["requestId"]) for each in asked),
         total_st_eth_queued=TokenAmount(sum(each["amountOfStETH"] for each in asked), steth),
         estimated_wait_time=details["estimated_wait_time"],
         estimated_ready_at=details["estimated_ready_at"],
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 
 def report_claim(outcome: PlanOutcome) -> ClaimReport:
     """What arrived in the wallet."""
-    details, mined = outcome.plan.details, describe_mined(outcome)
+    details = outcome.plan.details
     claimed = events_of(outcome, CLAIMED, contract=str(details["queue"]))
     return ClaimReport(
-        tx_hash=mined.tx_hash,
         requests_claimed=tuple(str(each["requestId"]) for each in claimed),
         eth_received=TokenAmount(outcome.deltas.get(NATIVE, 0), outcome.plan.receives[0].token),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

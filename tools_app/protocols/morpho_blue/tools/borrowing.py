@@ -25,7 +25,7 @@ from tools_app.protocols.morpho_blue.tools.family import (
     percent_text,
 )
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.receipts import events_of
 from tools_app.standards.sold_at_once import RETIRES
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
@@ -44,15 +44,11 @@ REPAID = (
 class BorrowReport:
     """What borrowing did. The yearly rate and the ratios of debt to collateral are percent."""
 
-    tx_hash: str
-    block_number: int
     market_id: str
     borrowed: TokenAmount
     borrow_apy: str
     ltv: str
     liquidation_ltv: str
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,43 +57,33 @@ class RepayReport:
     came out with it, None where none was asked for.
     """
 
-    tx_hash: str
-    block_number: int
     market_id: str
     repaid: TokenAmount
     remaining_debt: TokenAmount
     shares_repaid: str
     collateral_withdrawn: TokenAmount | None
-    gas_used: int
-    explorer_url: str | None
 
 
 def report_borrow(outcome: PlanOutcome) -> BorrowReport:
     """The amount from the balance difference, the rest as planned."""
-    mined, details, token = describe_mined(outcome), outcome.plan.details, outcome.plan.receives[0].token
+    details, token = outcome.plan.details, outcome.plan.receives[0].token
     return BorrowReport(
-        tx_hash=mined.tx_hash,
-        block_number=mined.block_number,
         market_id=str(details["market_id"]),
         borrowed=TokenAmount(outcome.deltas.get(token.address, 0), token),
         borrow_apy=str(details["borrow_apy"]),
         ltv=str(details["ltv"]),
         liquidation_ltv=str(details["liquidation_ltv"]),
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 
 def report_repay(outcome: PlanOutcome) -> RepayReport:
     """The amount from the balance difference, shares from the contract's event."""
-    mined, details, token = describe_mined(outcome), outcome.plan.details, outcome.plan.spends[0].token
+    details, token = outcome.plan.details, outcome.plan.spends[0].token
     events = events_of(outcome, REPAID, contract=str(details["morpho"]))
     cleared = sum(int(event["shares"]) for event in events)
     repaid = -outcome.deltas.get(token.address, 0)
     is_all = cleared >= int(details["shares_owed"])
     return RepayReport(
-        tx_hash=mined.tx_hash,
-        block_number=mined.block_number,
         market_id=str(details["market_id"]),
         repaid=TokenAmount(repaid, token),
         remaining_debt=TokenAmount(0 if is_all else max(0, int(details["owed"]) - repaid), token),
@@ -105,8 +91,6 @@ def report_repay(outcome: PlanOutcome) -> RepayReport:
         collateral_withdrawn=next(
             (TokenAmount(outcome.deltas.get(flow.token.address, 0), flow.token) for flow in outcome.plan.receives), None
         ),
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

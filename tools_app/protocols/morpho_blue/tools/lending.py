@@ -25,7 +25,7 @@ from tools_app.protocols.morpho_blue.tools.family import (
 )
 from tools_app.standards.erc20 import balance_of
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.receipts import events_of
 from tools_app.standards.sold_at_once import Sale, sell_falling
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
@@ -50,57 +50,41 @@ MOST_LOST_BPS = 1
 class SupplyReport:
     """What supplying did; no shares are given for collateral. The yearly rate is percent."""
 
-    tx_hash: str
-    block_number: int
     market_id: str
     shares_received: str
     assets_supplied: TokenAmount
     supply_apy: str
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class WithdrawReport:
     """What was taken back; no shares are given up for collateral."""
 
-    tx_hash: str
-    block_number: int
     market_id: str
     assets_withdrawn: TokenAmount
     shares_repaid: str
-    gas_used: int
-    explorer_url: str | None
 
 
 def report_supply(outcome: PlanOutcome) -> SupplyReport:
     """Shares from the contract's event, the amount from the balance difference."""
-    mined, details = describe_mined(outcome), outcome.plan.details
+    details = outcome.plan.details
     token = outcome.plan.spends[0].token
     return SupplyReport(
-        tx_hash=mined.tx_hash,
-        block_number=mined.block_number,
         market_id=str(details["market_id"]),
         shares_received=_shares(outcome, SUPPLIED),
         assets_supplied=TokenAmount(-outcome.deltas.get(token.address, 0), token),
         supply_apy=str(details["supply_apy"]),
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 
 def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
     """Shares from the contract's event, the amount from the balance difference, or what was sold as it came out."""
-    mined, token = describe_mined(outcome), outcome.plan.receives[0].token
+    token = outcome.plan.receives[0].token
     sold = outcome.plan.details.get("sold_with_it")
     return WithdrawReport(
-        tx_hash=mined.tx_hash,
-        block_number=mined.block_number,
         market_id=str(outcome.plan.details["market_id"]),
         assets_withdrawn=TokenAmount(int(sold or outcome.deltas.get(token.address, 0)), token),
         shares_repaid=_shares(outcome, WITHDRAWN),
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

@@ -11,7 +11,6 @@ from tools_app.protocols.morpho_blue.errors import LiquidationAtALoss, NotLiquid
 from tools_app.protocols.morpho_blue.reads import ask_holdings
 from tools_app.protocols.morpho_blue.tools.family import MarketMeant, morpho, open_market
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.receipts import describe_mined
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import Address, ChainId, RawAmount
@@ -25,34 +24,26 @@ from tools_app.toolkit.views import TokenMeta
 class LiquidateReport:
     """What was seized and paid. `profit_usd` is at the feeds' prices of the preview, without gas."""
 
-    tx_hash: str
-    block_number: int
     market_id: str
     borrower: str
     collateral_seized: TokenAmount
     debt_repaid: TokenAmount
     profit_usd: UsdAmount
-    gas_used: int
-    explorer_url: str | None
 
 
 def report_liquidate(outcome: PlanOutcome) -> LiquidateReport:
     """Amounts from the balance differences."""
-    mined, details = describe_mined(outcome), outcome.plan.details
+    details = outcome.plan.details
     paid, seized = outcome.plan.spends[0], outcome.plan.receives[0]
     got, gave = outcome.deltas.get(seized.token.address, 0), -outcome.deltas.get(paid.token.address, 0)
     worth = got * int(details["seized_micro_usd"]) // max(1, seized.expected)
     cost = gave * int(details["repaid_micro_usd"]) // max(1, paid.expected)
     return LiquidateReport(
-        tx_hash=mined.tx_hash,
-        block_number=mined.block_number,
         market_id=str(details["market_id"]),
         borrower=str(details["borrower"]),
         collateral_seized=TokenAmount(got, seized.token),
         debt_repaid=TokenAmount(gave, paid.token),
         profit_usd=UsdAmount(worth - cost),
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

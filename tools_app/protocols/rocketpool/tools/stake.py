@@ -16,7 +16,7 @@ from tools_app.protocols.rocketpool.tools.family import rate_text, rocketpool
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.standards.market_orders import find_swap
 from tools_app.standards.plan_draft import PlanDraft, check_enough
-from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import LEAST_FREE_BPS, MarketClosed
@@ -37,61 +37,45 @@ REPORT_BPS = 50
 class StakeReport:
     """What staking did. `exchange_rate` is the ETH of one rETH at the preview, the pool's balance that before it."""
 
-    tx_hash: str
     eth_staked: TokenAmount
     r_eth_received: TokenAmount
     exchange_rate: str
     deposit_pool_balance: str
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class UnstakeReport:
     """What unstaking did; `route` is burn or secondary_market."""
 
-    tx_hash: str
     r_eth_burned: TokenAmount
     eth_received: TokenAmount
     route: str
     exchange_rate: str
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 def report_stake(outcome: PlanOutcome) -> StakeReport:
     """rETH from its own event, ETH from balances."""
-    details, mined = outcome.plan.details, describe_mined(outcome)
+    details = outcome.plan.details
     reth = _reth(outcome)
     came = events_of(outcome, TRANSFER_EVENT, contract=reth.address)
     return StakeReport(
-        tx_hash=mined.tx_hash,
         eth_staked=TokenAmount(-outcome.deltas.get(NATIVE, 0), outcome.plan.spends[0].token),
         r_eth_received=TokenAmount(sum(each["value"] for each in came if each["to"] == outcome.account), reth),
         exchange_rate=str(details["exchange_rate"]),
         deposit_pool_balance=str(details["deposit_pool_balance"]),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 
 def report_unstake(outcome: PlanOutcome) -> UnstakeReport:
     """rETH from its own event, ETH from balances."""
-    details, mined = outcome.plan.details, describe_mined(outcome)
+    details = outcome.plan.details
     reth = _reth(outcome)
     left = events_of(outcome, TRANSFER_EVENT, contract=reth.address)
     return UnstakeReport(
-        tx_hash=mined.tx_hash,
         r_eth_burned=TokenAmount(sum(each["value"] for each in left if each["from"] == outcome.account), reth),
         eth_received=TokenAmount(outcome.deltas.get(NATIVE, 0), outcome.plan.receives[0].token),
         route=str(details["route"]),
         exchange_rate=str(details["exchange_rate"]),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

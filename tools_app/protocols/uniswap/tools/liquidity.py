@@ -10,14 +10,13 @@ from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.changes import Range, nft_ref, pair_feeds
 from tools_app.protocols.uniswap.pools import find_pools, find_v3_pool
-from tools_app.protocols.uniswap.tools.family import deadline_after, gas_of, main_receipt, uniswap
+from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, plan_deposit, ticks_of_range
 from tools_app.protocols.uniswap.v3.positions import read_own_position
 from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing
 from tools_app.standards.plan_draft import PlanDraft, check_enough
-from tools_app.standards.receipts import explorer_url
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.markets import Pool, PoolNotFound, sort_tokens
@@ -43,7 +42,6 @@ INCREASE_EVENT = "event IncreaseLiquidity(uint256 indexed tokenId, uint128 liqui
 class AddReport:
     """What opening a position did."""
 
-    tx_hash: str
     position_id: str
     pool: str
     tick_lower: int
@@ -51,29 +49,22 @@ class AddReport:
     liquidity: str
     amount0_deposited: TokenAmount
     amount1_deposited: TokenAmount
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class IncreaseReport:
     """What adding to a position did."""
 
-    tx_hash: str
     liquidity_added: str
     amount0_deposited: TokenAmount
     amount1_deposited: TokenAmount
-    gas_used: int
-    explorer_url: str | None
 
 
 def report_add(outcome: PlanOutcome) -> AddReport:
     """Position id and liquidity from the manager's event, amounts from the balance differences."""
     event = find_event(outcome, INCREASE_EVENT)
-    receipt = main_receipt(outcome, str(outcome.plan.details["manager"]))
     spent0, spent1 = outcome.plan.spends
     return AddReport(
-        tx_hash=receipt.tx_hash,
         position_id=str(event.get("tokenId", "")),
         pool=str(outcome.plan.details["pool"]),
         tick_lower=int(outcome.plan.details["tick_lower"]),
@@ -81,22 +72,16 @@ def report_add(outcome: PlanOutcome) -> AddReport:
         liquidity=str(event.get("liquidity", 0)),
         amount0_deposited=_spent(outcome, spent0),
         amount1_deposited=_spent(outcome, spent1),
-        gas_used=gas_of(outcome),
-        explorer_url=explorer_url(outcome.plan.chain_id, receipt.tx_hash),
     )
 
 
 def report_increase(outcome: PlanOutcome) -> IncreaseReport:
     """Liquidity from the manager's event, amounts from the balance differences."""
-    receipt = main_receipt(outcome, str(outcome.plan.details["manager"]))
     spent0, spent1 = outcome.plan.spends
     return IncreaseReport(
-        tx_hash=receipt.tx_hash,
         liquidity_added=str(find_event(outcome, INCREASE_EVENT).get("liquidity", 0)),
         amount0_deposited=_spent(outcome, spent0),
         amount1_deposited=_spent(outcome, spent1),
-        gas_used=gas_of(outcome),
-        explorer_url=explorer_url(outcome.plan.chain_id, receipt.tx_hash),
     )
 
 

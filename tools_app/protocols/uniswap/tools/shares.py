@@ -14,13 +14,12 @@ from tools_app.protocols.uniswap.fair_amounts import reserves_at
 from tools_app.protocols.uniswap.pool_addresses import v2_pair_address
 from tools_app.protocols.uniswap.pools import GET_RESERVES, TOKEN0, TOKEN1
 from tools_app.protocols.uniswap.positions import K_LAST, SHARE
-from tools_app.protocols.uniswap.tools.family import deadline_after, gas_of, main_receipt, uniswap
+from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v2 import plans as v2_plans
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.receipts import explorer_url
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.markets import PositionNotFound
@@ -36,12 +35,9 @@ _BPS = 10_000
 class RemoveSharesReport:
     """What giving shares back brought."""
 
-    tx_hash: str
     amount0_received: TokenAmount
     amount1_received: TokenAmount
     shares_removed: str
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +58,11 @@ class _Pair:
 
 def report_remove_shares(outcome: PlanOutcome) -> RemoveSharesReport:
     """What arrived in the wallet."""
-    receipt = main_receipt(outcome, str(outcome.plan.details["router"]))
     got0, got1 = (TokenAmount(outcome.deltas.get(each.token.address, 0), each.token) for each in outcome.plan.receives)
     return RemoveSharesReport(
-        tx_hash=receipt.tx_hash,
         amount0_received=got0,
         amount1_received=got1,
         shares_removed=str(outcome.plan.details["shares_removed"]),
-        gas_used=gas_of(outcome),
-        explorer_url=explorer_url(outcome.plan.chain_id, receipt.tx_hash),
     )
 
 

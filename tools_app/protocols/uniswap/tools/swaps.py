@@ -12,12 +12,11 @@ from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import Holding, allowance_calls, read_holdings
 from tools_app.protocols.uniswap.quoting import MIXED, RouteQuote
 from tools_app.protocols.uniswap.routing import Routes, find_routes, least_out, most_in, pool_token
-from tools_app.protocols.uniswap.tools.family import deadline_after, gas_of, main_receipt, uniswap
+from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.quotes import describe_route, effective_price
 from tools_app.protocols.uniswap.v2 import plans as v2_plans
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.standards.plan_draft import PlanDraft, check_enough
-from tools_app.standards.receipts import explorer_url
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, RawAmount, SlippageBps, SwapRoute, Token
@@ -30,9 +29,6 @@ from tools_app.toolkit.views import TokenMeta
 class SwapReport:
     """What a committed swap did, from its receipt and the wallet's balance differences."""
 
-    tx_hash: str
-    block_number: int
-    gas_used: int
     token_in: TokenMeta
     token_out: TokenMeta
     amount_in: TokenAmount
@@ -40,7 +36,6 @@ class SwapReport:
     effective_price: str
     price_impact_pct: str
     slippage_actual_bps: int
-    explorer_url: str | None
 
 
 def report_swap(outcome: PlanOutcome) -> SwapReport:
@@ -48,14 +43,10 @@ def report_swap(outcome: PlanOutcome) -> SwapReport:
     spent, received = outcome.plan.spends[0], outcome.plan.receives[0]
     amount_in = -outcome.deltas.get(spent.token.address, 0)
     amount_out = outcome.deltas.get(received.token.address, 0)
-    receipt = main_receipt(outcome, str(outcome.plan.details["router"]))
     slippage = max(
         shortfall_bps(ideal=received.expected, actual=amount_out), excess_bps(ideal=spent.expected, actual=amount_in)
     )
     return SwapReport(
-        tx_hash=receipt.tx_hash,
-        block_number=receipt.block_number,
-        gas_used=gas_of(outcome),
         token_in=spent.token,
         token_out=received.token,
         amount_in=TokenAmount(amount_in, spent.token),
@@ -63,7 +54,6 @@ def report_swap(outcome: PlanOutcome) -> SwapReport:
         effective_price=effective_price(amount_in, amount_out, spent.token, received.token),
         price_impact_pct=bps_as_percent(outcome.plan.price_impact_bps or 0),
         slippage_actual_bps=slippage,
-        explorer_url=explorer_url(outcome.plan.chain_id, receipt.tx_hash),
     )
 
 

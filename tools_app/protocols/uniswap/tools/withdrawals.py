@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.errors import PositionEmpty
-from tools_app.protocols.uniswap.tools.family import deadline_after, gas_of, main_receipt, uniswap
+from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.positions import Position, read_own_position
 from tools_app.standards.concentrated import sqrt_price_moved
 from tools_app.standards.plan_draft import PlanDraft
-from tools_app.standards.receipts import explorer_url
 from tools_app.standards.sold_at_once import SALE_SLIPPAGE_BPS, Sale, sell_at_once
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -32,52 +31,38 @@ DECREASE_EVENT = "event DecreaseLiquidity(uint256 indexed tokenId, uint128 liqui
 class RemoveReport:
     """What taking liquidity out did; `amount0_received` and `amount1_received` include the fees collected with it."""
 
-    tx_hash: str
     amount0_received: TokenAmount
     amount1_received: TokenAmount
     fees_collected0: TokenAmount
     fees_collected1: TokenAmount
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class CollectReport:
     """What a harvest brought."""
 
-    tx_hash: str
     fees_collected0: TokenAmount
     fees_collected1: TokenAmount
-    gas_used: int
-    explorer_url: str | None
 
 
 def report_remove(outcome: PlanOutcome) -> RemoveReport:
     """Fees are what was collected beyond the liquidity's own amounts, both in the manager's events."""
     event, collected = find_event(outcome, DECREASE_EVENT), find_event(outcome, COLLECT_EVENT)
-    receipt = main_receipt(outcome, str(outcome.plan.details["manager"]))
     got0, got1 = (_received(outcome, flow) for flow in outcome.plan.receives)
     return RemoveReport(
-        tx_hash=receipt.tx_hash,
         amount0_received=got0,
         amount1_received=got1,
         fees_collected0=TokenAmount(max(0, collected.get("amount0", 0) - event.get("amount0", 0)), got0.token),
         fees_collected1=TokenAmount(max(0, collected.get("amount1", 0) - event.get("amount1", 0)), got1.token),
-        gas_used=gas_of(outcome),
-        explorer_url=explorer_url(outcome.plan.chain_id, receipt.tx_hash),
     )
 
 
 def report_collect(outcome: PlanOutcome) -> CollectReport:
     """What arrived in the wallet."""
-    receipt = main_receipt(outcome, str(outcome.plan.details["manager"]))
     got0, got1 = (_received(outcome, flow) for flow in outcome.plan.receives)
     return CollectReport(
-        tx_hash=receipt.tx_hash,
         fees_collected0=got0,
         fees_collected1=got1,
-        gas_used=gas_of(outcome),
-        explorer_url=explorer_url(outcome.plan.chain_id, receipt.tx_hash),
     )
 
 

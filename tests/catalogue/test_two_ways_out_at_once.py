@@ -58,6 +58,13 @@ AT_ONCE: Final[dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[st
         {"amount": str(7_000 * ETH)},
         {"amount": str(3_000 * ETH)},
     ),
+    "yearn": (
+        "yearn_deposit",
+        "yearn_withdraw",
+        {"shares": str(6_000 * USD)},
+        {"shares": str(7_000 * USD)},
+        {"shares": str(3_000 * USD)},
+    ),
     "lido": (
         "lido_stake_rebasing",
         "lido_unstake",
@@ -118,6 +125,7 @@ MARKS: Final = {
     "erc4626": ("erc4626",),
     "sushi_bar": ("sushi_bar",),
     "ethena": ("ethena",),
+    "yearn": ("yearn",),
     "lido": ("lido",),
     "rocketpool": ("rocketpool",),
     "maker": ("maker",),

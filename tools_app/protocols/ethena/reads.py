@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tools_app.chain.abi import decode_log, encode_event_topics, event_topic
+from tools_app.chain.abi import decode_log, event_topic
 from tools_app.protocols.ethena.math import DAY_SECONDS, Reward, Rewards
 from tools_app.standards import erc20
-from tools_app.standards.erc4626 import DEPOSIT_EVENT, INDEX_SHARES, TO_ASSETS, WITHDRAW_EVENT, Vault
+from tools_app.standards.erc4626 import INDEX_SHARES, TO_ASSETS, Vault
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.positions import PositionsUnreadable, Reads
 
@@ -78,29 +78,3 @@ def read_rewards(reader: ChainReader, vault: Vault, *, spans: Sequence[int]) -> 
         Rewards(days, block.number, block.number > 0, tuple(one for one in found if one.block_number >= block.number))
         for days, block in zip(spans, first, strict=True)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class PutIn:
-    """What an account put in less what it took out: base units of what is staked, and shares."""
-
-    assets: int
-    shares: int
-
-
-def read_put_in(reader: ChainReader, vault: Vault, account: str, *, days: int) -> PutIn:
-    """What logs of the last `days` tell. Raises the node's errors."""
-    first = reader.first_block_since(reader.block.timestamp - days * DAY_SECONDS).number
-    put, shares = 0, 0
-    for event, sign in ((DEPOSIT_EVENT, 1), (WITHDRAW_EVENT, -1)):
-        for log in reader.logs(
-            address=vault.address,
-            topics=encode_event_topics(event, owner=account),
-            from_block=first,
-            to_block=reader.block.number,
-        ):
-            told = decode_log(event, log)
-            if told is not None:
-                put += sign * int(told["assets"])
-                shares += sign * int(told["shares"])
-    return PutIn(put, shares)

@@ -30,7 +30,6 @@ from tools_app.protocols.ethena.reads import (
     VESTING_SECONDS,
     Staked,
     ask_staked,
-    read_put_in,
     read_rewards,
 )
 from tools_app.standards import erc20
@@ -38,6 +37,7 @@ from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import MOST_JUMP_BPS, TO_ASSETS, WITHDRAW_EVENT, SharesMissing, Vault
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import events_of
+from tools_app.standards.vault_logs import read_put_in
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -419,7 +419,8 @@ def ethena_get_position(ctx: ReadContext, account: Address | None = None, chain_
     book = PriceBook(reader)
     book.learn(token)
     worth = book.weigh(vault.asset, staked.worth).micro_usd if staked.worth else 0
-    put = read_put_in(reader, vault, owner, days=LOOK_BACK_DAYS)
+    put = read_put_in(reader, vault.address, owner, days=LOOK_BACK_DAYS)
+    earned = put.earned(shares=staked.shares, worth=staked.worth)
     now = reader.block.timestamp
     cooling = Cooling(TokenAmount(staked.cooling, token), _when(staked.cooldown_end), staked.cooldown_end <= now)
     (balance,) = reader.call_many([erc20.balance_call(vault.asset, owner)])
@@ -429,7 +430,7 @@ def ethena_get_position(ctx: ReadContext, account: Address | None = None, chain_
         susde_in_usde=TokenAmount(staked.worth, token),
         susde_value_usd=None if worth is None else format_micro_usd(worth),
         pending_cooldowns=(cooling,) if staked.cooling else (),
-        cumulative_yield=TokenAmount(staked.worth - put.assets, token) if put.shares == staked.shares else None,
+        cumulative_yield=None if earned is None else TokenAmount(earned, token),
         is_restricted=staked.is_restricted,
         block_number=reader.block.number,
         is_simulated=_is_simulated(reader),

@@ -1,0 +1,48 @@
+"""What an account has in known Yearn V3 vaults, and the way out: shares given back, as many as it gives for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tools_app.protocols.yearn.addresses import NAME, known_vaults
+from tools_app.standards.erc4626 import VaultFamily
+from tools_app.toolkit.positions import Act, ExitStep, Position, PositionRef, Reads, Wait
+from tools_app.toolkit.views import LogEntry
+
+FAMILY: Final = VaultFamily(NAME)
+EXIT_LOSS_BPS: Final = 50
+"""What a halt lets a strategy's loss take of what leaves; with more its owner decides."""
+
+
+class VaultPositions:
+    """Shares at what the vault says they stand for."""
+
+    def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
+        """Every known vault in which `account` has shares. Raises PositionsUnreadable."""
+        vaults = known_vaults(chain_id)
+        return (yield from FAMILY.list_positions(chain_id, account, vaults)) if vaults else ()
+
+    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
+        """The vaults whose shares came to `account`."""
+        return FAMILY.born(chain_id, logs, account, known_vaults(chain_id))
+
+
+class VaultExits:
+    """Out of a vault: give the shares back, as many as it has assets for."""
+
+    def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
+        """Redeem all, or what the vault can give now."""
+        shares, redeemable = int(position.facts["shares"]), int(position.facts["redeemable_shares"])
+        if not shares:
+            return None
+        if not redeemable:
+            return Wait(None, "its strategies cannot give anything back now")
+        wanted = "max" if redeemable >= shares else str(redeemable)
+        params = {
+            "vault": position.ref.id,
+            "shares": wanted,
+            "max_loss_bps": EXIT_LOSS_BPS,
+            "chain_id": position.ref.chain_id,
+        }
+        return Act("yearn_withdraw", params, "the shares are given back for what they stand for")

@@ -1,0 +1,41 @@
+"""What an account put into an ERC-4626 vault and took out, and when, from the vault's own logs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tools_app.chain.abi import decode_log, encode_event_topics
+from tools_app.standards.erc4626 import DEPOSIT_EVENT, WITHDRAW_EVENT
+from tools_app.toolkit.context import ChainReader
+
+DAY_SECONDS = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class PutIn:
+    """What an account put in less what it took out: base units of the asset, and shares."""
+
+    assets: int
+    shares: int
+
+    def earned(self, *, shares: int, worth: int) -> int | None:
+        """What `shares` that are worth so much earned; None where some came otherwise, or earlier."""
+        return worth - self.assets if self.shares == shares else None
+
+
+def read_put_in(reader: ChainReader, vault: str, account: str, *, days: int) -> PutIn:
+    """What logs of the last `days` tell. Raises the node's errors."""
+    first = reader.first_block_since(reader.block.timestamp - days * DAY_SECONDS).number
+    put, shares = 0, 0
+    for event, sign in ((DEPOSIT_EVENT, 1), (WITHDRAW_EVENT, -1)):
+        for log in reader.logs(
+            address=vault,
+            topics=encode_event_topics(event, owner=account),
+            from_block=first,
+            to_block=reader.block.number,
+        ):
+            told = decode_log(event, log)
+            if told is not None:
+                put += sign * int(told["assets"])
+                shares += sign * int(told["shares"])
+    return PutIn(put, shares)

@@ -1,6 +1,6 @@
 """Which Yearn V3 vaults are known, chain by chain, as data.
 
-Ethereum's are those that Yearn's own site links to from its first page; a test compares. Locally a contract of ours
+Ethereum's is a row of Yearn's own list (yearn/cms, `packages/cdn/vaults/1.json`), which a test compares. Locally a contract of ours
 stands in, at the address that follows from the account that deploys it.
 """
 

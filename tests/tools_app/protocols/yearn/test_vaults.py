@@ -1,4 +1,4 @@
-"""Yearn V3 vaults: losses that nobody reported, strategies that cannot give, profit that unlocks, and what is refused."""
+"""Yearn V3 vaults: unreported losses, strategies that cannot give, profit that unlocks, and what is refused."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_profit_unlocks_and_comes_back_with_the_deposit(chain: World, golem: Gol
     (held,) = told["positions"]
     # Locked profit counts for nobody yet.
     assert int(held["assets_value"]) in range(10_200 * USD - 2, 10_200 * USD + 2)
-    assert held["apy"] != "0" and told["total_value_usd"].startswith(("10200", "10199", "10,2", "10,1"))
+    assert held["apy"] != "0" and told["total_value_usd"] == "$10,200.00"
     pass_time(chain, 11 * DAY)
     told = answer_of(make_context(chain, address=golem.address), "yearn_get_position")
     (held,) = told["positions"]

@@ -3198,6 +3198,59 @@ export interface components {
             amount: string;
             chain_id?: (number | null) | null;
         };
+        /** @description yearn_deposit: Deposit an asset into a Yearn V3 vault for shares. */
+        YearnDepositBody: {
+            /** @constant */
+            action_type?: "deposit_yearn";
+            /** @enum {unknown} */
+            venue?: "yearn" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            vault: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description yearn_get_position: Read what an account has in known Yearn V3 vaults, and what it earned there. */
+        YearnGetPositionBody: {
+            /** @constant */
+            query?: "yearn_position";
+            /** @enum {unknown} */
+            venue?: "yearn" | null;
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description yearn_get_vaults: List known Yearn V3 vaults, highest rate first. */
+        YearnGetVaultsBody: {
+            /** @constant */
+            query?: "yearn_vaults";
+            /** @enum {unknown} */
+            venue?: "yearn" | null;
+            cursor?: string | null;
+            asset?: (string | null) | null;
+            min_apy?: (string | null) | null;
+            min_tvl?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description yearn_withdraw: Redeem shares of a Yearn V3 vault for its asset. */
+        YearnWithdrawBody: {
+            /** @constant */
+            action_type?: "withdraw_yearn";
+            /** @enum {unknown} */
+            venue?: "yearn" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            vault: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            shares: string;
+            max_loss_bps?: number | null;
+            chain_id?: (number | null) | null;
+        };
     };
     responses: never;
     parameters: never;

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from tools_app.core.units import BPS
 from tools_app.protocols.yearn.addresses import find_vault
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.standards.erc4626 import TO_ASSETS, VaultFamily
@@ -14,7 +15,6 @@ from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import PositionRef
 
 _LEAVE: Final = "function redeem(uint256,address,address,uint256)"
-_BPS: Final = 10_000
 _MOST_JUMP_BPS: Final = 25
 
 
@@ -34,11 +34,11 @@ class VaultEffects:
         shares, receiver, owner, most_loss = read_exactly(call.data, _LEAVE)
         if owner != account:
             raise UnknownCall(f"the shares of {owner} would be given back")
-        if most_loss > _BPS:
+        if most_loss > BPS:
             raise UnknownCall("more than everything would be lost")
         assets = int(chain.call(vault.address, TO_ASSETS, shares)[0])
-        least = assets - assets * _MOST_JUMP_BPS // _BPS
-        into.receives[vault.asset] += least * (_BPS - most_loss) // _BPS
+        least = assets - assets * _MOST_JUMP_BPS // BPS
+        into.receives[vault.asset] += least * (BPS - most_loss) // BPS
         into.recipients.append(receiver)
         ref = PositionRef("yearn", "vault", chain.chain_id, vault.address)
         into.changes.append(ChangeRead("yearn", "vault", vault.asset, -assets, ref, is_exact=False))

@@ -11,11 +11,11 @@ from pydantic import BeforeValidator, Field
 from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import GolemError, Recovery
-from tools_app.core.units import format_micro_usd, format_units, usd_to_micro
+from tools_app.core.units import BPS, format_micro_usd, format_units, usd_to_micro
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.yearn.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, find_vault, known_vaults
 from tools_app.protocols.yearn.positions import FAMILY
-from tools_app.protocols.yearn.reads import BPS, MAX_WITHDRAW, Standing, read_standing, read_yearly_bps
+from tools_app.protocols.yearn.reads import MAX_WITHDRAW, Standing, read_standing, read_yearly_bps
 from tools_app.standards import erc20
 from tools_app.standards.erc4626 import TO_ASSETS, TRANSFER_EVENT, SharesMissing, Vault, VaultClosed
 from tools_app.standards.receipts import describe_mined, events_of

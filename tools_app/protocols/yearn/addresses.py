@@ -1,7 +1,7 @@
 """Which Yearn V3 vaults are known, chain by chain, as data.
 
-Ethereum's is a row of Yearn's own list (yearn/cms, `packages/cdn/vaults/1.json`), which a test compares. Locally a contract of ours
-stands in, at the address that follows from the account that deploys it.
+Ethereum's is a row of Yearn's own list (yearn/cms, `packages/cdn/vaults/1.json`), which a test compares. Locally a
+contract of ours stands in, at the address that follows from the account that deploys it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.yearn.addresses import LOCAL_CHAIN_ID, USDC, deployments
-from tools_app.toolkit.case import About, Case, PutIn, TakeOut
+from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut
 from tools_app.toolkit.enums import ActionClass
 
 _USD: Final = 10**6
@@ -43,6 +43,54 @@ CASES: Final = (
         after=("yearn_deposit",),
         moves={"USDC": About(10_200 * _USD, 1)},
         holds={"USDC": About(-10_200 * _USD, 1)},
+    ),
+)
+_WORTH: Final = "function convertToAssets(uint256) view returns (uint256)"
+_SHARES: Final = "function balanceOf(address) view returns (uint256)"
+_ALL: Final = "function totalAssets() view returns (uint256)"
+_ELSEWHERE: Final = ({"chain_id": 10}, "CHAIN_NOT_SUPPORTED")
+
+
+def _shares(look: Look) -> int:
+    return int(look.call(look.at(USDC), _SHARES, look.account))
+
+
+def _worth(look: Look) -> int:
+    return int(look.call(look.at(USDC), _WORTH, _shares(look)))
+
+
+def _dollars(look: Look) -> str:
+    cents = _worth(look) * look.price("USDC") // 10**12
+    return f"${cents // 100:,}.{cents % 100:02}"
+
+
+READS: Final = (
+    ReadCase(
+        "yearn_get_vaults",
+        {"asset": "USDC"},
+        {
+            "vaults.#": 1,
+            "vaults.0.tvl": lambda look: look.call(look.at(USDC), _ALL),
+            "vaults.0.apy": "0",
+            "vaults.0.strategy_type": "single",
+            "is_simulated": True,
+        },
+        refuses=(({"asset": "NOTOKEN"}, "TOKEN_NOT_FOUND"), ({"min_apy": "much"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=10,
+    ),
+    ReadCase(
+        "yearn_get_position",
+        {},
+        {
+            "positions.0.shares": _shares,
+            "positions.0.assets_value": _worth,
+            "positions.0.yield_earned": About(0, 1),
+            "total_value_usd": _dollars,
+            "is_simulated": True,
+        },
+        after=("yearn_deposit",),
+        refuses=(({"account": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=12,
     ),
 )
 WALK: Final = (PutIn("yearn_deposit", "USDC", _VAULT), TakeOut("yearn_withdraw", USDC, "shares", _VAULT))

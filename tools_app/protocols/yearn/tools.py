@@ -18,7 +18,7 @@ from tools_app.protocols.yearn.positions import FAMILY
 from tools_app.protocols.yearn.reads import MAX_WITHDRAW, Standing, read_standing, read_yearly_bps
 from tools_app.standards import erc20
 from tools_app.standards.erc4626 import TO_ASSETS, TRANSFER_EVENT, SharesMissing, Vault, VaultClosed
-from tools_app.standards.receipts import describe_mined, events_of
+from tools_app.standards.receipts import events_of
 from tools_app.standards.vault_logs import read_put_in
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import Category, RiskLayer, TickBudget
@@ -74,15 +74,11 @@ class LossOnWithdrawal(GolemError):
 class DepositReport:
     """What a deposit gave. `share_price` is assets for a whole share, `preview_apy` simple and in percent."""
 
-    tx_hash: str
     shares_received: str
     assets_deposited: TokenAmount
     share_price: str
     preview_apy: str
     strategy_name: str
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +87,9 @@ class WithdrawReport:
     otherwise, or more than 90 days ago.
     """
 
-    tx_hash: str
     assets_received: TokenAmount
     shares_burned: str
     realized_yield: TokenAmount | None
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,32 +145,24 @@ class HeldVaults:
 
 def report_deposit(outcome: PlanOutcome) -> DepositReport:
     """Shares from the vault's own transfer, assets from balances."""
-    mined, details, token = describe_mined(outcome), outcome.plan.details, outcome.plan.spends[0].token
+    details, token = outcome.plan.details, outcome.plan.spends[0].token
     return DepositReport(
-        tx_hash=mined.tx_hash,
         shares_received=str(_moved_shares(outcome, "to")),
         assets_deposited=TokenAmount(-outcome.deltas.get(token.address, 0), token),
         share_price=str(details["share_price"]),
         preview_apy=str(details["preview_apy"]),
         strategy_name=str(details["vault_name"]),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 
 def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
     """Assets from balances, shares from the vault's own transfer."""
-    mined, details, token = describe_mined(outcome), outcome.plan.details, outcome.plan.receives[0].token
+    details, token = outcome.plan.details, outcome.plan.receives[0].token
     earned = details["realized_yield"]
     return WithdrawReport(
-        tx_hash=mined.tx_hash,
         assets_received=TokenAmount(outcome.deltas.get(token.address, 0), token),
         shares_burned=str(_moved_shares(outcome, "from")),
         realized_yield=None if earned is None else TokenAmount(int(earned), token),
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ from tools_app.admin.tokens import list_tokens
 from tools_app.chain.networks import KNOWN_NETWORKS, configured_networks
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import Category
+from tools_app.toolkit.golem_chains import MOST_CHAINS
 from tools_app.toolkit.registry import REGISTRY
 
 EDIT_CONFLICT: Final = "edit_conflict"
@@ -213,6 +215,35 @@ class ToolOverrideForm(forms.ModelForm[ToolOverride]):
         self.fields["mode"].widget.attrs["aria-label"] = "Mode"
 
 
+class ChainsField(forms.TypedMultipleChoiceField):
+    """Chains of this server as checkboxes; what is ticked counts besides the home chain."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            label="Other chains",
+            required=False,
+            coerce=int,
+            widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+            help_text="It may act on these besides its home chain, and what it holds there counts in its value,"
+            " drawdown and limits. None ticked: its home chain alone",
+            **kwargs,
+        )
+
+    def offer(self, kept: Sequence[int] = ()) -> None:
+        """Every chain with a node, and those that are chosen already."""
+        offered = dict(list_chains())
+        named = {each: offered.get(each, f"{format_chain(each)}, no node configured") for each in (*offered, *kept)}
+        self.choices = sorted(named.items())  # type: ignore[assignment]
+
+
+def check_chains(home_chain_id: int | None, others: Iterable[int]) -> list[int]:
+    """The other chains as the row keeps them: without the home chain, by their ids. Raises ValidationError."""
+    found = sorted(set(others) - {home_chain_id})
+    if len(found) >= MOST_CHAINS:
+        raise ValidationError(f"A golem has {MOST_CHAINS} chains at most, its home chain among them.")
+    return found
+
+
 class GolemForm(EditedRowForm):
     """What an owner may change of a golem. Address, phase and halt have actions of their own."""
 
@@ -225,6 +256,7 @@ class GolemForm(EditedRowForm):
     allowed_protocols = forms.MultipleChoiceField(
         required=False, widget=UnfoldAdminCheckboxSelectMultipleWidget(), help_text="None ticked: every protocol"
     )
+    other_chain_ids = ChainsField()
 
     class Meta:
         model = Golem
@@ -235,6 +267,7 @@ class GolemForm(EditedRowForm):
             "profiles",
             "allowed_protocols",
             "home_chain_id",
+            "other_chain_ids",
             "base_asset",
             "permit_ttl_seconds",
             "simulation_engine",
@@ -255,6 +288,8 @@ class GolemForm(EditedRowForm):
             self.fields["home_chain_id"] = forms.TypedChoiceField(
                 label="Home chain", choices=chains, coerce=int, widget=UnfoldAdminSelectWidget()
             )
+        if "other_chain_ids" in self.fields:
+            self.fields["other_chain_ids"].offer(self.instance.other_chain_ids)  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         """A base asset that is changed has to be known on the chain."""
@@ -265,6 +300,12 @@ class GolemForm(EditedRowForm):
                 cleaned["base_asset"] = check_base_asset(cleaned["base_asset"], chain_id)
             except ValidationError as error:
                 self.add_error("base_asset", error)
+        if "other_chain_ids" in cleaned:
+            home = cleaned.get("home_chain_id") or self.instance.home_chain_id
+            try:
+                cleaned["other_chain_ids"] = check_chains(home, cleaned["other_chain_ids"])
+            except ValidationError as error:
+                self.add_error("other_chain_ids", error)
         return cleaned
 
 
@@ -347,11 +388,12 @@ class NewGolemForm(forms.ModelForm[Golem]):
         choices=[(name, f"{title}. {words}") for name, (title, words, _) in INTENTS.items()],
         widget=UnfoldAdminRadioSelectWidget(),
     )
-    field_order = ("name", "intent")
+    other_chain_ids = ChainsField()
+    field_order = ("name", "intent", "archetype", "profiles", "home_chain_id", "other_chain_ids", "base_asset")
 
     class Meta:
         model = Golem
-        fields = ("name", "archetype", "profiles", "home_chain_id", "base_asset")
+        fields = ("name", "archetype", "profiles", "home_chain_id", "other_chain_ids", "base_asset")
         labels = {"home_chain_id": "Home chain"}
         help_texts = {
             "name": "How you tell it from your others",
@@ -377,6 +419,10 @@ class NewGolemForm(forms.ModelForm[Golem]):
         self.fields["home_chain_id"] = forms.TypedChoiceField(
             label="Home chain", choices=list_chains, coerce=int, widget=UnfoldAdminSelectWidget()
         )
+        self.fields["other_chain_ids"].offer()  # type: ignore[attr-defined]
+        if len(list_chains()) < 2:
+            # Nothing to choose from; the home chain alone is what there is.
+            self.fields["other_chain_ids"].widget = forms.MultipleHiddenInput()
 
     def clean(self) -> dict[str, Any]:
         """An intent chooses archetype and bundles; the base asset has to be known on the chain."""
@@ -393,6 +439,10 @@ class NewGolemForm(forms.ModelForm[Golem]):
                 cleaned["base_asset"] = check_base_asset(cleaned["base_asset"], cleaned["home_chain_id"])
             except ValidationError as error:
                 self.add_error("base_asset", error)
+        try:
+            cleaned["other_chain_ids"] = check_chains(cleaned.get("home_chain_id"), cleaned.get("other_chain_ids", ()))
+        except ValidationError as error:
+            self.add_error("other_chain_ids", error)
         return cleaned
 
     def clean_name(self) -> str:

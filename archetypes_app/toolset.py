@@ -161,6 +161,7 @@ def view_golem(golem: Golem) -> GolemView:
         home_chain_id=golem.home_chain_id,
         base_asset=golem.base_asset,
         phase=Phase(golem.phase),
+        other_chain_ids=tuple(golem.other_chain_ids),
     )
 
 

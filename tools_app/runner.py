@@ -31,6 +31,7 @@ from tools_app.core.whole import whole
 from tools_app.models.tool_checkpoint import forget_checkpoint, keep_checkpoint, load_checkpoint
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ChainReader, Checkpoint, ReadContext, WriteContext
+from tools_app.toolkit.golem_chains import check_allowed
 from tools_app.toolkit.plan import LocalEffect, TxPlan
 from tools_app.toolkit.positions import PositionsUnreadable
 from tools_app.toolkit.result import ToolResult, encode_result
@@ -234,7 +235,9 @@ def open_reader(chain_id: int, *, now: datetime, deadline: Deadline, block: Bloc
 
 
 def check_chain(*, tool: ToolDef, params: Mapping[str, Any], golem: GolemView) -> None:
-    """Refuse a chain the tool does not serve, before anything is read. Raises ChainNotSupported."""
+    """Refuse a chain the tool does not serve, before anything is read, and for what sends one that is none of the
+    golem's. Raises ChainNotSupported, ChainNotAllowed.
+    """
     chain_id = int(params.get("chain_id") or golem.home_chain_id)
     if not tool.supports_chain(chain_id):
         raise ChainNotSupported(
@@ -242,6 +245,8 @@ def check_chain(*, tool: ToolDef, params: Mapping[str, Any], golem: GolemView) -
             chain_id=chain_id,
             supported_chain_ids=sorted(tool.supported_chains or ()),
         )
+    if isinstance(tool, WriteTool):
+        check_allowed(golem, chain_id)
 
 
 def _call_read(tool: ReadTool, ctx: ReadContext, checked: Mapping[str, Any]) -> ToolResult:

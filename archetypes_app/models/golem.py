@@ -56,6 +56,12 @@ class Golem(TimeStamped):
     )
     address = models.CharField(max_length=42, blank=True, validators=[ADDRESS], help_text="Its wallet, EIP-55")
     home_chain_id = models.PositiveBigIntegerField(default=31337)
+    other_chain_ids: Any = ArrayField(
+        models.PositiveBigIntegerField(),
+        default=list,
+        blank=True,
+        help_text="Chains it may act on besides its home chain; what it holds there counts in its value and its limits",
+    )
     base_asset = models.CharField(max_length=42, default="USDC", help_text="Symbol or address it measures itself in")
     phase = models.CharField(max_length=16, choices=PHASE_CHOICES, default=Phase.THRIVING.value)
     is_memory_enabled = models.BooleanField(default=True)

@@ -31,6 +31,7 @@ def create_golem(
     actor: str,
     now: datetime,
     gives_wallet: bool = True,
+    other_chain_ids: Iterable[int] = (),
 ) -> Golem:
     """A golem without token or allowlist, with the limits new golems start with and the wallet GOLEM_WALLET_* gives.
 
@@ -39,7 +40,7 @@ def create_golem(
     """
     if gives_wallet:
         read_configured_wallet()
-    golem = _make(owner, name, archetype, profiles, home_chain_id, base_asset, actor, now)
+    golem = _make(owner, name, archetype, profiles, home_chain_id, list(other_chain_ids), base_asset, actor, now)
     if gives_wallet:
         # Making a key takes a second of hashing, which no transaction should wait for.
         give_configured_wallet(golem=golem, actor=actor, now=now)
@@ -53,6 +54,7 @@ def _make(
     archetype: Archetype,
     profiles: Iterable[ToolProfile] | None,
     home_chain_id: int,
+    other_chain_ids: list[int],
     base_asset: str,
     actor: str,
     now: datetime,
@@ -63,6 +65,7 @@ def _make(
             name=name,
             archetype=archetype,
             home_chain_id=home_chain_id,
+            other_chain_ids=other_chain_ids,
             base_asset=base_asset,
             permit_ttl_seconds=settings.GOLEM_PERMIT_TTL_SECONDS,
             is_memory_enabled=settings.GOLEM_MEMORY_ENABLED,

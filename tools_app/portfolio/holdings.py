@@ -107,7 +107,7 @@ class HeldPosition:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """Everything an account holds on one chain at one block.
+    """Everything an account holds on one chain at one block, or on several once they are joined.
 
     `tokens` are what was asked for and what is held of the registered ones, the coin first; `claims` are balances that
     count through their position only. `problems` names everything that is not counted, `CODE: what`. `is_steady` is
@@ -130,9 +130,10 @@ class Holdings:
         """Net asset value of all that has a price; below zero when more is owed than held. Rounded once for a token
         that is held and once for one that is owed, so that what only moves is worth what it was.
         """
-        sums: dict[tuple[str, bool], Worth] = {}
+        sums: dict[tuple[int, str, bool], Worth] = {}
         for part in self.list_parts():
-            key = (part.token.address, part.raw < 0)
+            # One address on two chains is two tokens.
+            key = (part.token.chain_id, part.token.address, part.raw < 0)
             if part.price is not None:
                 sums[key] = Worth(part.token, part.raw + (sums[key].raw if key in sums else 0), part.price)
         return sum(worth.micro_usd or 0 for worth in sums.values())
@@ -177,6 +178,28 @@ class Holdings:
     def token(self, address: str) -> Worth | None:
         """What is held of one token in the wallet."""
         return next((each for each in self.tokens if each.token.address == address), None)
+
+    def on_chain(self, chain_id: int) -> Holdings:
+        """The part of it that is on one chain."""
+        return replace(
+            self,
+            tokens=tuple(each for each in self.tokens if each.token.chain_id == chain_id),
+            positions=tuple(each for each in self.positions if each.ref.chain_id == chain_id),
+            claims=tuple(each for each in self.claims if each.token.chain_id == chain_id),
+        )
+
+
+def join_holdings(each: Sequence[Holdings], *, uncounted: Sequence[str] = ()) -> Holdings:
+    """Holdings of one golem on several chains as one, in their order. With something `uncounted`, `CODE: what`, the
+    value may be held against no earlier one.
+    """
+    return Holdings(
+        tokens=tuple(worth for held in each for worth in held.tokens),
+        positions=tuple(position for held in each for position in held.positions),
+        claims=tuple(worth for held in each for worth in held.claims),
+        problems=tuple(dict.fromkeys((*(problem for held in each for problem in held.problems), *uncounted))),
+        is_steady=not uncounted and all(held.is_steady for held in each),
+    )
 
 
 def measure_holdings(

@@ -13,7 +13,9 @@ NATIVE = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"
 
 @dataclass(frozen=True, slots=True)
 class GolemView:
-    """What a tool may know of its golem. `address` is None until a wallet is configured."""
+    """What a tool may know of its golem. `address` is None until a wallet is configured. Which chains it has is told by
+    `tools_app.toolkit.golem_chains`.
+    """
 
     id: UUID
     name: str
@@ -21,6 +23,7 @@ class GolemView:
     home_chain_id: int
     base_asset: str
     phase: Phase
+    other_chain_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,52 @@
+"""Which chains a golem has: its home chain, and those its owner allowed besides.
+
+Everything that sends for a golem, counts what it holds or leaves its positions asks here. Seed: decisions, "Positions"
+(over all chains of a golem); decision 0446.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from tools_app.core.errors import GolemError, Recovery
+
+MOST_CHAINS: Final = 8
+"""So many chains one golem may have, its home chain among them: each is read before anything of it grows."""
+
+
+class ChainNotAllowed(GolemError):
+    """The golem's owner did not allow this chain. `data` has chain_id and allowed_chain_ids."""
+
+    code = "CHAIN_NOT_ALLOWED"
+    http_status = 422
+    recovery = Recovery.ASK_OWNER
+    cleared_by = "the owner allows the chain on the golem's page, or the action names a chain that is allowed"
+    title = "The golem may not act on that chain"
+
+
+class HasChains(Protocol):
+    """A golem's row, or what its tools know of it."""
+
+    @property
+    def home_chain_id(self) -> int: ...
+
+    @property
+    def other_chain_ids(self) -> Sequence[int]: ...
+
+
+def list_chains(golem: HasChains) -> tuple[int, ...]:
+    """Every chain of `golem`, its home chain first and the others by their ids."""
+    others = sorted(set(golem.other_chain_ids) - {golem.home_chain_id})
+    return (golem.home_chain_id, *others)
+
+
+def check_allowed(golem: HasChains, chain_id: int) -> None:
+    """That `golem` may act on `chain_id`. Raises ChainNotAllowed."""
+    allowed = list_chains(golem)
+    if chain_id not in allowed:
+        raise ChainNotAllowed(
+            f"chain {chain_id} is none of the golem's chains: {', '.join(map(str, allowed))}",
+            chain_id=chain_id,
+            allowed_chain_ids=list(allowed),
+        )

@@ -340,7 +340,7 @@ def _list_golems(
             change=sign_usd(worths[golem.pk].parts.profit)
             if golem.pk in worths and worths[golem.pk].has_history
             else "",
-            positions=sum_up_positions(kept.get(golem.pk), now=now),
+            positions=sum_up_positions(kept.get(golem.pk, []), now=now),
             meters=(meter_day(spent.get(golem.pk, 0), limits.get(golem.pk) or SpendingLimits(golem=golem)),),
         )
         for golem in rows

@@ -18,8 +18,10 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from archetypes_app.forms import list_chains
+from archetypes_app.forms import GolemForm, list_chains
+from archetypes_app.models import Golem
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
+from permits_app.permits.leaving_chains import find_tie
 from tools_app.admin.confirm import ReasonForm
 from tools_app.admin.display import format_chain, format_usd
 from tools_app.admin.opened_rows import OpenedForm
@@ -369,3 +371,17 @@ class WizardLimitsForm(SpendingLimitsForm):
             if name == "allowlist_mode":
                 widget.choices = self.fields[name].choices  # type: ignore[attr-defined]
             self.fields[name].widget = widget
+
+
+class GolemOfChainsForm(GolemForm):
+    """What an owner may change of a golem; a chain goes when nothing of the golem is bound to it any more."""
+
+    def clean(self) -> dict[str, Any]:
+        """Its chains may be changed to these. Rows of what it holds say so."""
+        cleaned = super().clean()
+        if {"home_chain_id", "other_chain_ids"} & set(self.changed_data) and not self.errors:
+            home = cleaned.get("home_chain_id", self.instance.home_chain_id)
+            before = Golem.objects.get(pk=self.instance.pk)
+            if tie := find_tie(before, chains=[home, *cleaned.get("other_chain_ids", before.other_chain_ids)]):
+                self.add_error("other_chain_ids" if "other_chain_ids" in self.fields else None, tie)
+        return cleaned

@@ -28,6 +28,7 @@ pytest_plugins = [
     "tests.made_up_purse.on_the_shelf",
     "tests.migrated_database",
     "tests.receiver",
+    "tests.second_chain",
     "tests.sshd",
     "tests.watched_locks",
 ]
@@ -72,7 +73,7 @@ def root_certificates_are_read_once() -> Iterator[None]:
 
 
 # What asks for a chain, a committed database or a browser takes its time, and so does what starts processes.
-_SLOW_FIXTURES = {"world", "transactional_db", "live_server"}
+_SLOW_FIXTURES = {"world", "second_world", "transactional_db", "live_server"}
 _SLOW_PLACES = (
     "tests/admin/test_owner_scope.py",
     "tests/concurrency/",

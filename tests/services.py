@@ -77,6 +77,17 @@ class TestServers:
         os.environ[LOCAL_RPC_VARIABLE] = chain.rpc_url
         return chain.rpc_url
 
+    def start_second_chain(self) -> str:
+        """Start its twin, once; only tests of several chains ask for it."""
+        from golem_project.embedded.chain import EmbeddedChain
+        from golem_project.embedded.world.node import SECOND_CHAIN_ID
+
+        folder = self.provide_folders().var_dir / "second_chain"
+        chain = EmbeddedChain(folder, throwaway=True, chain_id=SECOND_CHAIN_ID)
+        chain.start()
+        self._running.append(chain)
+        return chain.rpc_url
+
     def stop(self) -> None:
         """Stop everything, last first, and remove the data."""
         for server in reversed(self._running):

@@ -42,7 +42,10 @@ class GolemAdmin(ToolsetEffectsMixin, AuditedEditMixin, OwnerScopedAdmin):
     # Folded where there is no room: `static/golem/fold.js` opens them on a wide screen.
     fieldsets = (
         ("Who it is", {"fields": ("name", "owner", "archetype", "profiles", "edit_version"), "classes": _FOLDS}),
-        ("What it may use", {"fields": ("allowed_protocols", "home_chain_id", "other_chain_ids", "base_asset"), "classes": _FOLDS}),
+        (
+            "What it may use",
+            {"fields": ("allowed_protocols", "home_chain_id", "other_chain_ids", "base_asset"), "classes": _FOLDS},
+        ),
         (
             "How it lives",
             {"fields": ("permit_ttl_seconds", "simulation_engine", "is_memory_enabled"), "classes": _FOLDS},

@@ -136,7 +136,7 @@ def _begin(golem: Golem, name: str, request: HttpRequest) -> forms.Form:
     if name in ("deploy", "plan"):
         mirror = find_mirror(golem)
         account = request.GET.get("safe") or (mirror.account if mirror is not None else "")
-        seen = NavSnapshot.objects.filter(golem=golem).order_by("-at").first()
+        seen = NavSnapshot.objects.filter(golem=golem, chain_id=golem.home_chain_id).order_by("-at").first()
         mark = seen.value_micro_usd if seen is not None and seen.value_micro_usd > 0 else None
         return DeployForm(initial={"account": account, "mark": mark})
     if name == "follow":

@@ -257,7 +257,7 @@ def build_fleet(user: Any, *, now: datetime, is_with_apart: bool = False) -> Fle
             pulse=_describe_pulse(golem, getattr(golem, "heartbeat", None), now=now),
             vitality=_show_vitality(getattr(golem, "vitality_record", None)),
             worth=show_worth(worths.get(golem.pk)),
-            positions=sum_up_positions(kept.get(golem.pk), now=now),
+            positions=sum_up_positions(kept.get(golem.pk, []), now=now),
             spent=meter_day(spent.get(golem.pk, 0), limits.get(golem.pk) or SpendingLimits(golem=golem)),
             open_requests=requests.get(golem.pk, 0),
             last_event=format_age(latest[golem.pk], now=now) if golem.pk in latest else "none in 7 d",

@@ -1,4 +1,4 @@
-"""The local chain: anvil on loopback, chain 31337, with the world of real protocol contracts on it.
+"""The local chain: anvil on loopback, chain 31337, with the world of real protocol contracts on it; 31338 is its twin.
 
 Unless throw-away it remembers its port and its state. A chain that was used is kept as it is, so its day's figures fade
 as it rests; one that was not is replaced by a fresh world, whose history ends now. The rest of the product only sees
@@ -44,10 +44,17 @@ class EmbeddedChain(OwnServer):
     leftover_signals = ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))
 
     def __init__(
-        self, data_dir: Path, throwaway: bool = False, port: int | None = None, *, say: Say = say_to_stderr
+        self,
+        data_dir: Path,
+        throwaway: bool = False,
+        port: int | None = None,
+        *,
+        say: Say = say_to_stderr,
+        chain_id: int = CHAIN_ID,
     ) -> None:
         super().__init__(record=data_dir / "chain.json", port_file=data_dir / "port")
         self.data_dir = data_dir
+        self.chain_id = chain_id
         self.throwaway = throwaway
         self.port = port or 0
         self.is_fresh = False
@@ -69,7 +76,7 @@ class EmbeddedChain(OwnServer):
 
     def argv(self) -> list[str]:
         """The command line of the node. Raises EmbeddedError when it is not set up."""
-        return node_argv(find_anvil(), self.port, "--load-state", str(self._loaded_from()))
+        return node_argv(find_anvil(), self.port, "--load-state", str(self._loaded_from()), chain_id=self.chain_id)
 
     def start(self) -> bool:
         """Make the chain run. True when it is ours, False when another's is shared. Raises EmbeddedError.
@@ -96,8 +103,8 @@ class EmbeddedChain(OwnServer):
         self._end_child(graceful_signal=signal.SIGTERM, grace_seconds=2.0)
 
     def is_ready(self) -> bool:
-        """Whether the node answers as chain 31337."""
-        return self.port != 0 and ask_chain_id(self.port) == CHAIN_ID
+        """Whether the node answers as its chain."""
+        return self.port != 0 and ask_chain_id(self.port) == self.chain_id
 
     def _loaded_from(self) -> Path:
         return state_file() if self.throwaway or not self._copy.state.exists() else self._copy.state
@@ -167,10 +174,12 @@ class EmbeddedChain(OwnServer):
         anvil = find_anvil()
         port = self._fixed_port or self._remembered_port()
         for attempt in range(PORT_ATTEMPTS):
-            child, log = launch_node(anvil, self.data_dir, "--load-state", str(state), port=port)
+            child, log = launch_node(
+                anvil, self.data_dir, "--load-state", str(state), port=port, chain_id=self.chain_id
+            )
             self._record_child(child, port)
             try:
-                wait_until_ready(child, port, log=log)
+                wait_until_ready(child, port, log=log, chain_id=self.chain_id)
             except EmbeddedError:
                 child.stop(grace_seconds=0)
                 if self._fixed_port or is_port_free(port) or attempt == PORT_ATTEMPTS - 1:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from permits_app.permits.elsewhere import NOWHERE, Elsewhere
 from tools_app.core.units import BPS, format_micro_usd, format_units, value_in_micro_usd
 from tools_app.portfolio.holdings import HeldPosition as Held
 from tools_app.portfolio.holdings import Holdings
@@ -49,13 +50,16 @@ class Observation:
     """One look at the chain. `price` is token1 per token0 of the watched pool in 1e18ths, else the coin's feed answer.
 
     `deviation_bps` is how far the pool is from the feeds. `known_positions` is what the next look starts from. `whole`
-    is everything the golem holds, and `total_micro_usd` its net asset value where that can be told.
+    is everything the golem holds on all its chains, and `total_micro_usd` its net asset value where that can be told;
+    `at_home` and `elsewhere` are the parts of it where it has several.
     """
 
     block: BlockRef | None = None
     holdings: tuple[Holding, ...] = ()
     positions: tuple[HeldPosition, ...] = ()
     whole: Holdings | None = None
+    at_home: Holdings | None = None
+    elsewhere: Elsewhere = NOWHERE
     pool: Pool | None = None
     price: int | None = None
     deviation_bps: int | None = None

@@ -14,6 +14,7 @@ from typing import Any, Final
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.observation import HeldPosition, Holding, Observation, deviation_bps
 from permits_app.actions.weigh_missing import weigh_missing
+from permits_app.permits.elsewhere import Elsewhere
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.chain.tokens import TokenNotFound
@@ -50,6 +51,24 @@ def observe_chain(
         return _observe(chain, golem, rule, known, hints)
     except GolemError as error:
         return Observation(anomalies=(f"{error.code}: {error.detail}",), known_positions=known)
+
+
+def add_elsewhere(seen: Observation, elsewhere: Elsewhere) -> Observation:
+    """What was seen at home with what the golem holds on its other chains; the value is told where all of it is."""
+    if seen.whole is None:
+        return seen
+    whole = elsewhere.join(seen.whole)
+    # Without a price at home nothing could be told there; the other chains do not make up for it.
+    total = whole.nav_micro_usd if seen.total_micro_usd is not None and whole.is_steady else None
+    unread = tuple(str(each) for each in elsewhere.unread)
+    return replace(
+        seen,
+        whole=whole,
+        at_home=seen.whole,
+        elsewhere=elsewhere,
+        total_micro_usd=total,
+        anomalies=(*seen.anomalies, *unread),
+    )
 
 
 def _observe(

@@ -18,6 +18,7 @@ from permits_app.safety.figures import format_ratio
 from tools_app.core.units import BPS
 from tools_app.portfolio.holdings import HeldPosition, Holdings
 from tools_app.toolkit.enums import LEAVING
+from tools_app.toolkit.golem_chains import place_params
 from tools_app.toolkit.positions import Act
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.registry import REGISTRY
@@ -243,18 +244,18 @@ def _leave(debt: WatchedDebt, held: HeldPosition, holdings: Holdings, now: int, 
     protocol = SHELF.get(held.ref.protocol)
     if protocol is None or protocol.exits is None:
         return []
-    balances = {each.token.address: each.raw for each in holdings.tokens}
+    balances = {each.token.address: each.raw for each in holdings.on_chain(held.ref.chain_id).tokens}
     step = protocol.exits.next_step(held.position, balances, now)
     if not isinstance(step, Act):
         return []
     key = f"leave:{debt.ref}"
-    found = [_wish_to_leave(key, debt, step)]
+    found = [_wish_to_leave(key, debt, step, held.ref.chain_id)]
     if key in refused and step.in_part is not None:
-        found.append(_wish_to_leave(f"leave_in_part:{debt.ref}", debt, step.in_part))
+        found.append(_wish_to_leave(f"leave_in_part:{debt.ref}", debt, step.in_part, held.ref.chain_id))
     return [each for each in found if each is not None]
 
 
-def _wish_to_leave(key: str, debt: WatchedDebt, step: Act) -> Wish | None:
+def _wish_to_leave(key: str, debt: WatchedDebt, step: Act, chain_id: int) -> Wish | None:
     tool = REGISTRY.get(step.tool)
     if not isinstance(tool, WriteTool) or not (tool.is_rescue or tool.action_class in LEAVING):
         return None
@@ -262,7 +263,7 @@ def _wish_to_leave(key: str, debt: WatchedDebt, step: Act) -> Wish | None:
         key=key,
         venue=tool.venue,
         action_type=tool.key,
-        params=dict(step.params),
+        params=place_params(tool, step.params, chain_id=chain_id),
         reason=f"{debt.sentence} {step.reason}",
         is_leaving=True,
         is_rescue=True,

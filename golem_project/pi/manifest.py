@@ -19,6 +19,7 @@ from golem_project.pi.pi_tool import PiToolDef
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.enums import CapabilityTier, Need, PiTool
+from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.schema import json_schema
 from tools_app.toolkit.tooldef import ForeignTool, LocalWriteTool, ReadTool, ToolDef, WriteTool
@@ -86,6 +87,7 @@ def _build(
             "name": golem.name,
             "phase": golem.phase.value,
             "home_chain_id": golem.home_chain_id,
+            "chain_ids": list(list_chains(golem)),
             "permit_ttl_seconds": permit_ttl_seconds,
         },
         "tiers": {

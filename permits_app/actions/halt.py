@@ -45,6 +45,7 @@ from tools_app.core.storable_text import make_plain
 from tools_app.core.units import format_units
 from tools_app.core.whole import whole
 from tools_app.portfolio.holdings import read_balances
+from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool
 
@@ -435,9 +436,9 @@ def _revoke(golem: Golem, epoch: int, actor: str, now: datetime) -> list[dict[st
 
 
 def _list_chains(golem: Golem) -> list[int]:
-    """The golem's own chain, and every other one on which it ever asked for something."""
+    """The golem's chains, and every other one on which it ever asked for something."""
     used = ActionPermit.objects.filter(golem=golem).values_list("chain_id", flat=True).distinct()
-    return sorted({golem.home_chain_id, *used}) if golem.address else []
+    return sorted({*list_chains(golem), *used}) if golem.address else []
 
 
 def _revoke_rights(golem: Golem, epoch: int, actor: str, now: datetime) -> list[dict[str, Any]]:
@@ -460,19 +461,23 @@ def _list_positions(golem: Golem, now: datetime) -> list[dict[str, Any]]:
     """Liquidity positions as the golem's own tool lists them, and every registered token it holds."""
     if not golem.address:
         return []
-    chain = runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(_READ_BUDGET_MS))
-    tokens = (chain.native(), *chain.registered_tokens())
-    amounts = read_balances(chain=chain, account=golem.address, tokens=tokens)
-    held: list[dict[str, Any]] = [
-        {
-            "token": token.symbol,
-            "token_address": token.address,
-            "raw": str(amounts[token.address]),
-            "units": format_units(amounts[token.address], token.decimals, token.symbol),
-        }
-        for token in tokens
-        if amounts[token.address]
-    ]
+    held: list[dict[str, Any]] = []
+    for chain_id in list_chains(golem):
+        chain = runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_READ_BUDGET_MS))
+        tokens = (chain.native(), *chain.registered_tokens())
+        amounts = read_balances(chain=chain, account=golem.address, tokens=tokens)
+        where = {"chain_id": chain_id} if chain_id != golem.home_chain_id else {}
+        held += [
+            {
+                "token": token.symbol,
+                "token_address": token.address,
+                "raw": str(amounts[token.address]),
+                "units": format_units(amounts[token.address], token.decimals, token.symbol),
+                **where,
+            }
+            for token in tokens
+            if amounts[token.address]
+        ]
     tool = REGISTRY.get(POSITIONS_TOOL)
     if isinstance(tool, ReadTool) and tool.name in resolve_toolset(golem):
         answer = runner.run_read(tool=tool, params={"owner": golem.address}, golem=view_golem(golem), now=now)

@@ -34,6 +34,7 @@ from tools_app.adapters import UnknownAction, normalize_key, resolve_action
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.toolkit.enums import ActionClass, Phase, PiTool
+from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.old_shape import renew_params
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.result import ToolResult
@@ -108,6 +109,7 @@ def describe_golem(golem: Golem, api_key_id: UUID | None, now: datetime) -> dict
         "name": golem.name,
         "address": golem.address or None,
         "home_chain_id": golem.home_chain_id,
+        "chain_ids": list(list_chains(golem)),
         "base_asset": golem.base_asset,
         "phase": phase.value,
         "allowed_action_classes": [kind.value for kind in ActionClass if is_allowed(phase, kind)],
@@ -202,6 +204,7 @@ def _show_request(row: PendingRequest) -> dict[str, Any]:
         "position": row.ref,
         "protocol": row.protocol,
         "chain_id": row.chain_id,
+        "expects_chain_id": row.expects_chain_id,
         "state": row.state,
         "amounts": row.amounts,
         "expected_at": row.expected_at.isoformat() if row.expected_at else None,

@@ -13,8 +13,10 @@ from typing import Final
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.actions.hold_to_mark import hold_to_mark
+from permits_app.actions.note_elsewhere import note_elsewhere, record_elsewhere
 from permits_app.actions.record_nav import record_nav
 from permits_app.actions.weigh_missing import weigh_missing
+from permits_app.permits.elsewhere import look_elsewhere
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
@@ -37,7 +39,8 @@ def value_golem(*, golem: Golem, now: datetime) -> Holdings | None:
     chain_id = view.home_chain_id
     try:
         chain = runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
-        hints = list_hints(chain_id=chain_id, account=view.address)
+        elsewhere = look_elsewhere(golem=view, own_chain_id=chain_id, own=chain, now=now)
+        hints = elsewhere.choose(list_hints(chain_id=chain_id, account=view.address))
         holdings = measure_holdings(chain=chain, account=view.address, hints=hints)
         block = chain.block
     except GolemError as error:
@@ -45,7 +48,10 @@ def value_golem(*, golem: Golem, now: datetime) -> Holdings | None:
         return None
     note_look(chain_id=chain_id, account=view.address, asked=hints, holdings=holdings, block=block, now=now)
     holdings = weigh_missing(golem_id=golem.pk, chain_id=chain_id, block_number=block.number, holdings=holdings)
-    if hold_to_mark(golem_id=golem.pk, account=view.address, holdings=holdings, now=now) is None:
+    elsewhere = note_elsewhere(golem=golem, elsewhere=elsewhere, now=now)
+    whole = elsewhere.join(holdings)
+    if hold_to_mark(golem_id=golem.pk, account=view.address, holdings=whole, now=now) is None:
         return None
     record_nav(golem=golem, chain_id=chain_id, block=block, holdings=holdings, now=now)
-    return holdings
+    record_elsewhere(golem=golem, elsewhere=elsewhere, now=now)
+    return whole

@@ -38,7 +38,7 @@ from permits_app.admin.statement_pages import StatementPages
 from permits_app.admin.stop_pages import StopPages
 from permits_app.admin.wizard import WizardPages
 from permits_app.approvals.operations.live import set_live
-from permits_app.forms import PinForm
+from permits_app.forms import GolemOfChainsForm, PinForm
 from permits_app.safety.drawdown import read_fall
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
 from tools_app.admin.display import format_bps
@@ -64,6 +64,7 @@ class GolemAdmin(
 ):
     """One golem: what it is doing on top, its settings below."""
 
+    form = GolemOfChainsForm
     change_form_template = "admin/archetypes_app/golem/page.html"
 
     def change_view(

@@ -15,10 +15,12 @@ from uuid import UUID
 from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
+from archetypes_app.toolset import view_golem
 from permits_app.admin.meter import Meter
 from permits_app.models import NavSnapshot, PolicyCage
 from permits_app.performance.profit_days import DAY, read_worth
 from permits_app.performance.profit_days import Worth as DayWorth
+from permits_app.permits.elsewhere import NOWHERE, Elsewhere, look_elsewhere
 from permits_app.permits.told_holdings import tell_holdings
 from permits_app.safety.figures import format_ratio
 from tools_app import runner
@@ -34,9 +36,10 @@ from tools_app.admin.display import (
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS
-from tools_app.portfolio.holdings import JUMPED, measure_holdings
+from tools_app.portfolio.holdings import JUMPED, Holdings, measure_holdings
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.searching import list_gaps
+from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.positions import WHEN_REPAID
 
 READ_DEADLINE_MS = 1_500
@@ -84,6 +87,15 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class ChainLine:
+    """What is held on one chain, and when that was counted; or since when it is not."""
+
+    name: str
+    worth: str
+    asof: str
+
+
+@dataclass(frozen=True, slots=True)
 class PortfolioCard:
     """Everything at one block; `problem` is why nothing could be read, `uncounted` what the value leaves out."""
 
@@ -98,6 +110,8 @@ class PortfolioCard:
     uncounted: tuple[str, ...] = ()
     block: str = ""
     problem: str = ""
+    chains: tuple[ChainLine, ...] = ()
+    """Each chain, where there are several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,41 +126,66 @@ class PositionSum:
 
 
 def read_portfolio_card(golem: Golem, *, now: datetime) -> PortfolioCard:
-    """What `golem` holds on its home chain, read within a short deadline."""
+    """What `golem` holds on all its chains, each read within a short deadline."""
     if not golem.address:
         return PortfolioCard()
     worth = read_worth(golem_id=golem.pk, now=now)
     try:
         reader = runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(READ_DEADLINE_MS))
-        hints = list_hints(chain_id=golem.home_chain_id, account=golem.address)
+        elsewhere = look_elsewhere(
+            golem=view_golem(golem),
+            own_chain_id=golem.home_chain_id,
+            own=reader,
+            now=now,
+            budget_ms=READ_DEADLINE_MS,
+        )
+        hints = elsewhere.choose(list_hints(chain_id=golem.home_chain_id, account=golem.address))
         held = measure_holdings(chain=reader, account=golem.address, hints=hints)
         number = reader.block.number
     except GolemError as error:
         problem = f"The node of {format_chain(golem.home_chain_id)} does not answer: {error.detail}"
         return PortfolioCard(change=describe_change(worth, now=now), problem=problem)
-    card = _describe(golem, tell_holdings(held, now=now), worth, asof=f"block {number:,}", now=now)
-    gaps = list_gaps(chain_id=golem.home_chain_id, account=golem.address)
-    return replace(card, uncounted=(*card.uncounted, *gaps))
+    whole = [held, *(each.holdings for each in elsewhere.looks)]
+    told = _join_told([tell_holdings(each, now=now) for each in whole])
+    card = _describe(golem, told, worth, asof=f"block {number:,}", now=now)
+    card = replace(card, chains=_list_live_chains(golem, held, elsewhere))
+    gaps = [gap for chain_id in list_chains(golem) for gap in list_gaps(chain_id=chain_id, account=golem.address)]
+    return replace(card, uncounted=(*card.uncounted, *map(str, elsewhere.unread), *gaps))
 
 
 def read_kept_card(golem: Golem, worth: DayWorth | None, *, now: datetime) -> PortfolioCard | None:
     """The same from the newest snapshot, with its age; None before the first. No node is asked."""
-    row = read_kept([golem.pk], now=now).get(golem.pk)
-    if row is None:
+    rows = read_kept([golem.pk], now=now).get(golem.pk)
+    if not rows:
         return None
-    asof = f"block {row.block_number:,}, {format_age(row.at, now=now)}"
-    return _describe(golem, row.holdings, worth, asof=asof, now=now)
+    by_chain = {row.chain_id: row for row in rows}
+    home = by_chain.get(golem.home_chain_id, rows[0])
+    asof = f"block {home.block_number:,}, {format_age(home.at, now=now)}"
+    missing = tuple(
+        f"{format_chain(chain_id)} was not read within a day"
+        for chain_id in list_chains(golem)
+        if chain_id not in by_chain
+    )
+    card = _describe(golem, _join_told([row.holdings for row in rows]), worth, asof=asof, now=now)
+    lines = tuple(
+        ChainLine(format_chain(row.chain_id), format_usd(row.value_micro_usd), format_age(row.at, now=now))
+        for row in (rows if len(rows) > 1 else ())
+    )
+    return replace(card, chains=lines, uncounted=(*card.uncounted, *missing))
 
 
-def read_kept(golem_ids: Iterable[UUID], *, now: datetime) -> dict[UUID, NavSnapshot]:
-    """The newest snapshot of the last day that tells holdings, by golem, in one query."""
+def read_kept(golem_ids: Iterable[UUID], *, now: datetime) -> dict[UUID, list[NavSnapshot]]:
+    """The newest snapshot of the last day that tells holdings on each chain, by golem, in one query."""
     rows = NavSnapshot.objects.filter(golem_id__in=list(golem_ids), at__gt=now - DAY).exclude(holdings={})
-    return {row.golem_id: row for row in rows.defer("state").order_by("golem_id", "-at").distinct("golem_id")}
+    found: dict[UUID, list[NavSnapshot]] = {}
+    for row in rows.defer("state").order_by("golem_id", "chain_id", "-at").distinct("golem_id", "chain_id"):
+        found.setdefault(row.golem_id, []).append(row)
+    return found
 
 
-def sum_up_positions(row: NavSnapshot | None, *, now: datetime) -> PositionSum:
-    """Positions of a snapshot in one line of a list: how many, what is owed, the lowest health, the last unlock."""
-    told = row.holdings["positions"] if row is not None else []
+def sum_up_positions(rows: Sequence[NavSnapshot], *, now: datetime) -> PositionSum:
+    """Positions of snapshots in one line of a list: how many, what is owed, the lowest health, the last unlock."""
+    told = [each for row in rows for each in row.holdings["positions"]]
     health = min((each["health_bps"] for each in told if each["health_bps"] is not None), default=None)
     free_at = max((each["free_at"] for each in told if each["free_at"] is not None), default=None)
     return PositionSum(
@@ -156,6 +195,41 @@ def sum_up_positions(row: NavSnapshot | None, *, now: datetime) -> PositionSum:
         health_tone=_tone(health),
         unlocks=_say_unlock(free_at, now),
     )
+
+
+def _list_live_chains(golem: Golem, own: Holdings, elsewhere: Elsewhere) -> tuple[ChainLine, ...]:
+    """What is held on each chain, where there are several, and which of them is not counted."""
+    if elsewhere is NOWHERE:
+        return ()
+    home = ChainLine(format_chain(golem.home_chain_id), format_usd(own.nav_micro_usd), "now")
+    counted = [
+        ChainLine(format_chain(each.chain_id), format_usd(each.holdings.nav_micro_usd), "now")
+        for each in elsewhere.looks
+    ]
+    unread = [
+        ChainLine(
+            format_chain(each.chain_id),
+            "not counted",
+            f"since {each.since:%Y-%m-%d %H:%M} UTC" if each.since is not None else "never read yet",
+        )
+        for each in elsewhere.unread
+    ]
+    return (home, *counted, *unread)
+
+
+def _join_told(told: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """What is told of several chains, as one; of a single one just that."""
+    if len(told) == 1:
+        return dict(told[0])
+    shares: dict[str, dict[str, Any]] = {}
+    for each in (share for one in told for share in one.get("shares", ())):
+        known = shares.get(each["symbol"], {**each, "micro_usd": "0"})
+        shares[each["symbol"]] = {**known, "micro_usd": str(int(known["micro_usd"]) + int(each["micro_usd"]))}
+    return {
+        **{name: [each for one in told for each in one[name]] for name in ("tokens", "positions", "problems")},
+        **{name: str(sum(int(one[name]) for one in told)) for name in ("value", "debt", "liquid")},
+        "shares": sorted(shares.values(), key=lambda each: -int(each["micro_usd"])),
+    }
 
 
 def describe_change(worth: DayWorth | None, *, now: datetime) -> Change | None:

@@ -16,7 +16,7 @@ from archetypes_app.roles import Power
 from permits_app.actions.record_nav import values_kept
 from permits_app.performance.csv_exports import EXPORTS, list_years
 from permits_app.performance.monthly_statement import MonthlyStatement, build_statement, find_month, list_months
-from tools_app.admin.display import format_coin, format_usd
+from tools_app.admin.display import format_chain, format_coin, format_usd
 from tools_app.core import clock
 from tools_app.core.csv_text import write_rows
 
@@ -88,6 +88,14 @@ def _admin(pages: Any) -> Any:
     return pages
 
 
+def _spell_gas(statement: MonthlyStatement) -> str:
+    """Coins by chain; a chain is named where there are several."""
+    if len(statement.gas_wei) < 2:
+        chain_id, wei = next(iter(statement.gas_wei), (statement.golem.home_chain_id, 0))
+        return format_coin(wei, chain_id)
+    return "; ".join(f"{format_coin(wei, chain_id)} on {format_chain(chain_id)}" for chain_id, wei in statement.gas_wei)
+
+
 def _spell(statement: MonthlyStatement) -> dict[str, Any]:
     parts = statement.parts
     return {
@@ -97,6 +105,10 @@ def _spell(statement: MonthlyStatement) -> dict[str, Any]:
         "parts": [(words, format_usd(getattr(parts, name))) for name, words in _PART_WORDS.items()]
         if statement.is_measured
         else [],
-        "gas": format_coin(statement.gas_wei, statement.golem.home_chain_id),
+        "gas": _spell_gas(statement),
+        "chains": [
+            (format_chain(each.chain_id), format_usd(each.opening), format_usd(each.closing), each.until)
+            for each in (statement.chains if len(statement.chains) > 1 else ())
+        ],
         "refused": [(each.code, each.count, format_usd(each.worth_micro_usd)) for each in statement.refused],
     }

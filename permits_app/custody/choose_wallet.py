@@ -22,11 +22,13 @@ from permits_app.models.permit import UNFINISHED
 from permits_app.models.signing_key import KeyHolder, KeyState
 from permits_app.models.transaction import UNSETTLED
 from permits_app.models.wallet import WalletKind
+from permits_app.permits.leaving_chains import OF_A_KEY
 from permits_app.policy_cage.state import CageState
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.whole import whole
 from tools_app.portfolio.searching import begin_search
+from tools_app.toolkit.golem_chains import list_chains
 
 NOTHING_SEEN: Final[dict[str, object]] = {"safe": {}, "safe_noted": {}, "safe_nonce": None}
 """Of a Safe that nobody looked at yet."""
@@ -62,6 +64,11 @@ def choose_wallet(
     with transaction.atomic():
         locked = Golem.objects.select_for_update(no_key=True, of=("self",)).get(pk=golem.pk)
         _check_idle(locked)
+        if choice.kind not in OF_A_KEY and locked.other_chain_ids:
+            raise WalletBusy(
+                "a contract is on one chain, and the golem has several; take the others off its page first",
+                chain_ids=list(list_chains(locked)),
+            )
         _check_free(locked, choice)
         before = Wallet.objects.filter(golem=locked).first()
         before_address, before_kind = (before.address, before.kind) if before is not None else ("", "")

@@ -26,6 +26,7 @@ from permits_app.execution.halt_sales import does_sell, plan_sale
 from permits_app.halts.choices import UNWIND_ACTION
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
+from permits_app.permits.elsewhere import name_chain
 from permits_app.safety.asked_rights import judge_asked_rights
 from permits_app.safety.hooks.simulator import judge_allowances, judge_flows, judge_reverts, judge_surprises
 from permits_app.safety.levels import DEEPER_DEBT
@@ -43,6 +44,7 @@ from tools_app.portfolio.reading import read_positions
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.standards.sold_at_once import RetiringUnsold
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.golem_chains import list_chains, place_params
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import Act, ExitStep, NeedsTrade, Position, PositionRef, Stuck, Wait
 from tools_app.toolkit.protocol import SHELF
@@ -64,13 +66,16 @@ _BUDGET_MS = 10_000
 
 
 def list_open_positions(*, golem: Golem, now: datetime) -> list[dict[str, Any]]:
-    """What the golem has at protocols on its home chain: ref, venue, words, what the next step out is.
+    """What the golem has at protocols on all its chains: ref, venue, words, what the next step out is.
 
     Raises node errors, PositionsUnreadable.
     """
-    chain = _open_chain(golem, now)
-    held = _read_held(golem, chain)
-    return [{**_describe(each), **_describe_step(_ask(each, held, chain))} for each in _find_open(golem, chain)]
+    lines = []
+    for chain_id in list_chains(golem):
+        chain = _open_chain(chain_id, now)
+        held = _read_held(golem, chain)
+        lines += [{**_describe(each), **_describe_step(_ask(each, held, chain))} for each in _find_open(golem, chain)]
+    return lines
 
 
 def unwind_positions(
@@ -78,16 +83,34 @@ def unwind_positions(
 ) -> tuple[list[dict[str, Any]], bool]:
     """Leave every position as far as it goes; what came of each, and whether nothing is left to do under this halt.
 
-    `goes_on` is asked before each step: an owner who stops it between two has the next one not taken.
+    `goes_on` is asked before each step: an owner who stops it between two has the next one not taken. A chain that
+    cannot be read keeps no other from being left: it has a line of its own, and is tried again.
     Raises the node's errors of finding them, PositionsUnreadable; what goes wrong with one is in its line.
     """
+    lines, is_over, chains = [], True, list_chains(golem)
+    for chain_id in chains:
+        try:
+            left, is_done = _unwind_on(chain_id, golem, epoch, actor, now, goes_on)
+        except GolemError as error:
+            if len(chains) == 1:
+                raise
+            left = [{"label": name_chain(chain_id), "failed": error.code, "outcome": error.detail}]
+            is_done = False
+        lines += left
+        is_over = is_over and is_done
+    return lines, is_over
+
+
+def _unwind_on(
+    chain_id: int, golem: Golem, epoch: int, actor: str, now: datetime, goes_on: Callable[[], bool]
+) -> tuple[list[dict[str, Any]], bool]:
     told: dict[PositionRef, dict[str, Any]] = {}
     over: dict[PositionRef, bool] = {}
     failed: set[PositionRef] = set()
     for _ in range(MOST_ROUNDS):
         has_acted = False
         # A step out of one position may open another or add to it: what is unwrapped, a place in a queue.
-        for position in _find_foremost(golem, _open_chain(golem, now)):
+        for position in _find_foremost(golem, _open_chain(chain_id, now)):
             if position.ref in failed:
                 continue
             line, over[position.ref] = _leave(golem, epoch, position, actor, now, goes_on)
@@ -115,7 +138,7 @@ def _leave(
             return {**done, "outcome": "its owner stopped this"}, True
         try:
             # A reader of its own: the block moved with the step before.
-            chain = _open_chain(golem, now)
+            chain = _open_chain(position.ref.chain_id, now)
             if done:
                 here = next((each for each in _find_open(golem, chain) if each.ref == position.ref), None)
             step = _ask(here, _read_held(golem, chain), chain) if here is not None else None
@@ -191,7 +214,8 @@ def _plan_step(golem: Golem, step: ExitStep, chain: ChainReader, now: datetime) 
     tool = REGISTRY.get(step.tool) if isinstance(step, Act) else None
     if not isinstance(step, Act) or not isinstance(tool, WriteTool):
         raise TypeError(f"{step!r} is no write")
-    params = runner.check_params(tool=tool, params=dict(step.params))
+    placed = place_params(tool, step.params, chain_id=chain.chain_id)
+    params = runner.check_params(tool=tool, params=placed)
     plan = runner.build_plan(tool=tool, params=params, golem=view_golem(golem), now=now, chain=chain)
     return plan, tool.name
 
@@ -329,5 +353,5 @@ def _count_attempts(golem: Golem, epoch: int, position: Position) -> int:
     return next((at for at, status in enumerate(newest) if status == PermitStatus.COMMITTED), len(newest))
 
 
-def _open_chain(golem: Golem, now: datetime) -> ChainReader:
-    return runner.open_reader(golem.home_chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
+def _open_chain(chain_id: int, now: datetime) -> ChainReader:
+    return runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))

@@ -55,7 +55,11 @@ class PendingRequest(TimeStamped):
         related_name="requests_claimed",
         help_text="Which claims it, or did",
     )
-    chain_id = models.PositiveBigIntegerField()
+    chain_id = models.PositiveBigIntegerField(help_text="Where it was sent")
+    expects_chain_id = models.PositiveBigIntegerField(help_text="Where it ends, and is looked at")
+    arrived_block = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="On the chain where it ends: the block in which it was first seen there"
+    )
     account = models.CharField(max_length=42)
     protocol = models.CharField(max_length=64)
     ref = models.CharField(max_length=255)

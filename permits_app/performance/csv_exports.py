@@ -77,6 +77,7 @@ def list_profit(golem: Golem, year: int | None = None) -> Iterator[Row]:
         parts: dict[str, Any] = {f"{name}_usd": to_usd(int(row.parts.get(name, 0))) for name in PARTS}
         yield {
             "at": row.at.isoformat(),
+            "chain_id": row.chain_id,
             "block_number": row.block_number,
             "value_usd": to_usd(row.value_micro_usd),
             "debt_usd": to_usd(row.debt_micro_usd),
@@ -134,7 +135,7 @@ EXPORTS: Final[Mapping[str, Export]] = {
         list_outcomes,
     ),
     "profit": Export(
-        ("at", "block_number", "value_usd", "debt_usd", *(f"{name}_usd" for name in PARTS)),
+        ("at", "chain_id", "block_number", "value_usd", "debt_usd", *(f"{name}_usd" for name in PARTS)),
         list_profit,
     ),
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
 
 from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, DeniedCall, NavSnapshot, OutcomeRecord
@@ -28,6 +28,16 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class ChainLine:
+    """What was held on one chain when the month began and ended, micro-USD, and when it was counted last."""
+
+    chain_id: int
+    opening: int
+    closing: int
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class MonthlyStatement:
     """One month, in UTC. Values in micro-USD; None where nothing was measured. `since` and `until` are the measures."""
 
@@ -41,9 +51,11 @@ class MonthlyStatement:
     parts: Parts
     permits: Sequence[tuple[str, int]]
     ran: int
-    gas_wei: int
+    gas_wei: Sequence[tuple[int, int]]
+    """By chain, whose coins are not the same."""
     verified: int
     refused: Sequence[Refusal]
+    chains: Sequence[ChainLine] = ()
 
     @property
     def is_measured(self) -> bool:
@@ -81,31 +93,45 @@ def build_statement(golem: Golem, *, begins: datetime) -> MonthlyStatement:
     """The month that begins then."""
     ends = _end(begins)
     snapshots = NavSnapshot.objects.filter(golem=golem).defer("state", "holdings")
-    before = snapshots.filter(at__lte=begins).order_by("-at").first()
-    within = list(snapshots.filter(at__gt=begins, at__lte=ends).order_by("at"))
-    # What led to the first measure of all happened before it.
-    counted = within if before is not None else within[1:]
-    first = before or (within[0] if within else None)
-    last = within[-1] if within else None
+    before = {row.chain_id: row for row in _list_newest(snapshots.filter(at__lte=begins))}
+    within: dict[int, list[NavSnapshot]] = {}
+    for row in snapshots.filter(at__gt=begins, at__lte=ends).order_by("at"):
+        within.setdefault(row.chain_id, []).append(row)
+    # What led to the first measure of a chain happened before it.
+    counted = [row for chain_id, rows in within.items() for row in (rows if chain_id in before else rows[1:])]
+    chains = sorted({*before, *within})
+    firsts = [before.get(each) or within[each][0] for each in chains]
+    lasts = [within[each][-1] if each in within else before[each] for each in chains] if within else []
     permits = ActionPermit.objects.filter(golem=golem, created_at__gte=begins, created_at__lt=ends)
     by_status = permits.values_list("status").annotate(n=Count("pk")).order_by("status")
     outcomes = OutcomeRecord.live.filter(permit__golem=golem, created_at__gte=begins, created_at__lt=ends)
-    fees = [int(fee) for fee in outcomes.values_list("fee_wei", flat=True)]
+    gas: dict[int, int] = {}
+    for chain_id, fee in outcomes.values_list("permit__chain_id", "fee_wei"):
+        gas[chain_id] = gas.get(chain_id, 0) + int(fee)
     return MonthlyStatement(
         golem=golem,
         begins=begins,
         ends=ends,
-        opening=first.value_micro_usd if first else None,
-        closing=last.value_micro_usd if last else None,
-        since=first.at if first else None,
-        until=last.at if last else None,
+        opening=sum(row.value_micro_usd for row in firsts) if firsts else None,
+        closing=sum(row.value_micro_usd for row in lasts) if lasts else None,
+        since=min(row.at for row in firsts) if firsts else None,
+        until=max(row.at for row in lasts) if lasts else None,
         parts=sum_parts(Parts.from_json(row.parts) for row in counted),
         permits=[(PermitStatus(status).label, count) for status, count in by_status],
         ran=permits.filter(status__in=_RAN).count(),
-        gas_wei=sum(fees),
+        gas_wei=tuple(sorted(gas.items())),
+        chains=tuple(
+            ChainLine(first.chain_id, first.value_micro_usd, last.value_micro_usd, last.at)
+            for first, last in zip(firsts, lasts, strict=False)
+        ),
         verified=outcomes.filter(is_verified=True).count(),
         refused=_list_refused(golem, begins, ends),
     )
+
+
+def _list_newest(rows: QuerySet[NavSnapshot]) -> QuerySet[NavSnapshot]:
+    """The newest of each chain, in one query."""
+    return rows.order_by("chain_id", "-at").distinct("chain_id")
 
 
 def _list_refused(golem: Golem, begins: datetime, ends: datetime) -> list[Refusal]:

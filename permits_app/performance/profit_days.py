@@ -38,14 +38,21 @@ def read_worth(*, golem_id: UUID, now: datetime, over: timedelta = DAY) -> Worth
 def read_worths(*, golem_ids: Iterable[UUID], now: datetime, over: timedelta = DAY) -> dict[UUID, Worth]:
     """The same of many golems, in one query. A snapshot older than `over` tells a value and no change."""
     rows = NavSnapshot.objects.filter(golem_id__in=list(golem_ids), at__gt=now - over, at__lte=now)
-    found: dict[UUID, list[NavSnapshot]] = {}
+    found: dict[UUID, dict[int, list[NavSnapshot]]] = {}
     for row in rows.defer("state", "holdings").order_by("at"):
-        found.setdefault(row.golem_id, []).append(row)
-    return {golem_id: _sum_up(rows) for golem_id, rows in found.items()}
+        found.setdefault(row.golem_id, {}).setdefault(row.chain_id, []).append(row)
+    return {golem_id: _sum_up(list(by_chain.values())) for golem_id, by_chain in found.items()}
 
 
-def _sum_up(rows: list[NavSnapshot]) -> Worth:
-    # What led to the first of them happened before it.
-    parts = sum_parts(Parts.from_json(row.parts) for row in rows[1:])
-    newest = rows[-1]
-    return Worth(newest.value_micro_usd, newest.debt_micro_usd, newest.at, rows[0].at, parts)
+def _sum_up(by_chain: list[list[NavSnapshot]]) -> Worth:
+    """The sum over chains, each with its own newest value and its own beginning."""
+    # What led to the first of a chain happened before it.
+    parts = sum_parts(Parts.from_json(row.parts) for rows in by_chain for row in rows[1:])
+    newest = [rows[-1] for rows in by_chain]
+    return Worth(
+        value=sum(row.value_micro_usd for row in newest),
+        debt=sum(row.debt_micro_usd for row in newest),
+        at=max(row.at for row in newest),
+        since=min(rows[0].at for rows in by_chain),
+        parts=parts,
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from permits_app.errors import HoldingsImplausible
 from permits_app.safety.foresight import Foresight, Kept, Share
@@ -21,7 +21,7 @@ from tools_app.standards.loan_callback import list_contracts
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass, Category
 from tools_app.toolkit.plan import TxPlan
-from tools_app.toolkit.positions import PositionRef
+from tools_app.toolkit.positions import ACCOUNT, PositionRef
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
@@ -145,6 +145,71 @@ def read_portfolio(
         exposure=valuation.sum_exposure(),
         collateral_bps=min((ratio for kept in touched if (ratio := valuation.cover(kept)) is not None), default=None),
     )
+
+
+def add_elsewhere(portfolio: Portfolio, elsewhere: Sequence[Holdings], *, chain: ChainReader) -> Portfolio:
+    """The portfolio with what the golem holds on other chains, before and after alike.
+
+    An asset is the same on every chain that registers it under one symbol; any other is an asset of its own. Without
+    anything elsewhere it stays the very same.
+    """
+    if not elsewhere:
+        return portfolio
+    valuation = _Elsewhere(chain)
+    for holdings in elsewhere:
+        valuation.add(holdings)
+    before, after = dict(portfolio.before), dict(portfolio.after)
+    exposure = dict(portfolio.exposure)
+    for asset, worth in valuation.values.items():
+        before[asset] = before.get(asset, 0) + worth
+        after[asset] = after.get(asset, 0) + worth
+    for asset, worth in valuation.exposure.items():
+        exposure[asset] = exposure.get(asset, 0) + worth
+    shares = ((each, valuation.shares.get((each.protocol, each.asset), 0)) for each in portfolio.shares)
+    return replace(
+        portfolio,
+        before=before,
+        after=after,
+        names={**valuation.names, **portfolio.names},
+        positions=portfolio.positions + sum(len(holdings.positions) for holdings in elsewhere),
+        is_complete=portfolio.is_complete and all(holdings.is_steady for holdings in elsewhere),
+        shares=tuple(replace(each, before=each.before + more, after=each.after + more) for each, more in shares),
+        exposure=exposure,
+    )
+
+
+class _Elsewhere:
+    """Micro-USD by asset of what is held on other chains, under the names of the assets of `chain`."""
+
+    def __init__(self, chain: ChainReader) -> None:
+        self._wrapped = find_wrapped_native(chain)
+        self._coin = f"W{chain.native().symbol}"
+        self._known = {token.symbol: token.address for token in chain.registered_tokens()}
+        self.values: dict[str, int] = defaultdict(int)
+        self.exposure: dict[str, int] = defaultdict(int)
+        self.shares: dict[tuple[str, str], int] = defaultdict(int)
+        self.names: dict[str, str] = {}
+
+    def add(self, holdings: Holdings) -> None:
+        """What one other chain holds."""
+        for worth in holdings.list_parts():
+            self.values[self._name(worth.token)] += worth.micro_usd or 0
+        for held in holdings.positions:
+            for worth in held.exposure:
+                self.exposure[self._name(worth.token)] += worth.micro_usd or 0
+            kept = [worth for worth in held.parts if worth.raw > 0 and worth.micro_usd is not None]
+            is_one = held.ref.kind != ACCOUNT
+            whole = sum(worth.micro_usd or 0 for worth in kept)
+            for asset in dict.fromkeys(self._name(worth.token) for worth in kept):
+                own = sum(worth.micro_usd or 0 for worth in kept if self._name(worth.token) == asset)
+                self.shares[held.ref.protocol, asset] += whole if is_one else own
+
+    def _name(self, token: TokenMeta) -> str:
+        symbol = f"W{token.symbol}" if token.is_native else token.symbol
+        here = self._wrapped if symbol == self._coin else self._known.get(symbol)
+        asset = here if here is not None and token.is_registered else f"{token.chain_id}:{token.address}"
+        self.names[asset] = token.symbol or token.address
+        return asset
 
 
 def list_moved(plan: TxPlan, under_way: Sequence[UnderWay]) -> list[TokenMeta]:

@@ -18,12 +18,15 @@ from permits_app.performance.profit_days import read_worth
 from permits_app.permits.registered_agents import list_registered
 from permits_app.tools.wallet_holdings import (
     Balance,
+    ChainWorth,
     DayProfit,
     PositionHeld,
     describe_balance,
+    describe_chains,
     describe_day,
     describe_held,
     list_uncounted,
+    look_around,
     read_holdings,
 )
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
@@ -106,6 +109,8 @@ class WalletStatus:
     positions: tuple[PositionHeld, ...]
     debt_usd: UsdAmount
     total_value_usd: UsdAmount
+    chains: tuple[ChainWorth, ...]
+    all_chains_value_usd: UsdAmount | None
     not_counted: tuple[str, ...]
     profit_24h: DayProfit | None
     active_session_keys: int
@@ -157,7 +162,8 @@ def wallet_get_status(ctx: ReadContext, chain_id: ChainId | None = None) -> Wall
     account = _account(ctx)
     reader = ctx.chain(chain_id)
     ctx.step("Reading balances")
-    whole = read_holdings(reader, account)
+    elsewhere = look_around(ctx.golem, reader, ctx.now)
+    whole = read_holdings(reader, account, elsewhere)
     has_code = bool(reader.code(account))
     ctx.step("Reading limits")
     held = Wallet.objects.filter(golem_id=ctx.golem.id).first()
@@ -174,6 +180,8 @@ def wallet_get_status(ctx: ReadContext, chain_id: ChainId | None = None) -> Wall
         positions=tuple(describe_held(each) for each in whole.positions),
         debt_usd=UsdAmount(whole.debt_micro_usd),
         total_value_usd=UsdAmount(whole.nav_micro_usd),
+        chains=describe_chains(reader.chain_id, whole, elsewhere),
+        all_chains_value_usd=UsdAmount(elsewhere.join(whole).nav_micro_usd) if not elsewhere.unread else None,
         not_counted=list_uncounted(reader, account, whole),
         profit_24h=describe_day(read_worth(golem_id=ctx.golem.id, now=ctx.now)),
         active_session_keys=_count_sessions(ctx, held),

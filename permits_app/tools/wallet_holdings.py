@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from permits_app.performance.profit_days import Worth as DayWorth
+from permits_app.permits.elsewhere import NOWHERE, Elsewhere, look_elsewhere
 from permits_app.safety.figures import format_ratio
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_holdings
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.searching import list_gaps
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import TokenAmount, UsdAmount
-from tools_app.toolkit.views import TokenMeta
+from tools_app.toolkit.views import GolemView, TokenMeta
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,36 @@ class DayProfit:
     moved_usd: UsdAmount
 
 
-def read_holdings(reader: ChainReader, account: str) -> Holdings:
-    """Everything the account holds. Raises PositionsUnreadable, the node's errors."""
-    hints = list_hints(chain_id=reader.chain_id, account=account)
+@dataclass(frozen=True, slots=True)
+class ChainWorth:
+    """What the golem holds on one of its chains; null, with the reason, where that cannot be read now."""
+
+    chain_id: int
+    value_usd: UsdAmount | None
+    value_missing: str | None
+
+
+def look_around(golem: GolemView, reader: ChainReader, now: datetime) -> Elsewhere:
+    """What the golem holds on its other chains, where `reader` reads one of them. Never raises."""
+    if reader.chain_id not in list_chains(golem):
+        return NOWHERE
+    return look_elsewhere(golem=golem, own_chain_id=reader.chain_id, own=reader, now=now)
+
+
+def describe_chains(chain_id: int, own: Holdings, elsewhere: Elsewhere) -> tuple[ChainWorth, ...]:
+    """Each chain by its id."""
+    counted = [
+        (chain_id, own.nav_micro_usd),
+        *((each.chain_id, each.holdings.nav_micro_usd) for each in elsewhere.looks),
+    ]
+    lines = [ChainWorth(each, UsdAmount(worth), None) for each, worth in counted]
+    lines += [ChainWorth(each.chain_id, None, str(each)) for each in elsewhere.unread]
+    return tuple(sorted(lines, key=lambda each: each.chain_id))
+
+
+def read_holdings(reader: ChainReader, account: str, elsewhere: Elsewhere = NOWHERE) -> Holdings:
+    """Everything the account holds on the reader's chain. Raises PositionsUnreadable, the node's errors."""
+    hints = elsewhere.choose(list_hints(chain_id=reader.chain_id, account=account))
     return measure_holdings(chain=reader, account=account, hints=hints)
 
 

@@ -70,6 +70,7 @@ class World:
     protocols: dict[str, dict[str, str]] = field(default_factory=dict)
     """The contracts of the further protocols that were asked for, by protocol and key."""
     _account_count: int = 0
+    chain_id: int = CHAIN_ID
 
     @cached_property
     def rpc(self) -> JsonRpc:
@@ -189,7 +190,7 @@ class World:
         fee_cap = 2 * int(self.rpc.call("eth_gasPrice"), 16)
         transaction: dict[str, Any] = {
             "type": 2,
-            "chainId": CHAIN_ID,
+            "chainId": self.chain_id,
             "nonce": int(self.rpc.call("eth_getTransactionCount", account.address, "pending"), 16),
             "value": value,
             "data": data,

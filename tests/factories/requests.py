@@ -16,6 +16,7 @@ def make_pending_request(*, permit: ActionPermit, ref: str = "queue/request/3133
         golem=permit.golem,
         permit=permit,
         chain_id=permit.chain_id,
+        expects_chain_id=permit.chain_id,
         account="0x" + "a1" * 20,
         protocol=ref.partition("/")[0],
         ref=ref,

@@ -40,7 +40,8 @@ UNTIL = int((NOW + timedelta(days=3)).timestamp())
 
 
 def row_of(state: str = "REQUESTED", **fields: Any) -> PendingRequest:
-    return PendingRequest(ref=str(REF), state=state, created_at=NOW, **fields)
+    ends = {"chain_id": CHAIN_ID, "expects_chain_id": CHAIN_ID}
+    return PendingRequest(ref=str(REF), state=state, created_at=NOW, **{**ends, **fields})
 
 
 def there(free_at: int | None = UNTIL) -> Position:
@@ -120,6 +121,7 @@ def ask(chain: World, account: Any, golem: Golem, *, ether: int = ETH) -> Pendin
         golem=golem,
         permit=make_permit(golem=golem),
         chain_id=CHAIN_ID,
+        expects_chain_id=CHAIN_ID,
         account=account.address,
         protocol="lido",
         ref=f"lido/request/{CHAIN_ID}/{request_id}",
@@ -291,6 +293,7 @@ def test_many_requests_of_one_golem_make_no_other_golem_wait(local_chain: World,
             golem=crowd,
             permit=first.permit,
             chain_id=CHAIN_ID,
+            expects_chain_id=CHAIN_ID,
             account=staker.address,
             protocol="lido",
             ref=f"lido/request/{CHAIN_ID}/{10_000 + number}",

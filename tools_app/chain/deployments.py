@@ -52,20 +52,20 @@ class Deployment:
 
 def load_deployment(network: Network, *, folder: Path = DEPLOYMENTS_FOLDER) -> Deployment:
     """What is known of `network`'s chain; empty when nothing is. Raises ValueError when its file is malformed."""
-    path = f"{folder}/{network.chain_id}.json"
+    path = f"{folder}/{network.twin_of or network.chain_id}.json"
     try:
         # Asked several times in every decision; through pathlib it takes five times as long.
         written_at_ns = os.stat(path).st_mtime_ns
     except FileNotFoundError:
         return _public_deployment(network.chain_id, network.native_symbol)
-    return _read_file(path, written_at_ns, network.chain_id)
+    return _read_file(path, written_at_ns, network.twin_of or network.chain_id, network.chain_id)
 
 
 @lru_cache(maxsize=64)
-def _read_file(where: str, written_at_ns: int, chain_id: int) -> Deployment:
+def _read_file(where: str, written_at_ns: int, described: int, chain_id: int) -> Deployment:
     path = Path(where)
     content = json.loads(path.read_text())
-    if content.get("chain_id") != chain_id:
+    if content.get("chain_id") != described:
         raise ValueError(f"{path.name} describes chain {content.get('chain_id')!r}")
     contracts = {name: checksum(address) for name, address in content.get("contracts", {}).items()}
     rows = content.get("tokens", [])

@@ -31,7 +31,8 @@ class Network:
     """One chain. `rpc_urls` are secrets, since urls carry api keys; `block_seconds` is the usual time between blocks.
 
     `confirmations` is how many blocks make a transaction final enough for us; `explorer_tx_url` holds `{tx_hash}`.
-    `is_dev` marks a private chain whose state can be changed without a block.
+    `is_dev` marks a private chain whose state can be changed without a block; one that is `twin_of` another began with
+    the same contracts at the same addresses.
     """
 
     chain_id: int
@@ -45,6 +46,7 @@ class Network:
     explorer_tx_url: str = ""
     is_dev: bool = False
     max_log_range: int = 2_000
+    twin_of: int | None = None
     rpc_urls: tuple[Secret, ...] = field(default=(), repr=False)
 
     @property
@@ -71,6 +73,18 @@ KNOWN_NETWORKS: Final[dict[int, Network]] = {
         Network(43114, "Avalanche C-Chain", "avalanche", "AVAX", 2, 2, "AVAX", explorer_tx_url=_scan("snowtrace.io")),
         Network(81457, "Blast", "blast", "ETH", 2, 2, "Ether", explorer_tx_url=_scan("blastscan.io")),
         Network(31337, "Local chain", "local", "ETH", 1, 1, "Ether", is_dev=True, max_log_range=1_000_000),
+        Network(
+            31338,
+            "Second local chain",
+            "local-2",
+            "ETH",
+            1,
+            1,
+            "Ether",
+            is_dev=True,
+            max_log_range=1_000_000,
+            twin_of=31337,
+        ),
     )
 }
 

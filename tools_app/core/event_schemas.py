@@ -199,7 +199,14 @@ _REQUEST_MORE: Final = {
     "error_code": TEXT,
     "summary": TEXT,
 }
-_PENDING: Final = {"request_id": UUID, "position": TEXT, "protocol": TEXT, "chain_id": INTEGER, "state": TEXT}
+_PENDING: Final = {
+    "request_id": UUID,
+    "position": TEXT,
+    "protocol": TEXT,
+    "chain_id": INTEGER,
+    "expects_chain_id": INTEGER,
+    "state": TEXT,
+}
 _PENDING_MORE: Final = {
     "amounts": OBJECTS,
     "expected_at": TIME,

@@ -6,10 +6,11 @@ Everything that sends for a golem, counts what it holds or leaves its positions 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
 
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.toolkit.tooldef import ToolDef
 
 MOST_CHAINS: Final = 8
 """So many chains one golem may have, its home chain among them: each is read before anything of it grows."""
@@ -50,3 +51,10 @@ def check_allowed(golem: HasChains, chain_id: int) -> None:
             chain_id=chain_id,
             allowed_chain_ids=list(allowed),
         )
+
+
+def place_params(tool: ToolDef, params: Mapping[str, Any], *, chain_id: int) -> dict[str, Any]:
+    """`params` of a step that is taken on `chain_id`, which is not the golem's home chain everywhere."""
+    if "chain_id" not in tool.params_model.model_fields or params.get("chain_id") is not None:
+        return dict(params)
+    return {**params, "chain_id": chain_id}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.paths import CHECKOUT
-from golem_project.embedded.world.node import CHAIN_ID
+from golem_project.embedded.world.node import CHAIN_ID, SECOND_CHAIN_ID
 from golem_project.embedded.world.rpc import JsonRpc, RpcError, call_data
 
 DEPLOYMENTS_FILE = CHECKOUT / "tools_app" / "chain" / "deployments" / f"{CHAIN_ID}.json"
@@ -70,7 +70,7 @@ def token_addresses() -> dict[str, str]:
 def find_owner(node: JsonRpc, addresses: Mapping[str, str]) -> str:
     """The account that owns our tokens, ready to send. Raises EmbeddedError when this is not the local world."""
     chain_id = int(node.call("eth_chainId"), 16)
-    if chain_id != CHAIN_ID or node.call("eth_getCode", addresses["USDC"], "latest") == "0x":
+    if chain_id not in (CHAIN_ID, SECOND_CHAIN_ID) or node.call("eth_getCode", addresses["USDC"], "latest") == "0x":
         raise EmbeddedError(f"Chain {chain_id} does not hold the local world. Fix: use the address of the local chain.")
     owner = str(node.read(addresses["USDC"], "owner()", returns="(address)")[0])
     node.call("anvil_impersonateAccount", owner)

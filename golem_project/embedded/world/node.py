@@ -14,6 +14,8 @@ from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.process import Child, free_port, listens_on, start_child
 
 CHAIN_ID = 31337
+SECOND_CHAIN_ID = 31338
+"""A twin of the first: the same contracts at the same addresses, for what goes from one chain to another."""
 # Prague: the newest rules that the in-process EVM runs too, so both engines agree.
 HARDFORK = "prague"
 START_TIMEOUT_SECONDS = 20
@@ -24,7 +26,7 @@ PORT_ATTEMPTS = 5
 BLOCKS_WITH_STATE = 512
 
 
-def node_argv(anvil: Path, port: int, *options: str) -> list[str]:
+def node_argv(anvil: Path, port: int, *options: str, chain_id: int = CHAIN_ID) -> list[str]:
     """The command line of a node on 127.0.0.1:port."""
     return [
         str(anvil),
@@ -33,7 +35,7 @@ def node_argv(anvil: Path, port: int, *options: str) -> list[str]:
         "--port",
         str(port),
         "--chain-id",
-        str(CHAIN_ID),
+        str(chain_id),
         "--hardfork",
         HARDFORK,
         "--accounts",
@@ -65,26 +67,26 @@ def ask_chain_id(port: int, *, timeout_seconds: float = 1.0) -> int | None:
         connection.close()
 
 
-def wait_until_ready(child: Child, port: int, *, log: Path) -> None:
+def wait_until_ready(child: Child, port: int, *, log: Path, chain_id: int = CHAIN_ID) -> None:
     """Until the node answers. Raises EmbeddedError when it ended or took too long, with the last line it wrote."""
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while time.monotonic() < deadline:
         if child.has_ended():
             lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
             raise EmbeddedError(f"anvil ended while starting ({lines[-1] if lines else 'no output'}). Fix: see {log}")
-        if listens_on(child.pid, port) and ask_chain_id(port) == CHAIN_ID:
+        if listens_on(child.pid, port) and ask_chain_id(port) == chain_id:
             return
         time.sleep(0.005)
     raise EmbeddedError(f"anvil did not answer within {START_TIMEOUT_SECONDS} s. Fix: see {log}")
 
 
-def launch_node(anvil: Path, folder: Path, *options: str, port: int) -> tuple[Child, Path]:
+def launch_node(anvil: Path, folder: Path, *options: str, port: int, chain_id: int = CHAIN_ID) -> tuple[Child, Path]:
     """Start anvil without waiting for it; returns it and its log."""
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / "anvil.log"
     with log.open("wb") as file:
         child = start_child(
-            node_argv(anvil, port, *options),
+            node_argv(anvil, port, *options, chain_id=chain_id),
             name="chain",
             environment=node_environment(folder),
             log=file,

@@ -14,12 +14,14 @@ from golem_project.heartbeat.backoff import read_waits
 from golem_project.heartbeat.cycle_state import CycleState, PermitFacts
 from golem_project.heartbeat.following import settle_earlier
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
-from golem_project.heartbeat.probes import observe_chain
+from golem_project.heartbeat.probes import add_elsewhere, observe_chain
 from golem_project.heartbeat.tripwire import read_debts, read_told, watch_debts
 from permits_app.actions.hold_to_mark import hold_to_mark
+from permits_app.actions.note_elsewhere import note_elsewhere
 from permits_app.models import ActionPermit, OutcomeRecord, PolicyCage
 from permits_app.models.action_record import OPEN_STATES, ActionRecord
 from permits_app.models.permit import UNFINISHED
+from permits_app.permits.elsewhere import NOWHERE, look_elsewhere
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
@@ -58,15 +60,28 @@ def look(state: CycleState) -> None:
         watch_health(state)
         return
     hints = list_hints(chain_id=view.home_chain_id, account=view.address) if view.address else ()
+    elsewhere = look_elsewhere(
+        golem=view,
+        own_chain_id=view.home_chain_id,
+        own=chain,
+        now=state.now(),
+        budget_ms=settings.GOLEM_HEARTBEAT_PROBE_MS,
+    )
+    hints = elsewhere.choose(hints)
     state.observation = observe_chain(chain=chain, golem=view, rule=state.rule, known=known, hints=hints)
+    at_home = state.observation.whole
+    if at_home is not None and elsewhere is not NOWHERE:
+        state.observation = add_elsewhere(
+            state.observation, note_elsewhere(golem=state.golem, elsewhere=elsewhere, now=state.now())
+        )
     whole = state.observation.whole
-    if whole is not None and view.address is not None:
+    if at_home is not None and whole is not None and view.address is not None:
         hold_to_mark(golem_id=state.golem.pk, account=view.address, holdings=whole, now=state.now())
         note_look(
             chain_id=view.home_chain_id,
             account=view.address,
             asked=hints,
-            holdings=whole,
+            holdings=at_home,
             block=chain.block,
             now=state.now(),
         )

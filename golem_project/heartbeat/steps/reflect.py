@@ -23,6 +23,7 @@ from golem_project.heartbeat.schedule import NextTick, plan_next_tick
 from golem_project.heartbeat.tick_events import make_complete_event, make_opening_events
 from golem_project.heartbeat.tripwire import keep_told, write_debts
 from memory_app.insights import reinforce_insights
+from permits_app.actions.note_elsewhere import record_elsewhere
 from permits_app.actions.record_nav import record_nav
 from permits_app.actions.remember import remember_outcome
 from permits_app.models import OutcomeRecord
@@ -131,9 +132,9 @@ def keep_value(state: CycleState, now: datetime) -> None:
     """Keep what the golem is worth, for what it earns by the day."""
     seen = state.observation
     if seen.whole is not None and seen.block is not None:
-        record_nav(
-            golem=state.golem, chain_id=state.golem.home_chain_id, block=seen.block, holdings=seen.whole, now=now
-        )
+        at_home = seen.at_home or seen.whole
+        record_nav(golem=state.golem, chain_id=state.golem.home_chain_id, block=seen.block, holdings=at_home, now=now)
+        record_elsewhere(golem=state.golem, elsewhere=seen.elsewhere, now=now)
 
 
 def plan_next(state: CycleState, now: datetime) -> tuple[NextTick, int]:

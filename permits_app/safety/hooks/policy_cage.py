@@ -15,6 +15,7 @@ from datetime import datetime
 
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
+from permits_app.permits.elsewhere import ChainNotCounted, Elsewhere, Unread, look_elsewhere, name_chain
 from permits_app.rejection import Reject
 from permits_app.safety.action_gate import judge_gate
 from permits_app.safety.agreed_safe import judge_agreed_safe
@@ -22,6 +23,7 @@ from permits_app.safety.assets import (
     NO_POSITION,
     RAISING,
     Portfolio,
+    add_elsewhere,
     find_wrapped_native,
     list_moved,
     read_portfolio,
@@ -84,6 +86,8 @@ class Holdings:
     price_missing: PriceUnavailable | PriceStale | None = None
     fall: Fall | None = None
     with_others: Portfolio | None = None
+    unread: tuple[Unread, ...] = ()
+    """Other chains of the golem that cannot be counted now."""
 
 
 class PolicyCageHook:
@@ -139,18 +143,20 @@ def load_holdings(call: HookCall) -> Holdings:
         return Holdings(is_known=True, wrapped_native=wrapped)
     records = records_of(call)
     under_way = records.under_way
-    preload_chain_facts(call, with_portfolio=True, hints=records.positions)
+    elsewhere = _look_elsewhere(call, chain)
+    if elsewhere.unread:
+        return Holdings(is_known=True, wrapped_native=wrapped, unread=elsewhere.unread)
+    preload_chain_facts(call, with_portfolio=True, hints=elsewhere.choose(tuple(records.positions)))
     try:
-        held = _read_held(call, plan, chain, account, under_way)
-        portfolio = _foresee(call, plan, chain, held)
-        with_others = _foresee(call, plan, chain, held, under_way) if under_way else None
+        held = _read_held(call, plan, chain, account, under_way, elsewhere)
+        portfolio = _foresee(call, plan, chain, held, elsewhere=elsewhere)
+        with_others = _foresee(call, plan, chain, held, under_way, elsewhere=elsewhere) if under_way else None
     except (PriceUnavailable, PriceStale) as error:
         return Holdings(is_known=True, wrapped_native=wrapped, price_missing=error)
     if call.records is not None:
         call.records.portfolio = portfolio
     fall = None
-    # What it holds on another chain is another sum; held against this mark it would be a fall, or hide one.
-    if portfolio.is_complete and chain.chain_id == call.golem.home_chain_id:
+    if portfolio.is_complete:
         fall = record_value(
             golem_id=call.golem.pk,
             value_micro_usd=max(0, portfolio.total_before),
@@ -164,18 +170,38 @@ def load_holdings(call: HookCall) -> Holdings:
 
 def measure_portfolio(call: HookCall, plan: TxPlan, chain: ChainReader, account: str) -> Portfolio:
     """What the golem holds and would hold after `plan`. Raises PriceUnavailable, PriceStale, what a node raises."""
-    return _foresee(call, plan, chain, _read_held(call, plan, chain, account, ()))
+    elsewhere = _look_elsewhere(call, chain)
+    if elsewhere.unread:
+        raise ChainNotCounted("; ".join(map(str, elsewhere.unread)))
+    return _foresee(call, plan, chain, _read_held(call, plan, chain, account, (), elsewhere), elsewhere=elsewhere)
 
 
-def _read_held(call: HookCall, plan: TxPlan, chain: ChainReader, account: str, under_way: Sequence[UnderWay]) -> Held:
-    hints = records_of(call).positions
+def _look_elsewhere(call: HookCall, chain: ChainReader) -> Elsewhere:
+    return look_elsewhere(golem=call.view, own_chain_id=chain.chain_id, own=chain, now=call.now)
+
+
+def _read_held(
+    call: HookCall,
+    plan: TxPlan,
+    chain: ChainReader,
+    account: str,
+    under_way: Sequence[UnderWay],
+    elsewhere: Elsewhere,
+) -> Held:
+    hints = elsewhere.choose(tuple(records_of(call).positions))
     return measure_holdings(chain=chain, account=account, tokens=list_moved(plan, under_way), hints=hints)
 
 
 def _foresee(
-    call: HookCall, plan: TxPlan, chain: ChainReader, held: Held, under_way: Sequence[UnderWay] = ()
+    call: HookCall,
+    plan: TxPlan,
+    chain: ChainReader,
+    held: Held,
+    under_way: Sequence[UnderWay] = (),
+    *,
+    elsewhere: Elsewhere,
 ) -> Portfolio:
-    return read_portfolio(
+    portfolio = read_portfolio(
         chain=chain,
         account=call.view.address or "",
         base_asset=call.view.base_asset,
@@ -185,6 +211,7 @@ def _foresee(
         under_way=under_way,
         holdings=held,
     )
+    return add_elsewhere(portfolio, [each.holdings for each in elsewhere.looks], chain=chain)
 
 
 def judge_standing(call: HookCall) -> Reject | None:
@@ -226,6 +253,17 @@ def judge_holdings(call: HookCall, rows: CageRows, holdings: Holdings) -> Reject
     refusal = judge_approved(call, holdings.wrapped_native)
     if refusal is not None:
         return refusal
+    if holdings.unread:
+        first = holdings.unread[0]
+        return Reject(
+            rule="policy_cage.chain_not_counted",
+            reason=f"what the golem holds on {name_chain(first.chain_id)} cannot be counted: {first.detail}",
+            observed="; ".join(map(str, holdings.unread)),
+            limit="every chain of the golem read",
+            would_pass="the same action once the chain's node answers again, or a decrease or close now",
+            error=ChainNotCounted,
+            data={"recovery": Recovery.WAIT, "chain_id": first.chain_id, "cause": first.code},
+        )
     if holdings.price_missing is not None or holdings.portfolio is None:
         missing = holdings.price_missing
         return Reject(

@@ -39,7 +39,7 @@ class Rules:
 # Public chains took Osaka's rules over (Ethereum and Polygon in December 2025, Base in May 2026, OP Mainnet and
 # Unichain in July), most in part and on days of their own. So a chain that is not named here is taken to have rules
 # that py-evm lacks: too careful for some, and never trusting where it should not.
-_CHAIN_FORKS: Final[dict[int, str]] = {31337: NEWEST}
+_CHAIN_FORKS: Final[dict[int, str]] = {31337: NEWEST, 31338: NEWEST}
 _ANY_OTHER: Final = "osaka"
 
 # ZKsync runs contracts on a machine of its own, whose code and gas are not the EVM's.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
+from archetypes_app.chain_choices import ChainsField, check_chains, list_chains
 from archetypes_app.delegation import Node
 from archetypes_app.editing import check_unchanged
 from archetypes_app.errors import EditConflict
@@ -33,10 +33,9 @@ from archetypes_app.toolset import ArchetypeRule, list_protocols, make_profile_r
 from tools_app.admin.display import format_chain
 from tools_app.admin.plain_text import PlainTextField
 from tools_app.admin.tokens import list_tokens
-from tools_app.chain.networks import KNOWN_NETWORKS, configured_networks
+from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
 from tools_app.toolkit.enums import Category
-from tools_app.toolkit.golem_chains import MOST_CHAINS
 from tools_app.toolkit.registry import REGISTRY
 
 EDIT_CONFLICT: Final = "edit_conflict"
@@ -45,11 +44,6 @@ EDIT_CONFLICT: Final = "edit_conflict"
 def list_venues() -> list[tuple[str, str]]:
     """Every protocol a registered tool belongs to; the product's own venues are always allowed."""
     return [(venue, venue) for venue in sorted(list_protocols(REGISTRY))]
-
-
-def list_chains() -> list[tuple[int, str]]:
-    """Every chain this server has a node for."""
-    return [(network.chain_id, format_chain(network.chain_id)) for network in configured_networks()]
 
 
 def _list_categories() -> list[tuple[str, str]]:
@@ -213,35 +207,6 @@ class ToolOverrideForm(forms.ModelForm[ToolOverride]):
             label="Tool",
         )
         self.fields["mode"].widget.attrs["aria-label"] = "Mode"
-
-
-class ChainsField(forms.TypedMultipleChoiceField):
-    """Chains of this server as checkboxes; what is ticked counts besides the home chain."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(
-            label="Other chains",
-            required=False,
-            coerce=int,
-            widget=UnfoldAdminCheckboxSelectMultipleWidget(),
-            help_text="It may act on these besides its home chain, and what it holds there counts in its value,"
-            " drawdown and limits. None ticked: its home chain alone",
-            **kwargs,
-        )
-
-    def offer(self, kept: Sequence[int] = ()) -> None:
-        """Every chain with a node, and those that are chosen already."""
-        offered = dict(list_chains())
-        named = {each: offered.get(each, f"{format_chain(each)}, no node configured") for each in (*offered, *kept)}
-        self.choices = sorted(named.items())  # type: ignore[assignment]
-
-
-def check_chains(home_chain_id: int | None, others: Iterable[int]) -> list[int]:
-    """The other chains as the row keeps them: without the home chain, by their ids. Raises ValidationError."""
-    found = sorted(set(others) - {home_chain_id})
-    if len(found) >= MOST_CHAINS:
-        raise ValidationError(f"A golem has {MOST_CHAINS} chains at most, its home chain among them.")
-    return found
 
 
 class GolemForm(EditedRowForm):

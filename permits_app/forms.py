@@ -18,7 +18,8 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from archetypes_app.forms import GolemForm, list_chains
+from archetypes_app.chain_choices import list_chains
+from archetypes_app.forms import GolemForm
 from archetypes_app.models import Golem
 from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
 from permits_app.permits.leaving_chains import find_tie

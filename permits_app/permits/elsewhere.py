@@ -180,7 +180,7 @@ def _list_flights(golem: GolemView) -> tuple[_Flight, ...]:
     )
     blocks: dict[object, tuple[int, str]] = {}
     for permit_id, number, receipt in payloads.values_list("permit_id", "block_number", "receipt"):
-        blocks[permit_id] = max(blocks.get(permit_id, (-1, "")), (int(number), str(receipt.get("block_hash", ""))))
+        blocks[permit_id] = max(blocks.get(permit_id, (-1, "")), (number or 0, str(receipt.get("block_hash", ""))))
     return tuple(
         # Of one whose payload is in no block now nothing is under way.
         _Flight(PositionRef.parse(ref), chain_id, *blocks.get(permit_id, (-1, "")))

@@ -7,9 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
 
+from archetypes_app.chain_choices import check_chains
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.actions.allow_addresses import allow_addresses
@@ -22,7 +24,9 @@ from permits_app.models.wallet import WalletKind
 from permits_app.performance.monthly_statement import begin_month, build_statement
 from permits_app.performance.profit_days import read_worth
 from permits_app.permits.elsewhere import NOWHERE, look_elsewhere
+from permits_app.permits.leaving_chains import find_tie
 from tests.evm.world import CHAIN_ID, World
+from tests.factories import make_golem, make_owner
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.live_golem import LiveGolem
 from tests.permits_app.tools.test_wallet import read
@@ -163,6 +167,24 @@ def test_a_chain_that_still_holds_something_is_not_taken_off(
     _save_chains(client, golem, [])
     golem.refresh_from_db()
     assert list_chains(golem) == (CHAIN_ID,)
+
+
+def test_a_golem_has_eight_chains_and_not_nine() -> None:
+    assert check_chains(CHAIN_ID, range(1, 8)) == list(range(1, 8))
+    with pytest.raises(ValidationError):
+        check_chains(CHAIN_ID, range(1, 9))
+
+
+@pytest.mark.django_db
+def test_a_dollar_left_behind_binds_no_golem_to_a_chain_and_more_does() -> None:
+    golem = make_golem(owner=make_owner())
+    golem.other_chain_ids = [SECOND_ID]
+    NavSnapshot.objects.create(
+        golem=golem, at=clock.now(), chain_id=SECOND_ID, block_number=1, value_micro_usd=1_000_000
+    )
+    assert find_tie(golem, chains=[CHAIN_ID]) == ""
+    NavSnapshot.objects.update(value_micro_usd=1_000_001)
+    assert "still holds $1.00" in find_tie(golem, chains=[CHAIN_ID])
 
 
 def test_what_acts_through_a_contract_has_one_chain(spread_golem: LiveGolem, client: Client) -> None:

@@ -26,7 +26,7 @@ def end_where_they_began(apps: Any, schema_editor: Any) -> None:
 class Migration(migrations.Migration):
     dependencies = [
         ("archetypes_app", "0022_chains_of_a_golem"),
-        ("permits_app", "0050_safe_opening"),
+        ("permits_app", "0052_standing_orders"),
     ]
 
     operations = [

@@ -81,6 +81,24 @@ def approve_long_ago(stage: Stage) -> None:
     stage.told["old_spender"] = person
 
 
+def buy_for_hours(stage: Stage) -> None:
+    """One trader, one way, in the deepest pool; its owner keeps the feeds in time."""
+    world = stage.world
+    usdc, weth = world.tokens["USDC"].address, world.tokens["WETH"].address
+    router = world.contracts["uniswap_v3_swap_router_02"]
+    trader = world.new_account(ETH, {"USDC": 3_600_000 * USD})
+    world.transact(trader, usdc, "approve(address,uint256)", router, 2**256 - 1)
+    single = "exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))"
+    # What was traded before lies more than a week back.
+    stage.pass_days(8)
+    stage.told["pool"] = world.pool("v3", "USDC", "WETH", 500).address
+    for _ in range(36):
+        world.rpc.call("evm_increaseTime", 3_600)
+        world.transact(trader, router, single, (usdc, weth, 500, trader.address, 100_000 * USD, 0, 0))
+    for feed in {token.feed for token in world.tokens.values() if token.feed}:
+        world.transact(world.actors.deployer, feed, "setUpdatedAt(uint256)", world.timestamp())
+
+
 def approve_from(stage: Stage, token: str, spender: str, amount: int) -> None:
     """An approval that the account itself sends."""
     rpc = stage.world.rpc
@@ -102,5 +120,6 @@ CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "its owner registered who gets it": register_recipient,
     "a borrower of the market is no longer covered": uncover,
     "somebody gives it shares of the pair of WETH and USDC": give_shares,
+    "somebody buys WETH in the pool once an hour for 36 hours": buy_for_hours,
     "others trade back and forth through the pool": lambda stage: trade_back_and_forth(stage.world, 500),
 }

@@ -20,7 +20,7 @@ from tools_app.toolkit.markets import Markets, Pool
 from tools_app.toolkit.views import BlockRef
 
 OF_INDEX: Final = "this server's index"
-OF_NODE: Final = "the node's logs"
+OF_NODE: Final = "the node's logs, with times between blocks interpolated"
 MOST_LOGS: Final = 50_000
 """Of more logs in a window the newest are computed with, and it is said."""
 NOT_FOLLOWED: Final = (
@@ -116,7 +116,8 @@ def _read_kept(
 def _read_told(reader: ChainReader, markets: Markets, pool: Pool, since: datetime, until: datetime) -> PoolPast:
     first = reader.first_block_since(int(since.timestamp()))
     said = _ask(reader, markets, pool, first)
-    begun = max(since, datetime.fromtimestamp(first.timestamp, UTC))
+    # Between two blocks nothing happens; only before the first of all there was no chain.
+    begun = since if first.number > 0 else max(since, datetime.fromtimestamp(first.timestamp, UTC))
     return PoolPast(_join(said[-MOST_LOGS:]), begun, until, OF_NODE, is_cut=len(said) > MOST_LOGS)
 
 

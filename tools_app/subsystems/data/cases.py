@@ -137,4 +137,17 @@ READS: Final = (
         refuses=(({"owner": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
         most_exchanges=10,
     ),
+    ReadCase(
+        "data_get_pool_volume_history",
+        _POOL,
+        {
+            "bars.#": 0,
+            "known_since": None,
+            "token0.symbol": "WETH",
+            "token1.symbol": "USDC",
+            "source": "this server's index",
+        },
+        refuses=(_NO_POOL, ({"limit": 0}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=8,
+    ),
 )

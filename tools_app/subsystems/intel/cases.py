@@ -4,7 +4,41 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import ReadCase
+from tools_app.toolkit.case import About, Look, ReadCase, Told
+
+_POOL: Final = {"pool": Told("pool")}
+_PAIR: Final = {"token0": "WETH", "token1": "USDC"}
+_SIZED: Final = {**_PAIR, "amount_usd": "10000", "fee": 500}
+_NO_POOL: Final = ({"pool": "0x" + "11" * 20}, "POOL_NOT_FOUND")
+_ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
+_BOUGHT: Final = ("somebody buys WETH in the pool once an hour for 36 hours",)
+_SLOT0: Final = "function slot0() view returns (uint160, int24, uint16, uint16, uint16, uint8, bool)"
+_FEE: Final = "function fee() view returns (uint24)"
+_MILLION: Final = 10**6
+_Q192: Final = 2**192
+
+
+def _price_now(look: Look) -> About:
+    """Millionths of a USDC for a WETH."""
+    root = int(look.call(look.told("pool"), _SLOT0)[0])
+    return About(root * root * 10**18 // _Q192, 1)
+
+
+def _bought(look: Look) -> About:
+    """Micro-USD: 36 times a hundred thousand dollars, less nothing, by the day of the week that is looked at."""
+    return About(36 * 100_000 * _MILLION // 7, 300)
+
+
+def _fees_lost(look: Look) -> About:
+    """Micro-USD that a tenth of a month's fees come to: what was bought, by the pool's fee."""
+    fee = int(look.call(_deep(look), _FEE))
+    return About(36 * 100_000 * _MILLION * fee // _MILLION * 30 // 7 // 10, 300)
+
+
+def _deep(look: Look) -> str:
+    """The pool of 0.05 percent."""
+    return str(look.told("pool"))
+
 
 READS: Final = (
     ReadCase(
@@ -16,5 +50,112 @@ READS: Final = (
             "markets.#": 1,
         },
         refuses=(({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED"),),
+    ),
+    ReadCase(
+        "intel_calculate_il",
+        {**_POOL, "price_change": "2"},
+        # 2 * sqrt(2) / 3 - 1, as for a pool of reserves.
+        {"il_pct": About(-5_719_095, 1), "price_now": _price_now, "is_in_range_then": True},
+        refuses=(
+            ({"price_change": "0"}, "INVALID_PARAMS"),
+            ({"tick_lower": 9, "tick_upper": 3}, "INVALID_PARAMS"),
+            _NO_POOL,
+        ),
+        most_exchanges=20,
+    ),
+    ReadCase(
+        "intel_simulate_price_impact",
+        {**_POOL, "trade_sizes_usd": ["3000"]},
+        # A WETH is 3,000 USDC before the fee.
+        {"impacts.#": 1, "impacts.0.amount_in": 3_000 * _MILLION, "impacts.0.amount_out": About(10**18, 40)},
+        refuses=(({"trade_sizes_usd": []}, "INVALID_PARAMS"), _NO_POOL, _ELSEWHERE),
+        most_exchanges=20,
+    ),
+    ReadCase(
+        "intel_assess_mev_risk",
+        {"token_in": "USDC", "token_out": "WETH", "amount_usd": "3000", "slippage_bps": 0},
+        # Nobody can take from a swap that accepts nothing less.
+        {"sandwich_probability": None, "extractable": 0, "estimated_mev_cost_usd": "0.000000", "risk_level": "LOW"},
+        refuses=(({"token_out": "NOTOKEN"}, "TOKEN_NOT_FOUND"), ({"pool": "0x" + "11" * 20}, "POOL_NOT_FOUND")),
+        most_exchanges=20,
+    ),
+    ReadCase(
+        "intel_estimate_revert_risk",
+        {**_POOL, "trade_size_usd": "3000"},
+        {"revert_probability": None, "horizon_blocks": 2, "basis": None},
+        refuses=(({"trade_size_usd": "-1"}, "INVALID_PARAMS"), _NO_POOL, _ELSEWHERE),
+        most_exchanges=20,
+    ),
+    ReadCase(
+        "intel_compute_vpin",
+        {**_POOL, "lookback": "7d"},
+        # All of it was bought.
+        {"vpin": "1", "classification": "TOXIC", "buckets": 50},
+        given=_BOUGHT,
+        refuses=(({"lookback": "2d"}, "INVALID_PARAMS"), ({"buckets": 1}, "INVALID_PARAMS"), _NO_POOL),
+        most_exchanges=20,
+    ),
+    ReadCase(
+        "intel_compute_lvr",
+        _POOL,
+        {"method": "model with realised variance", "basis.sample": 35},
+        given=_BOUGHT,
+        refuses=(({"lookback": "2d"}, "INVALID_PARAMS"), _NO_POOL),
+        most_exchanges=20,
+    ),
+    ReadCase(
+        "intel_get_order_flow_metrics",
+        _POOL,
+        {"vpin": "1", "markout.#": 3, "markout.0.blocks": 5, "jit_liquidity.found": 0},
+        given=_BOUGHT,
+        refuses=(({"lookback": "2d"}, "INVALID_PARAMS"), _NO_POOL),
+        most_exchanges=20,
+    ),
+    ReadCase(
+        "intel_recommend_fee_tier",
+        _PAIR,
+        {"recommended_tier": 500, "pool_distribution.#": 3, "pool_distribution.0.volume_24h_usd": _bought},
+        given=_BOUGHT,
+        refuses=(({"token1": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+        most_exchanges=30,
+    ),
+    ReadCase(
+        "intel_calculate_fee_switch_impact",
+        _POOL,
+        {"fee_switch_bps": 1_000, "apy_reduction_pct": "10", "fee_revenue_lost_30d_usd": _fees_lost},
+        given=_BOUGHT,
+        refuses=(({"fee_switch_bps": 10_001}, "INVALID_PARAMS"), _NO_POOL),
+        most_exchanges=20,
+    ),
+    ReadCase(
+        "intel_simulate_pool_scenario",
+        {
+            **_POOL,
+            "scenario": "sideways",
+            "tick_lower": -887_200,
+            "tick_upper": 887_200,
+            "position_size_usd": "3000",
+            "duration_days": 2,
+        },
+        {"projected_il_usd": "0.000000", "time_in_range_pct": "100", "daily_projections.#": 2},
+        given=_BOUGHT,
+        refuses=(({"scenario": "moon"}, "INVALID_PARAMS"), ({"tick_lower": 887_200}, "INVALID_PARAMS")),
+        most_exchanges=20,
+    ),
+    ReadCase(
+        "intel_optimize_range",
+        _SIZED,
+        {"candidate_ranges.#": 4, "simulations": 5_000, "horizon_days": 30},
+        given=_BOUGHT,
+        refuses=(({"simulations": 5}, "INVALID_PARAMS"), ({"fee": 7}, "POOL_NOT_FOUND")),
+        most_exchanges=30,
+    ),
+    ReadCase(
+        "intel_backtest_strategy",
+        _SIZED,
+        {"results.#": 4, "gas_price_known": True, "results.0.rebalance_count": 0},
+        given=_BOUGHT,
+        refuses=(({"days": 0}, "INVALID_PARAMS"), ({"fee": 7}, "POOL_NOT_FOUND")),
+        most_exchanges=30,
     ),
 )

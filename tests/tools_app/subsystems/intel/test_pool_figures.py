@@ -14,7 +14,7 @@ from tests.tools_app.history.conftest import followed as followed
 from tests.tools_app.history.followed import Followed
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.pool_depths import read_depths
-from tools_app.portfolio.pool_history import InsufficientHistory
+from tools_app.portfolio.pool_history import OF_NODE, InsufficientHistory
 from tools_app.standards.pool_maths import BeyondKnownTicks, swap
 from tools_app.subsystems.intel.sandwich import find_sandwich
 
@@ -134,7 +134,7 @@ def test_the_flow_of_a_followed_pool_is_that_of_the_node(followed: Followed) -> 
         followed.mine()
     ctx = make_context(followed.world)
     told = answer_of(ctx, "intel_compute_vpin", pool=followed.pool.address, lookback="1h", buckets=5)
-    assert told["basis"]["source"] == "the node's logs"
+    assert told["basis"]["source"] == OF_NODE
     assert (told["classification"], told["vpin"]) == ("TOXIC", "1"), "all of it was bought"
     followed.watch(followed.pool.address)
     while followed.fill():

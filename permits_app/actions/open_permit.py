@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.previews.judged import Judged
 from permits_app.previews.new_permit import make_permit
+from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.spending_limiter import counts_per_day
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
@@ -47,7 +48,7 @@ def open_permit(
     permit.wished_by = wished_by
     flows = call.plan.principals if call.plan else ()
     with transaction.atomic():
-        uses = received_rights.claim(permit=permit, flows=flows, now=now) if flows else []
+        uses = received_rights.claim(permit=permit, flows=flows, now=now, at=_moment(call, now)) if flows else []
         (head,) = ledger.reserve(
             permit=permit,
             value=call.value,
@@ -90,3 +91,9 @@ def open_permit(
                 safe_tx=draft_plan(permit, call.sent_by) if call.plan else None,
             )
     return permit
+
+
+def _moment(call: HookCall, now: datetime) -> datetime:
+    """When rights are used as their contracts count: by the chain's time, where that is ahead of ours."""
+    block = call.chain.block.timestamp if call.chain is not None else 0
+    return max(now, datetime.fromtimestamp(block, UTC))

@@ -21,11 +21,11 @@ from permits_app.models import ActionPermit, ReceivedRight, RightUse
 from permits_app.models.permit import OPEN, PermitStatus
 from permits_app.models.received_right import RightState
 from permits_app.permits.row_locks import fill_golem_lock
-from tools_app.core import audit_log
+from tools_app.core import audit_log, clock
 from tools_app.core.prepared import fetch_together
 from tools_app.core.rows import insert_rows
 from tools_app.core.whole import whole
-from tools_app.toolkit.principals import PrincipalFlow, RightKind, RightLimit, RightView
+from tools_app.toolkit.principals import PrincipalFlow, RightKind, RightLimit, RightUsed, RightView
 
 S = RightState
 
@@ -115,8 +115,9 @@ def sum_all(rows: Sequence[ReceivedRight], *, now: datetime) -> Mapping[UUID, in
     return used
 
 
-def claim(*, permit: ActionPermit, flows: Sequence[PrincipalFlow], now: datetime) -> list[RightUse]:
+def claim(*, permit: ActionPermit, flows: Sequence[PrincipalFlow], now: datetime, at: datetime) -> list[RightUse]:
     """The uses that `permit` makes of rights, not stored yet; call first inside the transaction that stores the permit.
+    `at` is the moment by which periods are counted.
 
     Holds the golem's row and those of the rights from here on. Raises RightNotReceived, RightLimitExceeded.
     """
@@ -128,7 +129,7 @@ def claim(*, permit: ActionPermit, flows: Sequence[PrincipalFlow], now: datetime
             raise RightNotReceived(f"no right {flow.reference} stands in this golem's book", reference=flow.reference)
         use = uses.setdefault(row.pk, RightUse(right=row, permit=permit, raw=0, claimed_at=now))
         use.raw += flow.most
-        left = max(0, int(row.most) - sum_uses(row, now=now).total)
+        left = max(0, int(row.most) - sum_uses(row, now=at).total)
         if use.raw > left:
             raise RightLimitExceeded(
                 f"{use.raw} base units of {flow.token.symbol} would be moved, and the right has {left} left",
@@ -219,6 +220,23 @@ class StoredRights:
         """Those that stand as far as was seen, the one that ends first before the others."""
         found = list_standing(golem_id).filter(chain_id=chain_id, protocol=protocol)
         return tuple(view_right(row) for row in found)
+
+    def drop(
+        self, *, golem_id: UUID, chain_id: int, protocol: str, reason: str, now: datetime
+    ) -> tuple[RightView, ...]:
+        """Use all of them no more, in the caller's transaction; those that were dropped."""
+        rows = list_standing(golem_id).filter(chain_id=chain_id, protocol=protocol)
+        return tuple(
+            view_right(row)
+            for row in rows.select_for_update(no_key=True)
+            if end_right(row, to=S.DROPPED, reason=reason, actor=f"golem:{golem_id}", now=now)
+        )
+
+    def used(self, right: RightView) -> RightUsed:
+        """What was moved under one of them."""
+        row = ReceivedRight.objects.get(pk=right.id)
+        last = RightUse.objects.filter(right=row, permit__status=PermitStatus.COMMITTED).order_by("-claimed_at").first()
+        return RightUsed(sum_uses(row, now=clock.now()).total, last.permit.finished_at if last is not None else None)
 
 
 def _sum(uses: QuerySet[RightUse]) -> int:

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from permits_app.actions.allow_addresses import allow_addresses
+from permits_app.actions.receive_grant import receive_grant
 from permits_app.limits.suggested_allowlist import AllowlistChoice
 from permits_app.models.allowlist import AllowlistKind
 from tests.evm.world import CHAIN_ID
 from tests.tools_app.protocols.erc8004.registries import registry
 from tests.tools_app.protocols.lido.staking import at, report
 from tests.tools_app.protocols.lido.test_figures import make_market
+from tests.tools_app.protocols.metamask.owner_wallet import OwnerWallet
 from tests.tools_app.protocols.morpho_blue.golem import make_golem, set_price, usdc_market
 from tests.tools_app.protocols.uniswap.test_liquidity import trade_back_and_forth
 from tests.tools_app.protocols.uniswap.test_positions import add_shares
@@ -109,8 +111,23 @@ def approve_from(stage: Stage, token: str, spender: str, amount: int) -> None:
     rpc.call("anvil_stopImpersonatingAccount", stage.account)
 
 
+def give_runway(stage: Stage) -> None:
+    """An owner's wallet grants it 25 USDC a day for a year and more, and the grant is brought in."""
+    wallet = OwnerWallet.open(stage.world)
+    given = wallet.context(stage.account, wallet.runway(a_day=25 * USD, days=400))
+    receive_grant(
+        golem=stage.live.golem,
+        protocol="metamask",
+        chain_id=CHAIN_ID,
+        given=given,
+        actor="user:owner",
+        now=clock.now(),
+    )
+
+
 CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "it once let a person take USDC and WETH": approve_long_ago,
+    "an owner lets it draw 25 USDC a day": give_runway,
     "a day has passed": lambda stage: stage.pass_days(1),
     "a week has passed": lambda stage: stage.pass_days(7),
     "the queue has paid all requests": pay_queue,

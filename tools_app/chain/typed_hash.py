@@ -16,11 +16,12 @@ def hash_typed_data(typed: TypedData) -> bytes:
     """32 bytes. Raises ValueError for a value that is not of its type, KeyError for a field that is missing."""
     structs: Structs = {DOMAIN: typed.domain_type, **typed.types}
     _check_fields(typed.domain, typed.domain_type)
-    domain = _hash_struct(DOMAIN, typed.domain, structs)
-    return bytes(keccak(b"\x19\x01" + domain + _hash_struct(typed.primary_type, typed.message, structs)))
+    domain = hash_struct(DOMAIN, typed.domain, structs)
+    return bytes(keccak(b"\x19\x01" + domain + hash_struct(typed.primary_type, typed.message, structs)))
 
 
-def _hash_struct(name: str, values: Mapping[str, Any], structs: Structs) -> bytes:
+def hash_struct(name: str, values: Mapping[str, Any], structs: Structs) -> bytes:
+    """32 bytes of one struct, without a domain. Raises as `hash_typed_data`."""
     _check_fields(values, structs[name])
     words = (_encode(kind, values[field], structs) for field, kind in structs[name])
     return bytes(keccak(keccak(text=_describe(name, structs)) + b"".join(words)))
@@ -50,7 +51,7 @@ def _encode(kind: str, value: Any, structs: Structs) -> bytes:
             raise ValueError(f"{len(value)} values for {kind}")
         return bytes(keccak(b"".join(_encode(inner, each, structs) for each in value)))
     if kind in structs:
-        return _hash_struct(kind, value, structs)
+        return hash_struct(kind, value, structs)
     if kind == "string":
         return bytes(keccak(text=value))
     if kind == "bytes":

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 from uuid import UUID
 
+from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.views import TokenMeta
 
@@ -93,6 +95,35 @@ class Standing:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class GrantRead:
+    """What a principal granted, read from the grant itself: a line for the book."""
+
+    reference: str
+    kind: RightKind
+    principal: str
+    token: str
+    limit: RightLimit
+    terms: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RightUsed:
+    """What was moved under a right in its present period, open permits included, and when one was committed last."""
+
+    raw: int
+    last_at: datetime | None
+
+
+class GrantUnsafe(GolemError):
+    """What was granted is not bounded in every way, not for this golem, or cannot be read."""
+
+    code = "GRANT_UNSAFE"
+    http_status = 422
+    recovery = Recovery.ASK_OWNER
+    title = "What was granted is not safe to take"
+
+
 class ReceivedRights(Protocol):
     """The rights that accounts receive through one protocol."""
 
@@ -103,8 +134,24 @@ class ReceivedRights(Protocol):
         """What the answers to `ask` say. Raises PositionsUnreadable where they say nothing."""
 
 
+@runtime_checkable
+class GrantReader(Protocol):
+    """The received rights of a protocol whose grants a person brings in as text."""
+
+    def read_grant(self, *, chain_id: int, given: str, holder: str) -> GrantRead:
+        """What the text grants to `holder`. Raises GrantUnsafe, ChainNotSupported."""
+
+
 class RightsBook(Protocol):
     """The service by which tools read the rights that the golem they work for received."""
 
     def list(self, *, golem_id: UUID, chain_id: int, protocol: str) -> tuple[RightView, ...]:
         """Those that stand as far as was last seen, the one that ends first before the others."""
+
+    def drop(
+        self, *, golem_id: UUID, chain_id: int, protocol: str, reason: str, now: datetime
+    ) -> tuple[RightView, ...]:
+        """Use all of them no more, in the caller's transaction; those that were dropped."""
+
+    def used(self, right: RightView) -> RightUsed:
+        """What was moved under one of them."""

@@ -1,0 +1,24 @@
+"""What a draw does on the local chain, from an owner who gives 25 USDC a day."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools_app.toolkit.case import Case
+from tools_app.toolkit.enums import ActionClass
+
+USD: Final = 10**6
+_GRANTED: Final = "an owner lets it draw 25 USDC a day"
+
+CASES: Final = (
+    Case(
+        "metamask_redeem_runway",
+        {"amount": str(10 * USD)},
+        ActionClass.DECREASE_POSITION,
+        given=(_GRANTED,),
+        moves={"USDC": 10 * USD},
+        tells={"redeemed": str(10 * USD), "remaining": str(15 * USD)},
+        refuses=(({"amount": str(26 * USD)}, "INVALID_PARAMS"), ({"golem_id": "another"}, "INVALID_PARAMS")),
+        gains_bps=10_000,
+    ),
+)

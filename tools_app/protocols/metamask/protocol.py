@@ -1,0 +1,22 @@
+"""MetaMask's delegation framework as the product knows it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools_app.protocols.metamask.addresses import MANAGER, NAME, deployments
+from tools_app.protocols.metamask.delegations import REDEEM
+from tools_app.protocols.metamask.effects import RedemptionEffects
+from tools_app.protocols.metamask.received import Delegations
+from tools_app.toolkit.protocol import Contract, ProtocolDef
+
+PROTOCOL: Final = ProtocolDef(
+    name=NAME,
+    label="MetaMask delegations",
+    deployments=deployments,
+    entry=MANAGER,
+    # Under a cage nothing is drawn: whose money it is no cage can tell.
+    contracts=(Contract(MANAGER, "DelegationManager", (), besides=(REDEEM,)),),
+    effects=RedemptionEffects(),
+    received=Delegations(),
+)

@@ -1,0 +1,58 @@
+"""Whether a delegation stands: not disabled, its nonce the giver's, its signature good; and how much is left of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tools_app.protocols.metamask.addresses import MANAGER, NONCE, PERIOD, place_on
+from tools_app.protocols.metamask.grants import open_terms, read_grant, read_terms
+from tools_app.standards import erc20
+from tools_app.standards.erc1271 import IS_VALID_SIGNATURE
+from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.positions import PositionsUnreadable
+from tools_app.toolkit.principals import GrantRead, RightView, Standing
+
+_DISABLED: Final = "function disabledDelegations(bytes32 hash) view returns (bool)"
+_NONCE_OF: Final = "function currentNonce(address manager, address delegator) view returns (uint256)"
+_AVAILABLE: Final = (
+    "function getAvailableAmount(bytes32 hash, address manager, bytes terms)"
+    " view returns (uint256 available, bool isNewPeriod, uint256 period)"
+)
+_YES: Final = "1626ba7e"
+
+
+class Delegations:
+    """Rights that owners gave by delegations."""
+
+    def read_grant(self, *, chain_id: int, given: str, holder: str) -> GrantRead:
+        """What a permission context grants. Raises GrantUnsafe."""
+        return read_grant(chain_id=chain_id, given=given, holder=holder)
+
+    def ask(self, right: RightView) -> list[ReadCall]:
+        """Five questions in one batch."""
+        at, given = place_on(right.chain_id), open_terms(right.terms)
+        terms = read_terms(given, at)
+        digest = given.digest(chain_id=right.chain_id, at=at)
+        named = bytes.fromhex(given.hash[2:])
+        return [
+            ReadCall(at[MANAGER], _DISABLED, (named,)),
+            ReadCall(at[NONCE], _NONCE_OF, (at[MANAGER], given.delegator)),
+            ReadCall(given.delegator, IS_VALID_SIGNATURE, (digest, given.signature)),
+            ReadCall(at[PERIOD], _AVAILABLE, (named, at[MANAGER], terms[PERIOD])),
+            erc20.balance_call(right.token, given.delegator),
+        ]
+
+    def judge(self, right: RightView, outcomes: Sequence[ReadOutcome]) -> Standing:
+        """The first reason why it does not stand. Raises PositionsUnreadable."""
+        disabled, nonce, signed, available, held = outcomes
+        given = open_terms(right.terms)
+        if not (disabled.ok and nonce.ok and available.ok and held.ok):
+            raise PositionsUnreadable("the delegation manager, an enforcer or the token does not answer")
+        if disabled.values[0]:
+            return Standing(False, 0, "its giver disabled the delegation")
+        if nonce.values[0] != int.from_bytes(read_terms(given, place_on(right.chain_id))[NONCE], "big"):
+            return Standing(False, 0, "its giver took back everything given under that nonce")
+        if not signed.ok or bytes(signed.values[0]).hex() != _YES:
+            return Standing(False, 0, "its giver's account does not honour it, or is no smart account any more")
+        return Standing(True, min(available.values[0], held.values[0]))

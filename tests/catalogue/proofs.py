@@ -41,10 +41,11 @@ _OWNERS_SEND: Final = frozenset(
     {
         *("identity_update_metadata", "identity_transfer_ownership", "identity_submit_feedback"),
         *("identity_verify_agent", "identity_claim_milestone"),
+        "metamask_redeem_runway",
     }
 )
 """No cage is suggested these: a stolen key would give the golem's identity away, or speak in its name (decisions 0357
-and 0409)."""
+and 0409), or draw on somebody's money, of which no cage knows whose it is (decision 0451)."""
 
 
 @dataclass

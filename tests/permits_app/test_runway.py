@@ -26,7 +26,9 @@ from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.protocols.metamask.tools import NoRunway, RunwayClosed
 from tools_app.toolkit.principals import GrantUnsafe
+from tools_app.toolkit.registry import REGISTRY
 
+OTHER = "00000000-0000-0000-0000-0000000000aa"
 pytestmark = pytest.mark.protocols("metamask")
 
 
@@ -187,11 +189,12 @@ def test_health_is_told_from_the_contracts_and_a_golem_looks_for_itself_alone(ke
     kept.wallet.raise_nonce()
     assert ask_health(kept)["health"] == "revoked"
     with pytest.raises(InvalidParams):
-        kept.draw(USD, golem_id="somebody")
+        kept.draw(USD, golem_id=OTHER)
 
 
 def ask_health(kept: Kept) -> dict[str, Any]:
-    """permission_health as an agent gets it."""
+    """What `metamask_check_permission_health` tells an agent."""
+    assert REGISTRY.get("metamask_check_permission_health") is not None
     golem = Golem.objects.get(pk=kept.golem.pk)
     answer = query_state(golem=golem, query="permission_health", venue="metamask", params={}, now=clock.now())
     told: dict[str, Any] = answer["data"]
@@ -211,13 +214,14 @@ def test_an_owner_brings_a_grant_in_by_a_command_that_says_what_it_is(kept: Kept
 def test_a_golem_asks_for_a_runway_in_words_that_a_wallet_knows_and_nothing_is_granted_by_it(kept: Kept) -> None:
     asked = {"action_type": "request_runway", "venue": "metamask", "token_in": None, "token_out": None, "amount": None}
     permit = kept.live.preview(**asked, daily_cap_usdc=str(20 * USD), duration_days=30)
+    assert kept.live.permit(permit["permit_id"]).tool_name == "metamask_request_runway"
     assert "at most 600 USDC of it is lost" in permit["expected_outcome"]["summary"]
     told = kept.live.commit(permit["permit_id"])["result"]["data"]
     item = told["wallet_request"]
     assert item["permission"]["type"] == "erc20-token-periodic" and item["to"] == kept.account
     assert int(item["permission"]["data"]["periodAmount"], 16) == 20 * USD and told["permission_id"] is None
     assert not ReceivedRight.objects.exists()
-    for more in ({"daily_cap_usdc": str(100 * USD + 1)}, {"duration_days": 91}, {"golems": ["another"]}):
+    for more in ({"daily_cap_usdc": str(100 * USD + 1)}, {"duration_days": 91}, {"golem_id": OTHER}):
         with pytest.raises(InvalidParams):
             kept.live.preview(**asked, **{"daily_cap_usdc": str(100 * USD), "duration_days": 90, **more})
     assert kept.live.preview(**asked, daily_cap_usdc=str(100 * USD), duration_days=90)["permit_id"]
@@ -236,3 +240,4 @@ def test_a_runway_that_is_given_up_is_used_no_more_and_what_is_open_on_the_chain
     asked = {"action_type": "revoke_permissions", "venue": "metamask", "token_in": None, "token_out": None}
     permit = kept.live.preview(**asked, amount=None, reason="terminal")
     assert permit["status"] == PermitStatus.AWAITING_APPROVAL, "owners are asked"
+    assert kept.live.permit(permit["permit_id"]).tool_name == "metamask_revoke_permissions"

@@ -8,6 +8,7 @@ from tools_app.toolkit.case import Case
 from tools_app.toolkit.enums import ActionClass
 
 USD: Final = 10**6
+_ANOTHER: Final = "00000000-0000-0000-0000-0000000000aa"
 _GRANTED: Final = "an owner lets it draw 25 USDC a day"
 
 CASES: Final = (
@@ -18,7 +19,10 @@ CASES: Final = (
         given=(_GRANTED,),
         moves={"USDC": 10 * USD},
         tells={"redeemed": str(10 * USD), "remaining": str(15 * USD)},
-        refuses=(({"amount": str(26 * USD)}, "INVALID_PARAMS"), ({"golem_id": "another"}, "INVALID_PARAMS")),
+        refuses=(
+            ({"amount": str(26 * USD)}, "INVALID_PARAMS"),
+            ({"golem_id": _ANOTHER}, "INVALID_PARAMS"),
+        ),
         gains_bps=10_000,
     ),
 )

@@ -12,11 +12,11 @@ from pydantic import Field
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.protocols.metamask.addresses import NAME, place_on
-from tools_app.protocols.metamask.tools import DAY, metamask
+from tools_app.protocols.metamask.tools import DAY, GolemId, check_own, metamask
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, TickBudget
-from tools_app.toolkit.params import PLAIN, ChainId, RawAmount
+from tools_app.toolkit.params import ChainId, RawAmount
 from tools_app.toolkit.plan import LocalEffect
 from tools_app.toolkit.principals import RightsBook
 from tools_app.toolkit.result import TokenAmount
@@ -25,10 +25,6 @@ MOST_A_DAY: Final = 100 * 10**6
 """Base units of USDC: more than this a day no golem asks for."""
 LIVES_ON: Final = "USDC"
 
-GolemIds = Annotated[
-    list[Annotated[str, Field(max_length=64), PLAIN]],
-    Field(min_length=1, max_length=1, description="This golem's own id, or left out."),
-]
 DaysAhead = Annotated[int, Field(ge=1, le=90, description="How many days it should last, 1 to 90.")]
 Reason = Annotated[
     Literal["terminal", "policy_violation", "owner_kill_switch", "heartbeat_anomaly"],
@@ -65,11 +61,11 @@ def preview_request(
     ctx: WriteContext,
     daily_cap_usdc: int,
     duration_days: int,
-    golems: list[str] | None,
+    golem_id: str | None,
     chain_id: int | None,
 ) -> LocalEffect:
     """What the owner would be asked for, and what is lost of it at most. Raises InvalidParams, ChainNotSupported."""
-    asked = _describe(ctx, daily_cap_usdc, duration_days, golems, chain_id)
+    asked = _describe(ctx, daily_cap_usdc, duration_days, golem_id, chain_id)
     cap = format_units(daily_cap_usdc, asked.daily_cap.token.decimals, LIVES_ON)
     whole = format_units(daily_cap_usdc * duration_days, asked.daily_cap.token.decimals, LIVES_ON)
     return LocalEffect(
@@ -99,7 +95,7 @@ def metamask_request_runway(
     capability: Capability,
     daily_cap_usdc: RawAmount,
     duration_days: DaysAhead,
-    golems: GolemIds | None = None,
+    golem_id: GolemId | None = None,
     chain_id: ChainId | None = None,
 ) -> RunwayRequest:
     """Write the request by which an owner's wallet grants this golem so much USDC a day.
@@ -109,12 +105,12 @@ def metamask_request_runway(
     Does not grant anything, does not move money, and does not ask for another golem.
     """
     ctx.step("Writing the request")
-    return _describe(ctx, daily_cap_usdc, duration_days, golems, chain_id)
+    return _describe(ctx, daily_cap_usdc, duration_days, golem_id, chain_id)
 
 
-def preview_revocation(ctx: WriteContext, reason: str, golems: list[str] | None, chain_id: int | None) -> LocalEffect:
+def preview_revocation(ctx: WriteContext, reason: str, golem_id: str | None, chain_id: int | None) -> LocalEffect:
     """Which rights would be used no more. Raises InvalidParams, ChainNotSupported."""
-    _check_own(ctx, golems)
+    check_own(ctx, golem_id)
     chain = chain_id if chain_id is not None else ctx.golem.home_chain_id
     place_on(chain)
     book = ctx.service(RightsBook)  # type: ignore[type-abstract]
@@ -140,7 +136,7 @@ def metamask_revoke_permissions(
     ctx: WriteContext,
     capability: Capability,
     reason: Reason,
-    golems: GolemIds | None = None,
+    golem_id: GolemId | None = None,
     chain_id: ChainId | None = None,
 ) -> Revoked:
     """Drop every runway of this golem from its book, for good.
@@ -149,7 +145,7 @@ def metamask_revoke_permissions(
     nonce, or its time is over: the answer names what is still open.
     Does not send anything, cannot revoke on the chain, and does not touch rights of other golems.
     """
-    _check_own(ctx, golems)
+    check_own(ctx, golem_id)
     ctx.step("Dropping rights")
     chain = chain_id if chain_id is not None else ctx.golem.home_chain_id
     book = ctx.service(RightsBook)  # type: ignore[type-abstract]
@@ -163,9 +159,9 @@ def metamask_revoke_permissions(
 
 
 def _describe(
-    ctx: WriteContext, daily_cap_usdc: int, duration_days: int, golems: list[str] | None, chain_id: int | None
+    ctx: WriteContext, daily_cap_usdc: int, duration_days: int, golem_id: str | None, chain_id: int | None
 ) -> RunwayRequest:
-    _check_own(ctx, golems)
+    check_own(ctx, golem_id)
     reader = ctx.chain(chain_id)
     place_on(reader.chain_id)
     token = reader.token(LIVES_ON)
@@ -199,9 +195,3 @@ def _describe(
             ],
         },
     )
-
-
-def _check_own(ctx: WriteContext, golems: list[str] | None) -> None:
-    if golems is not None and golems != [str(ctx.golem.id)]:
-        fields = {"golems": "this golem's own id, or left out"}
-        raise InvalidParams("a golem asks and gives up for itself alone", fields=fields)

@@ -40,7 +40,7 @@ LOW_PERCENT: Final = 25
 CRITICAL_DAYS: Final = 3
 DAY: Final = 86_400
 
-GolemId = Annotated[str, Field(max_length=64, description="This golem's own id, or left out."), PLAIN]
+GolemId = Annotated[str, Field(pattern=r"^[0-9a-f-]{36}$", description="This golem's own id, or left out."), PLAIN]
 
 
 class NoRunway(GolemError):
@@ -137,7 +137,7 @@ def metamask_redeem_runway(
     Does not draw for another golem, does not ask an owner for more, and does not draw beyond what was granted.
     """
     reader = ctx.chain(chain_id)
-    _check_own(ctx, golem_id)
+    check_own(ctx, golem_id)
     ctx.step("Reading the runway")
     right, standing = _find_standing(ctx, reader)
     token, phase = reader.token(right.token), Phase(ctx.golem.phase)
@@ -196,7 +196,7 @@ def metamask_check_permission_health(
     Does not look at other golems and does not ask for a new one.
     """
     reader = ctx.chain(chain_id)
-    _check_own(ctx, golem_id)
+    check_own(ctx, golem_id)
     ctx.step("Reading the runway")
     try:
         right, standing = _find_standing(ctx, reader)
@@ -224,10 +224,12 @@ def metamask_check_permission_health(
     )
 
 
-def _check_own(ctx: ReadContext, golem_id: str | None) -> None:
+def check_own(ctx: ReadContext, golem_id: str | None) -> None:
+    """Raises InvalidParams for another golem's id."""
     if golem_id is not None and golem_id != str(ctx.golem.id):
         raise InvalidParams(
-            "a golem draws and looks for itself alone", fields={"golem_id": "this golem's own, or left out"}
+            "a golem looks, draws, asks and gives up for itself alone",
+            fields={"golem_id": "this golem's own, or left out"},
         )
 
 

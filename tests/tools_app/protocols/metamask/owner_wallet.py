@@ -67,20 +67,19 @@ class OwnerWallet:
         nonce = int(rpc.call("eth_getTransactionCount", self.address, "latest"), 16)
         signed = self.account.sign_authorization({"chainId": CHAIN_ID, "address": code, "nonce": nonce})
         price = 2 * int(rpc.call("eth_gasPrice"), 16)
-        sent = relayer.sign_transaction(
-            {
-                "type": 4,
-                "chainId": CHAIN_ID,
-                "nonce": 0,
-                "to": self.address,
-                "value": 0,
-                "data": "0x",
-                "gas": 200_000,
-                "maxFeePerGas": price,
-                "maxPriorityFeePerGas": 10**8,
-                "authorizationList": [signed],
-            }
-        ).raw_transaction
+        transaction: dict[str, Any] = {
+            "type": 4,
+            "chainId": CHAIN_ID,
+            "nonce": 0,
+            "to": self.address,
+            "value": 0,
+            "data": "0x",
+            "gas": 200_000,
+            "maxFeePerGas": price,
+            "maxPriorityFeePerGas": 10**8,
+            "authorizationList": [signed],
+        }
+        sent = relayer.sign_transaction(transaction).raw_transaction
         assert self.world.wait(rpc.call("eth_sendRawTransaction", "0x" + sent.hex()))["status"] == "0x1"
 
     def now(self) -> int:

@@ -1739,6 +1739,62 @@ export interface components {
             chains?: (number[] | null) | null;
             token_pairs?: (string[] | null) | null;
         };
+        /** @description metamask_check_permission_health: Read whether the golem's runway stands and how long it lasts, from the delegation's own contracts. */
+        MetamaskCheckPermissionHealthBody: {
+            /** @constant */
+            query?: "permission_health";
+            /** @enum {unknown} */
+            venue?: "metamask" | null;
+            cursor?: string | null;
+            golem_id?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description metamask_redeem_runway: Draw operating funds from an owner's delegation to the golem's own account. */
+        MetamaskRedeemRunwayBody: {
+            /** @constant */
+            action_type?: "redeem_runway";
+            /** @enum {unknown} */
+            venue?: "metamask" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            golem_id?: (string | null) | null;
+            amount?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description metamask_request_runway: Write the request by which an owner's wallet grants this golem so much USDC a day. */
+        MetamaskRequestRunwayBody: {
+            /** @constant */
+            action_type?: "request_runway";
+            /** @enum {unknown} */
+            venue?: "metamask" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            daily_cap_usdc: string;
+            /** @description How many days it should last, 1 to 90. */
+            duration_days: number;
+            golem_id?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description metamask_revoke_permissions: Drop every runway of this golem from its book, for good. */
+        MetamaskRevokePermissionsBody: {
+            /** @constant */
+            action_type?: "revoke_permissions";
+            /** @enum {unknown} */
+            venue?: "metamask" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /**
+             * @description Why: terminal, policy_violation, owner_kill_switch or heartbeat_anomaly.
+             * @enum {string}
+             */
+            reason: "terminal" | "policy_violation" | "owner_kill_switch" | "heartbeat_anomaly";
+            golem_id?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description morpho_borrow_market: Borrow the loan token of a Morpho market against collateral in it. */
         MorphoBorrowMarketBody: {
             /** @constant */

@@ -140,7 +140,12 @@ def test_a_public_chain_has_feeds_for_its_coin_and_tokens() -> None:
     deployment = load_deployment(KNOWN_NETWORKS[1])
 
     assert NATIVE in deployment.feeds
-    assert {token.symbol for token in deployment.tokens if token.address in deployment.feeds} == {"USDC", "USDT", "DAI"}
+    assert {token.symbol for token in deployment.tokens if token.address in deployment.feeds} == {
+        "USDC",
+        "USDT",
+        "DAI",
+        "USDe",
+    }
 
 
 def test_a_deployment_file_that_changes_is_read_again(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from archetypes_app.toolset import view_golem
 from tests.bench.shelf import counted
+from tests.catalogue.services import lend_services
 from tests.catalogue.shelf import CHAIN_ID
 from tests.catalogue.specified import list_missing
 from tests.catalogue.stage import Stage, address_of, is_near
@@ -84,6 +85,7 @@ class RawLook:
 def ask(stage: Stage, case: ReadCase, **changes: Any) -> Any:
     """The answer's data, as an agent gets it. Raises GolemError."""
     tool = find_read(case)
+    lend_services(stage.live, tool)
     params = stage.params(case, **changes)
     return run_read(tool=tool, params=params, golem=view_golem(stage.live.golem), now=clock.now()).data
 

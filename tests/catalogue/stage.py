@@ -10,6 +10,7 @@ from typing import Any
 from permits_app.models import SpendingLimits
 from permits_app.safety.hook import HookCall
 from tests.catalogue.circumstances import CIRCUMSTANCES
+from tests.catalogue.services import lend_services
 from tests.catalogue.shelf import CHAIN_ID, Filed, find_write, symbols
 from tests.evm.world import World
 from tests.live_golem import LiveGolem
@@ -61,6 +62,7 @@ class Stage:
 
     def call(self, case: Case, **changes: Any) -> HookCall:
         """What the hooks are asked: the tool's plan at the newest block. Raises what the tool raises."""
+        lend_services(self.live, find_write(case))
         return live_call(self.live, find_write(case).name, self.params(case, **changes))
 
     def prepare(self, case: Case) -> None:

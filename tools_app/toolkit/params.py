@@ -309,3 +309,11 @@ YieldOrder = Annotated[
     Literal["apy", "tvl"], Field(description="What comes first: the highest yield, or the most in it.")
 ]
 ContextLookback = Annotated[Literal["1d", "7d", "30d"], Field(description="How far to look back: 1d, 7d or 30d.")]
+TransactionHashes = Annotated[
+    list[Bytes32], Field(min_length=1, max_length=20, description="Transaction hashes, at most 20."), Meaning.ANY_ORDER
+]
+ChainIds = Annotated[list[ChainId], Field(min_length=1, max_length=10, description="EIP-155 chain ids, at most 10.")]
+OrderStatus = Annotated[
+    Literal["open", "expired", "error", "cancelled", "filled", "unverified", "insufficient-funds"],
+    Field(description="State of an order, as the service calls it."),
+]

@@ -2981,6 +2981,215 @@ export interface components {
             chain_id?: (number | null) | null;
             dry_run?: boolean | null;
         };
+        /** @description uniswap_api_check_approval: Ask the Trading API whether a token of the golem's wallet would have to be approved first. */
+        UniswapApiCheckApprovalBody: {
+            /** @constant */
+            query?: "api_approval";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description uniswap_api_check_swap_status: Ask the Trading API what became of swaps or bridges, by the hashes of their transactions. */
+        UniswapApiCheckSwapStatusBody: {
+            /** @constant */
+            query?: "api_swap_status";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            /** @description Transaction hashes, at most 20. */
+            transaction_hashes: string[];
+            chain_id?: (number | null) | null;
+        };
+        /** @description uniswap_api_check_wallet_delegation: Ask the Trading API whether the golem's account is delegated to a contract (EIP-7702), chain by chain. */
+        UniswapApiCheckWalletDelegationBody: {
+            /** @constant */
+            query?: "api_delegation";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            /** @description EIP-155 chain ids, at most 10. */
+            chain_ids: number[];
+        };
+        /** @description uniswap_api_claim_lp_fees: Collect the fees of a Uniswap V3 position of the golem with calldata of the Trading API. */
+        UniswapApiClaimLpFeesBody: {
+            /** @constant */
+            action_type?: "api_collect_fees";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description uniswap_api_claim_rewards: Say how rewards of a position are claimed: not by the Trading API, which has no such endpoint any more. */
+        UniswapApiClaimRewardsBody: {
+            /** @constant */
+            query?: "api_rewards";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+        };
+        /** @description uniswap_api_create_lp_position: Open a Uniswap V3 position with calldata of the Trading API. */
+        UniswapApiCreateLpPositionBody: {
+            /** @constant */
+            action_type?: "api_add_liquidity";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token0: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token1: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            price_lower: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            price_upper: string;
+            chain_id?: (number | null) | null;
+            fee?: (number | null) | null;
+            amount0?: (string | null) | null;
+            amount1?: (string | null) | null;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+        };
+        /** @description uniswap_api_create_token_transfer: Ask the Trading API for the transaction of a transfer, and look at its bytes: the very transfer, or refused. */
+        UniswapApiCreateTokenTransferBody: {
+            /** @constant */
+            query?: "api_transfer";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description 0x-prefixed account or contract address. */
+            recipient: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description uniswap_api_decrease_lp_position: Take liquidity out of a Uniswap V3 position of the golem with calldata of the Trading API, fees included. */
+        UniswapApiDecreaseLpPositionBody: {
+            /** @constant */
+            action_type?: "api_remove_liquidity";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+            chain_id?: (number | null) | null;
+            liquidity_pct?: number | null;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+        };
+        /** @description uniswap_api_get_bridgeable_tokens: List the chains and tokens to which the Trading API would bridge a token. */
+        UniswapApiGetBridgeableTokensBody: {
+            /** @constant */
+            query?: "api_bridgeable";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description uniswap_api_get_limit_order_quote: Quote a limit order by the Trading API: `limit_price` is units of token_out for one of token_in. */
+        UniswapApiGetLimitOrderQuoteBody: {
+            /** @constant */
+            query?: "api_limit_quote";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            limit_price: string;
+            chain_id?: (number | null) | null;
+            exact_output?: boolean | null;
+        };
+        /** @description uniswap_api_get_lp_pool_info: Ask the Trading API about one pool: `pool_address` of V3, `pair_address` of V2, or `pool_id` of V4. */
+        UniswapApiGetLpPoolInfoBody: {
+            /** @constant */
+            query?: "api_pool";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
+            pool_address?: (string | null) | null;
+            pair_address?: (string | null) | null;
+            pool_id?: (string | null) | null;
+        };
+        /** @description uniswap_api_get_orders: List orders of the golem's account at the Trading API. */
+        UniswapApiGetOrdersBody: {
+            /** @constant */
+            query?: "api_orders";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            order_status?: (("open" | "expired" | "error" | "cancelled" | "filled" | "unverified" | "insufficient-funds") | null) | null;
+            order_id?: (string | null) | null;
+            limit?: number | null;
+        };
+        /** @description uniswap_api_get_quote: Quote a swap by the Trading API, over pools of every version and over orders. */
+        UniswapApiGetQuoteBody: {
+            /** @constant */
+            query?: "api_quote";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+            token_out_chain_id?: (number | null) | null;
+            slippage_bps?: number | null;
+            exact_output?: boolean | null;
+        };
+        /** @description uniswap_api_increase_lp_position: Add to a Uniswap V3 position of the golem with calldata of the Trading API. */
+        UniswapApiIncreaseLpPositionBody: {
+            /** @constant */
+            action_type?: "api_increase_liquidity";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+            chain_id?: (number | null) | null;
+            amount0?: (string | null) | null;
+            amount1?: (string | null) | null;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+        };
+        /** @description uniswap_api_migrate_liquidity: Say how a position gets from one version to another: not by the Trading API, which has no such endpoint any more. */
+        UniswapApiMigrateLiquidityBody: {
+            /** @constant */
+            query?: "api_migrate";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+        };
         /** @description uniswap_check_allowance: Read how much of a token a spender may take from the golem's wallet. */
         UniswapCheckAllowanceBody: {
             /** @constant */

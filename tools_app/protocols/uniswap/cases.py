@@ -133,6 +133,51 @@ CASES: Final = (
         loses_bps=10,
         gains_bps=10,
     ),
+    Case(
+        "uniswap_api_create_lp_position",
+        {**_POOL, "amount0": str(2 * _ETH)},
+        ActionClass.NEW_POSITION,
+        moves={"WETH": About(-2 * _ETH, 1), "USDC": About(-6_000 * _USD, _HALF)},
+        holds={"WETH": About(2 * _ETH, 50), "USDC": About(6_000 * _USD, _HALF)},
+        refuses=(({"amount0": str(10**24)}, "INSUFFICIENT_BALANCE"), ({"token1": "WETH"}, "INVALID_PARAMS")),
+        meaningless={(_MINT, 7): _LEAST, (_MINT, 8): _LEAST},
+        loses_bps=10,
+        gains_bps=10,
+    ),
+    Case(
+        "uniswap_api_increase_lp_position",
+        {**_POSITION, "amount0": str(_ETH)},
+        ActionClass.INCREASE_POSITION,
+        after=("uniswap_lp_add_liquidity",),
+        refuses=(_NOT_OWN,),
+        meaningless={(_INCREASE, 3): _LEAST, (_INCREASE, 4): _LEAST},
+        moves={"WETH": About(-_ETH, 1), "USDC": About(-3_000 * _USD, _HALF)},
+        holds={"WETH": About(_ETH, 50), "USDC": About(3_000 * _USD, _HALF)},
+        loses_bps=10,
+        gains_bps=10,
+    ),
+    Case(
+        "uniswap_api_decrease_lp_position",
+        {**_POSITION, "liquidity_pct": 40},
+        ActionClass.DECREASE_POSITION,
+        after=("uniswap_lp_add_liquidity",),
+        moves={"WETH": About(800 * _ETH // 1_000, 50), "USDC": About(2_400 * _USD, _HALF)},
+        holds={"WETH": About(-800 * _ETH // 1_000, 50), "USDC": About(-2_400 * _USD, _HALF)},
+        refuses=(_NOT_OWN, ({"liquidity_pct": 101}, "INVALID_PARAMS")),
+        meaningless={("multicall(bytes[])", 6): _LIQUIDITY},
+        loses_bps=10,
+        gains_bps=10,
+    ),
+    Case(
+        "uniswap_api_claim_lp_fees",
+        _POSITION,
+        ActionClass.DECREASE_POSITION,
+        after=("uniswap_lp_add_liquidity",),
+        given=("others trade back and forth through the pool",),
+        moves={"WETH": About(10**15, 9_900), "USDC": About(3 * _USD, 9_900)},
+        holds={"WETH": About(-(10**15), 9_900), "USDC": About(-3 * _USD, 9_900)},
+        refuses=(_NOT_OWN,),
+    ),
 )
 
 _QUOTE: Final = (
@@ -141,6 +186,7 @@ _QUOTE: Final = (
 )
 _ALLOWED: Final = "function allowance(address, address) view returns (uint256)"
 _SWAP: Final = {"token_in": "USDC", "token_out": "WETH", "amount": str(3_000 * _USD)}
+_SOME_HASH: Final = "0x" + "5e" * 32
 _ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
 
 
@@ -180,5 +226,77 @@ READS: Final = (
             "needs_approval": True,
         },
         refuses=(({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+    ),
+    ReadCase(
+        "uniswap_api_get_quote",
+        _SWAP,
+        {
+            "amount_out": _quoted,
+            "routing_type": "CLASSIC",
+            "permit_data": None,
+            "source.untrusted": True,
+        },
+        refuses=(({"token_out": "NOTOKEN"}, "TOKEN_NOT_FOUND"), ({"amount": "0"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=12,
+    ),
+    ReadCase(
+        "uniswap_api_check_approval",
+        {"token": "USDC", "amount": str(_USD)},
+        {"all_approved": False, "token_approvals.0.spender_name": "Permit2", "token_approvals.0.is_unlimited": True},
+        refuses=(({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+    ),
+    ReadCase(
+        "uniswap_api_get_orders",
+        {"order_status": "open"},
+        {"orders.#": 1, "orders.0.status": "open", "source.untrusted": True},
+        refuses=(({"order_id": _SOME_HASH}, "FOREIGN_ANSWER_UNFIT"), ({"limit": 0}, "INVALID_PARAMS")),
+    ),
+    ReadCase(
+        "uniswap_api_check_swap_status",
+        {"transaction_hashes": [_SOME_HASH]},
+        {"swaps.#": 1, "swaps.0.status": "SUCCESS"},
+        refuses=(({"transaction_hashes": []}, "INVALID_PARAMS"), _ELSEWHERE),
+    ),
+    ReadCase(
+        "uniswap_api_get_limit_order_quote",
+        {**_SWAP, "limit_price": "0.0004"},
+        {"routing_type": "LIMIT_ORDER", "amount_in": 3_000 * _USD},
+        refuses=(({"limit_price": "-1"}, "INVALID_PARAMS"), ({"token_in": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+    ),
+    ReadCase(
+        "uniswap_api_get_lp_pool_info",
+        {"pool_id": _SOME_HASH},
+        {"token0": lambda look: look.token("USDC"), "fee_tier": 500, "tvl": None},
+        refuses=(({"pool_id": None}, "INVALID_PARAMS"), _ELSEWHERE),
+    ),
+    ReadCase(
+        "uniswap_api_check_wallet_delegation",
+        {"chain_ids": [1, 8453]},
+        {"delegations.#": 2, "delegations.0.delegated": True, "delegations.1.delegated": None},
+        refuses=(({"chain_ids": []}, "INVALID_PARAMS"),),
+    ),
+    ReadCase(
+        "uniswap_api_create_token_transfer",
+        {"token": "USDC", "recipient": "0x000000000000000000000000000000000000dEaD", "amount": "5"},
+        {"is_plain": True, "to": lambda look: look.token("USDC"), "value": "0", "calldata": None},
+        refuses=(({"recipient": "nobody"}, "INVALID_PARAMS"), ({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+    ),
+    ReadCase(
+        "uniswap_api_get_bridgeable_tokens",
+        {"token_in": "USDC"},
+        {"destinations.#": 1, "destinations.0.chain_id": 8_453, "destinations.0.bridge_protocol": None},
+        refuses=(({"token_in": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+    ),
+    ReadCase(
+        "uniswap_api_migrate_liquidity",
+        {"position_id": "5"},
+        {"is_available": False},
+        refuses=(({"position_id": "-5"}, "INVALID_PARAMS"),),
+    ),
+    ReadCase(
+        "uniswap_api_claim_rewards",
+        {"position_id": "5"},
+        {"is_available": False},
+        refuses=(({"position_id": "-5"}, "INVALID_PARAMS"),),
     ),
 )

@@ -1,0 +1,41 @@
+"""Services outside for the cases of tools that ask one: stand-ins in this process, on for the golem's owner."""
+
+from __future__ import annotations
+
+import atexit
+from contextlib import ExitStack
+
+from archetypes_app.models import ServiceAccess
+from golem_project.outside.access import switch_on
+from golem_project.outside.door import GuardedDoor
+from tests.golem_project.outside.trading_api import KEY, TradingApi
+from tests.live_golem import LiveGolem
+from tests.stand_in import serve_stand_in
+from tools_app import runner
+from tools_app.chain.chains import open_reader
+from tools_app.core import clock
+from tools_app.toolkit.enums import ServiceNeed
+from tools_app.toolkit.outside import OutsideDoor
+from tools_app.toolkit.tooldef import ToolDef
+
+_SERVED: dict[str, tuple[TradingApi, str]] = {}
+_OPEN = ExitStack()
+atexit.register(_OPEN.close)
+
+
+def lend_services(live: LiveGolem, tool: ToolDef) -> None:
+    """Give the golem's owner what `tool` asks, over the golem's own chain."""
+    for need in tool.requires:
+        if not isinstance(need, ServiceNeed):
+            continue
+        if need not in _SERVED:
+            made = TradingApi(live.world)
+            _SERVED[need] = made, _OPEN.enter_context(serve_stand_in(made.answer))
+        api, url = _SERVED[need]
+        api.world = live.world
+        owner = live.golem.owner
+        if not ServiceAccess.objects.filter(person=owner, service=need).exists():
+            switch_on(person=owner, name=need, key=KEY, questions_an_hour=None, now=clock.now())
+        door = GuardedDoor({need: url}, allows_private=True)
+        if runner.list_services().get(OutsideDoor) != door:
+            runner.configure(runner.ToolEnvironment(open_reader, {**runner.list_services(), OutsideDoor: door}))

@@ -163,10 +163,15 @@ class ReadContext:
     services: Mapping[type, object] = field(default_factory=dict)
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
     tell: Callable[[EventType, Mapping[str, Any]], None] = _say_nothing
+    chosen_chain_id: int | None = None
 
     def chain(self, chain_id: int | None = None) -> ChainReader:
-        """The pinned reader of `chain_id`, or of the golem's home chain. Raises ChainNotSupported."""
-        return self.open_chain(chain_id if chain_id is not None else self.golem.home_chain_id)
+        """The pinned reader of `chain_id`, else of the chain the call chose, else of the golem's home.
+
+        Raises ChainNotSupported.
+        """
+        chosen = chain_id if chain_id is not None else self.chosen_chain_id
+        return self.open_chain(chosen if chosen is not None else self.golem.home_chain_id)
 
     def step(self, name: str) -> None:
         """Report that a declared progress step begins, or goes on."""

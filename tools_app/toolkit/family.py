@@ -15,8 +15,10 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import wraps
 from typing import Any, TypeVar
 
+from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import (
     ActionClass,
     CapabilityTier,
@@ -30,7 +32,7 @@ from tools_app.toolkit.enums import (
 )
 from tools_app.toolkit.old_shape import OldShape
 from tools_app.toolkit.plan import LocalEffect, PlanOutcome
-from tools_app.toolkit.schema import build_params_model
+from tools_app.toolkit.schema import build_params_model, with_chain
 from tools_app.toolkit.tooldef import LocalWriteTool, PrivilegedTool, ReadTool, ToolDef, WriteTool
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,12 +40,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass
 class ToolFamily:
-    """Declares the tools of one prefix. `chains` None means every configured chain; `venue` defaults to the prefix."""
+    """Declares the tools of one prefix. `chains` None means every configured chain; `venue` defaults to the prefix.
+
+    With `picks_chain` every tool takes an optional `chain_id` that its function need not name: `ctx.chain()` is that
+    chain, or the golem's home. A function that names the parameter itself gets it as it declares it.
+    """
 
     prefix: str
     category: Category
     chains: frozenset[int] | None = None
     venue: str = ""
+    picks_chain: bool = False
     requires: frozenset[Need] = frozenset()
     tools: list[ToolDef] = field(default_factory=list)
 
@@ -252,7 +259,9 @@ class ToolFamily:
         if not description:
             raise TypeError(f"{name} has no docstring; it is what the model reads")
         summary = description.splitlines()[0]
-        code = handler.__code__
+        code, params_model = handler.__code__, build_params_model(handler)
+        if self.picks_chain and "chain_id" not in params_model.model_fields:
+            params_model, handler = with_chain(params_model), on_chosen_chain(handler)
         return {
             "name": name,
             "prefix": self.prefix,
@@ -268,10 +277,20 @@ class ToolFamily:
             "supported_chains": chains if chains is not None else self.chains,
             "schema_version": schema_version,
             "aliases": tuple(aliases),
-            "params_model": build_params_model(handler),
+            "params_model": params_model,
             "handler": handler,
             "source": f"{code.co_filename}:{code.co_firstlineno}",
         }
+
+
+def on_chosen_chain(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function for a context whose chain is the one that was asked for."""
+
+    @wraps(handler)
+    def call(ctx: ReadContext, *, chain_id: int | None = None, **params: Any) -> Any:
+        return handler(ctx if chain_id is None else replace(ctx, chosen_chain_id=chain_id), **params)
+
+    return call
 
 
 FAMILIES: list[ToolFamily] = []

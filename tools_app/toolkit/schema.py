@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from tools_app.core.errors import InvalidParams
+from tools_app.toolkit.params import ChainId
 
 
 class ToolParams(BaseModel):
@@ -41,6 +42,11 @@ def build_params_model(handler: Callable[..., Any]) -> type[ToolParams]:
         members[name] = (annotation, default)
     title = "".join(part.capitalize() for part in handler.__name__.split("_")) + "Params"
     return create_model(title, __base__=ToolParams, **members)
+
+
+def with_chain(model: type[ToolParams]) -> type[ToolParams]:
+    """The same parameters, and on which chain: the golem's home where nobody says."""
+    return create_model(model.__name__, __base__=model, chain_id=(ChainId | None, None))
 
 
 def validate_params(model: type[ToolParams], raw: dict[str, Any]) -> dict[str, Any]:

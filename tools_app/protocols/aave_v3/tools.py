@@ -10,12 +10,12 @@ from tools_app.standards.aave_like.plans import Lender
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import Address, ChainId, Flag, OwnAccount, RateMode, RawAmount, RawAmountOrMax, Token
+from tools_app.toolkit.params import Address, Flag, OwnAccount, RateMode, RawAmount, RawAmountOrMax, Token
 from tools_app.toolkit.plan import TxPlan
 
 AAVE = Lender("aave_v3", "Aave V3", deployments)
 STEPS = ("Reading the account", "Building calls")
-aave = ToolFamily(prefix="aave", category=Category.LENDING, chains=CHAINS)
+aave = ToolFamily(prefix="aave", category=Category.LENDING, chains=CHAINS, picks_chain=True)
 
 
 @aave.write(
@@ -36,7 +36,6 @@ def aave_supply(
     ctx: WriteContext,
     asset: Token,
     amount: RawAmount,
-    chain_id: ChainId | None = None,
     on_behalf_of: OwnAccount | None = None,
 ) -> TxPlan:
     """Lend an asset at Aave V3 and earn interest on it.
@@ -45,7 +44,7 @@ def aave_supply(
     takes it as such. `amount` is in base units. Approves exactly the amount.
     Does not wrap the chain's coin (supply the wrapped token) and does not supply for another account.
     """
-    return AAVE.supply(ctx, asset, amount, chain_id, on_behalf_of)
+    return AAVE.supply(ctx, asset, amount, on_behalf_of)
 
 
 @aave.write(
@@ -61,7 +60,7 @@ def aave_supply(
     ),
     guidelines=("With a debt, a withdrawal of collateral lowers the health factor; repay first if it is refused.",),
 )
-def aave_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax, chain_id: ChainId | None = None) -> TxPlan:
+def aave_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax) -> TxPlan:
     """Take a supplied asset out of Aave V3, with the interest it earned.
 
     Use to get tokens back. `max` takes everything; while there is a debt, as much as keeps the golem's health floor
@@ -69,7 +68,7 @@ def aave_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax, chain
     What retires behind the golem's cage is sold for its base asset in the same plan.
     Does not repay debts and does not unwrap the coin.
     """
-    return AAVE.withdraw(ctx, asset, amount, chain_id)
+    return AAVE.withdraw(ctx, asset, amount)
 
 
 @aave.write(
@@ -93,7 +92,6 @@ def aave_borrow(
     asset: Token,
     amount: RawAmount,
     interest_rate_mode: RateMode = "variable",
-    chain_id: ChainId | None = None,
 ) -> TxPlan:
     """Borrow an asset at Aave V3 against the golem's collateral there.
 
@@ -101,7 +99,7 @@ def aave_borrow(
     health factor stays at 1.5 or above; the refusal names the most that can be borrowed.
     Does not supply collateral, choose an e-mode or sell what is borrowed.
     """
-    return AAVE.borrow(ctx, asset, amount, interest_rate_mode, chain_id)
+    return AAVE.borrow(ctx, asset, amount, interest_rate_mode)
 
 
 @aave.write(
@@ -127,7 +125,6 @@ def aave_repay(
     asset: Token,
     amount: RawAmountOrMax,
     interest_rate_mode: RateMode = "variable",
-    chain_id: ChainId | None = None,
     withdraw_collateral: Flag = False,
 ) -> TxPlan:
     """Pay back what the golem owes at Aave V3.
@@ -137,7 +134,7 @@ def aave_repay(
     `withdraw_collateral`, which needs `max` and the last debt, all that was supplied comes to the wallet with it.
     Does not pay with aTokens and does not sell collateral: lending_unwind_loop does.
     """
-    return AAVE.repay(ctx, asset, amount, interest_rate_mode, chain_id, withdraw_collateral=withdraw_collateral)
+    return AAVE.repay(ctx, asset, amount, interest_rate_mode, withdraw_collateral=withdraw_collateral)
 
 
 @aave.write(
@@ -153,15 +150,13 @@ def aave_repay(
         "the health factor after.",
     ),
 )
-def aave_enable_collateral(
-    ctx: WriteContext, asset: Token, use_as_collateral: Flag = True, chain_id: ChainId | None = None
-) -> TxPlan:
+def aave_enable_collateral(ctx: WriteContext, asset: Token, use_as_collateral: Flag = True) -> TxPlan:
     """Let a supplied asset count as collateral at Aave V3, or no longer.
 
     Use when an asset was supplied without becoming collateral, or to raise the health factor.
     Does not supply anything and does not borrow.
     """
-    return AAVE.use_as_collateral(ctx, asset, use_as_collateral, chain_id)
+    return AAVE.use_as_collateral(ctx, asset, use_as_collateral)
 
 
 @aave.write(
@@ -177,14 +172,14 @@ def aave_enable_collateral(
         "nearer.",
     ),
 )
-def aave_disable_collateral(ctx: WriteContext, asset: Token, chain_id: ChainId | None = None) -> TxPlan:
+def aave_disable_collateral(ctx: WriteContext, asset: Token) -> TxPlan:
     """Take a supplied asset out of the golem's collateral at Aave V3.
 
     Use before other collateral is isolated, or so that an asset cannot be liquidated. Refused where the health factor
     would fall below the floor.
     Does not withdraw the asset; it goes on earning.
     """
-    return AAVE.use_as_collateral(ctx, asset, False, chain_id)
+    return AAVE.use_as_collateral(ctx, asset, False)
 
 
 @aave.read(
@@ -196,13 +191,13 @@ def aave_disable_collateral(ctx: WriteContext, asset: Token, chain_id: ChainId |
         "floor lies above 1.00.",
     ),
 )
-def aave_get_health_factor(ctx: ReadContext, account: Address, chain_id: ChainId | None = None) -> dict[str, Any]:
+def aave_get_health_factor(ctx: ReadContext, account: Address) -> dict[str, Any]:
     """Health factor, collateral and debt of an account at Aave V3.
 
     Use before borrowing or withdrawing. Dollars are those of Aave's own oracle; 1.00 is liquidation.
     Does not list single assets; aave_get_user_summary does.
     """
-    return figures.health_factor(ctx, AAVE, account, chain_id)
+    return figures.health_factor(ctx, AAVE, account)
 
 
 @aave.read(
@@ -214,13 +209,13 @@ def aave_get_health_factor(ctx: ReadContext, account: Address, chain_id: ChainId
         "read them again before acting.",
     ),
 )
-def aave_get_rates(ctx: ReadContext, asset: Token, chain_id: ChainId | None = None) -> dict[str, Any]:
+def aave_get_rates(ctx: ReadContext, asset: Token) -> dict[str, Any]:
     """Rates, liquidity, caps and risk parameters of one asset at Aave V3.
 
     Use to choose what to supply or borrow. Rates are percent a year, compounded.
     Does not include rewards paid in other tokens.
     """
-    return figures.rates(ctx, AAVE, asset, chain_id)
+    return figures.rates(ctx, AAVE, asset)
 
 
 @aave.read(
@@ -232,13 +227,13 @@ def aave_get_rates(ctx: ReadContext, asset: Token, chain_id: ChainId | None = No
         "owed all the time.",
     ),
 )
-def aave_get_user_summary(ctx: ReadContext, account: Address, chain_id: ChainId | None = None) -> dict[str, Any]:
+def aave_get_user_summary(ctx: ReadContext, account: Address) -> dict[str, Any]:
     """Everything an account supplied and owes at Aave V3.
 
     Use to see single assets with their value, rate and whether they are collateral.
     Does not show other lenders; lending_get_health_dashboard does.
     """
-    return figures.user_summary(ctx, AAVE, account, chain_id)
+    return figures.user_summary(ctx, AAVE, account)
 
 
 @aave.read(
@@ -250,11 +245,11 @@ def aave_get_user_summary(ctx: ReadContext, account: Address, chain_id: ChainId 
         "once more.",
     ),
 )
-def aave_get_liquidation_risk(ctx: ReadContext, account: Address, chain_id: ChainId | None = None) -> dict[str, Any]:
+def aave_get_liquidation_risk(ctx: ReadContext, account: Address) -> dict[str, Any]:
     """How near an account at Aave V3 is to liquidation.
 
     Use with every debt, before borrowing and when prices move. Prices of each collateral are with all others standing
     still; the percentage is of all collateral falling together.
     Does not predict prices and does not repay anything.
     """
-    return figures.liquidation_risk(ctx, AAVE, account, chain_id)
+    return figures.liquidation_risk(ctx, AAVE, account)

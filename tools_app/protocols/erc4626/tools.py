@@ -13,11 +13,11 @@ from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import EVERYTHING, ChainId, ContractAddress, RawAmount, RawAmountOrMax
+from tools_app.toolkit.params import EVERYTHING, ContractAddress, RawAmount, RawAmountOrMax
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 
-vault_tools = ToolFamily(prefix="vault", category=Category.VAULT, chains=CHAINS, venue=NAME)
+vault_tools = ToolFamily(prefix="vault", category=Category.VAULT, chains=CHAINS, venue=NAME, picks_chain=True)
 
 
 class VaultNotKnown(GolemError):
@@ -89,16 +89,14 @@ def report_redeem(outcome: PlanOutcome) -> RedeemReport:
         "Not available in DEFENSIVE, SURVIVAL or TERMINAL.",
     ),
 )
-def vault_deposit(
-    ctx: WriteContext, vault: ContractAddress, amount: RawAmount, chain_id: ChainId | None = None
-) -> TxPlan:
+def vault_deposit(ctx: WriteContext, vault: ContractAddress, amount: RawAmount) -> TxPlan:
     """Deposit an asset into an ERC-4626 vault for shares.
 
     Use to earn what the vault earns. What the shares are worth is measured, so a price that a donation blew up is
     refused. `amount` is of the vault's asset.
     Does not serve vaults that are not known here, and does not deposit for another account.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading the vault")
     found = _find(reader, vault)
     ctx.step("Building calls")
@@ -117,15 +115,13 @@ def vault_deposit(
     ),
     guidelines=("A vault may give back less than all at once; the refusal says how many shares pass.",),
 )
-def vault_withdraw(
-    ctx: WriteContext, vault: ContractAddress, shares: RawAmountOrMax, chain_id: ChainId | None = None
-) -> TxPlan:
+def vault_withdraw(ctx: WriteContext, vault: ContractAddress, shares: RawAmountOrMax) -> TxPlan:
     """Redeem shares of an ERC-4626 vault for its asset.
 
     Use to leave a vault or to take a part out. `shares` are base units of the vault's own token, or max.
     Does not wait for a vault that is out of liquidity, and does not redeem shares of others.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading the vault")
     found = _find(reader, vault)
     ctx.step("Building calls")

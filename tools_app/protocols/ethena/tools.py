@@ -41,13 +41,13 @@ from tools_app.standards.vault_logs import read_put_in
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import EVERYTHING, Address, ChainId, Flag, RawAmount, RawAmountOrMax
+from tools_app.toolkit.params import EVERYTHING, Address, Flag, RawAmount, RawAmountOrMax
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.positions import REQUEST_KIND, PositionChange, PositionRef, drive
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
-ethena = ToolFamily(prefix="ethena", category=Category.YIELD, chains=CHAINS, venue=NAME)
+ethena = ToolFamily(prefix="ethena", category=Category.YIELD, chains=CHAINS, venue=NAME, picks_chain=True)
 
 COOL: Final = "function cooldownShares(uint256 shares)"
 CLAIM: Final = "function unstake(address receiver)"
@@ -211,14 +211,14 @@ def report_claim(outcome: PlanOutcome) -> ClaimReport:
         "The price of a share must stay within 0.25% until the transaction; preview again when it moved.",
     ),
 )
-def ethena_stake_usde(ctx: WriteContext, amount: RawAmount, chain_id: ChainId | None = None) -> TxPlan:
+def ethena_stake_usde(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     """Stake USDe for sUSDe.
 
     Use to earn Ethena's rewards with dollars that can wait. `amount` is base units of USDe; what the shares are worth
     is measured, so a price that a gift blew up is refused.
     Does not buy USDe, and does not stake for another account.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading sUSDe")
     vault = vault_on(reader.chain_id)
     _check_open(drive(ask_staked(vault, ctx.account), reader.call_many))
@@ -251,7 +251,6 @@ def ethena_unstake_usde(
     amount: RawAmountOrMax,
     mode: LeaveMode = "cooldown",
     restart_cooldown: Flag = False,
-    chain_id: ChainId | None = None,
 ) -> TxPlan:
     """Give up sUSDe: its USDe cools down, or comes at once where the contract has no cooldown now.
 
@@ -260,7 +259,7 @@ def ethena_unstake_usde(
     cools down already wait again, together with this.
     Does not sell sUSDe: mode instant is refused while there is a cooldown, for only a market gives USDe at once.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading sUSDe")
     vault = vault_on(reader.chain_id)
     staked = drive(ask_staked(vault, ctx.account), reader.call_many)
@@ -329,13 +328,13 @@ def ethena_unstake_usde(
     snippet="claim_unstaked at ethena: take the USDe whose cooldown is over into the golem's wallet.",
     guidelines=("request:ready tells when the cooldown is over.",),
 )
-def ethena_claim_unstaked(ctx: WriteContext, chain_id: ChainId | None = None) -> TxPlan:
+def ethena_claim_unstaked(ctx: WriteContext) -> TxPlan:
     """Claim the USDe of an exit whose cooldown is over.
 
     Use after ethena_unstake_usde, once its cooldown is over; all that cooled down comes to the golem's own wallet.
     Does not wait, and does not claim for others.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading sUSDe")
     vault = vault_on(reader.chain_id)
     staked = drive(ask_staked(vault, ctx.account), reader.call_many)
@@ -365,13 +364,13 @@ def ethena_claim_unstaked(ctx: WriteContext, chain_id: ChainId | None = None) ->
     snippet="ethena_apy: what sUSDe earns a year, now and over a week and a month; reads rewards, changes nothing.",
     guidelines=("Rewards follow funding rates and can stop; yield_risk says by which rule it is judged.",),
 )
-def ethena_get_apy(ctx: ReadContext, chain_id: ChainId | None = None) -> Yields:
+def ethena_get_apy(ctx: ReadContext) -> Yields:
     """Read what staked USDe earns: the rate that drips in now, and what the last week and month paid.
 
     Use before staking, or to compare with other yields.
     Does not say how much of it comes from funding rates: no contract tells that.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading sUSDe")
     vault = vault_on(reader.chain_id)
     rate, duration = _read_rate(reader, vault)
@@ -401,7 +400,7 @@ def ethena_get_apy(ctx: ReadContext, chain_id: ChainId | None = None) -> Yields:
     snippet="ethena_position: USDe, sUSDe, what cools down and what was earned; reads, changes nothing.",
     guidelines=("What cools down is part of what is held: count it before leaving or staking more.",),
 )
-def ethena_get_position(ctx: ReadContext, account: Address | None = None, chain_id: ChainId | None = None) -> Held:
+def ethena_get_position(ctx: ReadContext, account: Address | None = None) -> Held:
     """Read what an account has at Ethena: USDe, sUSDe and its worth, cooldowns, and what was earned.
 
     Use before staking more or leaving. `account` defaults to the golem's own.
@@ -410,7 +409,7 @@ def ethena_get_position(ctx: ReadContext, account: Address | None = None, chain_
     owner = account or ctx.golem.address
     if owner is None:
         raise WalletNotConfigured("this golem has no wallet; name an account")
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading sUSDe")
     vault = vault_on(reader.chain_id)
     staked = drive(ask_staked(vault, owner), reader.call_many)

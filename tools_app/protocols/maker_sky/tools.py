@@ -26,12 +26,12 @@ from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, MarketClosed, NothingThere
-from tools_app.toolkit.params import ChainId, CollateralType, PositionId, RawAmount
+from tools_app.toolkit.params import CollateralType, PositionId, RawAmount
 from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import Gauge, GaugeBound, HealthTooLow, PositionChange, drive
 from tools_app.toolkit.views import TokenMeta
 
-maker = ToolFamily(prefix="maker", category=Category.LENDING, chains=CHAINS)
+maker = ToolFamily(prefix="maker", category=Category.LENDING, chains=CHAINS, picks_chain=True)
 
 LEAST_RATIO_BPS: Final = 20_000
 PRICE_TOLERANCE_BPS: Final = 500
@@ -48,13 +48,13 @@ _ROUNDING: Final = 2
     snippet="open_vault: open an empty Maker vault of a collateral type such as ETH-A; nothing is put in or drawn yet.",
     guidelines=("The collateral of all types served here is the wrapped coin.",),
 )
-def maker_open_vault(ctx: WriteContext, collateral_type: CollateralType, chain_id: ChainId | None = None) -> TxPlan:
+def maker_open_vault(ctx: WriteContext, collateral_type: CollateralType) -> TxPlan:
     """Open an empty Maker vault.
 
     Use once before putting collateral in; one vault can be used again and again.
     Does not put collateral in, does not draw DAI, and does not open vaults for others.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     _check_live(reader)
     place = deployments(reader.chain_id) or {}
     kind = collateral_type
@@ -81,16 +81,14 @@ def maker_open_vault(ctx: WriteContext, collateral_type: CollateralType, chain_i
     snippet="deposit_collateral: put wrapped coin into a Maker vault of the golem, so that it can owe more safely.",
     guidelines=("Collateral alone earns nothing; it only covers debt.",),
 )
-def maker_deposit_collateral(
-    ctx: WriteContext, vault_id: PositionId, amount: RawAmount, chain_id: ChainId | None = None
-) -> TxPlan:
+def maker_deposit_collateral(ctx: WriteContext, vault_id: PositionId, amount: RawAmount) -> TxPlan:
     """Put collateral into a Maker vault of the golem.
 
     Use before drawing DAI, or to raise a vault's health. The collateral is the wrapped coin.
     Does not draw DAI and does not fill vaults of others.
     """
     ctx.step("Reading the vault")
-    opened = _open(ctx, vault_id, chain_id)
+    opened = _open(ctx, vault_id)
     _check_live(opened.reader)
     ctx.step("Building calls")
     vault, token = opened.vault, opened.collateral
@@ -127,9 +125,7 @@ def maker_deposit_collateral(
         "Not available in DEFENSIVE, SURVIVAL or TERMINAL.",
     ),
 )
-def maker_generate_dai(
-    ctx: WriteContext, vault_id: PositionId, dai_amount: RawAmount, chain_id: ChainId | None = None
-) -> TxPlan:
+def maker_generate_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawAmount) -> TxPlan:
     """Draw DAI against the collateral of a Maker vault.
 
     Use to get DAI without selling the collateral. Collateral counts at the lower of Maker's price and the price feeds.
@@ -137,7 +133,7 @@ def maker_generate_dai(
     Does not put collateral in first, and does not go over a ceiling of Maker.
     """
     ctx.step("Reading the vault")
-    opened = _open(ctx, vault_id, chain_id)
+    opened = _open(ctx, vault_id)
     _check_live(opened.reader)
     vault, kind, dai = opened.vault, opened.vault.kind, opened.dai
     ctx.step("Judging the debt")
@@ -201,9 +197,7 @@ def maker_generate_dai(
     snippet="repay_dai: pay a part of the debt of a Maker vault of the golem back out of the wallet's DAI.",
     guidelines=("A vault owes nothing or at least its dust; close_vault pays everything.",),
 )
-def maker_repay_dai(
-    ctx: WriteContext, vault_id: PositionId, dai_amount: RawAmount, chain_id: ChainId | None = None
-) -> TxPlan:
+def maker_repay_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawAmount) -> TxPlan:
     """Pay a part of the debt of a Maker vault back.
 
     Use to raise a vault's health. What the fee of the next minutes takes of it, some millionths, stays inside the vault
@@ -211,7 +205,7 @@ def maker_repay_dai(
     Does not pay everything (close_vault does), does not take collateral out, and does not swap for missing DAI.
     """
     ctx.step("Reading the vault")
-    opened = _open(ctx, vault_id, chain_id)
+    opened = _open(ctx, vault_id)
     vault, kind, dai = opened.vault, opened.vault.kind, opened.dai
     if not vault.art:
         raise NothingThere(f"vault {vault.id} owes nothing", vault_id=vault_id)
@@ -257,7 +251,7 @@ def maker_repay_dai(
     snippet="close_vault: pay all debt of a Maker vault of the golem and take all of its collateral back, in one plan.",
     guidelines=("The wallet must hold all DAI that is owed, with some minutes of the fee.",),
 )
-def maker_close_vault(ctx: WriteContext, vault_id: PositionId, chain_id: ChainId | None = None) -> TxPlan:
+def maker_close_vault(ctx: WriteContext, vault_id: PositionId) -> TxPlan:
     """Pay all debt of a Maker vault and take all of its collateral back.
 
     Use to leave Maker. DAI for the debt and the fee of the next minutes is paid in; what the fee does not need of it,
@@ -265,7 +259,7 @@ def maker_close_vault(ctx: WriteContext, vault_id: PositionId, chain_id: ChainId
     Does not swap collateral for missing DAI; maker_repay_dai pays a part.
     """
     ctx.step("Reading the vault")
-    opened = _open(ctx, vault_id, chain_id)
+    opened = _open(ctx, vault_id)
     vault, token, dai, account = opened.vault, opened.collateral, opened.dai, ctx.account
     if not (vault.ink or vault.art):
         raise NothingThere(f"vault {vault.id} is empty", vault_id=vault_id)
@@ -335,8 +329,8 @@ class _Opened:
         return PositionChange(NAME, KIND, token.address, expected, bound, ref=ref, least_health_bps=least_health_bps)
 
 
-def _open(ctx: WriteContext, vault_id: str, chain_id: int | None) -> _Opened:
-    reader = ctx.chain(chain_id)
+def _open(ctx: WriteContext, vault_id: str) -> _Opened:
+    reader = ctx.chain()
     vaults = drive(ask_vaults(reader.chain_id, ctx.account), reader.call_many)
     vault = next((each for each in vaults if str(each.id) == vault_id.lstrip("0")), None)
     if vault is None or vault.kind.name not in collateral_types(reader.chain_id):

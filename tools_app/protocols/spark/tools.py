@@ -10,12 +10,12 @@ from tools_app.standards.aave_like.plans import Lender
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import Address, ChainId, Flag, RateMode, RawAmount, RawAmountOrMax, Token
+from tools_app.toolkit.params import Address, Flag, RateMode, RawAmount, RawAmountOrMax, Token
 from tools_app.toolkit.plan import TxPlan
 
 SPARK = Lender("spark", "SparkLend", deployments)
 STEPS = ("Reading the account", "Building calls")
-spark = ToolFamily(prefix="spark", category=Category.LENDING, chains=CHAINS)
+spark = ToolFamily(prefix="spark", category=Category.LENDING, chains=CHAINS, picks_chain=True)
 
 
 @spark.write(
@@ -32,13 +32,13 @@ spark = ToolFamily(prefix="spark", category=Category.LENDING, chains=CHAINS)
         "Not available in DEFENSIVE, SURVIVAL or TERMINAL.",
     ),
 )
-def spark_supply(ctx: WriteContext, asset: Token, amount: RawAmount, chain_id: ChainId | None = None) -> TxPlan:
+def spark_supply(ctx: WriteContext, asset: Token, amount: RawAmount) -> TxPlan:
     """Lend an asset at SparkLend and earn interest on it.
 
     Use to earn on what lies idle, or before borrowing. Approves exactly the amount.
     Does not wrap the chain's coin and does not supply for another account.
     """
-    return SPARK.supply(ctx, asset, amount, chain_id)
+    return SPARK.supply(ctx, asset, amount)
 
 
 @spark.write(
@@ -54,14 +54,14 @@ def spark_supply(ctx: WriteContext, asset: Token, amount: RawAmount, chain_id: C
         "nothing behind.",
     ),
 )
-def spark_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax, chain_id: ChainId | None = None) -> TxPlan:
+def spark_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax) -> TxPlan:
     """Take a supplied asset out of SparkLend, with the interest it earned.
 
     Use to get tokens back. `max` takes everything, or while there is a debt as much as keeps the health floor.
     What retires behind the golem's cage is sold for its base asset in the same plan.
     Does not repay debts and does not unwrap the coin.
     """
-    return SPARK.withdraw(ctx, asset, amount, chain_id)
+    return SPARK.withdraw(ctx, asset, amount)
 
 
 @spark.write(
@@ -83,14 +83,13 @@ def spark_borrow(
     asset: Token,
     amount: RawAmount,
     interest_rate_mode: RateMode = "variable",
-    chain_id: ChainId | None = None,
 ) -> TxPlan:
     """Borrow an asset at SparkLend against the golem's collateral there.
 
     Use when a token is needed and the collateral shall be kept. The refusal names the most that can be borrowed.
     Does not supply collateral, choose an e-mode or sell what is borrowed.
     """
-    return SPARK.borrow(ctx, asset, amount, interest_rate_mode, chain_id)
+    return SPARK.borrow(ctx, asset, amount, interest_rate_mode)
 
 
 @spark.write(
@@ -117,7 +116,6 @@ def spark_repay(
     asset: Token,
     amount: RawAmountOrMax,
     interest_rate_mode: RateMode = "variable",
-    chain_id: ChainId | None = None,
     withdraw_collateral: Flag = False,
 ) -> TxPlan:
     """Pay back what the golem owes at SparkLend.
@@ -126,7 +124,7 @@ def spark_repay(
     `withdraw_collateral`, which needs `max` and the last debt, all that was supplied comes to the wallet with it.
     Does not pay with receipts and does not sell collateral: lending_unwind_loop does.
     """
-    return SPARK.repay(ctx, asset, amount, interest_rate_mode, chain_id, withdraw_collateral=withdraw_collateral)
+    return SPARK.repay(ctx, asset, amount, interest_rate_mode, withdraw_collateral=withdraw_collateral)
 
 
 @spark.read(
@@ -138,10 +136,10 @@ def spark_repay(
         "have changed.",
     ),
 )
-def spark_get_user_summary(ctx: ReadContext, account: Address, chain_id: ChainId | None = None) -> dict[str, Any]:
+def spark_get_user_summary(ctx: ReadContext, account: Address) -> dict[str, Any]:
     """Everything an account supplied and owes at SparkLend.
 
     Use to see single assets with their value, rate and whether they are collateral.
     Does not show other lenders; lending_get_health_dashboard does.
     """
-    return figures.user_summary(ctx, SPARK, account, chain_id)
+    return figures.user_summary(ctx, SPARK, account)

@@ -16,12 +16,12 @@ from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import EVERYTHING, ChainId, RawAmount, RawAmountOrMax
+from tools_app.toolkit.params import EVERYTHING, RawAmount, RawAmountOrMax
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.positions import PositionChange, drive
 from tools_app.toolkit.result import TokenAmount
 
-sushi_bar = ToolFamily(prefix="sushi_bar", category=Category.STAKING, chains=CHAINS, venue=NAME)
+sushi_bar = ToolFamily(prefix="sushi_bar", category=Category.STAKING, chains=CHAINS, venue=NAME, picks_chain=True)
 
 ENTER: Final = "function enter(uint256 amount)"
 LEAVE: Final = "function leave(uint256 share)"
@@ -65,14 +65,14 @@ def report(outcome: PlanOutcome) -> Moved:
     snippet="enter_bar: put SUSHI into SushiBar for xSUSHI, whose worth in SUSHI grows with the fees of SushiSwap.",
     guidelines=("There is no queue and no fee: leave_bar gives all back at any time.",),
 )
-def sushi_bar_enter(ctx: WriteContext, amount: RawAmount, chain_id: ChainId | None = None) -> TxPlan:
+def sushi_bar_enter(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     """Put SUSHI into SushiBar for xSUSHI.
 
     Use to earn a part of SushiSwap's fees. `amount` is base units of SUSHI; what the shares are worth is measured, so a
     price that a donation blew up is refused.
     Does not buy SUSHI and does not enter for another account.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading the bar")
     place, bar = _read(reader, ctx.account)
     token, after = reader.token(place.token), bar.after_entry(amount)
@@ -102,13 +102,13 @@ def sushi_bar_enter(ctx: WriteContext, amount: RawAmount, chain_id: ChainId | No
     snippet="leave_bar: give xSUSHI back to SushiBar for the SUSHI it stands for; max gives back all of it.",
     guidelines=("Leaving is open at any time and costs nothing but gas.",),
 )
-def sushi_bar_leave(ctx: WriteContext, shares: RawAmountOrMax, chain_id: ChainId | None = None) -> TxPlan:
+def sushi_bar_leave(ctx: WriteContext, shares: RawAmountOrMax) -> TxPlan:
     """Give xSUSHI back for the SUSHI it stands for.
 
     Use to leave the bar or to take a part out. `shares` are base units of xSUSHI, or max.
     Does not sell xSUSHI on a market and does not give back shares of others.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading the bar")
     place, bar = _read(reader, ctx.account)
     given = bar.held if shares == EVERYTHING else shares
@@ -134,13 +134,13 @@ def sushi_bar_leave(ctx: WriteContext, shares: RawAmountOrMax, chain_id: ChainId
     snippet="bar_position: how much xSUSHI the golem holds, and what it gives now; reads the bar, changes nothing.",
     guidelines=("What it gives grows with every fee that comes in; compare with what was put in.",),
 )
-def sushi_bar_get_position(ctx: ReadContext, chain_id: ChainId | None = None) -> Held:
+def sushi_bar_get_position(ctx: ReadContext) -> Held:
     """The golem's shares of SushiBar and what they give now.
 
     Use before leaving, or to see what was earned since entering.
     Does not say what was put in.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading the bar")
     place, bar = _read(reader, ctx.golem.address or "0x" + "00" * 19 + "01")
     worth = TokenAmount(bar.worth_of(bar.held), reader.token(place.token))

@@ -74,9 +74,9 @@ def read_one_reserve(where: Mapping[str, str], asset: str, label: str) -> Reads[
     return read_reserve(asset, (yield reserve_calls(where, asset)), label=label)
 
 
-def health_factor(ctx: ReadContext, lender: Lender, account: str, chain_id: int | None) -> dict[str, Any]:
+def health_factor(ctx: ReadContext, lender: Lender, account: str) -> dict[str, Any]:
     """The account as the pool sees it."""
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     statement = drive(read_statement(lender.where(reader.chain_id), account), reader.call_many)
     found = statement.account
     return {
@@ -93,9 +93,9 @@ def health_factor(ctx: ReadContext, lender: Lender, account: str, chain_id: int 
     }
 
 
-def rates(ctx: ReadContext, lender: Lender, asset: str, chain_id: int | None) -> dict[str, Any]:
+def rates(ctx: ReadContext, lender: Lender, asset: str) -> dict[str, Any]:
     """A reserve's rates, caps and state."""
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     token = lender.asset(reader, asset)
     reserve = drive(read_one_reserve(lender.where(reader.chain_id), token.address, lender.label), reader.call_many)
     configuration = reserve.configuration
@@ -125,9 +125,9 @@ def rates(ctx: ReadContext, lender: Lender, asset: str, chain_id: int | None) ->
     }
 
 
-def user_summary(ctx: ReadContext, lender: Lender, account: str, chain_id: int | None) -> dict[str, Any]:
+def user_summary(ctx: ReadContext, lender: Lender, account: str) -> dict[str, Any]:
     """Everything an account has and owes."""
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     statement = drive(read_statement(lender.where(reader.chain_id), account), reader.call_many)
     return {
         "account": account,
@@ -144,9 +144,9 @@ def user_summary(ctx: ReadContext, lender: Lender, account: str, chain_id: int |
     }
 
 
-def liquidation_risk(ctx: ReadContext, lender: Lender, account: str, chain_id: int | None) -> dict[str, Any]:
+def liquidation_risk(ctx: ReadContext, lender: Lender, account: str) -> dict[str, Any]:
     """How far prices are from a liquidation, collateral by collateral."""
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     statement = drive(read_statement(lender.where(reader.chain_id), account), reader.call_many)
     found, health = statement.account, statement.account.health_bps
     level = risk_level(health)

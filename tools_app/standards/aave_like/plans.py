@@ -61,9 +61,9 @@ class Lender:
             )
         return token
 
-    def open(self, ctx: WriteContext, chain_id: int | None, asset: str, floor_bps: int) -> Desk:
+    def open(self, ctx: WriteContext, asset: str, floor_bps: int) -> Desk:
         """Read everything that decides about one asset for the golem, in one to three batches."""
-        reader = ctx.chain(chain_id)
+        reader = ctx.chain()
         where = self.where(reader.chain_id)
         token = self.asset(reader, asset)
         ctx.step("Reading the account")
@@ -75,16 +75,14 @@ class Lender:
         ref = ref_of(self.name, reader.chain_id, ctx.account)
         return Desk(self, reader, token, ctx.account, stand, Checks(stand, token, ref, self.label, floor_bps))
 
-    def supply(
-        self, ctx: WriteContext, asset: str, amount: int, chain_id: int | None, on_behalf_of: str | None = None
-    ) -> TxPlan:
+    def supply(self, ctx: WriteContext, asset: str, amount: int, on_behalf_of: str | None = None) -> TxPlan:
         """Raises MarketNotFound, MarketClosed, InsufficientBalance."""
         if on_behalf_of not in (None, ctx.account):
             raise InvalidParams(
                 "a golem supplies for itself alone; leave on_behalf_of out, or send the tokens instead",
                 fields={"on_behalf_of": "another account would own what is supplied"},
             )
-        desk = self.open(ctx, chain_id, asset, DEFAULT_HEALTH_FLOOR_BPS)
+        desk = self.open(ctx, asset, DEFAULT_HEALTH_FLOOR_BPS)
         desk.checks.check_supply(amount)
         check_enough(desk.token, balance=desk.stand.wallet, needed=amount)
         ctx.step("Building calls")
@@ -105,12 +103,12 @@ class Lender:
             ),
         )
 
-    def withdraw(self, ctx: WriteContext, asset: str, amount: int, chain_id: int | None) -> TxPlan:
+    def withdraw(self, ctx: WriteContext, asset: str, amount: int) -> TxPlan:
         """What may only fall is sold as it comes out, and as much is asked for as is there now: interest stays.
 
         Raises MarketNotFound, MarketClosed, HealthTooLow, NothingThere, RetiringUnsold.
         """
-        desk = self.open(ctx, chain_id, asset, DEFAULT_HEALTH_FLOOR_BPS)
+        desk = self.open(ctx, asset, DEFAULT_HEALTH_FLOOR_BPS)
         held = desk.stand.held.supplied
         if not held:
             raise NothingThere(f"nothing of {desk.token.symbol} is supplied at {self.label}", asset=desk.asset)
@@ -142,10 +140,10 @@ class Lender:
             },
         )
 
-    def borrow(self, ctx: WriteContext, asset: str, amount: int, rate_mode: str, chain_id: int | None) -> TxPlan:
+    def borrow(self, ctx: WriteContext, asset: str, amount: int, rate_mode: str) -> TxPlan:
         """Raises MarketNotFound, MarketClosed, HealthTooLow."""
         mode = words.MODES[rate_mode]
-        desk = self.open(ctx, chain_id, asset, DEFAULT_HEALTH_FLOOR_BPS)
+        desk = self.open(ctx, asset, DEFAULT_HEALTH_FLOOR_BPS)
         desk.checks.check_borrow(amount, mode)
         ctx.step("Building calls")
         draft = desk.draft()
@@ -170,13 +168,12 @@ class Lender:
         asset: str,
         amount: int,
         rate_mode: str,
-        chain_id: int | None,
         *,
         withdraw_collateral: bool = False,
     ) -> TxPlan:
         """Raises MarketNotFound, MarketClosed, InsufficientBalance, NothingThere, InvalidParams."""
         mode = words.MODES[rate_mode]
-        desk = self.open(ctx, chain_id, asset, DEFAULT_HEALTH_FLOOR_BPS)
+        desk = self.open(ctx, asset, DEFAULT_HEALTH_FLOOR_BPS)
         owed, wallet = desk.stand.held.owed_in(mode), desk.stand.wallet
         if not owed:
             raise NothingThere(
@@ -214,9 +211,9 @@ class Lender:
             },
         )
 
-    def use_as_collateral(self, ctx: WriteContext, asset: str, wanted: bool, chain_id: int | None) -> TxPlan:
+    def use_as_collateral(self, ctx: WriteContext, asset: str, wanted: bool) -> TxPlan:
         """Raises MarketNotFound, MarketClosed, HealthTooLow, NothingThere."""
-        desk = self.open(ctx, chain_id, asset, DEFAULT_HEALTH_FLOOR_BPS)
+        desk = self.open(ctx, asset, DEFAULT_HEALTH_FLOOR_BPS)
         held = desk.stand.held
         if not held.supplied:
             raise NothingThere(f"nothing of {desk.token.symbol} is supplied at {self.label}", asset=desk.asset)

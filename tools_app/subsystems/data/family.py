@@ -8,4 +8,4 @@ from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
 
 load_protocols()
-data = ToolFamily(prefix="data", category=Category.DATA, chains=market_chains(), venue="uniswap")
+data = ToolFamily(prefix="data", category=Category.DATA, chains=market_chains(), venue="uniswap", picks_chain=True)

@@ -16,7 +16,7 @@ from tools_app.subsystems.data.pool_figures import PoolFigures, read_figures
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import Pool, PoolNotFound
-from tools_app.toolkit.params import ChainId, PoolAddress
+from tools_app.toolkit.params import PoolAddress
 from tools_app.toolkit.result import UsdAmount
 
 NEAR_BPS = 200
@@ -49,7 +49,7 @@ class PoolHealth:
     ),
     guidelines=("Do not open a position in a pool that scores below 40; prefer 70 and more.",),
 )
-def data_get_pool_health_score(ctx: ReadContext, pool: PoolAddress, chain_id: ChainId | None = None) -> PoolHealth:
+def data_get_pool_health_score(ctx: ReadContext, pool: PoolAddress) -> PoolHealth:
     """Score how sound a pool of a market is, from 0 to 100.
 
     Use before providing liquidity or making a large swap. The score is the weighted mean of: tvl_score (30),
@@ -59,7 +59,7 @@ def data_get_pool_health_score(ctx: ReadContext, pool: PoolAddress, chain_id: Ch
     100 less a point for every 10 bps of price range in 24 h. What is unknown is left out of the mean.
     Does not say whether the tokens themselves are trustworthy.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     markets = markets_on(reader.chain_id)
     ctx.step("Reading the pool")
     found = markets.read(reader, pool)

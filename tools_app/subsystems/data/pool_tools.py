@@ -14,7 +14,7 @@ from tools_app.subsystems.data.pool_figures import PoolSummary, by_tvl, read_fig
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import CreatedPool, PoolNotFound
-from tools_app.toolkit.params import ChainId, Hours, Limit, MicroUsdText, PoolAddress, Token
+from tools_app.toolkit.params import Hours, Limit, MicroUsdText, PoolAddress, Token
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -65,14 +65,14 @@ class PoolInfo:
     ),
     guidelines=("A pool with less than $100,000 in it moves far on a small swap; say so before you use it.",),
 )
-def data_get_pool_info(ctx: ReadContext, pool_address: PoolAddress, chain_id: ChainId | None = None) -> PoolInfo:
+def data_get_pool_info(ctx: ReadContext, pool_address: PoolAddress) -> PoolInfo:
     """Read the current state of one pool of a market.
 
     Use before a swap or a position in that pool. Prices are units per unit before fees; 24-hour figures come
     from the pool's own logs and are null, with a reason, when it is younger than that.
     Does not read V4 pools and does not look at other exchanges.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     markets = markets_on(reader.chain_id)
     ctx.step("Reading the pool")
     pool = markets.read(reader, pool_address)
@@ -134,15 +134,13 @@ class PoolList:
         "choose a pool.",
     ),
 )
-def data_get_pools_by_token_pair(
-    ctx: ReadContext, token0: Token, token1: Token, chain_id: ChainId | None = None
-) -> PoolList:
+def data_get_pools_by_token_pair(ctx: ReadContext, token0: Token, token1: Token) -> PoolList:
     """List the pools of two tokens in every market, the deepest first.
 
     Use to find a pool's address or to compare fee tiers. The order of the tokens does not matter.
     Does not list V4 pools, and answers an empty list when there is no pool.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     markets = markets_on(reader.chain_id)
     ctx.step("Finding pools")
     pair = [markets.asset(reader.token(token)) for token in (token0, token1)]
@@ -175,15 +173,13 @@ class TokenPools:
         "enter.",
     ),
 )
-def data_get_pools_by_token(
-    ctx: ReadContext, token: Token, chain_id: ChainId | None = None, limit: Limit = 10
-) -> TokenPools:
+def data_get_pools_by_token(ctx: ReadContext, token: Token, limit: Limit = 10) -> TokenPools:
     """List the pools of one token in every market, the deepest first.
 
     Use to see where a token can be traded. Looks at its pairs with every token registered on the chain.
     Does not find pools against unregistered tokens and does not list V4 pools.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     markets = markets_on(reader.chain_id)
     ctx.step("Finding pools")
     meta = reader.token(token)
@@ -235,7 +231,6 @@ class NewPools:
 )
 def data_get_new_pools(
     ctx: ReadContext,
-    chain_id: ChainId | None = None,
     hours: Hours = 24,
     min_tvl: MicroUsdText = "0",
     limit: Limit = 10,
@@ -247,7 +242,7 @@ def data_get_new_pools(
     Does not judge whether a token is genuine. On a slow node a call that runs out of time goes on where it was when
     it is made again with the same parameters within ten minutes.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     markets = markets_on(reader.chain_id)
     ctx.step(_READING_LOGS)
     found_count, latest = _scan_created(ctx, reader, markets, hours)

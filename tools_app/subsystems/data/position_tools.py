@@ -16,7 +16,7 @@ from tools_app.subsystems.data.family import data
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import RangePosition, RangePositions
-from tools_app.toolkit.params import Address, ChainId, PositionId
+from tools_app.toolkit.params import Address, PositionId
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
@@ -66,13 +66,13 @@ class PositionInfo:
     ),
     guidelines=("A position out of range earns nothing; consider closing it or waiting for the price.",),
 )
-def data_get_position(ctx: ReadContext, token_id: PositionId, chain_id: ChainId | None = None) -> PositionInfo:
+def data_get_position(ctx: ReadContext, token_id: PositionId) -> PositionInfo:
     """Read one liquidity position with a range by its NFT id, whoever owns it.
 
     Use to see its range, its amounts and the fees a collect would pay. Amounts are what taking everything out
     would give now, rounded as the pool rounds. Does not read V2 or V4 liquidity.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     markets = markets_on(reader.chain_id)
     ctx.step("Reading the position")
     position = markets.read_range(reader, token_id)
@@ -111,9 +111,7 @@ class OwnedPositions:
         "price returns.",
     ),
 )
-def data_get_positions_by_owner(
-    ctx: ReadContext, chain_id: ChainId | None = None, owner: Address | None = None
-) -> OwnedPositions:
+def data_get_positions_by_owner(ctx: ReadContext, owner: Address | None = None) -> OwnedPositions:
     """List the liquidity positions with a range of a wallet, by default the golem's own.
 
     Use to see what is deployed and where it stands. Shows the 50 worth most; empty ones are only counted.
@@ -122,7 +120,7 @@ def data_get_positions_by_owner(
     account = owner or ctx.golem.address
     if account is None:
         raise WalletNotConfigured("this golem has no wallet; name an owner")
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     markets = markets_on(reader.chain_id)
     ctx.step("Listing positions")
     listed = [(each, *each.list_ids(reader, account, limit=MOST_POSITIONS)) for each in markets.ranges]

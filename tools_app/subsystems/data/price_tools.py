@@ -17,7 +17,7 @@ from tools_app.subsystems.data.pool_figures import read_figures
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import Pool
-from tools_app.toolkit.params import ChainId, Token
+from tools_app.toolkit.params import Token
 from tools_app.toolkit.result import UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -57,16 +57,14 @@ class TokenPrice:
         "A price that deviates from its feed by more than 100 basis points is a warning: do not trade on it alone.",
     ),
 )
-def data_get_token_price(
-    ctx: ReadContext, token: Token, chain_id: ChainId | None = None, quote_currency: Token = US_DOLLAR
-) -> TokenPrice:
+def data_get_token_price(ctx: ReadContext, token: Token, quote_currency: Token = US_DOLLAR) -> TokenPrice:
     """Read the price of one token, in US dollars or in another token.
 
     Use to value a holding or to check a quote. The price is that of the deepest pool of a market against a token
     with a feed (source `slot0` for V3, `reserves` for V2), or the feed's own when there is no pool (`feed`).
     Does not average over time: a large swap in the same block moves it, so compare it with the feed.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     markets = markets_on(reader.chain_id)
     valuer = Valuer(reader, markets)
     meta = reader.token(token)

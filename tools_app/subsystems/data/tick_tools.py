@@ -11,7 +11,7 @@ from tools_app.subsystems.data.family import data
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import PoolNotFound
-from tools_app.toolkit.params import ChainId, PoolAddress, PoolTickRange
+from tools_app.toolkit.params import PoolAddress, PoolTickRange
 from tools_app.toolkit.views import TokenMeta
 
 
@@ -52,15 +52,13 @@ class TickData:
         "liquidity ends.",
     ),
 )
-def data_get_tick_data(
-    ctx: ReadContext, pool: PoolAddress, chain_id: ChainId | None = None, range: PoolTickRange = 100
-) -> TickData:
+def data_get_tick_data(ctx: ReadContext, pool: PoolAddress, range: PoolTickRange = 100) -> TickData:
     """Read the initialised ticks of a pool with ranges around the current one.
 
     Use to choose a price range or to judge a large swap. `range` counts tick spacings on each side.
     Does not read V2 pools, which have no ticks.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     markets = markets_on(reader.chain_id)
     ctx.step("Reading the pool")
     found = markets.read(reader, pool)

@@ -18,7 +18,7 @@ from tools_app.subsystems.data.family import data
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import FEE_DENOMINATOR, Pool
-from tools_app.toolkit.params import ChainId, Limit, PoolAddress
+from tools_app.toolkit.params import Limit, PoolAddress
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -91,7 +91,6 @@ class VolumeHistory:
 def data_get_pool_volume_history(
     ctx: ReadContext,
     pool_address: PoolAddress,
-    chain_id: ChainId | None = None,
     span: Span = "day",
     limit: Limit = 30,
 ) -> VolumeHistory:
@@ -100,7 +99,7 @@ def data_get_pool_volume_history(
     Use to compare days or to see a trend before you provide liquidity. The newest `limit` hours or days are told.
     Does not know pools that nobody here watches or holds, and does not fill gaps by guessing: it names them.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     markets = markets_on(reader.chain_id)
     ctx.step("Reading the pool")
     pool = markets.read(reader, pool_address)

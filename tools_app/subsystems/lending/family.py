@@ -32,7 +32,7 @@ PositionName = Annotated[
     ),
 ]
 
-lending = ToolFamily(prefix="lending", category=Category.LENDING)
+lending = ToolFamily(prefix="lending", category=Category.LENDING, picks_chain=True)
 
 
 class UnknownLender(GolemError):

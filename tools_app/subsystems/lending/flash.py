@@ -15,7 +15,7 @@ from tools_app.subsystems.lending.family import Lender, find_lender, lending, wo
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import PPM, FlashTerms, Lending, MarketClosed, MarketNotFound, NoReceiver
-from tools_app.toolkit.params import CallData, ChainId, RawAmount, Token
+from tools_app.toolkit.params import CallData, RawAmount, Token
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.positions import drive
 from tools_app.toolkit.protocol import ProtocolDef
@@ -97,7 +97,6 @@ def lending_flash_loan(
     amount: RawAmount,
     receiver_calldata: CallData,
     provider: Lender,
-    chain_id: ChainId | None = None,
 ) -> TxPlan:
     """Take a flash loan that the golem's own account pays back in the same transaction.
 
@@ -106,7 +105,7 @@ def lending_flash_loan(
     with data nobody here can tell.
     Does not lend to other contracts, does nothing between loan and repayment, and refuses a plain account.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     token = reader.token(asset)
     ctx.step("Reading the terms")
     lender, offer = find_lender(reader, provider)

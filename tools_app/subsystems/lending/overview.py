@@ -20,7 +20,7 @@ from tools_app.subsystems.lending.loop_plan import show_health, show_leverage
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.lending import LendingMarket, LendingPair, risk_level
-from tools_app.toolkit.params import Address, ChainId, Token
+from tools_app.toolkit.params import Address, Token
 from tools_app.toolkit.positions import Position, drive, side_by_side
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import TokenAmount, UsdAmount
@@ -41,16 +41,14 @@ YEAR_SECONDS = 31_536_000
         "health nears the floor.",
     ),
 )
-def lending_get_loop_health(
-    ctx: ReadContext, account: Address, protocol: Lender, chain_id: ChainId | None = None
-) -> dict[str, Any]:
+def lending_get_loop_health(ctx: ReadContext, account: Address, protocol: Lender) -> dict[str, Any]:
     """Health, leverage and liquidation price of an account's largest loan at a lender.
 
     Use to watch a loop. The time to liquidation, in seconds, supposes that prices stand still and interest goes on; it
     is absent where the collateral earns more than the debt costs.
     Does not look at other lenders; lending_get_health_dashboard does.
     """
-    chain = ctx.chain(chain_id)
+    chain = ctx.chain()
     lender, offer = find_lender(chain, protocol)
     pair = read_loop(chain, account, lender, offer)
     health = pair.health_bps(collateral=pair.collateral_raw, debt=pair.debt_raw) or 0
@@ -85,15 +83,13 @@ def lending_get_loop_health(
         "liquidity before you lend.",
     ),
 )
-def lending_compare_rates(
-    ctx: ReadContext, asset: Token, rate_type: RateType, chain_id: ChainId | None = None
-) -> dict[str, Any]:
+def lending_compare_rates(ctx: ReadContext, asset: Token, rate_type: RateType) -> dict[str, Any]:
     """What every lender of a chain pays for an asset, or asks for a loan of it, best first.
 
     Use to choose where to lend or borrow. Markets that are closed or have no room are left out.
     Does not include rewards in other tokens, and does not judge a lender's risks.
     """
-    chain = ctx.chain(chain_id)
+    chain = ctx.chain()
     token = chain.token(asset)
     asked = [each.lending.markets(chain.chain_id, token.address) for each in list_lenders(chain) if each.lending]
     found = [market for some in drive(side_by_side(asked), chain.call_many) for market in some]
@@ -121,13 +117,13 @@ def lending_compare_rates(
         "stands alone.",
     ),
 )
-def lending_get_health_dashboard(ctx: ReadContext, account: Address, chain_id: ChainId | None = None) -> dict[str, Any]:
+def lending_get_health_dashboard(ctx: ReadContext, account: Address) -> dict[str, Any]:
     """All that an account supplied and owes, at every lender of a chain.
 
     Use to see where risk is: the overall health factor is that of the worst position. Dollars are those of our feeds.
     Does not include tokens in the wallet or positions that are no loans.
     """
-    chain = ctx.chain(chain_id)
+    chain = ctx.chain()
     lenders = {each.name: each for each in list_lenders(chain)}
     positions = read_at(chain, account, tuple(lenders.values()))
     offers = [(position, lenders[position.ref.protocol].lending) for position in positions]

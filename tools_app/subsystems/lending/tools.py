@@ -21,7 +21,6 @@ from tools_app.toolkit.lending import (
 )
 from tools_app.toolkit.params import (
     Address,
-    ChainId,
     DecimalText,
     PercentWhole,
     RawAmount,
@@ -79,7 +78,6 @@ def lending_build_loop(
     initial_amount: RawAmount,
     target_leverage: DecimalText,
     protocol: Lender,
-    chain_id: ChainId | None = None,
 ) -> dict[str, Any]:
     """The steps, health and yield of a leverage loop, before anything is done.
 
@@ -87,7 +85,7 @@ def lending_build_loop(
     twice what is the golem's own.
     Does not quote the swaps; the preview of the loop itself does.
     """
-    chain = ctx.chain(chain_id)
+    chain = ctx.chain()
     collateral, debt = chain.token(collateral_asset), chain.token(borrow_asset)
     _, offer = find_lender(chain, protocol)
     account = ctx.golem.address or "0x" + "00" * 19 + "01"
@@ -147,7 +145,6 @@ def lending_execute_leverage_loop(
     initial_amount: RawAmount,
     target_leverage: DecimalText,
     protocol: Lender,
-    chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
     flash_provider: Lender | None = None,
 ) -> TxPlan:
@@ -158,7 +155,7 @@ def lending_execute_leverage_loop(
     With `flash_provider` it is one round paid by that lender's flash loan, for an account that runs steps within one.
     Does not go below a health factor of 1.5.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     collateral, debt = reader.token(collateral_asset), reader.token(borrow_asset)
     ctx.step("Reading the market")
     _, offer = find_lender(reader, protocol)
@@ -199,7 +196,6 @@ def lending_unwind_loop(
     account: Address,
     protocol: Lender,
     percent_to_unwind: PercentWhole,
-    chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
     position: PositionName | None = None,
     flash_provider: Lender | None = None,
@@ -211,7 +207,7 @@ def lending_unwind_loop(
     lender's flash loan repays first, so that no collateral is too little to begin with.
     Does not use what the wallet holds, and works for the golem's own account alone.
     """
-    reader, offer, pair = _own_loop(ctx, account, protocol, chain_id, named=position)
+    reader, offer, pair = _own_loop(ctx, account, protocol, named=position)
     loop = LoopPlan.begin(ctx, reader, offer, pair, slippage_bps, flash_provider=flash_provider)
     ctx.step("Quoting swaps")
     draft_way_back(loop, repay=-(-pair.debt_raw * percent_to_unwind // 100))
@@ -250,7 +246,6 @@ def lending_auto_deleverage(
     account: Address,
     target_health_factor: DecimalText,
     protocol: Lender,
-    chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
     position: PositionName | None = None,
 ) -> TxPlan:
@@ -261,7 +256,7 @@ def lending_auto_deleverage(
     one that is named.
     Does not use what the wallet holds, and works for the golem's own account alone.
     """
-    reader, offer, pair = _own_loop(ctx, account, protocol, chain_id, named=position)
+    reader, offer, pair = _own_loop(ctx, account, protocol, named=position)
     target = parse_health(target_health_factor)
     repay = repayment_for(pair, target_bps=target, loss_bps=slippage_bps)
     now = pair.health_bps(collateral=pair.collateral_raw, debt=pair.debt_raw) or 0
@@ -305,13 +300,13 @@ def parse_health(text: str) -> int:
 
 
 def _own_loop(
-    ctx: WriteContext, account: str, protocol: str, chain_id: int | None, *, named: str | None = None
+    ctx: WriteContext, account: str, protocol: str, *, named: str | None = None
 ) -> tuple[ChainReader, Lending, LendingPair]:
     if account != ctx.account:
         raise InvalidParams(
             f"a golem changes its own loans alone; its account is {ctx.account}", fields={"account": "not its own"}
         )
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading the position")
     lender, offer = find_lender(reader, protocol)
     return reader, offer, read_loop(reader, account, lender, offer, named=named)

@@ -11,7 +11,7 @@ from tools_app.protocols.lido.reads import Oracle
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
 
-lido = ToolFamily(prefix="lido", category=Category.STAKING, chains=CHAINS)
+lido = ToolFamily(prefix="lido", category=Category.STAKING, chains=CHAINS, picks_chain=True)
 
 
 def check_oracle(oracle: Oracle) -> None:

@@ -22,7 +22,7 @@ from tools_app.protocols.lido.tools.family import lido, percent_text, rate_text,
 from tools_app.standards.market_orders import quote_swap
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
-from tools_app.toolkit.params import Address, ChainId, Days
+from tools_app.toolkit.params import Address, Days
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -127,16 +127,14 @@ class ExitDecision:
         "withdrawal.",
     ),
 )
-def lido_get_position(
-    ctx: ReadContext, account: Address | None = None, chain_id: ChainId | None = None
-) -> StakedPosition:
+def lido_get_position(ctx: ReadContext, account: Address | None = None) -> StakedPosition:
     """Read what an account has at Lido: both tokens, their worth in ETH, yield, and withdrawal requests.
 
     Use before staking more, harvesting or leaving. `account` defaults to the golem's own.
     Does not value anything in dollars.
     """
     owner = _account(ctx, account)
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = deployment_on(reader)
     ctx.step("Reading the pool")
     state = read_staking(reader, at, owner)
@@ -174,13 +172,13 @@ def lido_get_position(
         "move anything.",
     ),
 )
-def lido_get_rates(ctx: ReadContext, chain_id: ChainId | None = None, days: Days = 30) -> StakingRates:
+def lido_get_rates(ctx: ReadContext, days: Days = 30) -> StakingRates:
     """Read the rate of Lido's shares and its history from the oracle's own reports.
 
     Use to compare staking with lending. Rates are simple, in percent a year, after the protocol's fee.
     Does not predict: the past is no promise.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = deployment_on(reader)
     ctx.step("Reading the pool")
     state = read_staking(reader, at, None)
@@ -213,12 +211,12 @@ def lido_get_rates(ctx: ReadContext, chain_id: ChainId | None = None, days: Days
     snippet="oracle_status at lido: whether the oracle that moves the rate and the withdrawal queue reports in time.",
     guidelines=("While is_oracle_stalled is true only look on and leave; nothing new is staked.",),
 )
-def lido_get_oracle_status(ctx: ReadContext, chain_id: ChainId | None = None) -> OracleStatus:
+def lido_get_oracle_status(ctx: ReadContext) -> OracleStatus:
     """Read whether Lido's accounting oracle is in time, and how many of its members have reported.
 
     Use when a rebase or a withdrawal is late. Does not read the beacon chain itself.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = deployment_on(reader)
     ctx.step("Reading the oracle")
     oracle = read_staking(reader, at, None).oracle
@@ -243,16 +241,14 @@ def lido_get_oracle_status(ctx: ReadContext, chain_id: ChainId | None = None) ->
     snippet="exit_decision at lido: what leaving gives through the queue and when, and what a market pays now.",
     guidelines=("A phase that must raise ETH now takes the market; one that has days takes the queue.",),
 )
-def lido_exit_decision(
-    ctx: ReadContext, account: Address | None = None, chain_id: ChainId | None = None
-) -> ExitDecision:
+def lido_exit_decision(ctx: ReadContext, account: Address | None = None) -> ExitDecision:
     """Compare the ways out of Lido for what an account holds: the queue at full worth later, a market now.
 
     Use before leaving. The market is whichever this golem's chain has that gives most; null where none trades wstETH.
     Does not act, and does not count what is in the queue already.
     """
     owner = _account(ctx, account)
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = deployment_on(reader)
     ctx.step("Reading the pool")
     state, queue = read_staking(reader, at, owner), read_queue(reader, at)

@@ -19,7 +19,7 @@ from tools_app.standards.market_orders import find_swap
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
-from tools_app.toolkit.params import ChainId, OwnAccount, PercentWhole, RawAmount
+from tools_app.toolkit.params import OwnAccount, PercentWhole, RawAmount
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
@@ -75,7 +75,6 @@ def report_harvest(outcome: PlanOutcome) -> HarvestReport:
 def lido_harvest_yield(
     ctx: WriteContext,
     account: OwnAccount | None = None,
-    chain_id: ChainId | None = None,
     harvest_pct: PercentWhole = 100,
     min_usdc_out: RawAmount | None = None,
 ) -> TxPlan:
@@ -87,7 +86,7 @@ def lido_harvest_yield(
     """
     if account is not None and account != ctx.account:
         raise NothingToHarvest("only the golem's own yield can be harvested", account=account)
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = deployment_on(reader)
     ctx.step("Reading the past")
     state = read_staking(reader, at, ctx.account)

@@ -21,7 +21,7 @@ from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import MarketClosed
-from tools_app.toolkit.params import AddressOrNobody, ChainId, RawAmount, SlippageBps
+from tools_app.toolkit.params import AddressOrNobody, RawAmount, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE, TokenMeta
@@ -116,7 +116,6 @@ def report_unwrap(outcome: PlanOutcome) -> UnwrapReport:
 def lido_stake(
     ctx: WriteContext,
     amount: RawAmount,
-    chain_id: ChainId | None = None,
     output_token: StakedToken = "wstETH",  # noqa: S107 (a symbol)
     referral: AddressOrNobody | None = None,
     max_slippage_bps: SlippageBps = 50,
@@ -127,7 +126,7 @@ def lido_stake(
     (no slippage beyond a wei or two of rounding), or is traded on a market that gives more; `max_slippage_bps` bounds
     the trade. Does not lend, restake or borrow, and does not stake WETH: unwrap it first.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = deployment_on(reader)
     ctx.step("Reading the pool")
     state = read_staking(reader, at, ctx.account, allowance=(at["steth"], at["wsteth"]))
@@ -249,13 +248,13 @@ def _class_of(state: Staking, key: str) -> ActionClass:
     snippet="wrap at lido: turn stETH into wstETH, whose balance stands still; worth the same, no slippage.",
     guidelines=("Wrap what other protocols are to hold: few of them count a balance that grows by itself.",),
 )
-def lido_wrap(ctx: WriteContext, amount: RawAmount, chain_id: ChainId | None = None) -> TxPlan:
+def lido_wrap(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     """Wrap stETH into wstETH.
 
     Use to hold staked ETH in a form whose balance does not change by itself. `amount` is wei of stETH.
     Does not stake ETH and does not wrap ETH into WETH.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = deployment_on(reader)
     ctx.step("Reading the pool")
     state = read_staking(reader, at, ctx.account, allowance=(at["steth"], at["wsteth"]))
@@ -287,13 +286,13 @@ def lido_wrap(ctx: WriteContext, amount: RawAmount, chain_id: ChainId | None = N
     snippet="unwrap at lido: turn wstETH back into stETH, whose balance grows; worth the same, no slippage.",
     guidelines=("Unwrapping is no way to ETH: ask for a withdrawal, which takes wstETH as well.",),
 )
-def lido_unwrap(ctx: WriteContext, amount: RawAmount, chain_id: ChainId | None = None) -> TxPlan:
+def lido_unwrap(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     """Unwrap wstETH into stETH.
 
     Use before something that takes stETH only. `amount` is base units of wstETH.
     Does not give ETH; the withdrawal queue takes wstETH as it is.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = deployment_on(reader)
     ctx.step("Reading the pool")
     state = read_staking(reader, at, ctx.account)

@@ -23,7 +23,7 @@ from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
-from tools_app.toolkit.params import ChainId, RawAmounts, RequestIds
+from tools_app.toolkit.params import RawAmounts, RequestIds
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE, TokenMeta
@@ -100,7 +100,6 @@ def report_claim(outcome: PlanOutcome) -> ClaimReport:
 def lido_unstake(
     ctx: WriteContext,
     amounts: RawAmounts,
-    chain_id: ChainId | None = None,
     token: StakedToken = "stETH",  # noqa: S107 (a symbol)
 ) -> TxPlan:
     """Ask for the withdrawal of staked ETH: each amount becomes a request in Lido's queue.
@@ -109,7 +108,7 @@ def lido_unstake(
     lido_claim_withdrawal once it is final; the product follows it until then.
     Does not give ETH at once and does not sell on a market.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = deployment_on(reader)
     is_wrapped = token == "wstETH"  # noqa: S105 (a symbol)
     key = WSTETH if is_wrapped else STETH
@@ -158,13 +157,13 @@ def lido_unstake(
     snippet="claim_withdrawal at lido: take the ETH of withdrawal requests that are final into the golem's wallet.",
     guidelines=("Only final requests can be claimed; request:ready tells when one is.",),
 )
-def lido_claim_withdrawal(ctx: WriteContext, request_ids: RequestIds, chain_id: ChainId | None = None) -> TxPlan:
+def lido_claim_withdrawal(ctx: WriteContext, request_ids: RequestIds) -> TxPlan:
     """Claim the ETH of final withdrawal requests of the golem.
 
     Use when a request is final; the ETH comes to the golem's own wallet.
     Does not wait for requests that are not final, and does not claim for others.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = deployment_on(reader)
     ctx.step("Reading the queue")
     asked = list(dict.fromkeys(int(each) for each in request_ids))

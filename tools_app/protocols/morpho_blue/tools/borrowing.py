@@ -31,7 +31,7 @@ from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.falling import list_falling
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
-from tools_app.toolkit.params import EVERYTHING, ChainId, Flag, RawAmount, RawAmountOrMax
+from tools_app.toolkit.params import EVERYTHING, Flag, RawAmount, RawAmountOrMax
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.result import TokenAmount
 
@@ -116,7 +116,6 @@ def morpho_borrow_market(
     ctx: WriteContext,
     market_id: MarketMeant,
     amount: RawAmount,
-    chain_id: ChainId | None = None,
     collateral_amount: RawAmount | None = None,
 ) -> TxPlan:
     """Borrow the loan token of a Morpho market against collateral in it.
@@ -127,7 +126,7 @@ def morpho_borrow_market(
     Does not borrow on behalf of others, and does not swap what is borrowed.
     """
     ctx.step("Reading the market")
-    opened = open_market(ctx, market_id, chain_id)
+    opened = open_market(ctx, market_id)
     market, collateral_token = opened.market, opened.collateral_token
     ctx.step("Judging the debt")
     priced = price_market(opened.reader, market, opened.loan, collateral_token)
@@ -194,7 +193,6 @@ def morpho_repay_market(
     ctx: WriteContext,
     market_id: MarketMeant,
     amount: RawAmountOrMax,
-    chain_id: ChainId | None = None,
     withdraw_collateral: Flag = False,
 ) -> TxPlan:
     """Pay back what is owed in a Morpho market.
@@ -205,7 +203,7 @@ def morpho_repay_market(
     Does not take back what is lent there, and does not sell collateral: lending_unwind_loop does.
     """
     ctx.step("Reading the market")
-    opened = open_market(ctx, market_id, chain_id)
+    opened = open_market(ctx, market_id)
     market, token, owed = opened.market, opened.loan, opened.owed
     if not owed:
         raise NothingThere(f"the golem owes nothing in market {market.id}", market_id=market.id)

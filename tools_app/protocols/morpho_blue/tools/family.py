@@ -21,7 +21,7 @@ from tools_app.toolkit.params import Address, Bytes32, RawAmount
 from tools_app.toolkit.positions import drive
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
-morpho = ToolFamily(prefix="morpho", category=Category.LENDING, chains=WRITE_CHAINS)
+morpho = ToolFamily(prefix="morpho", category=Category.LENDING, chains=WRITE_CHAINS, picks_chain=True)
 
 
 class MarketFields(BaseModel):
@@ -117,9 +117,9 @@ def read_market(reader: ChainReader, market_id: str) -> Market:
     return found
 
 
-def open_market(ctx: WriteContext, market: str | MarketFields, chain_id: int | None) -> Opened:
+def open_market(ctx: WriteContext, market: str | MarketFields) -> Opened:
     """The market and what the golem has in it. Raises MarketNotFound, ChainNotSupported."""
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     contract = contract_on(reader.chain_id)
     market_id = id_of(market)
     found = read_market(reader, market_id)

@@ -30,7 +30,7 @@ from tools_app.standards.sold_at_once import Sale, sell_falling
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, NothingThere
-from tools_app.toolkit.params import EVERYTHING, ChainId, OwnAccount, RawAmountOrMax, Token
+from tools_app.toolkit.params import EVERYTHING, OwnAccount, RawAmountOrMax, Token
 from tools_app.toolkit.plan import Call, PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
@@ -110,7 +110,6 @@ def morpho_supply_market(
     ctx: WriteContext,
     market_id: MarketMeant,
     amount: RawAmountOrMax,
-    chain_id: ChainId | None = None,
     asset: Token | None = None,
     on_behalf_of: OwnAccount | None = None,
 ) -> TxPlan:
@@ -122,7 +121,7 @@ def morpho_supply_market(
     """
     check_own(ctx, on_behalf_of)
     ctx.step("Reading the market")
-    opened = open_market(ctx, market_id, chain_id)
+    opened = open_market(ctx, market_id)
     token = opened.chosen(asset)
     ctx.step("Building calls")
     if amount == EVERYTHING:
@@ -151,7 +150,6 @@ def morpho_withdraw_market(
     ctx: WriteContext,
     market_id: MarketMeant,
     amount: RawAmountOrMax,
-    chain_id: ChainId | None = None,
     asset: Token | None = None,
 ) -> TxPlan:
     """Withdraw what was lent in a Morpho market, or its collateral.
@@ -162,7 +160,7 @@ def morpho_withdraw_market(
     Does not repay debt and does not wait for liquidity: what is borrowed by others cannot be taken.
     """
     ctx.step("Reading the market")
-    opened = open_market(ctx, market_id, chain_id)
+    opened = open_market(ctx, market_id)
     token = opened.chosen(asset)
     ctx.step("Building calls")
     if token.address == opened.params.loan_token:

@@ -13,7 +13,7 @@ from tools_app.protocols.morpho_blue.tools.family import MarketMeant, morpho, op
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
-from tools_app.toolkit.params import Address, ChainId, RawAmount
+from tools_app.toolkit.params import Address, RawAmount
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.positions import drive
 from tools_app.toolkit.result import TokenAmount, UsdAmount
@@ -68,7 +68,6 @@ def morpho_liquidate(
     market_id: MarketMeant,
     borrower: Address,
     seized_assets: RawAmount,
-    chain_id: ChainId | None = None,
 ) -> TxPlan:
     """Liquidate a borrower of a Morpho market whose debt is no longer covered.
 
@@ -79,7 +78,7 @@ def morpho_liquidate(
     if borrower == ctx.account:
         raise InvalidParams("the golem cannot liquidate itself; repay instead", fields={"borrower": "the golem itself"})
     ctx.step("Reading the market")
-    opened = open_market(ctx, market_id, chain_id)
+    opened = open_market(ctx, market_id)
     market, params, collateral = opened.market, opened.params, opened.collateral_token
     if market.price is None:
         raise OracleUnusable(f"the oracle of market {market.id} does not answer", market_id=market.id)

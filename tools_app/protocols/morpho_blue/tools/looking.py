@@ -26,7 +26,7 @@ from tools_app.protocols.morpho_blue.tools.family import (
 from tools_app.standards.trails import follow_trails
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
-from tools_app.toolkit.params import Address, ChainId, MicroUsdText, Token
+from tools_app.toolkit.params import Address, MicroUsdText, Token
 from tools_app.toolkit.positions import drive
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
@@ -108,7 +108,6 @@ class PositionList:
 )
 def morpho_get_market_info(
     ctx: ReadContext,
-    chain_id: ChainId | None = None,
     asset: Token | None = None,
     min_tvl: MicroUsdText | None = None,
     market_id: MarketRef | None = None,
@@ -119,7 +118,7 @@ def morpho_get_market_info(
     keeps those where at least so many dollars are lent; `market_id` answers that market alone.
     Does not list every market ever created: anyone can create one, and most are not to be trusted.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     contract_on(reader.chain_id)
     ctx.step("Reading markets")
     if market_id is not None:
@@ -153,7 +152,6 @@ def morpho_get_market_info(
 def morpho_get_user_position(
     ctx: ReadContext,
     account: Address | None = None,
-    chain_id: ChainId | None = None,
     market_id: MarketRef | None = None,
 ) -> PositionList:
     """Read all positions of an account at Morpho.
@@ -165,7 +163,7 @@ def morpho_get_user_position(
     owner = account or ctx.golem.address
     if owner is None:
         raise WalletNotConfigured("name an account; this golem has no wallet")
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     contract_on(reader.chain_id)
     ctx.step("Finding markets")
     since: int | None = None

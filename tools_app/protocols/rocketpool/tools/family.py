@@ -7,7 +7,7 @@ from tools_app.protocols.rocketpool.addresses import CHAINS
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.family import ToolFamily
 
-rocketpool = ToolFamily(prefix="rocketpool", category=Category.STAKING, chains=CHAINS)
+rocketpool = ToolFamily(prefix="rocketpool", category=Category.STAKING, chains=CHAINS, picks_chain=True)
 
 
 def rate_text(rate: int | None) -> str | None:

@@ -16,7 +16,7 @@ from tools_app.protocols.rocketpool.tools.family import percent_text, rate_text,
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.enums import TickBudget
-from tools_app.toolkit.params import Address, ChainId, CommissionPercent, Count
+from tools_app.toolkit.params import Address, CommissionPercent, Count
 from tools_app.toolkit.result import TokenAmount
 
 _DAY = 86_400
@@ -96,9 +96,7 @@ class Operators:
         "the balance.",
     ),
 )
-def rocketpool_get_position(
-    ctx: ReadContext, account: Address | None = None, chain_id: ChainId | None = None
-) -> StakedPosition:
+def rocketpool_get_position(ctx: ReadContext, account: Address | None = None) -> StakedPosition:
     """Read what an account has at Rocket Pool: rETH, its ETH, and the yield of the last 30 days.
 
     Use before staking more or leaving. `account` defaults to the golem's own. Does not value in dollars.
@@ -106,7 +104,7 @@ def rocketpool_get_position(
     owner = account or ctx.golem.address
     if owner is None:
         raise WalletNotConfigured("this golem has no wallet; name an account")
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = find_contracts(reader)
     ctx.step("Reading the network")
     network = read_network(reader, at, owner)
@@ -137,13 +135,13 @@ def rocketpool_get_position(
         "market, or wait.",
     ),
 )
-def rocketpool_get_rates(ctx: ReadContext, chain_id: ChainId | None = None) -> NetworkRates:
+def rocketpool_get_rates(ctx: ReadContext) -> NetworkRates:
     """Read Rocket Pool's exchange rate, its yearly growth, and the deposit pool.
 
     Use to compare staking, and before leaving: `redeemable` is the ether rETH can be burned against now.
     Does not predict: the past is no promise.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = find_contracts(reader)
     ctx.step("Reading the network")
     network = read_network(reader, at, None)
@@ -181,7 +179,6 @@ def rocketpool_get_rates(ctx: ReadContext, chain_id: ChainId | None = None) -> N
 )
 def rocketpool_get_operators(
     ctx: ReadContext,
-    chain_id: ChainId | None = None,
     min_staked: Count | None = None,
     max_commission: CommissionPercent | None = None,
 ) -> Operators:
@@ -190,7 +187,7 @@ def rocketpool_get_operators(
     Use to see who stands behind rETH. `min_staked` is whole ETH, `max_commission` percent. Looks at the first hundred.
     Does not tell penalties, which the network's contracts do not list.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = find_contracts(reader)
     ctx.step("Reading operators")
     found, total = read_operators(reader, at, limit=MOST_OPERATORS)

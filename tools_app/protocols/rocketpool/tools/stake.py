@@ -20,7 +20,7 @@ from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.lending import LEAST_FREE_BPS, MarketClosed
-from tools_app.toolkit.params import ChainId, RawAmount, SlippageBps
+from tools_app.toolkit.params import RawAmount, SlippageBps
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.positions import PositionChange
 from tools_app.toolkit.result import TokenAmount
@@ -96,13 +96,13 @@ def report_unstake(outcome: PlanOutcome) -> UnstakeReport:
         "Keep ETH for gas.",
     ),
 )
-def rocketpool_stake(ctx: WriteContext, amount: RawAmount, chain_id: ChainId | None = None) -> TxPlan:
+def rocketpool_stake(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     """Stake ETH with Rocket Pool and hold rETH for it.
 
     Use to earn staking yield in a token whose balance does not change. `amount` is wei of ETH, of which the network
     keeps its deposit fee. Does not run a node, does not buy rETH on a market and does not stake WETH.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = find_contracts(reader)
     ctx.step("Reading the network")
     network = read_network(reader, at, ctx.account)
@@ -142,15 +142,13 @@ def rocketpool_stake(ctx: WriteContext, amount: RawAmount, chain_id: ChainId | N
     ),
     guidelines=("A dry deposit pool ends by itself: burn what it has, or wait, before you sell at a discount.",),
 )
-def rocketpool_unstake(
-    ctx: WriteContext, amount: RawAmount, chain_id: ChainId | None = None, max_slippage_bps: SlippageBps = 50
-) -> TxPlan:
+def rocketpool_unstake(ctx: WriteContext, amount: RawAmount, max_slippage_bps: SlippageBps = 50) -> TxPlan:
     """Turn rETH back into ETH: burned at full worth where there is enough ether, else sold on a market.
 
     Use to leave. `amount` is base units of rETH; `max_slippage_bps` bounds what a market may take against full worth.
     Does not wait in a queue: Rocket Pool has none.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     at = find_contracts(reader)
     ctx.step("Reading the network")
     network = read_network(reader, at, ctx.account)

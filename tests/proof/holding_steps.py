@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from golem_project.embedded.world.accounts import CHAIN_ID
@@ -183,6 +183,18 @@ def _find_walks() -> dict[str, tuple[PutIn | TakeOut, ...]]:
     return found
 
 
+def name_ways(walk: Sequence[PutIn | TakeOut]) -> dict[str, PutIn | TakeOut]:
+    """Each way by its tool; of several of one tool those that follow by their token or contract too."""
+    named: dict[str, PutIn | TakeOut] = {}
+    for way in walk:
+        what = way.symbol if isinstance(way, PutIn) else way.key
+        name = way.tool if way.tool not in named else f"{way.tool} {what}"
+        if name in named:
+            raise ValueError(f"two ways in or out are called {name}")
+        named[name] = way
+    return named
+
+
 def _say(way: PutIn | TakeOut, protocol: str) -> Step:
     if isinstance(way, PutIn):
         return _put(way.tool, way.symbol, way.params)
@@ -190,7 +202,9 @@ def _say(way: PutIn | TakeOut, protocol: str) -> Step:
 
 
 WALKS: Final = _find_walks()
-SAID: Final[Mapping[str, Step]] = {way.tool: _say(way, protocol) for protocol, walk in WALKS.items() for way in walk}
+SAID: Final[Mapping[str, Step]] = {
+    name: _say(way, protocol) for protocol, walk in WALKS.items() for name, way in name_ways(walk).items()
+}
 """Steps that protocols say themselves, in an order in which each finds something to act on."""
 STEPS: Final[Mapping[str, Step]] = {
     **_lend("aave", "aave_v3"),

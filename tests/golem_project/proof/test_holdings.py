@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from tests.evm.world import World
-from tests.proof.holding_steps import SAID, STEPS, WALKS
+from tests.proof.holding_steps import SAID, STEPS, WALKS, name_ways
 from tests.proof.holding_walk import HoldingsWalk, undone
 from tests.proof.holdings import ACTS, PAUSES, SHARES, WORLDS, walk_at_random
 from tools_app.portfolio.holdings import HeldPosition, Holdings, measure_holdings
+from tools_app.toolkit.case import PutIn, TakeOut
 from tools_app.toolkit.positions import REQUEST_KIND
 
 pytestmark = pytest.mark.protocols(*WORLDS)
@@ -195,3 +196,10 @@ def test_the_state_machine_itself_notices_a_debt_taken_for_a_gain(
     monkeypatch.setattr(HoldingsMachine, "wrong", "a debt is a gain")
     with pytest.raises(AssertionError, match="borrow.* moved the net asset value|generate_dai moved"):
         run_state_machine_as_test(HoldingsMachine, settings=QUICK)
+
+
+def test_two_ways_of_one_tool_are_both_walked() -> None:
+    ways = (PutIn("lend", "USDC"), PutIn("lend", "WETH"), TakeOut("leave", "share", "amount"))
+    assert name_ways(ways) == {"lend": ways[0], "lend WETH": ways[1], "leave": ways[2]}
+    with pytest.raises(ValueError, match="lend WETH"):
+        name_ways((*ways, ways[1]))

@@ -43,14 +43,14 @@ _LEASE: Final = timedelta(seconds=60)
 _READ_BUDGET_MS: Final = 5_000
 BLOCKS_BACK: Final = 64
 """The end of an order is looked for so many blocks before the last one it was seen in: blocks may leave the chain."""
-_OF: Final = ("golem_id", "chain_id", "account", "protocol")
+_OF: Final = ("golem_id", "expects_chain_id", "account", "protocol")
 
 
 def follow_requests(*, now: datetime, limit: int = MOST_ACCOUNTS) -> dict[str, int]:
     """Look at what is due; how many requests were looked at and how many changed."""
     followed = PendingRequest.objects.filter(state__in=[str(state) for state in FOLLOWED], next_check_at__lte=now)
     # One account counts once, however many requests it has: a golem with many makes no other one wait.
-    heard = followed.exclude(chain_id__in=list_silent_chains(now=now))
+    heard = followed.exclude(expects_chain_id__in=list_silent_chains(now=now))
     due = heard.values(*_OF).annotate(since=Min("next_check_at")).order_by("since")[:limit]
     accounts = [{name: group[name] for name in _OF} for group in due]
     counts = list(one_by_one(accounts, lambda of: _follow(of, now), what="requests of"))
@@ -89,13 +89,14 @@ def _look_at(rows: Sequence[PendingRequest], now: datetime) -> int:
         return 0
     # Claims before positions: one that ends in between leaves a position that is there, and is seen next time.
     claims = {row.pk: _find_claim(row) for row in rows}
-    chain = runner.open_reader(first.chain_id, now=now, deadline=Deadline.after_ms(_READ_BUDGET_MS))
+    chain = runner.open_reader(first.expects_chain_id, now=now, deadline=Deadline.after_ms(_READ_BUDGET_MS))
     refs = tuple(PositionRef.parse(row.ref) for row in rows)
     held = drive(HeldAt(chain.chain_id, first.account, (protocol,), refs).ask(), chain.call_many)
     by_ref = {str(position.ref): position for position in held}
     changed = 0
     for row in rows:
-        if chain.block.number < row.block_number:
+        # What was sent elsewhere has no block here.
+        if row.chain_id == row.expects_chain_id and chain.block.number < row.block_number:
             put_off([row], reason="the node is behind the block it was asked in", now=now)
             continue
         position = by_ref.get(row.ref)
@@ -151,7 +152,7 @@ def _find_claim(row: PendingRequest) -> ActionPermit | None:
     """The newest permit of the golem, after the one that asked, that speaks of taking it."""
     speaks_of_it = ActionPermit.objects.filter(
         golem_id=row.golem_id,
-        chain_id=row.chain_id,
+        chain_id=row.expects_chain_id,
         committing_at__isnull=False,
         created_at__gt=row.permit.created_at,
         bounds__changes__contains=[{"ref": row.ref}],

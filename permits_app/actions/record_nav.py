@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Q
 
 from archetypes_app.models import Golem
-from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord
+from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord, PendingRequest
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import PayloadPurpose
 from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, split_change
@@ -97,4 +97,11 @@ def read_own_moves(*, golem_id: UUID, chain_id: int, after: int, until: int) -> 
             # Somebody else's coin pays for what an account does that does not sign for itself.
             fee_wei += int(outcome.fee_wei or 0)
         slippage += int(outcome.pnl_parts.get("slippage", 0))
+    arrived = PendingRequest.objects.filter(
+        golem=golem_id, expects_chain_id=chain_id, arrived_block__gt=after, arrived_block__lte=until
+    )
+    # What the golem sent itself from another chain is nobody's payment.
+    for amounts in arrived.exclude(chain_id=chain_id).values_list("amounts", flat=True):
+        for each in amounts:
+            deltas[each["token"]] = deltas.get(each["token"], 0) + int(each["raw"])
     return OwnMoves(deltas, fee_wei, slippage)

@@ -12,7 +12,7 @@ from typing import Any
 
 from permits_app.safety.figures import format_bps, format_ratio
 from permits_app.safety.foresight import DEBT
-from tools_app.admin.display import format_seconds
+from tools_app.admin.display import format_chain, format_seconds
 from tools_app.admin.tokens import format_token_amount, name_address
 from tools_app.toolkit.principals import RightLimit
 
@@ -25,6 +25,7 @@ def say_bounds(bounds: Mapping[str, Any], *, chain_id: int) -> list[str]:
         *(_say_statement(told, chain_id) for told in bounds.get("statements", [])),
         *(_say_item(item, chain_id) for item in bounds.get("items", [])),
         *(line for flow in bounds.get("principals", []) for line in _say_principal(flow, chain_id)),
+        *(_say_arrival(arrival) for arrival in bounds.get("arrivals", [])),
         *_say_terms(bounds),
     ]
 
@@ -42,6 +43,15 @@ def _say_changes(changes: list[Mapping[str, Any]], chain_id: int) -> Iterator[st
             yield f"{where}: at most {amount} less in it, or more owed"
         if change["least_health_bps"] is not None:
             yield f"{where}: health at least {format_ratio(change['least_health_bps'])} afterwards"
+
+
+def _say_arrival(arrival: Mapping[str, Any]) -> str:
+    amount = format_token_amount(arrival["chain_id"], arrival["token"], int(arrival["raw"]))
+    by = datetime.fromtimestamp(arrival["by"], tz=UTC)
+    return (
+        f"at least {amount} arrives on {format_chain(arrival['chain_id'])} at {arrival['recipient']}"
+        f" until {by:%Y-%m-%d %H:%M} UTC"
+    )
 
 
 def _say_gauge(gauge: Mapping[str, Any], chain_id: int) -> str:

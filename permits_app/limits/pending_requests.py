@@ -18,8 +18,9 @@ from django.db import transaction
 
 from permits_app.limits import ledger
 from permits_app.models import ActionPermit, PendingRequest
-from permits_app.models.pending_request import ENDS_OF_ORDERS, RequestState
+from permits_app.models.pending_request import ENDS_OF_ORDERS, FOLLOWED, RequestState
 from permits_app.models.permit import UNFINISHED, PermitStatus
+from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.whole import whole
@@ -94,12 +95,15 @@ class Verdict:
     missed_at: datetime | None = None
     reason: str = ""
     seen_state: str = ""
+    arrived_block: int | None = None
 
 
 def judge_look(row: PendingRequest, look: Look) -> Verdict:
     """The state a request is in, from what was seen alone. Pure."""
     if row.is_order:
         return _judge_order(row, look) if look.position is not None else _judge_gone_order(row, look)
+    if look.position is not None and look.position.is_settled:
+        return _judge_arrival(row, look)
     is_claiming = look.claim is not None and look.claim.status in UNFINISHED
     if look.position is None:
         return _judge_missing(row, look, is_claiming=is_claiming)
@@ -123,7 +127,8 @@ def judge_look(row: PendingRequest, look: Look) -> Verdict:
 
 def plan_next_look(row: PendingRequest, verdict: Verdict, now: datetime) -> datetime:
     """When to look again: soon while something is to be done or missing, seldom while it is far away or stuck."""
-    if verdict.missed_at is not None or verdict.state in (S.READY, S.CLAIMING):
+    is_soon = verdict.missed_at is not None or verdict.arrived_block is not None
+    if is_soon or verdict.state in (S.READY, S.CLAIMING):
         return now + _SOON
     if verdict.state == S.STUCK:
         return now + _SELDOM
@@ -166,6 +171,10 @@ def open_requests(
     One that is followed already stays as it is; one that was given up, or an order that ended (its block left the
     chain), begins anew. `holds_micro_usd` is what all orders among them keep reserved, in equal parts.
     """
+    if plan.arrivals:
+        # Its block left the chain and it was sent anew, or reverted: what the first try had under way is not.
+        first = PendingRequest.objects.filter(permit=permit, state__in=[str(state) for state in FOLLOWED])
+        first.exclude(ref__in=[str(ref) for ref in refs]).update(state=S.LOST, updated_at=now)
     if not refs:
         return
     names, orders = [str(ref) for ref in refs], list_orders(refs)
@@ -218,8 +227,9 @@ def record_look(row: PendingRequest, look: Look, verdict: Verdict) -> bool:
         "expected_at": verdict.expected_at,
         "missed_at": verdict.missed_at,
         "last_error": verdict.reason[:255],
+        "arrived_block": verdict.arrived_block,
     }
-    if look.position is not None:
+    if look.position is not None and not look.position.is_settled:
         seen["amounts"] = _tell_legs(look.position.legs)
     if look.claim is not None:
         seen["claim"] = look.claim
@@ -260,6 +270,16 @@ def put_off(rows: Sequence[PendingRequest], *, reason: str, now: datetime) -> No
     PendingRequest.objects.filter(pk__in=[row.pk for row in rows]).update(
         last_error=reason[:255], next_check_at=now + _SOON, updated_at=now
     )
+
+
+def _judge_arrival(row: PendingRequest, look: Look) -> Verdict:
+    """What arrived by itself is done once the block that showed it is final enough for us; until then it goes on."""
+    block = look.block or 0
+    arrived = row.arrived_block if row.arrived_block is not None and row.arrived_block <= block else block
+    network = KNOWN_NETWORKS.get(row.expects_chain_id)
+    if block < arrived + (network.confirmations if network is not None else 1):
+        return Verdict(S(row.state), row.expected_at, reason="it arrived, and is final soon", arrived_block=arrived)
+    return Verdict(S.DONE, row.expected_at, arrived_block=arrived)
 
 
 def _judge_missing(row: PendingRequest, look: Look, *, is_claiming: bool) -> Verdict:
@@ -384,6 +404,8 @@ def _free_at(position: Position) -> int | None:
 def _promised(plan: TxPlan, refs: Sequence[PositionRef]) -> list[list[dict[str, str]]]:
     """What the plan said each would hold; nothing where it named another number of its kind. The first look tells."""
     told: dict[PositionRef, list[dict[str, str]]] = {ref: [] for ref in refs}
+    if plan.arrivals and len(plan.arrivals) == len(refs):
+        return [[{"token": each.token, "raw": str(each.raw)}] for each in plan.arrivals]
     for kind in FOLLOWED_KINDS:
         said = [each for each in plan.changes if each.kind == kind and each.ref is None]
         born = [ref for ref in refs if ref.kind == kind]

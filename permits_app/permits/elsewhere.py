@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+from uuid import UUID
 
 from django.db.models import F, Max
 
-from permits_app.models import ChainWatch, NavSnapshot, OutboundTransaction, PendingRequest
-from permits_app.models.pending_request import FOLLOWED
+from permits_app.models import ActionPermit, ChainWatch, NavSnapshot, OutboundTransaction, PendingRequest
+from permits_app.models.pending_request import FOLLOWED, RequestState
+from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import PayloadPurpose, TransactionState
 from permits_app.permits.blockage import list_silent_chains
 from tools_app import runner
@@ -33,6 +35,7 @@ from tools_app.toolkit.views import BlockRef, GolemView
 READ_BUDGET_MS: Final = 3_000
 """So long one other chain may take."""
 NOT_COUNTED: Final = "CHAIN_NOT_COUNTED"
+_NONE: Final = (-1, "")
 _MINED: Final = (TransactionState.MINED, TransactionState.REVERTED, TransactionState.FINAL)
 
 
@@ -117,17 +120,29 @@ class _Flight:
 
 
 def look_elsewhere(
-    *, golem: GolemView, own_chain_id: int, own: ChainReader | None, now: datetime, budget_ms: int = READ_BUDGET_MS
+    *,
+    golem: GolemView,
+    own_chain_id: int,
+    own: ChainReader | None,
+    now: datetime,
+    budget_ms: int = READ_BUDGET_MS,
+    own_permit_id: UUID | None = None,
 ) -> Elsewhere:
-    """What `golem` holds on every chain of it but the one that `own` reads. Never raises GolemError."""
+    """What `golem` holds on every chain of it but the one that `own` reads. Never raises GolemError.
+
+    While the outcome of something that was sent to another chain is not seen, its amount is nowhere: the chain it left
+    is not counted. The permit that is judged itself, `own_permit_id`, has not sent anything yet.
+    """
     others = [each for each in list_chains(golem) if each != own_chain_id]
     if not others or golem.address is None:
         return NOWHERE
     flights = _list_flights(golem)
-    unread: dict[int, GolemError] = {}
+    unread = _list_leaving(golem, own_permit_id)
     readers: dict[int, ChainReader] = {} if own is None else {own_chain_id: own}
     silent = set(list_silent_chains(now=now))
     for chain_id in others:
+        if chain_id in unread:
+            continue
         if chain_id in silent:
             # Its follower asks it all the time; nobody else waits for it meanwhile.
             unread[chain_id] = ChainNotCounted("its node answers nothing", chain_id=chain_id)
@@ -160,6 +175,15 @@ def look_elsewhere(
     )
 
 
+def _list_leaving(golem: GolemView, own_permit_id: UUID | None) -> dict[int, GolemError]:
+    unfinished = ActionPermit.objects.filter(golem_id=golem.id, status__in=[str(state) for state in UNFINISHED])
+    leaving = unfinished.filter(bounds__has_key="arrivals").exclude(pk=own_permit_id)
+    return {
+        chain_id: ChainNotCounted("what left it for another chain is not seen yet", chain_id=chain_id)
+        for chain_id in leaving.values_list("chain_id", flat=True)
+    }
+
+
 def name_chain(chain_id: int) -> str:
     """`Base (8453)`."""
     network = KNOWN_NETWORKS.get(chain_id)
@@ -168,11 +192,11 @@ def name_chain(chain_id: int) -> str:
 
 def _list_flights(golem: GolemView) -> tuple[_Flight, ...]:
     rows = PendingRequest.objects.filter(golem_id=golem.id, state__in=[str(state) for state in FOLLOWED])
-    waiting = list(rows.exclude(chain_id=F("expects_chain_id")).values_list("ref", "chain_id", "permit_id"))
+    waiting = list(rows.exclude(chain_id=F("expects_chain_id")).values_list("ref", "chain_id", "permit_id", "state"))
     if not waiting:
         return ()
     payloads = OutboundTransaction.objects.filter(
-        permit_id__in={permit_id for _, _, permit_id in waiting},
+        permit_id__in={permit_id for _, _, permit_id, _ in waiting},
         purpose=PayloadPurpose.CALL,
         is_live=True,
         state__in=[str(state) for state in _MINED],
@@ -182,9 +206,11 @@ def _list_flights(golem: GolemView) -> tuple[_Flight, ...]:
     for permit_id, number, receipt in payloads.values_list("permit_id", "block_number", "receipt"):
         blocks[permit_id] = max(blocks.get(permit_id, (-1, "")), (number or 0, str(receipt.get("block_hash", ""))))
     return tuple(
-        # Of one whose payload is in no block now nothing is under way.
-        _Flight(PositionRef.parse(ref), chain_id, *blocks.get(permit_id, (-1, "")))
-        for ref, chain_id, permit_id in waiting
+        # Of one whose payload is in no block now nothing is under way, and of one over its time nobody knows.
+        _Flight(
+            PositionRef.parse(ref), chain_id, *(blocks.get(permit_id, _NONE) if state != RequestState.STUCK else _NONE)
+        )
+        for ref, chain_id, permit_id, state in waiting
     )
 
 

@@ -13,7 +13,7 @@ from permits_app.policy_cage.safe_batches import put_signatures
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.plan import AllowanceLeft, Call, ItemGiven, LocalEffect, Statement, TokenFlow, TxPlan
+from tools_app.toolkit.plan import AllowanceLeft, Arrival, Call, ItemGiven, LocalEffect, Statement, TokenFlow, TxPlan
 from tools_app.toolkit.positions import Gauge, GaugeBound, PositionChange, PositionRef
 from tools_app.toolkit.principals import PrincipalFlow, RightLimit
 from tools_app.toolkit.typed_data import TypedData
@@ -87,6 +87,7 @@ def encode_bounds(plan: TxPlan) -> dict[str, Any]:
         **({"gauges": [_encode_gauge(promise) for promise in plan.gauges]} if plan.gauges else {}),
         **({"statements": [asdict(each) for each in plan.statements]} if plan.statements else {}),
         **({"items": [{**asdict(each), "token_id": str(each.token_id)} for each in plan.items]} if plan.items else {}),
+        **({"arrivals": [{**asdict(each), "raw": str(each.raw)} for each in plan.arrivals]} if plan.arrivals else {}),
         **({"promise": plan.promise.as_json()} if plan.promise is not None else {}),
         **({"principals": [_encode_principal(flow) for flow in plan.principals]} if plan.principals else {}),
     }
@@ -142,6 +143,7 @@ def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
             ItemGiven(stored["contract"], int(stored["token_id"]), stored["recipient"])
             for stored in bounds.get("items", ())
         ),
+        arrivals=tuple(Arrival(**{**stored, "raw": int(stored["raw"])}) for stored in bounds.get("arrivals", ())),
         promise=TypedData.of_json(bounds["promise"]) if "promise" in bounds else None,
         principals=tuple(decode_principal(stored) for stored in bounds.get("principals", ())),
         details=bounds["details"],

@@ -93,6 +93,7 @@ def _judge(call: HookCall, figures: dict[str, Any]) -> tuple[list[Finding], list
         ("rights", lambda: judge_rights(effects, plan)),
         ("positions change as the plan says", lambda: judge_changes(effects, plan)),
         ("writes down what the plan says", lambda: judge_statements(effects, plan)),
+        ("arrives where the plan says", lambda: judge_arrivals(effects, plan, account=account)),
         ("deadline", lambda: judge_deadlines(effects, plan, now=now)),
         ("within the limits", lambda: judge_limits(call, spent_micro_usd=value_spends(effects, chain))),
         (
@@ -259,6 +260,19 @@ def judge_statements(effects: Effects, plan: TxPlan) -> list[Finding]:
     findings = [f"{each.key} of {each.subject} at {each.contract} is not what the plan {verb}" for verb, each in found]
     if Counter(effects.items) != Counter(plan.items):
         findings.append("the items handed over are not those that the plan names")
+    return findings
+
+
+def judge_arrivals(effects: Effects, plan: TxPlan, *, account: str) -> list[Finding]:
+    """The calls have arrive on other chains what the plan says, token, amount and time, and it is paid to the golem."""
+    findings = [
+        f"{each.raw} base units of {each.token} would arrive on chain {each.chain_id} at {each.recipient},"
+        " which is not the golem"
+        for each in effects.arrivals
+        if each.recipient != account
+    ]
+    if Counter(effects.arrivals) != Counter(plan.arrivals):
+        findings.append("what arrives on another chain is not what the plan says")
     return findings
 
 

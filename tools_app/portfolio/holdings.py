@@ -218,7 +218,8 @@ def measure_holdings(
     """
     wanted = {token.address: token for token in (chain.native(), *chain.registered_tokens(), *tokens)}
     held = read_balances(chain=chain, account=account, tokens=wanted.values())
-    positions = read_positions(chain=chain, account=account, hints=hints)
+    told = read_positions(chain=chain, account=account, hints=hints)
+    positions = tuple(each for each in told if not each.is_settled)
     asked = {token.address for token in tokens}
     claims = {address for position in positions for address in position.claim_tokens}
     inside = {leg.token for position in positions for leg in position.legs}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.plan import Call, ItemGiven, Statement
+from tools_app.toolkit.plan import Arrival, Call, ItemGiven, Statement
 from tools_app.toolkit.positions import PositionRef
 
 
@@ -77,7 +77,7 @@ class Effects:
     `paid_plainly` those who are paid by a transfer and not out of a protocol. `lent` is what a call hands to the
     account and takes back before it ends, by an allowance. A reader that meets somebody else's position raises
     UnknownCall. `statements` are what the calls write down and `items` what of a kind of its own they hand over.
-    `principals` are what they move of others' money.
+    `principals` are what they move of others' money, `arrivals` what they have arrive on other chains.
     """
 
     spends: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -93,6 +93,7 @@ class Effects:
     markets: list[MarketRead] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     items: list[ItemGiven] = field(default_factory=list)
+    arrivals: list[Arrival] = field(default_factory=list)
     principals: list[PrincipalRead] = field(default_factory=list)
 
 

@@ -72,6 +72,21 @@ class ItemGiven:
 
 
 @dataclass(frozen=True, slots=True)
+class Arrival:
+    """What a plan has arrive on another chain: at least `raw` base units of a token address there, paid by `protocol`
+    to `recipient` until the Unix second `by`. Its own chain cannot measure it, so whoever reads the bytes has to read
+    the very same.
+    """
+
+    protocol: str
+    chain_id: int
+    token: str
+    raw: int
+    recipient: str
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
 class TxPlan:
     """An immutable list of calls with its promises. `details` is JSON-ready text for the permit, amounts as strings.
 
@@ -80,6 +95,7 @@ class TxPlan:
     after in the same simulation, and a position that changes unannounced refuses the plan.
     `statements` are what it writes down at contracts, and `items` what of a kind of its own it hands over: only those
     may leave.
+    `arrivals` are what it has arrive on other chains of the golem; what was sent for it is under way until then.
     `promise` is typed data that is signed and not sent: such a plan has no calls, and its flows and changes say what
     comes of the promise when somebody carries it out whole, until its `deadline` in Unix seconds.
     `principals` are what it moves of others' money, under rights that the golem received.
@@ -100,6 +116,7 @@ class TxPlan:
     gauges: tuple[GaugeBound, ...] = ()
     statements: tuple[Statement, ...] = ()
     items: tuple[ItemGiven, ...] = ()
+    arrivals: tuple[Arrival, ...] = ()
     promise: TypedData | None = None
     principals: tuple[PrincipalFlow, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)

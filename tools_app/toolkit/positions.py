@@ -172,6 +172,8 @@ class Position:
     logs: oracles, where those have their prices from, rate models. A permit binds their code too.
     `share_index` is told by a share that a stranger can make dearer: its legs count as far as it grew believably.
     `locked` is what of its legs cannot be taken out now, whatever the golem does.
+    `is_settled`: what was under way has arrived by itself. It is told once more, without legs, so that whoever follows
+    it ends it; nobody counts it.
     `standing` is what may still come of it, for a position that others carry out, and None for every other.
     """
 
@@ -187,6 +189,7 @@ class Position:
     share_index: ShareIndex | None = None
     locked: tuple[Locked, ...] = ()
     standing: Standing | None = None
+    is_settled: bool = False
 
     @property
     def is_told(self) -> bool:

@@ -31,6 +31,7 @@ from permits_app.safety.assets import (
 from permits_app.safety.cage_contract import judge_contract
 from permits_app.safety.calldata_rules import judge_calldata
 from permits_app.safety.chain_facts import preload_chain_facts
+from permits_app.safety.crossing_rules import judge_crossing
 from permits_app.safety.drawdown import Fall, fall_of, judge_fall, record_value
 from permits_app.safety.holding_rules import (
     judge_asset_count,
@@ -102,7 +103,7 @@ class PolicyCageHook:
             return refusal
         rows = load_rows(call)
         refusal = judge_rows(call, rows) or judge_calldata(call) or judge_agreed_safe(call) or judge_contract(call)
-        refusal = refusal or judge_received(call)
+        refusal = refusal or judge_received(call) or judge_crossing(call)
         if refusal is None and call.plan is not None and call.action_class in RAISING:
             holdings = load_holdings(call)
             refusal = judge_holdings(call, rows, holdings)
@@ -177,7 +178,9 @@ def measure_portfolio(call: HookCall, plan: TxPlan, chain: ChainReader, account:
 
 
 def _look_elsewhere(call: HookCall, chain: ChainReader) -> Elsewhere:
-    return look_elsewhere(golem=call.view, own_chain_id=chain.chain_id, own=chain, now=call.now)
+    return look_elsewhere(
+        golem=call.view, own_chain_id=chain.chain_id, own=chain, now=call.now, own_permit_id=call.own_permit_id
+    )
 
 
 def _read_held(

@@ -1,0 +1,1 @@
+"""A made-up bridge between two chains, dropped in as a protocol for one test."""

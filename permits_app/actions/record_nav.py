@@ -11,6 +11,7 @@ from django.db.models import Q
 
 from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord, PendingRequest
+from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import PayloadPurpose
 from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, split_change
@@ -43,7 +44,9 @@ def record_nav(
     state = NavState.of(holdings)
     parts = Parts()
     if last is not None:
-        own = read_own_moves(golem_id=golem.pk, chain_id=chain_id, after=last.block_number, until=block.number)
+        own = read_own_moves(
+            golem_id=golem.pk, chain_id=chain_id, after=last.block_number, until=block.number, ended=(last.at, now)
+        )
         parts = split_change(
             before=NavState.from_json(last.state),
             after=state,
@@ -76,8 +79,12 @@ def values_kept() -> timedelta:
     return max(LEAST_KEPT, timedelta(days=settings.GOLEM_VALUES_KEPT_DAYS))
 
 
-def read_own_moves(*, golem_id: UUID, chain_id: int, after: int, until: int) -> OwnMoves:
-    """What the golem's own actions in the blocks beyond `after` up to `until` did to its wallet, as judged."""
+def read_own_moves(
+    *, golem_id: UUID, chain_id: int, after: int, until: int, ended: tuple[datetime, datetime] | None = None
+) -> OwnMoves:
+    """What the golem's own actions in the blocks beyond `after` up to `until` did to its wallet, as judged; with what it
+    sent itself from another chain and was seen to be done within `ended`.
+    """
     mined = Q(
         permit__transactions__purpose=PayloadPurpose.CALL,
         permit__transactions__block_number__gt=after,
@@ -97,11 +104,10 @@ def read_own_moves(*, golem_id: UUID, chain_id: int, after: int, until: int) -> 
             # Somebody else's coin pays for what an account does that does not sign for itself.
             fee_wei += int(outcome.fee_wei or 0)
         slippage += int(outcome.pnl_parts.get("slippage", 0))
-    arrived = PendingRequest.objects.filter(
-        golem=golem_id, expects_chain_id=chain_id, arrived_block__gt=after, arrived_block__lte=until
-    )
-    # What the golem sent itself from another chain is nobody's payment.
-    for amounts in arrived.exclude(chain_id=chain_id).values_list("amounts", flat=True):
-        for each in amounts:
-            deltas[each["token"]] = deltas.get(each["token"], 0) + int(each["raw"])
+    if ended is not None:
+        done = PendingRequest.objects.filter(golem=golem_id, expects_chain_id=chain_id, state=RequestState.DONE)
+        arrived = done.exclude(chain_id=chain_id).filter(checked_at__gt=ended[0], checked_at__lte=ended[1])
+        for amounts in arrived.values_list("amounts", flat=True):
+            for each in amounts:
+                deltas[each["token"]] = deltas.get(each["token"], 0) + int(each["raw"])
     return OwnMoves(deltas, fee_wei, slippage)

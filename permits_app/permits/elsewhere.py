@@ -177,7 +177,9 @@ def look_elsewhere(
 
 def _list_leaving(golem: GolemView, own_permit_id: UUID | None) -> dict[int, GolemError]:
     unfinished = ActionPermit.objects.filter(golem_id=golem.id, status__in=[str(state) for state in UNFINISHED])
-    leaving = unfinished.filter(bounds__has_key="arrivals").exclude(pk=own_permit_id)
+    leaving = unfinished.filter(bounds__has_key="arrivals")
+    if own_permit_id is not None:
+        leaving = leaving.exclude(pk=own_permit_id)
     return {
         chain_id: ChainNotCounted("what left it for another chain is not seen yet", chain_id=chain_id)
         for chain_id in leaving.values_list("chain_id", flat=True)

@@ -135,11 +135,11 @@ def test_what_is_sent_over_the_bridge_counts_once_at_every_station(crossing: Cro
     crossing.relay(row)
     arrived = crossing.worth(timedelta(minutes=22))
     assert arrived == under_way
-    crossing.look()
+    crossing.look(timedelta(minutes=23))
     row.refresh_from_db()
     assert row.state == "REQUESTED" and row.arrived_block is not None
     crossing.worlds[1].rpc.call("evm_mine")
-    crossing.look(timedelta(minutes=1))
+    crossing.look(timedelta(minutes=24))
     row.refresh_from_db()
     assert row.state == "DONE"
     assert OutboxEvent.objects.filter(golem_id=golem.pk, type="request:done").exists()

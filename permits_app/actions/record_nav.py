@@ -82,8 +82,8 @@ def values_kept() -> timedelta:
 def read_own_moves(
     *, golem_id: UUID, chain_id: int, after: int, until: int, ended: tuple[datetime, datetime] | None = None
 ) -> OwnMoves:
-    """What the golem's own actions in the blocks beyond `after` up to `until` did to its wallet, as judged; with what it
-    sent itself from another chain and was seen to be done within `ended`.
+    """What the golem's own actions in the blocks beyond `after` up to `until` did to its wallet, as judged; with what
+    it sent itself from another chain and was seen to be done within `ended`.
     """
     mined = Q(
         permit__transactions__purpose=PayloadPurpose.CALL,

@@ -36,6 +36,7 @@ from permits_app.execution import broadcast
 from permits_app.limits.received_rights import StoredRights
 from permits_app.policy_cage.retiring import list_retiring
 from permits_app.reviewers import delegation_router
+from permits_app.tools.signed_orders import find_signed_order
 from tools_app import runner
 from tools_app.chain.chains import ChainSettings, configure_chains, open_reader
 from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
@@ -52,8 +53,10 @@ from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.falling import OnlyFalling
+from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
 from tools_app.toolkit.outside import OutsideDoor
 from tools_app.toolkit.principals import RightsBook
+from tools_app.toolkit.signed_orders import SignedOrders
 
 
 def configure() -> None:
@@ -145,6 +148,11 @@ def _build_services() -> dict[type, object]:
         DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains"),
         MemorySearch: search_memory,
         OnlyFalling: list_retiring,
+        SignedOrders: find_signed_order,
+        OrderDesks: OrderDesks(
+            {place: OrderDesk(*desk) for place, desk in settings.GOLEM_ORDER_DESKS.items()},
+            allows_private=settings.GOLEM_ORDER_DESKS_ALLOW_PRIVATE_ADDRESSES,
+        ),
         CredentialBook: list_credentials,
         RightsBook: StoredRights(),
         Workspaces: GolemWorkspaces(

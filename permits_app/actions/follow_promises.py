@@ -1,6 +1,7 @@
 """follow_promises: look what became of what golems signed, as far as it is due, a bounded part at a time.
 
-A look asks the contract that reads the signature and changes rows of ours only. Who looks first moves the next look
+A look asks the contract that reads the signature and changes rows of ours only; what no desk took yet is handed in
+again before. Who looks first moves the next look
 ahead. Emits promise:filled, promise:cancelled, promise:expired.
 """
 
@@ -10,7 +11,8 @@ import logging
 from datetime import datetime, timedelta
 from typing import Final
 
-from permits_app.limits.signed_promises import judge_fate, put_off, read_typed, record_look
+from permits_app.execution.handing_in import hand_in
+from permits_app.limits.signed_promises import find_since, judge_fate, put_off, read_typed, record_look
 from permits_app.models import SignedPromise
 from permits_app.models.signed_promise import PromiseState
 from permits_app.permits.blockage import list_silent_chains
@@ -19,6 +21,8 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.in_turns import in_turns
 from tools_app.core.one_by_one import one_by_one
+from tools_app.standards.promised import read_fate
+from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.protocol import SHELF
 
 logger = logging.getLogger(__name__)
@@ -45,20 +49,26 @@ def _take(row: SignedPromise, now: datetime) -> SignedPromise | None:
 
 
 def _follow(row: SignedPromise, now: datetime) -> bool:
+    if row.handed_in_at is None and row.ends_at > now:
+        hand_in(row, now=now)
     try:
-        return record_look(row, look_at(row, now=now), now=now)
+        state, block = look_at(row, now=now)
+        # What is used up may be so since the last block in which it was open: only such a look moves that on.
+        return record_look(row, state, now=now, block=block)
     except GolemError as error:
         logger.info("promise %s cannot be seen now: %s", row.pk, error.code)
         put_off(row, reason=f"{error.code}: {error.detail}", now=now)
         return False
 
 
-def look_at(row: SignedPromise, *, now: datetime) -> PromiseState:
-    """What the newest block says of it; a protocol that is no longer known says nothing. Raises the node errors."""
+def look_at(row: SignedPromise, *, now: datetime) -> tuple[PromiseState, int | None]:
+    """What the newest block says of it, and that block where it was open; a protocol that is no longer known says
+    nothing. Raises the node errors.
+    """
     protocol = SHELF.get(row.protocol)
     chain = runner.open_reader(row.chain_id, now=now, deadline=Deadline.after_ms(_READ_BUDGET_MS))
     if protocol is None or protocol.promises is None:
-        return PromiseState.OPEN
-    typed = read_typed(row)
-    fate = protocol.promises.judge(typed, chain.call_many(protocol.promises.ask(typed)))
-    return judge_fate(row, fate, block_time=chain.block.timestamp)
+        return PromiseState.OPEN, None
+    fate = read_fate(chain, read_typed(row), protocol.promises, since=find_since(row))
+    state = judge_fate(row, fate, block_time=chain.block.timestamp)
+    return state, chain.block.number if fate is Fate.OPEN else None

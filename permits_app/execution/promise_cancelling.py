@@ -14,13 +14,14 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.execution.halt_permits import HaltPlan, execute_halt_plan
 from permits_app.execution.unwinding import check_halt_plan
-from permits_app.limits.signed_promises import judge_fate, list_open, read_typed
+from permits_app.limits.signed_promises import find_since, judge_fate, list_open, read_typed
 from permits_app.models import ActionPermit, SignedPromise
 from permits_app.models.permit import PermitStatus
 from permits_app.models.signed_promise import PromiseState
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.standards.promised import read_fate
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
 from tools_app.toolkit.registry import REGISTRY
@@ -79,8 +80,8 @@ def _cancel(golem: Golem, epoch: int, row: SignedPromise, actor: str, now: datet
 def _look(row: SignedPromise, protocol: ProtocolDef, now: datetime) -> PromiseState:
     if protocol.promises is None:
         raise TypeError(f"{protocol.name} reads no promises")
-    chain, typed = _open_chain(row, now), read_typed(row)
-    fate = protocol.promises.judge(typed, chain.call_many(protocol.promises.ask(typed)))
+    chain = _open_chain(row, now)
+    fate = read_fate(chain, read_typed(row), protocol.promises, since=find_since(row))
     return judge_fate(row, fate, block_time=chain.block.timestamp)
 
 

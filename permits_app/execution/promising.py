@@ -8,6 +8,7 @@ from ever being one. The reservation stays until the promise ends. Emits promise
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -16,6 +17,7 @@ from permits_app.custody.signers.choose import open_signer
 from permits_app.custody.signers.local import LocalSigner
 from permits_app.custody.signers.privy import PrivySigner
 from permits_app.errors import LeaseLost, PlanTampered, SignerMismatch, SignerUnavailable
+from permits_app.execution.handing_in import hand_in
 from permits_app.execution.lease import Lease
 from permits_app.limits.signed_promises import make_promise, tell
 from permits_app.models import ActionPermit, SignedPromise
@@ -62,8 +64,10 @@ def sign_promise(
         raise SignerUnavailable("this account's key does not sign typed data here", address=permit.signer)
     capability.check_value(worth_micro_usd)
     signature = _sign(plan.promise, signer, permit.acts_for, chain)
-    row = make_promise(permit=permit, plan=plan, signature=signature, now=now)
+    row = make_promise(permit=permit, plan=plan, signature=signature, block=chain.block.number, now=now)
     _store(permit, row, capability, lease, now)
+    # After it is stored, and in no transaction: whoever fills it hears of what is followed already.
+    hand_in(row, now=now)
 
 
 def _sign(typed: TypedData, signer: LocalSigner | PrivySigner, safe: str, chain: ChainReader) -> bytes:
@@ -91,7 +95,7 @@ def _store(permit: ActionPermit, row: SignedPromise, capability: MintedCapabilit
         capability.consume(tool_name=locked.tool_name, plan_hash=locked.plan_hash)
         row.save(force_insert=True)
         told = tell(row, PromiseState.OPEN)
-        shown = {**told, "typed_data": row.typed_data, "signature": row.signature}
+        shown = {**told, **_tell_details(permit), "typed_data": row.typed_data, "signature": row.signature}
         lifecycle.transition(
             permit_id=permit.pk,
             leaving=PermitStatus.COMMITTING,
@@ -109,3 +113,9 @@ def _store(permit: ActionPermit, row: SignedPromise, capability: MintedCapabilit
             ).as_dict(),
         )
         event_bus.emit(golem_id=permit.golem_id, event=Event(EventType.PROMISE_SIGNED, told), now=now)
+
+
+def _tell_details(permit: ActionPermit) -> dict[str, Any]:
+    """What its tool says of it besides, such as the hash its protocol knows it by."""
+    details = decode_plan(permit).details
+    return {"details": dict(details)} if details else {}

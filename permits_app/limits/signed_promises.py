@@ -20,14 +20,16 @@ from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import audit_log, event_bus
 from tools_app.core.events import Event, EventType
 from tools_app.core.whole import whole
+from tools_app.standards.promised import find_reader
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.promises import Fate
-from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.typed_data import TypedData
 
 S = PromiseState
 SEEN_FOR: Final = timedelta(seconds=45)
 """An end must be seen for so long before what was reserved is free: one node's answer is not enough."""
+BLOCKS_BACK: Final = 64
+"""Its end is looked for so many blocks before the last one it was open in: blocks may leave the chain."""
 _SOON: Final = timedelta(seconds=30)
 _EVENTS: Final = {
     S.FILLED: EventType.PROMISE_FILLED,
@@ -42,10 +44,10 @@ def list_open(golem_id: UUID) -> QuerySet[SignedPromise]:
     return SignedPromise.objects.filter(golem_id=golem_id, state=S.OPEN).order_by("created_at", "pk")
 
 
-def make_promise(*, permit: ActionPermit, plan: TxPlan, signature: bytes, now: datetime) -> SignedPromise:
+def make_promise(*, permit: ActionPermit, plan: TxPlan, signature: bytes, block: int, now: datetime) -> SignedPromise:
     """The row of what `plan` has signed, not stored yet. Raises ValueError for a plan that promises nothing."""
     typed = plan.promise
-    owner = SHELF.of_contract(plan.chain_id, typed.contract) if typed is not None else None
+    owner = find_reader(typed) if typed is not None else None
     if typed is None or owner is None or plan.deadline is None:
         raise ValueError("the plan promises nothing that is known")
     leaving = [{"token": each.token, "raw": str(-each.expected)} for each in plan.changes if each.expected < 0]
@@ -57,18 +59,25 @@ def make_promise(*, permit: ActionPermit, plan: TxPlan, signature: bytes, now: d
         protocol=owner.name,
         contract=typed.contract,
         digest="0x" + hash_typed_data(typed).hex(),
+        reference=str(plan.details.get("order_hash", "")).lower(),
         typed_data=typed.as_json(),
         signature="0x" + signature.hex(),
         gives=[*({"token": each.token.address, "raw": str(each.bound)} for each in plan.spends), *leaving],
         gets=[{"token": each.token.address, "raw": str(each.bound)} for each in plan.receives],
         ends_at=datetime.fromtimestamp(plan.deadline, tz=UTC),
         next_check_at=now,
+        seen_block=block,
     )
 
 
 def read_typed(row: SignedPromise) -> TypedData:
     """What was signed, as it was."""
     return TypedData.of_json(row.typed_data)
+
+
+def find_since(row: SignedPromise) -> int | None:
+    """The block from which on logs may tell its end, a little before it was last open: blocks may leave the chain."""
+    return max(0, int(row.seen_block) - BLOCKS_BACK) if row.seen_block is not None else None
 
 
 def judge_fate(row: SignedPromise, fate: Fate, *, block_time: int) -> PromiseState:
@@ -80,14 +89,22 @@ def judge_fate(row: SignedPromise, fate: Fate, *, block_time: int) -> PromiseSta
 
 
 @whole
-def record_look(row: SignedPromise, state: PromiseState, *, now: datetime) -> bool:
+def record_look(row: SignedPromise, state: PromiseState, *, now: datetime, block: int | None = None) -> bool:
     """Write what a look saw; True when it ended the promise. Nothing is written over what changed since it was read."""
     as_read = SignedPromise.objects.filter(pk=row.pk, state=S.OPEN, seen_state=row.seen_state)
     if state == S.OPEN:
         # Right after its time the end is looked for, and never more seldom than that.
         soonest = now + _SOON
         later = min(max(row.ends_at + timedelta(seconds=1), soonest), now + timedelta(minutes=5))
-        as_read.update(seen_state="", seen_at=None, checked_at=now, next_check_at=later, last_error="", updated_at=now)
+        as_read.update(
+            seen_state="",
+            seen_at=None,
+            seen_block=block if block is not None else row.seen_block,
+            checked_at=now,
+            next_check_at=later,
+            last_error="",
+            updated_at=now,
+        )
         return False
     if row.seen_state != state or row.seen_at is None or now < row.seen_at + SEEN_FOR:
         since = row.seen_at if row.seen_state == state and row.seen_at is not None else now
@@ -120,6 +137,13 @@ def put_off(row: SignedPromise, *, reason: str, now: datetime) -> None:
     """Nothing could be seen: it stays open, and is looked at again soon."""
     SignedPromise.objects.filter(pk=row.pk, state=S.OPEN).update(
         last_error=reason[:255], next_check_at=now + _SOON, updated_at=now
+    )
+
+
+def note_handed_in(row: SignedPromise, *, error: str, now: datetime) -> None:
+    """What came of handing it in: taken, or why not; then it is tried again with the next look."""
+    SignedPromise.objects.filter(pk=row.pk, handed_in_at__isnull=True).update(
+        handed_in_at=None if error else now, hand_in_error=error[:255], updated_at=now
     )
 
 

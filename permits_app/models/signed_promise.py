@@ -35,6 +35,7 @@ class SignedPromise(TimeStamped):
     protocol = models.CharField(max_length=64)
     contract = models.CharField(max_length=42)
     digest = models.CharField(max_length=66, help_text="EIP-712")
+    reference = models.CharField(max_length=66, blank=True, help_text="What its protocol and its desk know it by")
     typed_data = models.JSONField()
     signature = models.TextField(help_text="0x-hex; whoever has it can carry the promise out")
     gives = models.JSONField(default=list, help_text="Token addresses and base units that may go")
@@ -46,6 +47,9 @@ class SignedPromise(TimeStamped):
     checked_at = models.DateTimeField(null=True, blank=True)
     next_check_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)
+    seen_block = models.PositiveBigIntegerField(null=True, blank=True, help_text="The last block in which it was open")
+    handed_in_at = models.DateTimeField(null=True, blank=True, help_text="When its desk took it")
+    hand_in_error = models.CharField(max_length=255, blank=True, help_text="What its desk said when it was asked last")
     last_error = models.CharField(max_length=255, blank=True)
 
     class Meta:
@@ -61,6 +65,7 @@ class SignedPromise(TimeStamped):
         indexes = [
             models.Index(fields=["next_check_at"], condition=Q(state="OPEN"), name="signed_promise_due"),
             models.Index(fields=["golem"], condition=Q(state="OPEN"), name="signed_promise_open"),
+            models.Index(fields=["golem", "reference"], name="signed_promise_by_reference"),
         ]
 
     def __str__(self) -> str:

@@ -14,6 +14,7 @@ from tools_app.chain.tokens import TokenNotFound
 from tools_app.standards import loan_callback
 from tools_app.standards.calldata import calls as is_call
 from tools_app.standards.calldata import read_exactly
+from tools_app.standards.promised import find_reader
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ClaimReader, Effects, UnknownCall
 from tools_app.toolkit.plan import Call
@@ -63,7 +64,7 @@ def read_on(calls: Sequence[Call], begin: int, *, account: str, chain: ChainRead
 
 def read_promise(typed: TypedData, *, account: str, chain: ChainReader, into: Effects) -> None:
     """What comes of typed data that `account` signs. Raises UnknownCall for what nobody here reads."""
-    owner = SHELF.of_contract(chain.chain_id, typed.contract)
+    owner = find_reader(typed)
     if owner is None or owner.promises is None or typed.chain_id != chain.chain_id:
         raise UnknownCall(f"nobody here reads what is signed for {typed.contract} on chain {typed.chain_id}")
     owner.promises.read(typed, account=account, into=into)

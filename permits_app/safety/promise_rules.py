@@ -17,12 +17,12 @@ from permits_app.safety.hook import HookCall
 from permits_app.safety.promise_signer import judge_safe_says_yes, judge_who_signs
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
+from tools_app.standards.promised import find_reader, is_witnessed_order
 from tools_app.standards.signed_rights import name_signed_right
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.enums import LEAVING, ActionClass
 from tools_app.toolkit.plan import TxPlan
-from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.typed_data import TypedData
 
 LONGEST_SECONDS: Final = 7 * 24 * 3_600
@@ -47,11 +47,11 @@ def judge_promise(
         # Leaving passes nearly every limit, so only what was measured to leave is it; nothing is measured here.
         raising = ", ".join(each.value for each in ActionClass if each not in LEAVING)
         return _refuse("class", "a promise says that it only leaves a position", call.action_class.value, raising)
-    given = name_signed_right(typed)
+    given = name_signed_right(typed) if not is_witnessed_order(typed) else None
     if given is not None:
         wanted = "an approval of the exact amount, in the plan that spends it"
         return _refuse("permit", f"{given.label} lets others take and brings nothing; {given.end}", given.name, wanted)
-    owner = SHELF.of_contract(plan.chain_id, typed.contract)
+    owner = find_reader(typed)
     if owner is None or owner.promises is None or typed.chain_id != plan.chain_id:
         where = f"{typed.contract} on chain {typed.chain_id}"
         return _refuse("unknown", f"nobody here reads what is signed for {where}", where, "typed data that is known")

@@ -95,7 +95,8 @@ def moves_exactly_what_it_says(trial: Trial) -> list[str]:
         *(
             f"{each.token.symbol} stays allowed to {each.spender}"
             for each in trial.plan.allowances
-            if not each.token.is_native and simulation.allowances_after[each.token.address, account, each.spender]
+            if not each.token.is_native
+            and simulation.allowances_after[each.token.address, account, each.spender] > each.left
         ),
     ]
 

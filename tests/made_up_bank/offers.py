@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
-from tools_app.toolkit.positions import Act, PositionRef, PositionsUnreadable
+from tools_app.toolkit.order_desks import HandIn
+from tools_app.toolkit.positions import Act, PositionRef, PositionsUnreadable, Trail
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.typed_data import TypedData
+from tools_app.toolkit.views import LogEntry
 
 from .addresses import DEPLOYED
 
@@ -47,12 +49,20 @@ class BankOffers:
         """Whether somebody took it."""
         return [ReadCall(typed.contract, STATE, (typed.message["maker"], typed.message["nonce"]))]
 
-    def judge(self, typed: TypedData, outcomes: Sequence[ReadOutcome]) -> Fate:
+    def trails(self, typed: TypedData) -> Sequence[Trail]:
+        """The bank's state says all."""
+        return ()
+
+    def judge(self, typed: TypedData, outcomes: Sequence[ReadOutcome], logs: Sequence[LogEntry] | None) -> Fate:
         """0, 1, 2 in the bank's words."""
         [told] = outcomes
         if not told.ok:
             raise PositionsUnreadable("the bank does not tell what became of an offer")
         return _FATES[told.values[0]]
+
+    def hand_in(self, typed: TypedData, signature: bytes) -> HandIn | None:
+        """The offer with its signature."""
+        return HandIn({"offer": typed.as_json()["message"], "signature": "0x" + signature.hex()})
 
     def cancel(self, typed: TypedData) -> Act:
         """By its nonce."""

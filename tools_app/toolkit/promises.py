@@ -12,14 +12,17 @@ from typing import Protocol
 
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.effects import Effects
-from tools_app.toolkit.positions import Act
+from tools_app.toolkit.order_desks import HandIn
+from tools_app.toolkit.positions import Act, Trail
 from tools_app.toolkit.typed_data import TypedData
+from tools_app.toolkit.views import LogEntry
 
 
 class Fate(StrEnum):
     """What became of a promise, as its contract says it; that its time is over the follower sees itself.
 
-    PARTLY is open still and filled in part; one that nobody can fill any more after a part was taken is FILLED.
+    PARTLY is open still and filled in part, or used up and nobody tells by what; one that nobody can fill any more
+    after a part was taken is FILLED.
     """
 
     OPEN = "OPEN"
@@ -34,6 +37,7 @@ class Promises(Protocol):
     def read(self, typed: TypedData, *, account: str, into: Effects) -> None:
         """Add what comes of it when it is filled whole: what is spent and received, positions, the deadline.
 
+        Of amounts that change while it waits the worst counts: the most that leaves, the least that arrives.
         Written from the contract's interface, not from the tool that makes it. Raises UnknownCall for a field it cannot
         account for, and for a promise of somebody else.
         """
@@ -41,8 +45,20 @@ class Promises(Protocol):
     def ask(self, typed: TypedData) -> list[ReadCall]:
         """What to read to see what became of it."""
 
-    def judge(self, typed: TypedData, outcomes: Sequence[ReadOutcome]) -> Fate:
-        """What the answers to `ask` say. Raises PositionsUnreadable where they say nothing."""
+    def trails(self, typed: TypedData) -> Sequence[Trail]:
+        """Logs that tell what became of it where no state does; asked for only once `judge` needs them."""
+
+    def judge(self, typed: TypedData, outcomes: Sequence[ReadOutcome], logs: Sequence[LogEntry] | None) -> Fate | None:
+        """What the answers to `ask` say, and the logs of `trails`; None where these are needed and were not read.
+
+        Raises PositionsUnreadable where the answers say nothing.
+        """
+
+    def hand_in(self, typed: TypedData, signature: bytes) -> HandIn | None:
+        """What is posted to the desk of this protocol, for those who fill it to hear of it; None where there is none.
+
+        A signature of a contract's owner stands for the contract's.
+        """
 
     def cancel(self, typed: TypedData) -> Act:
         """The tool that takes it back on the chain, which a halt uses too."""

@@ -1,0 +1,105 @@
+"""What an account signs for fillers, read word by word, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tools_app.chain.abi import decode_log, event_topic
+from tools_app.protocols.uniswap_x.addresses import deployments
+from tools_app.protocols.uniswap_x.orders import ZERO, encode_order, hash_order, kind_of
+from tools_app.standards.permit2 import PERMIT2
+from tools_app.standards.promised import WITNESSED
+from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.effects import Effects, UnknownCall
+from tools_app.toolkit.order_desks import HandIn
+from tools_app.toolkit.positions import Act, PositionsUnreadable, Trail
+from tools_app.toolkit.promises import Fate
+from tools_app.toolkit.typed_data import TypedData
+from tools_app.toolkit.views import LogEntry
+
+NONCES: Final = "function nonceBitmap(address owner, uint256 word) view returns (uint256)"
+FILLED: Final = "event Fill(bytes32 indexed orderHash, address indexed filler, address indexed swapper, uint256 nonce)"
+INVALIDATED: Final = "event UnorderedNonceInvalidation(address indexed owner, uint256 word, uint256 mask)"
+
+
+class UniswapXPromises:
+    """Orders, from Permit2's and the reactors' own words for them."""
+
+    def read(self, typed: TypedData, *, account: str, into: Effects) -> None:
+        """Add the worst of a fill."""
+        kind, message = kind_of(typed), typed.message
+        at = deployments(typed.chain_id) or {}
+        domain = {"name": "Permit2", "chainId": typed.chain_id, "verifyingContract": PERMIT2}
+        if kind is None or typed.primary_type != WITNESSED or dict(typed.domain) != domain:
+            raise UnknownCall("UniswapX takes orders signed for Permit2 and nothing else")
+        order = message["witness"]
+        info, sides = order["info"], kind.read(order)
+        if message["spender"] != at.get(kind.key) or info["reactor"] != message["spender"]:
+            raise UnknownCall(f"{message['spender']} is not the reactor of {kind.struct} on chain {typed.chain_id}")
+        if info["swapper"] != account:
+            raise UnknownCall(f"the order is {info['swapper']}'s")
+        if (info["nonce"], info["deadline"]) != (message["nonce"], message["deadline"]):
+            raise UnknownCall("the order has another nonce or end than what Permit2 is told")
+        if info["additionalValidationContract"] != ZERO or info["additionalValidationData"] != "0x":
+            raise UnknownCall("another contract would have a word in the order")
+        given = sides.gives.amount
+        if message["permitted"] != {"token": given.token, "amount": given.most}:
+            raise UnknownCall("Permit2 is told another amount or token than the most that the order gives")
+        into.spends[given.token] += given.most
+        for each in sides.brings:
+            into.receives[each.amount.token] += each.amount.least
+            into.recipients.append(each.recipient)
+        into.deadlines.append(info["deadline"])
+
+    def ask(self, typed: TypedData) -> list[ReadCall]:
+        """Whether its nonce is used."""
+        swapper = typed.message["witness"]["info"]["swapper"]
+        return [ReadCall(PERMIT2, NONCES, (swapper, typed.message["nonce"] >> 8))]
+
+    def trails(self, typed: TypedData) -> Sequence[Trail]:
+        """Its fill, and what its maker invalidated."""
+        swapper = typed.message["witness"]["info"]["swapper"]
+        owner = "0x" + swapper[2:].lower().rjust(64, "0")
+        return (
+            Trail((typed.message["spender"],), (event_topic(FILLED), hash_order(typed))),
+            Trail((PERMIT2,), (event_topic(INVALIDATED), owner)),
+        )
+
+    def judge(self, typed: TypedData, outcomes: Sequence[ReadOutcome], logs: Sequence[LogEntry] | None) -> Fate | None:
+        """A used nonce was filled or cancelled: only a fill's log says filled, only an invalidation's cancelled."""
+        [told] = outcomes
+        if not told.ok:
+            raise PositionsUnreadable("Permit2 does not tell its nonces")
+        nonce = typed.message["nonce"]
+        bit = 1 << (nonce & 255)
+        if not told.values[0] & bit:
+            return Fate.OPEN
+        if logs is None:
+            return None
+        at = typed.message["spender"]
+        if any(log.address == at and decode_log(FILLED, log) is not None for log in logs):
+            return Fate.FILLED
+        gone = (decode_log(INVALIDATED, log) for log in logs if log.address == PERMIT2)
+        if any(each is not None and each["word"] == nonce >> 8 and each["mask"] & bit for each in gone):
+            return Fate.CANCELLED
+        return Fate.PARTLY
+
+    def hand_in(self, typed: TypedData, signature: bytes) -> HandIn | None:
+        """As the service of UniswapX takes orders."""
+        kind = kind_of(typed)
+        if kind is None:
+            return None
+        return HandIn(
+            {
+                "encodedOrder": "0x" + encode_order(typed).hex(),
+                "signature": "0x" + signature.hex(),
+                "chainId": typed.chain_id,
+                "orderType": kind.wire,
+            }
+        )
+
+    def cancel(self, typed: TypedData) -> Act:
+        """By its nonce, which Permit2 then takes from nobody."""
+        asked = {"nonce": str(typed.message["nonce"]), "chain_id": typed.chain_id}
+        return Act("uniswap_cancel_uniswapx_order", asked, "the order is taken back")

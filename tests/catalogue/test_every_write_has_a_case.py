@@ -28,6 +28,8 @@ NAMES = {
     ),
 }
 """Every name under which lending and staking are asked for, aliases included."""
+SIGNED_ALONE = {"uniswap_submit_uniswapx_order": "test_a_limit_order_is_signed_handed_in_and_filled_by_a_stranger"}
+"""Writes that send nothing, so that a case has nothing to carry out; and the test that carries them to their end."""
 WITH_CASES = ("tools_app.protocols.", "tools_app.subsystems.")
 """Where the tools live that stand on the shelf; a wallet's own tools are judged with the wallet."""
 
@@ -60,7 +62,7 @@ def list_writes() -> set[str]:
 
 def test_every_write_of_the_shelf_has_a_case_and_every_case_a_write() -> None:
     told = {filed.case.tool for filed in load_cases().values()}
-    assert list_writes() - told == set(), "write a case in the cases.py of its folder"
+    assert list_writes() - told == SIGNED_ALONE.keys(), "write a case in the cases.py of its folder"
     assert told - list_writes() == set()
     assert len(list_writes()) >= 35
 

@@ -54,16 +54,12 @@ class Filler:
         begins, ends = decay
         block = self.world.rpc.call("eth_getBlockByNumber", "latest", False)
         latest, time = int(block["number"], 16), int(block["timestamp"], 16)
-        blocks = "(uint256,address,uint256,uint256,uint256[])"
         said: dict[str, tuple[str, tuple[Any, ...]]] = {
             DUTCH_V2: (
                 "(uint256,uint256,address,uint256,uint256,uint256[])",
-                (begins or time, ends or time + 60, ZERO, 0, 0, [0] * len(order[3])),
+                (begins or time, ends or time + 60, ZERO, 0, 0, [0]),
             ),
-            DUTCH_V3: (
-                "(uint256,address,uint256,uint256,uint256[])",
-                (begins or latest, ZERO, 0, 0, [0] * len(order[4])),
-            ),
+            DUTCH_V3: ("(uint256,address,uint256,uint256,uint256[])", (begins or latest, ZERO, 0, 0, [0])),
             PRIORITY: ("(uint256)", (begins or latest,)),
         }
         types, data = said[kind.key]

@@ -16,11 +16,13 @@ from golem_project.celery import app
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
+from permits_app.limits.signed_promises import judge_fate
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import OutboundTransaction, SignedPromise, SpendEntry
 from tests.evm.world import CHAIN_ID, World
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem, make_live_golem
+from tests.permits_app.execution.test_safe_wallet import SafeGolem
 from tests.tools_app.protocols.uniswap_x.filler import Filler, open_desk
 from tools_app import runner
 from tools_app.core import clock
@@ -28,8 +30,10 @@ from tools_app.protocols.uniswap_x.addresses import NAME, deployments
 from tools_app.protocols.uniswap_x.orders import KINDS, hash_order
 from tools_app.protocols.uniswap_x.promises import UniswapXPromises
 from tools_app.standards.permit2 import PERMIT2
+from tools_app.toolkit.context import ReadOutcome
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
+from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.typed_data import TypedData
 
@@ -334,3 +338,35 @@ def test_of_amounts_that_change_the_worst_counts(key: str, maker: Maker) -> None
     world = maker.filler.world
     assert into.spends == {world.tokens["DAI"].address: GIVE}
     assert into.receives == {world.tokens["WETH"].address: int(row.gets[0]["raw"])}
+
+
+def test_a_safe_signs_orders_by_erc_1271_and_they_are_filled(maker: Maker) -> None:
+    safe = SafeGolem(maker.live)
+    maker.filler.world.fund(safe.safe.address, 20 * 10**18, {"DAI": 5_000 * DAI})
+    maker.approve()
+    row = maker.sign()
+    assert row.account == safe.safe.address
+    before = safe.balance("WETH")
+    assert maker.fill(row)
+    assert safe.balance("WETH") - before == DAI // 10
+    assert maker.follow(row).state == "FILLED"
+
+
+def test_a_stranger_s_signature_fills_no_order_and_no_other_golem_s_tokens(maker: Maker) -> None:
+    maker.approve()
+    row = maker.sign()
+    [body] = maker.filler.received
+    forged = {**body, "signature": "0x" + maker.filler.cosigner.unsafe_sign_hash(b"1" * 32).signature.hex()}
+    assert maker.filler.fill(forged, row.reference)["status"] == "0x0"
+    assert maker.follow(row).state == "OPEN"
+
+
+def test_an_order_that_was_used_up_and_nobody_tells_by_what_counts_as_taken(maker: Maker) -> None:
+    maker.approve()
+    row = maker.sign()
+    typed, promises = TypedData.of_json(row.typed_data), UniswapXPromises()
+    used = [ReadOutcome(True, (2**256 - 1,))]
+    assert promises.judge(typed, used, None) is None
+    assert promises.judge(typed, used, []) is Fate.PARTLY
+    assert judge_fate(row, Fate.PARTLY, block_time=int(row.ends_at.timestamp())) == "OPEN"
+    assert judge_fate(row, Fate.PARTLY, block_time=int(row.ends_at.timestamp()) + 1) == "FILLED"

@@ -27,6 +27,7 @@ from archetypes_app.toolset import has_tool, resolve_toolset, view_golem
 from permits_app.actions.call_of_permit import find_local_write, make_permit_call
 from permits_app.actions.expire import expire_permit
 from permits_app.actions.find_equal_action import name_equal_action
+from permits_app.actions.hand_in_promise import hand_in_promise
 from permits_app.approvals.announced import check_announced, tell_wait
 from permits_app.approvals.owner_states import follow_plan, release_plan
 from permits_app.errors import (
@@ -289,8 +290,12 @@ def _promise(permit: ActionPermit, tool: WriteTool, lease: Lease) -> None:
     worth = call.value.spend_micro_usd
     if call.chain is None:
         raise TypeError("a promise is read by a contract of a chain")
-    promising.sign_promise(
-        permit=permit, capability=capability, worth_micro_usd=worth, chain=call.chain, lease=lease, now=now
+    # Handed in after it is stored, and in no transaction: whoever fills it hears of what is followed already.
+    hand_in_promise(
+        promising.sign_promise(
+            permit=permit, capability=capability, worth_micro_usd=worth, chain=call.chain, lease=lease, now=now
+        ),
+        now=now,
     )
 
 

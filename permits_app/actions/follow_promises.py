@@ -11,7 +11,7 @@ import logging
 from datetime import datetime, timedelta
 from typing import Final
 
-from permits_app.execution.handing_in import hand_in
+from permits_app.actions.hand_in_promise import hand_in_promise
 from permits_app.limits.signed_promises import find_since, judge_fate, put_off, read_typed, record_look
 from permits_app.models import SignedPromise
 from permits_app.models.signed_promise import PromiseState
@@ -50,7 +50,7 @@ def _take(row: SignedPromise, now: datetime) -> SignedPromise | None:
 
 def _follow(row: SignedPromise, now: datetime) -> bool:
     if row.handed_in_at is None and row.ends_at > now:
-        hand_in(row, now=now)
+        hand_in_promise(row, now=now)
     try:
         state, block = look_at(row, now=now)
         # What is used up may be so since the last block in which it was open: only such a look moves that on.

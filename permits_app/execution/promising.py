@@ -8,7 +8,6 @@ from ever being one. The reservation stays until the promise ends. Emits promise
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 
@@ -17,7 +16,6 @@ from permits_app.custody.signers.choose import open_signer
 from permits_app.custody.signers.local import LocalSigner
 from permits_app.custody.signers.privy import PrivySigner
 from permits_app.errors import LeaseLost, PlanTampered, SignerMismatch, SignerUnavailable
-from permits_app.execution.handing_in import hand_in
 from permits_app.execution.lease import Lease
 from permits_app.limits.signed_promises import make_promise, tell
 from permits_app.models import ActionPermit, SignedPromise
@@ -47,8 +45,8 @@ def sign_promise(
     chain: ChainReader,
     lease: Lease,
     now: datetime,
-) -> None:
-    """Sign what the permit promises and end it as COMMITTED; its result holds the signature.
+) -> SignedPromise:
+    """Sign what the permit promises and end it as COMMITTED; its result holds the signature. The row of it.
 
     `worth_micro_usd` is what is promised at the prices of now. For a Safe the key signs a SafeMessage, and the Safe
     itself is asked on `chain` whether it takes that, before anything is stored.
@@ -66,8 +64,7 @@ def sign_promise(
     signature = _sign(plan.promise, signer, permit.acts_for, chain)
     row = make_promise(permit=permit, plan=plan, signature=signature, block=chain.block.number, now=now)
     _store(permit, row, capability, lease, now)
-    # After it is stored, and in no transaction: whoever fills it hears of what is followed already.
-    hand_in(row, now=now)
+    return row
 
 
 def _sign(typed: TypedData, signer: LocalSigner | PrivySigner, safe: str, chain: ChainReader) -> bytes:
@@ -95,7 +92,8 @@ def _store(permit: ActionPermit, row: SignedPromise, capability: MintedCapabilit
         capability.consume(tool_name=locked.tool_name, plan_hash=locked.plan_hash)
         row.save(force_insert=True)
         told = tell(row, PromiseState.OPEN)
-        shown = {**told, **_tell_details(permit), "typed_data": row.typed_data, "signature": row.signature}
+        # What its tool says of it besides, such as the hash its protocol knows it by, stands beside what is kept of it.
+        shown = {**decode_plan(permit).details, **told, "typed_data": row.typed_data, "signature": row.signature}
         lifecycle.transition(
             permit_id=permit.pk,
             leaving=PermitStatus.COMMITTING,
@@ -113,9 +111,3 @@ def _store(permit: ActionPermit, row: SignedPromise, capability: MintedCapabilit
             ).as_dict(),
         )
         event_bus.emit(golem_id=permit.golem_id, event=Event(EventType.PROMISE_SIGNED, told), now=now)
-
-
-def _tell_details(permit: ActionPermit) -> dict[str, Any]:
-    """What its tool says of it besides, such as the hash its protocol knows it by."""
-    details = decode_plan(permit).details
-    return {"details": dict(details)} if details else {}

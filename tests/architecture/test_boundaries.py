@@ -138,6 +138,7 @@ TESTS: dict[str, str] = {
 }
 
 NO_LIMITS: dict[str, str] = {
+    "BLOCKS_BACK": "how far before the last open block an end is looked for; nothing is refused by it",
     "SEEN_FOR": "how long an end is seen before a reservation is free; nothing is refused by it",
     "LIQUIDATION_BPS": "where cover equals debt, by the meaning of health; nobody may set it",
     "GOLEM_DOUBT_SECONDS": "how long a contradiction is read again; balances judge before and after it",

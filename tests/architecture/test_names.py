@@ -11,6 +11,7 @@ from tests.architecture.sources import ROOT, list_tracked
 _SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "service", "handler", "handlers"}
 _MOST_STATEMENTS = 250
 _LONGER: dict[str, str] = {
+    "tests/tools_app/protocols/uniswap_x/test_orders.py": "one order's life, and every end that it can have",
     "tests/permits_app/approvals/test_pages.py": "every page of asking and deciding, as its people open it",
     "tests/permits_app/policy_cage/test_safe_that_stands_open.py": "one theft, from its cause to its closing",
     "permits_app/errors.py": "one list of the codes that an agent can meet here, to be read as one",

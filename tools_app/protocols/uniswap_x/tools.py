@@ -26,12 +26,13 @@ from tools_app.standards import erc20
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.plan_draft import check_enough
 from tools_app.standards.promised import read_fate
+from tools_app.standards.receipts import describe_mined
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
 from tools_app.toolkit.params import ChainId, PositionId, RawAmount, RawAmountOrZero, SlippageBps, Token
-from tools_app.toolkit.plan import AllowanceLeft, Call, Statement, TokenFlow, TxPlan
+from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, Statement, TokenFlow, TxPlan
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.signed_orders import SignedOrders
@@ -62,10 +63,73 @@ OrderHash = Annotated[
 uniswap_x = ToolFamily(prefix="uniswap", category=Category.TRADING, chains=CHAINS, venue=NAME)
 
 
+@dataclass(frozen=True, slots=True)
+class ApproveReport:
+    """What Permit2 may take now."""
+
+    tx_hash: str
+    token: str
+    allowance: str
+    block_number: int
+    gas_used: int
+    explorer_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OrderReport:
+    """What was signed. `start_amount` and `end_amount` are base units of what it brings, at first and at worst."""
+
+    order_hash: str
+    order_type: str
+    status: str
+    deadline: int
+    start_amount: str
+    end_amount: str
+
+
+@dataclass(frozen=True, slots=True)
+class CancelReport:
+    """The nonce that is used up."""
+
+    tx_hash: str
+    nonce: str
+    block_number: int
+    gas_used: int
+    explorer_url: str | None
+
+
+def report_approval(outcome: PlanOutcome) -> ApproveReport:
+    """As the plan approved it."""
+    details, mined = outcome.plan.details, describe_mined(outcome)
+    return ApproveReport(
+        mined.tx_hash,
+        str(details["token"]),
+        str(details["amount"]),
+        mined.block_number,
+        mined.gas_used,
+        mined.explorer_url,
+    )
+
+
+def report_order(outcome: PlanOutcome) -> OrderReport:
+    """As it was signed; nothing was sent, so no receipt says anything of it."""
+    details = outcome.plan.details
+    texts = (str(details[name]) for name in ("order_hash", "order_type", "status"))
+    return OrderReport(*texts, int(details["deadline"]), str(details["start_amount"]), str(details["end_amount"]))
+
+
+def report_cancel(outcome: PlanOutcome) -> CancelReport:
+    """Permit2's own event says no more."""
+    mined = describe_mined(outcome)
+    nonce = str(outcome.plan.details["nonce"])
+    return CancelReport(mined.tx_hash, nonce, mined.block_number, mined.gas_used, mined.explorer_url)
+
+
 @uniswap_x.write(
     action_type="approve_order_token",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.MEDIUM,
+    report=report_approval,
     action_class=ActionClass.INCREASE_POSITION,
     steps=("Reading the allowance", "Building calls"),
     snippet="approve_order_token at uniswap_x: let Permit2 take exactly an amount of a token, which orders then spend.",
@@ -102,6 +166,7 @@ def uniswap_approve_uniswapx(
     action_type="submit_order",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.MEDIUM,
+    report=report_order,
     action_class=ActionClass.INCREASE_POSITION,
     steps=("Reading prices", "Reading balances", "Building the order"),
     snippet=(
@@ -129,7 +194,8 @@ def uniswap_submit_uniswapx_order(
     """Sign an order that gives `amount` of one token for another; fillers carry it out, or nobody does.
 
     An auction begins at the price of the feeds and ends `slippage_bps` below it. A limit order brings
-    `limit_amount_out` or nothing. The product follows it to its end, and a halt cancels it.
+    `limit_amount_out` or nothing. Use where gas is dear, or the price may be waited for.
+    The product follows it to its end, and a halt cancels it.
     Does not send a transaction, and does not promise that anybody fills it.
     """
     reader = ctx.chain(chain_id)
@@ -196,6 +262,7 @@ def uniswap_submit_uniswapx_order(
     action_type="cancel_order",
     risk=RiskLayer.LOW,
     budget=TickBudget.MEDIUM,
+    report=report_cancel,
     action_class=ActionClass.DECREASE_POSITION,
     steps=("Building calls",),
     snippet="cancel_order at uniswap_x: use an order's nonce up at Permit2, so that nobody can fill it any more.",

@@ -134,6 +134,15 @@ def maker(transactional_db: None, filler: Filler, monkeypatch: pytest.MonkeyPatc
         runner.configure(environment)
 
 
+def test_every_name_of_orders_leads_to_its_tool() -> None:
+    assert {tool.name for tool in REGISTRY if tool.venue == NAME} == {
+        "uniswap_approve_uniswapx",
+        "uniswap_submit_uniswapx_order",
+        "uniswap_get_uniswapx_order_status",
+        "uniswap_cancel_uniswapx_order",
+    }
+
+
 def entry_of(row: SignedPromise) -> SpendEntry:
     return SpendEntry.objects.get(permit_id=row.permit_id)
 

@@ -1,4 +1,4 @@
-"""Hands a signed promise to the desk of its protocol, where those who fill it hear of it.
+"""hand_in_promise: hand a signed promise to the desk of its protocol, where those who fill it hear of it.
 
 A desk is set by the operator; without one whoever asked for the signature hands it in. The same promise may be handed
 in twice: it is named by its digest, and its nonce is used once. What a desk answers decides nothing but whether it is
@@ -21,7 +21,7 @@ from tools_app.toolkit.protocol import SHELF
 HAND_IN_SECONDS: Final = 4.0
 
 
-def hand_in(row: SignedPromise, *, now: datetime) -> None:
+def hand_in_promise(row: SignedPromise, *, now: datetime) -> None:
     """Post it once, where there is a desk for it. Nothing here ends a promise or raises for a desk that fails."""
     desks, protocol = runner.list_services().get(OrderDesks), SHELF.get(row.protocol)
     if not isinstance(desks, OrderDesks) or protocol is None or protocol.promises is None:

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("archetypes_app", "0021_services_outside"),
-        ("permits_app", "0052_standing_orders"),
+        ("permits_app", "0053_requests_name_two_chains"),
     ]
 
     operations = [

@@ -287,13 +287,17 @@ def _promise(permit: ActionPermit, tool: WriteTool, lease: Lease) -> None:
     lease.renew()
     expires = now + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
     capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
-    worth = call.value.spend_micro_usd
     if call.chain is None:
         raise TypeError("a promise is read by a contract of a chain")
     # Handed in after it is stored, and in no transaction: whoever fills it hears of what is followed already.
     hand_in_promise(
         promising.sign_promise(
-            permit=permit, capability=capability, worth_micro_usd=worth, chain=call.chain, lease=lease, now=now
+            permit=permit,
+            capability=capability,
+            worth_micro_usd=call.value.spend_micro_usd,
+            chain=call.chain,
+            lease=lease,
+            now=now,
         ),
         now=now,
     )

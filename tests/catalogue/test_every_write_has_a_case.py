@@ -30,6 +30,8 @@ NAMES = {
 """Every name under which lending and staking are asked for, aliases included."""
 SIGNED_ALONE = {"uniswap_submit_uniswapx_order": "test_a_limit_order_is_signed_handed_in_and_filled_by_a_stranger"}
 """Writes that send nothing, so that a case has nothing to carry out; and the test that carries them to their end."""
+READS_OF_SIGNED = {"uniswap_get_uniswapx_order_status": "test_an_order_whose_time_is_over_is_expired"}
+"""Reads of what a golem signed, which no case did; and a test that reads it."""
 WITH_CASES = ("tools_app.protocols.", "tools_app.subsystems.")
 """Where the tools live that stand on the shelf; a wallet's own tools are judged with the wallet."""
 
@@ -70,7 +72,9 @@ def test_every_write_of_the_shelf_has_a_case_and_every_case_a_write() -> None:
 def test_every_read_of_the_shelf_has_a_case_that_tells_and_refuses_and_those_without_only_become_fewer() -> None:
     cases = [case for filed in load_reads().values() for case in filed.cases]
     told = {case.tool for case in cases}
-    assert list_reads() - told == READS_WITHOUT, "write a ReadCase in the cases.py of its folder"
+    assert list_reads() - told == READS_WITHOUT | READS_OF_SIGNED.keys(), (
+        "write a ReadCase in the cases.py of its folder"
+    )
     assert told - list_reads() == set()
     assert all(case.tells for case in cases)
     takes = {tool for tool in told if REGISTRY.get(tool).params_model.model_fields}

@@ -26,7 +26,6 @@ from tools_app.standards import erc20
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.plan_draft import check_enough
 from tools_app.standards.promised import read_fate
-from tools_app.standards.receipts import describe_mined
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -65,14 +64,10 @@ uniswap_x = ToolFamily(prefix="uniswap", category=Category.TRADING, chains=CHAIN
 
 @dataclass(frozen=True, slots=True)
 class ApproveReport:
-    """What Permit2 may take now."""
+    """What Permit2 may take now, in base units."""
 
-    tx_hash: str
     token: str
     allowance: str
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,24 +86,12 @@ class OrderReport:
 class CancelReport:
     """The nonce that is used up."""
 
-    tx_hash: str
     nonce: str
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 def report_approval(outcome: PlanOutcome) -> ApproveReport:
     """As the plan approved it."""
-    details, mined = outcome.plan.details, describe_mined(outcome)
-    return ApproveReport(
-        mined.tx_hash,
-        str(details["token"]),
-        str(details["amount"]),
-        mined.block_number,
-        mined.gas_used,
-        mined.explorer_url,
-    )
+    return ApproveReport(str(outcome.plan.details["token"]), str(outcome.plan.details["amount"]))
 
 
 def report_order(outcome: PlanOutcome) -> OrderReport:
@@ -120,9 +103,7 @@ def report_order(outcome: PlanOutcome) -> OrderReport:
 
 def report_cancel(outcome: PlanOutcome) -> CancelReport:
     """Permit2's own event says no more."""
-    mined = describe_mined(outcome)
-    nonce = str(outcome.plan.details["nonce"])
-    return CancelReport(mined.tx_hash, nonce, mined.block_number, mined.gas_used, mined.explorer_url)
+    return CancelReport(str(outcome.plan.details["nonce"]))
 
 
 @uniswap_x.write(

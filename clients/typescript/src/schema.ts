@@ -346,8 +346,8 @@ export interface components {
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             amount: string;
             interest_rate_mode?: ("variable" | "stable") | null;
-            chain_id?: (number | null) | null;
             withdraw_collateral?: boolean | null;
+            chain_id?: (number | null) | null;
         };
         /** @description aave_supply: Lend an asset at Aave V3 and earn interest on it. */
         AaveSupplyBody: {
@@ -362,8 +362,8 @@ export interface components {
             asset: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
-            chain_id?: (number | null) | null;
             on_behalf_of?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description aave_withdraw: Take a supplied asset out of Aave V3, with the interest it earned. */
         AaveWithdrawBody: {
@@ -488,10 +488,10 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: string | null;
-            chain_id?: (number | null) | null;
             hours?: number | null;
             min_tvl?: string | null;
             limit?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description data_get_pool_health_score: Score how sound a pool of a market is, from 0 to 100. */
         DataGetPoolHealthScoreBody: {
@@ -524,9 +524,9 @@ export interface components {
             cursor?: string | null;
             /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
             pool_address: string;
-            chain_id?: (number | null) | null;
             span?: ("hour" | "day") | null;
             limit?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description data_get_pools_by_token: List the pools of one token in every market, the deepest first. */
         DataGetPoolsByTokenBody: {
@@ -537,8 +537,8 @@ export interface components {
             cursor?: string | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token: string;
-            chain_id?: (number | null) | null;
             limit?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description data_get_pools_by_token_pair: List the pools of two tokens in every market, the deepest first. */
         DataGetPoolsByTokenPairBody: {
@@ -571,8 +571,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: string | null;
-            chain_id?: (number | null) | null;
             owner?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description data_get_tick_data: Read the initialised ticks of a pool with ranges around the current one. */
         DataGetTickDataBody: {
@@ -583,8 +583,8 @@ export interface components {
             cursor?: string | null;
             /** @description 0x-prefixed pool address; data_get_pools_by_token_pair finds it. */
             pool: string;
-            chain_id?: (number | null) | null;
             range?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description data_get_token_price: Read the price of one token, in US dollars or in another token. */
         DataGetTokenPriceBody: {
@@ -595,8 +595,8 @@ export interface components {
             cursor?: string | null;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token: string;
-            chain_id?: (number | null) | null;
             quote_currency?: string | null;
+            chain_id?: (number | null) | null;
         };
         /** @description delegate_to_archetype: Ask another archetype to work inside this golem, its wallet and its limits. */
         DelegateToArchetypeBody: {
@@ -1168,9 +1168,9 @@ export interface components {
             target_health_factor: string;
             /** @description A lender by its name, as lending_compare_rates lists them. */
             protocol: string;
-            chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             position?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description lending_build_loop: The steps, health and yield of a leverage loop, before anything is done. */
         LendingBuildLoopBody: {
@@ -1226,9 +1226,9 @@ export interface components {
             target_leverage: string;
             /** @description A lender by its name, as lending_compare_rates lists them. */
             protocol: string;
-            chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             flash_provider?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description lending_flash_loan: Take a flash loan that the golem's own account pays back in the same transaction. */
         LendingFlashLoanBody: {
@@ -1288,10 +1288,10 @@ export interface components {
             protocol: string;
             /** @description Whole percent, 1 to 100. */
             percent_to_unwind: number;
-            chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             position?: (string | null) | null;
             flash_provider?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description lido_claim_withdrawal: Claim the ETH of final withdrawal requests of the golem. */
         LidoClaimWithdrawalBody: {
@@ -1342,8 +1342,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "lido" | null;
             cursor?: string | null;
-            chain_id?: (number | null) | null;
             days?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description lido_harvest_yield: Sell the yield earned with Lido for USDC, for operating reserves. */
         LidoHarvestYieldBody: {
@@ -1355,9 +1355,9 @@ export interface components {
             type?: unknown;
             why?: unknown;
             account?: (string | null) | null;
-            chain_id?: (number | null) | null;
             harvest_pct?: number | null;
             min_usdc_out?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description lido_stake: Stake ETH with Lido and hold wstETH or stETH for it. */
         LidoStakeBody: {
@@ -1370,10 +1370,10 @@ export interface components {
             why?: unknown;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
-            chain_id?: (number | null) | null;
             output_token?: ("stETH" | "wstETH") | null;
             referral?: (string | null) | null;
             max_slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description lido_unstake: Ask for the withdrawal of staked ETH: each amount becomes a request in Lido's queue. */
         LidoUnstakeBody: {
@@ -1386,8 +1386,8 @@ export interface components {
             why?: unknown;
             /** @description Amounts in the token's base units, one for each request. */
             amounts: string[];
-            chain_id?: (number | null) | null;
             token?: ("stETH" | "wstETH") | null;
+            chain_id?: (number | null) | null;
         };
         /** @description lido_unwrap: Unwrap wstETH into stETH. */
         LidoUnwrapBody: {
@@ -1808,8 +1808,8 @@ export interface components {
             market_id: string | components["schemas"]["MorphoBorrowMarketBodyMarketFields"];
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
-            chain_id?: (number | null) | null;
             collateral_amount?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoBorrowMarketBodyMarketFields: {
@@ -1846,10 +1846,10 @@ export interface components {
             /** @enum {unknown} */
             venue?: "morpho" | null;
             cursor?: string | null;
-            chain_id?: (number | null) | null;
             asset?: (string | null) | null;
             min_tvl?: (string | null) | null;
             market_id?: (string | components["schemas"]["MorphoGetMarketInfoBodyMarketFields"] | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoGetMarketInfoBodyMarketFields: {
@@ -1887,8 +1887,8 @@ export interface components {
             venue?: "morpho" | null;
             cursor?: string | null;
             account?: (string | null) | null;
-            chain_id?: (number | null) | null;
             market_id?: (string | components["schemas"]["MorphoGetUserPositionBodyMarketFields"] | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoGetUserPositionBodyMarketFields: {
@@ -1976,8 +1976,8 @@ export interface components {
             market_id: string | components["schemas"]["MorphoRepayMarketBodyMarketFields"];
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             amount: string;
-            chain_id?: (number | null) | null;
             withdraw_collateral?: boolean | null;
+            chain_id?: (number | null) | null;
         };
         /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoRepayMarketBodyMarketFields: {
@@ -2020,9 +2020,9 @@ export interface components {
             market_id: string | components["schemas"]["MorphoSupplyMarketBodyMarketFields"];
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             amount: string;
-            chain_id?: (number | null) | null;
             asset?: (string | null) | null;
             on_behalf_of?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoSupplyMarketBodyMarketFields: {
@@ -2065,8 +2065,8 @@ export interface components {
             market_id: string | components["schemas"]["MorphoWithdrawMarketBodyMarketFields"];
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             amount: string;
-            chain_id?: (number | null) | null;
             asset?: (string | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description A market by its five parameters, as Morpho's own documents write them; `lltv` of 10^18 is 100%. */
         MorphoWithdrawMarketBodyMarketFields: {
@@ -2417,9 +2417,9 @@ export interface components {
             /** @enum {unknown} */
             venue?: "rocketpool" | null;
             cursor?: string | null;
-            chain_id?: (number | null) | null;
             min_staked?: (number | null) | null;
             max_commission?: (number | null) | null;
+            chain_id?: (number | null) | null;
         };
         /** @description rocketpool_get_position: Read what an account has at Rocket Pool: rETH, its ETH, and the yield of the last 30 days. */
         RocketpoolGetPositionBody: {
@@ -2464,8 +2464,8 @@ export interface components {
             why?: unknown;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
-            chain_id?: (number | null) | null;
             max_slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description safety_audit_approvals: List who may take tokens from the golem's wallet, as it stands on the chain now. */
         SafetyAuditApprovalsBody: {
@@ -2701,8 +2701,8 @@ export interface components {
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
             amount: string;
             interest_rate_mode?: ("variable" | "stable") | null;
-            chain_id?: (number | null) | null;
             withdraw_collateral?: boolean | null;
+            chain_id?: (number | null) | null;
         };
         /** @description spark_supply: Lend an asset at SparkLend and earn interest on it. */
         SparkSupplyBody: {
@@ -3190,6 +3190,34 @@ export interface components {
             /** @description Liquidity position NFT id, as a decimal string. */
             position_id: string;
         };
+        /** @description uniswap_approve_uniswapx: Let Permit2 take exactly so much of a token, for orders that are signed afterwards. */
+        UniswapApproveUniswapxBody: {
+            /** @constant */
+            action_type?: "approve_order_token";
+            /** @enum {unknown} */
+            venue?: "uniswap_x" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description uniswap_cancel_uniswapx_order: Take an order back by its nonce, which Permit2 then takes from nobody. */
+        UniswapCancelUniswapxOrderBody: {
+            /** @constant */
+            action_type?: "cancel_order";
+            /** @enum {unknown} */
+            venue?: "uniswap_x" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            nonce: string;
+            chain_id?: (number | null) | null;
+        };
         /** @description uniswap_check_allowance: Read how much of a token a spender may take from the golem's wallet. */
         UniswapCheckAllowanceBody: {
             /** @constant */
@@ -3240,6 +3268,17 @@ export interface components {
             chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             exact_output?: boolean | null;
+        };
+        /** @description uniswap_get_uniswapx_order_status: What became of an order that this golem signed: open, filled, cancelled or expired, as the chain says now. */
+        UniswapGetUniswapxOrderStatusBody: {
+            /** @constant */
+            query?: "uniswapx_order";
+            /** @enum {unknown} */
+            venue?: "uniswap_x" | null;
+            cursor?: string | null;
+            /** @description The order's hash or EIP-712 digest, as the commit answered. */
+            order_hash: string;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_lp_add_liquidity: Open a Uniswap V3 liquidity position in a price range. */
         UniswapLpAddLiquidityBody: {
@@ -3327,6 +3366,29 @@ export interface components {
             percent_to_remove?: number | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+        };
+        /** @description uniswap_submit_uniswapx_order: Sign an order that gives `amount` of one token for another; fillers carry it out, or nobody does. */
+        UniswapSubmitUniswapxOrderBody: {
+            /** @constant */
+            action_type?: "submit_order";
+            /** @enum {unknown} */
+            venue?: "uniswap_x" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+            decay_start_time?: number | null;
+            decay_end_time?: number | null;
+            slippage_bps?: number | null;
+            order_type?: ("auto" | "dutch_v2" | "dutch_v3" | "priority" | "limit") | null;
+            limit_amount_out?: string | null;
+            lasts_seconds?: number | null;
         };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         UpdateDirectiveInput: {

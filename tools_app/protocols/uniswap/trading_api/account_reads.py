@@ -277,7 +277,10 @@ class ApiDestinations:
     category=Category.DATA,
     budget=TickBudget.SLOW,
     steps=("Reading the token", "Asking the service"),
-    snippet="api_bridgeable: to which chains and tokens the Trading API would bridge a token.",
+    snippet=(
+        "api_bridgeable: to which chains, and into which tokens there, the vendor's Trading API would bridge a token;"
+        " a stranger's list."
+    ),
     guidelines=("A list, and no quote: ask api_quote with token_out_chain_id for what would arrive.",),
 )
 def uniswap_api_get_bridgeable_tokens(

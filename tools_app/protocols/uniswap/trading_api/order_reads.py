@@ -190,7 +190,10 @@ class ApiLimitQuote:
     budget=TickBudget.SLOW,
     steps=("Reading tokens", "Asking the service"),
     requires=(Requirement.WALLET,),
-    snippet="api_limit_quote: whether the Trading API would take a limit order, and with which end.",
+    snippet=(
+        "api_limit_quote: whether the vendor's Trading API would take a limit order of the golem at a price, and when"
+        " it would end."
+    ),
     guidelines=("An order outlives a halt until its nonce is used: place one only with a near end.",),
 )
 def uniswap_api_get_limit_order_quote(

@@ -53,7 +53,10 @@ class ApiPool:
     category=Category.LP,
     budget=TickBudget.SLOW,
     steps=("Asking the service",),
-    snippet="api_pool: one pool of any version as the Trading API describes it, its hooks included.",
+    snippet=(
+        "api_pool: one pool of any version as the vendor's Trading API describes it, with its hooks and reserves; a"
+        " stranger's words."
+    ),
     guidelines=("pool_info reads the chain; this names pools of versions that are not read here.",),
 )
 def uniswap_api_get_lp_pool_info(
@@ -127,7 +130,11 @@ class NoEndpoint:
     query="api_migrate",
     category=Category.LP,
     budget=TickBudget.FAST,
-    snippet="api_migrate: says that the Trading API no longer moves positions between versions, and what does.",
+    snippet=(
+        "api_migrate: says that the vendor's Trading API no longer moves positions from one version to another, and"
+        " which steps do."
+    ),
+    guidelines=("Take everything out before you put it in elsewhere, each step under its own permit.",),
 )
 def uniswap_api_migrate_liquidity(ctx: ReadContext, position_id: PositionId) -> NoEndpoint:
     """Say how a position gets from one version to another: not by the Trading API, which has no such endpoint any more.
@@ -145,7 +152,11 @@ def uniswap_api_migrate_liquidity(ctx: ReadContext, position_id: PositionId) -> 
     query="api_rewards",
     category=Category.LP,
     budget=TickBudget.FAST,
-    snippet="api_rewards: says that the Trading API no longer claims rewards, and where they are.",
+    snippet=(
+        "api_rewards: says that the vendor's Trading API has no way to claim rewards of a position any more, and where"
+        " they are paid instead."
+    ),
+    guidelines=("Collect what the position itself earned with collect_fees.",),
 )
 def uniswap_api_claim_rewards(ctx: ReadContext, position_id: PositionId) -> NoEndpoint:
     """Say how rewards of a position are claimed: not by the Trading API, which has no such endpoint any more.

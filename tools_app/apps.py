@@ -27,6 +27,7 @@ class ToolsConfig(AppConfig):
         """Before anything opens a connection."""
         connect_anew_after_forks()
         give_back_when_threads_end()
+        importlib.import_module("tools_app.history.checks")
 
 
 def load_registry() -> None:

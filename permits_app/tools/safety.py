@@ -76,6 +76,7 @@ class SimulatedTransaction:
 
 @safety.read(
     query="simulate_transaction",
+    aliases=("simulate_transaction",),
     budget=TickBudget.MEDIUM,
     steps=("Simulating",),
     requires=(Requirement.WALLET,),

@@ -143,7 +143,7 @@ class GasPrice:
 
 @wallet.read(
     query="wallet_status",
-    aliases=("get_wallet_address", "get_account_balance"),
+    aliases=("get_wallet_address", "get_account_balance", "get_token_balance"),
     budget=TickBudget.MEDIUM,
     steps=("Reading balances", "Reading limits"),
     requires=(Requirement.WALLET,),

@@ -21,7 +21,7 @@ from tools_app.history.checked_logs import Stretch, read_stretch
 from tools_app.models.history import LogGap
 
 _BUDGET_MS: Final = 20_000
-_BESIDES_HEADERS: Final = 8
+BESIDES_HEADERS: Final = 8
 """Questions of a stretch beside its headers: the logs, and looks at blocks whose bloom leaves a doubt."""
 TOO_OLD: Final = "what lies before is older than is kept"
 TOO_MANY: Final = "as many logs are kept of this contract as may be"
@@ -60,9 +60,9 @@ def _fill_step(network: Network, deadline: Deadline, now: datetime) -> int:
     newest = _open_gaps(network.chain_id).order_by("-to_block").first()
     if newest is None:
         return 0
-    wanted = settings.GOLEM_HISTORY_BLOCKS_PER_READ + _BESIDES_HEADERS
+    wanted = settings.GOLEM_HISTORY_BLOCKS_PER_READ + BESIDES_HEADERS
     granted = places.take_questions(network.chain_id, wanted, now=now)
-    blocks = granted - _BESIDES_HEADERS
+    blocks = granted - BESIDES_HEADERS
     if blocks <= 0:
         return 0
     gaps = tuple(_open_gaps(network.chain_id).filter(to_block=newest.to_block, until_hash=newest.until_hash))

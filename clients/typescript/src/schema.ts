@@ -726,6 +726,38 @@ export interface components {
             read?: "memory_stats";
             cursor?: string | null;
         };
+        /** @description golem_get_health: Read in one answer how the golem itself is: halt, vitality, heartbeat and permits under way. */
+        GolemGetHealthBody: {
+            /** @constant */
+            query?: "golem_health";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+        };
+        /** @description golem_get_heartbeat_stats: Read how regularly the golem ticks and how its newest hundred ticks ended. */
+        GolemGetHeartbeatStatsBody: {
+            /** @constant */
+            query?: "heartbeat_stats";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+        };
+        /** @description golem_get_mortality_state: Read whether the golem's end is announced, and what its life rests on. */
+        GolemGetMortalityStateBody: {
+            /** @constant */
+            query?: "mortality_state";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+        };
+        /** @description golem_get_vitality_score: Read the golem's vitality and its three factors as its last tick measured them. */
+        GolemGetVitalityScoreBody: {
+            /** @constant */
+            query?: "vitality_score";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+        };
         /** @description identity_check_eligibility: Check an agent against what somebody asks of agents. */
         IdentityCheckEligibilityBody: {
             /** @constant */

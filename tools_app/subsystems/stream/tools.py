@@ -142,6 +142,7 @@ def stream_position_alerts(
 
 @stream.read(
     query="stream_price_feed",
+    aliases=("subscribe_price_feed", "stream_subscribe_price"),
     budget=TickBudget.FAST,
     steps=("Finding the pool",),
     snippet="stream_price_feed: the price of one token in another at an interval, from their deepest pool, as events.",
@@ -169,6 +170,7 @@ def stream_price_feed(
 
 @stream.read(
     query="stream_trades",
+    aliases=("subscribe_trades",),
     budget=TickBudget.FAST,
     snippet="stream_trades: follow the swaps of a wallet on one or all chains as trade:executed events.",
     guidelines=(

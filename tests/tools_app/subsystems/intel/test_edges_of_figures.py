@@ -9,6 +9,7 @@ import pytest
 from tests.tools_app.factories import answer_of, make_context
 from tests.tools_app.history.conftest import followed as followed
 from tests.tools_app.history.followed import Followed
+from tests.tools_app.subsystems.intel.test_lp_tools import refresh_feeds
 from tools_app.portfolio.pool_history import InsufficientHistory
 from tools_app.subsystems.intel.flow_tools import LEAST_BLOCKS, classify_vpin
 from tools_app.subsystems.intel.impact_tools import LEAST_MOVES
@@ -43,6 +44,7 @@ def test_a_share_takes_thirty_stretches(followed: Followed) -> None:
     followed.mine()
     for _ in range(2 * LEAST_MOVES):
         followed.swap(10**11)
+    refresh_feeds(followed)
     told = answer_of(make_context(followed.world), "intel_estimate_revert_risk", **params)
     assert told["revert_probability"] is None and "29" in told["reason"], told
     followed.swap(10**11)

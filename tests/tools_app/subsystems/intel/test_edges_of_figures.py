@@ -42,9 +42,9 @@ def test_a_share_takes_thirty_stretches(followed: Followed) -> None:
     params = {"pool": followed.pool.address, "trade_size_usd": "100", "slippage_bps": 1}
     followed.world.rpc.call("evm_increaseTime", 86_401)
     followed.mine()
+    refresh_feeds(followed)
     for _ in range(2 * LEAST_MOVES):
         followed.swap(10**11)
-    refresh_feeds(followed)
     told = answer_of(make_context(followed.world), "intel_estimate_revert_risk", **params)
     assert told["revert_probability"] is None and "29" in told["reason"], told
     followed.swap(10**11)

@@ -97,8 +97,14 @@ def report_approval(outcome: PlanOutcome) -> ApproveReport:
 def report_order(outcome: PlanOutcome) -> OrderReport:
     """As it was signed; nothing was sent, so no receipt says anything of it."""
     details = outcome.plan.details
-    texts = (str(details[name]) for name in ("order_hash", "order_type", "status"))
-    return OrderReport(*texts, int(details["deadline"]), str(details["start_amount"]), str(details["end_amount"]))
+    return OrderReport(
+        order_hash=str(details["order_hash"]),
+        order_type=str(details["order_type"]),
+        status=str(details["status"]),
+        deadline=int(details["deadline"]),
+        start_amount=str(details["start_amount"]),
+        end_amount=str(details["end_amount"]),
+    )
 
 
 def report_cancel(outcome: PlanOutcome) -> CancelReport:
@@ -272,7 +278,7 @@ class OrderStatus:
     """What `uniswap_get_uniswapx_order_status` answers.
 
     `status` is pending (no desk took it yet), open, filled, cancelled, expired or used (its nonce is used, and no log
-    tells by what). `now_amount` is what an auction by time asks at this block; null for other kinds.
+    tells by what).
     """
 
     order_hash: str

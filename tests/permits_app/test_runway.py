@@ -241,3 +241,33 @@ def test_a_runway_that_is_given_up_is_used_no_more_and_what_is_open_on_the_chain
     permit = kept.live.preview(**asked, amount=None, reason="terminal")
     assert permit["status"] == PermitStatus.AWAITING_APPROVAL, "owners are asked"
     assert kept.live.permit(permit["permit_id"]).tool_name == "metamask_revoke_permissions"
+
+
+def ask_delegation(kept: Kept, **params: Any) -> dict[str, Any]:
+    """What `wallet_get_delegation` tells an agent."""
+    assert REGISTRY.get("wallet_get_delegation") is not None
+    golem = Golem.objects.get(pk=kept.golem.pk)
+    answer = query_state(golem=golem, query="delegation", venue=None, params=params, now=clock.now())
+    told: dict[str, Any] = answer["data"]
+    return told
+
+
+def test_an_agent_is_told_whose_money_it_may_move_and_whether_its_giver_still_stands_to_it(kept: Kept) -> None:
+    told = ask_delegation(kept)
+    assert (told["delegated"], told["permissions"], told["expires_at"]) == (False, [], None)
+    right = kept.keep()
+    [held] = ask_delegation(kept)["permissions"]
+    assert (held["principal"], held["stands"], held["available"]) == (kept.wallet.address, True, str(25 * USD))
+    assert "context" not in str(held) and ask_delegation(kept)["expires_at"] == right.ends_at.isoformat()
+    assert len(ask_delegation(kept, contract=kept.wallet.address)["permissions"]) == 1
+    assert ask_delegation(kept, contract=at("manager"))["permissions"] == []
+    kept.wallet.raise_nonce()
+    told = ask_delegation(kept)
+    [held] = told["permissions"]
+    assert not held["stands"] and "nonce" in held["reason"] and told["expires_at"] is None
+
+
+def test_an_agent_is_told_of_twenty_rights_and_no_more(kept: Kept) -> None:
+    for salt in range(21):
+        kept.receive(kept.wallet.context(kept.account, kept.wallet.runway(a_day=USD), salt=salt))
+    assert len(ask_delegation(kept)["permissions"]) == 20

@@ -3514,6 +3514,16 @@ export interface components {
             address: string;
             chain_id?: (number | null) | null;
         };
+        /** @description wallet_get_delegation: Read what delegations touch the golem's account: its own code by EIP-7702, and rights that others gave it. */
+        WalletGetDelegationBody: {
+            /** @constant */
+            query?: "delegation";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
+            cursor?: string | null;
+            contract?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description wallet_get_gas_price: Read what gas costs on a chain now, in gwei and in US dollars for typical actions. */
         WalletGetGasPriceBody: {
             /** @constant */

@@ -14,7 +14,6 @@ from tools_app.core.units import format_units
 from tools_app.protocols.metamask.addresses import CHAINS, MANAGER, NAME, place_on
 from tools_app.protocols.metamask.delegations import encode_redeem
 from tools_app.protocols.metamask.received import Delegations
-from tools_app.standards.receipts import describe_mined
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, Phase, Requirement, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -70,10 +69,6 @@ class Redeemed:
     remaining: TokenAmount
     phase: str
     principal: str
-    tx_hash: str
-    block_number: int
-    gas_used: int
-    explorer_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +88,7 @@ class RunwayHealth:
 
 def report(outcome: PlanOutcome) -> Redeemed:
     """The amount from the golem's balance."""
-    mined, [drawn] = describe_mined(outcome), outcome.plan.receives
+    [drawn] = outcome.plan.receives
     amount = outcome.deltas.get(drawn.token.address, 0)
     details = outcome.plan.details
     return Redeemed(
@@ -101,10 +96,6 @@ def report(outcome: PlanOutcome) -> Redeemed:
         remaining=TokenAmount(max(0, int(details["available"]) - amount), drawn.token),
         phase=str(details["phase"]),
         principal=str(details["principal"]),
-        tx_hash=mined.tx_hash,
-        block_number=mined.block_number,
-        gas_used=mined.gas_used,
-        explorer_url=mined.explorer_url,
     )
 
 

@@ -229,6 +229,13 @@ class AddressNotAllowed(PolicyRejected):
     title = "The owner has not allowed this address"
 
 
+class HookNotAllowed(PolicyRejected):
+    """A pool of the plan runs a hook, a stranger's code, that is not on the golem's list."""
+
+    code = "SAFETY_HOOK_NOT_ALLOWED"
+    title = "The owner has not allowed this pool's hook"
+
+
 class HoldingsImplausible(PolicyRejected):
     """A token that the plan moves claims a balance worth more than any golem can hold; no share can be judged by it."""
 

@@ -25,6 +25,7 @@ pytest_plugins = [
     "tests.made_up_bank.on_the_shelf",
     "tests.made_up_comet.on_the_shelf",
     "tests.made_up_keeper.on_the_shelf",
+    "tests.made_up_pools.on_the_shelf",
     "tests.made_up_purse.on_the_shelf",
     "tests.migrated_database",
     "tests.receiver",

@@ -59,7 +59,7 @@ def plan_liquidity(
     pool = observation.pool
     if pool is None:
         return ()
-    mine = [each for each in observation.positions if each.position.pool.address == pool.address]
+    mine = [each for each in observation.positions if each.position.pool.id == pool.id]
     least = _least_taken(observation, rule)
     worthwhile = [each for each in mine if each.position.liquidity and _is_worth(each, least)]
     closing = [each for each in worthwhile if not each.position.is_in_range or phase in _LATE]

@@ -77,7 +77,7 @@ class Observation:
             "block_number": self.block.number if self.block else None,
             "base_fee_wei": str(self.block.base_fee) if self.block else None,
             "price": None if self.price is None else str(self.price),
-            "pool": self.pool.address if self.pool else None,
+            "pool": self.pool.id if self.pool else None,
             "pool_tick": self.pool.pool_tick if self.pool else None,
             "deviation_bps": self.deviation_bps,
             "total_micro_usd": None if self.total_micro_usd is None else str(self.total_micro_usd),
@@ -121,7 +121,7 @@ def describe_position(held: HeldPosition) -> dict[str, Any]:
     return {
         "position_id": position.position_id,
         "venue": position.pool.protocol,
-        "pool": position.pool.address,
+        "pool": position.pool.id,
         "tick_lower": position.tick_lower,
         "tick_upper": position.tick_upper,
         "pool_tick": position.pool.pool_tick,

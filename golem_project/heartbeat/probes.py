@@ -26,6 +26,7 @@ from tools_app.portfolio.reading import FirstReads, foretell_positions
 from tools_app.standards.erc20 import BALANCE_OF
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.markets import Markets, Pool, RangePosition, RangePositions, sort_tokens
+from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import NATIVE, FeedPrice, GolemView, TokenMeta
 
@@ -188,16 +189,16 @@ def _find_pool(
         return None
     states = markets[found.protocol].states(chain, [found])
     if not states or not states[0].is_usable:
-        anomalies.append(f"POOL_UNREADABLE: {found.address}")
+        anomalies.append(f"POOL_UNREADABLE: {found.id}")
         return None
     return states[0]
 
 
 def _locate(chain: ChainReader, markets: Mapping[str, Markets], pair: tuple[str, str], fee: int) -> Pool | None:
     for name, each in markets.items():
-        address = each.locate(chain, *pair, fee)
-        if address is not None:
-            return Pool("v3", address, *pair, fee, protocol=name)
+        found = each.locate(chain, *pair, fee)
+        if found is not None:
+            return Pool("v3", found, *pair, fee, protocol=name)
     return None
 
 
@@ -206,7 +207,7 @@ def _remembered_pool(markets: Mapping[str, Markets], known: Mapping[str, Any]) -
     if not known.get("pool") or known.get("venue") not in markets:
         return None
     token0, token1, fee = known["pair"]
-    return Pool("v3", known["pool"], token0, token1, fee, protocol=known["venue"])
+    return Pool("v3", PoolId(known["pool"], known.get("manager", "")), token0, token1, fee, protocol=known["venue"])
 
 
 def _read_holdings(
@@ -268,7 +269,7 @@ def _list_foremost(chain: ChainReader, ranges: RangePositions, whole: Holdings |
     """Ids of those with something in them, of the watched pool first and what is worth most before the rest."""
     held = list_foremost(whole.positions) if whole is not None else []
     mine = [each for each in held if ranges.name(chain.chain_id, each.ref.id) == each.ref and each.position.is_whole]
-    watched = pool.address if pool is not None else ""
+    watched = pool.id if pool is not None else ""
     return [each.ref.id for each in sorted(mine, key=lambda each: each.position.facts.get("pool") != watched)]
 
 
@@ -339,4 +340,5 @@ def _list_uncounted(whole: Holdings) -> list[str]:
 def _remember_pool(pool: Pool | None) -> dict[str, Any]:
     if pool is None:
         return {}
-    return {"pool": pool.address, "pair": [pool.token0, pool.token1, pool.fee], "venue": pool.protocol}
+    named = {"pool": pool.id, **({"manager": pool.pool_id.manager} if pool.pool_id.manager else {})}
+    return {**named, "pair": [pool.token0, pool.token1, pool.fee], "venue": pool.protocol}

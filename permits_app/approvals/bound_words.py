@@ -14,6 +14,7 @@ from permits_app.safety.figures import format_bps, format_ratio
 from permits_app.safety.foresight import DEBT
 from tools_app.admin.display import format_chain, format_seconds
 from tools_app.admin.tokens import format_token_amount, name_address
+from tools_app.toolkit.pool_hooks import HookPower, PoolHooks
 from tools_app.toolkit.principals import RightLimit
 
 
@@ -26,6 +27,7 @@ def say_bounds(bounds: Mapping[str, Any], *, chain_id: int) -> list[str]:
         *(_say_item(item, chain_id) for item in bounds.get("items", [])),
         *(line for flow in bounds.get("principals", []) for line in _say_principal(flow, chain_id)),
         *(_say_arrival(arrival) for arrival in bounds.get("arrivals", [])),
+        *(_say_hook(hook) for hook in bounds.get("hooks", [])),
         *_say_terms(bounds),
     ]
 
@@ -62,6 +64,11 @@ def _say_gauge(gauge: Mapping[str, Any], chain_id: int) -> str:
 
 def _say_statement(told: Mapping[str, Any], chain_id: int) -> str:
     return f"{_name(told['contract'], chain_id)} is told the {told['key']} of {told['subject']}: {told['text']}"
+
+
+def _say_hook(stored: Mapping[str, Any]) -> str:
+    hook = PoolHooks(stored["pool"], stored["address"], tuple(map(HookPower, stored["powers"])))
+    return f"the pool {hook.pool} runs the hook {hook.address}, a stranger's code, which {hook.words}"
 
 
 def _say_item(item: Mapping[str, Any], chain_id: int) -> str:

@@ -1,4 +1,4 @@
-"""AllowlistEntry: a token, contract, spender or recipient a golem may touch on one chain."""
+"""AllowlistEntry: a token, contract, spender, recipient or pool hook a golem may touch on one chain."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ class AllowlistKind(models.TextChoices):
     CONTRACT = "CONTRACT", "Contract it may call"
     SPENDER = "SPENDER", "Spender it may approve"
     RECIPIENT = "RECIPIENT", "Address it may pay"
+    HOOK = "HOOK", "Hook of pools it may use"
 
 
 class AllowlistEntry(TimeStamped):

@@ -14,6 +14,7 @@ from tools_app.chain.signatures import parse_signature
 from tools_app.core.units import format_units
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import AllowanceLeft, Arrival, Call, ItemGiven, LocalEffect, Statement, TokenFlow, TxPlan
+from tools_app.toolkit.pool_hooks import HookPower, PoolHooks
 from tools_app.toolkit.positions import Gauge, GaugeBound, PositionChange, PositionRef
 from tools_app.toolkit.principals import PrincipalFlow, RightLimit
 from tools_app.toolkit.typed_data import TypedData
@@ -88,6 +89,7 @@ def encode_bounds(plan: TxPlan) -> dict[str, Any]:
         **({"statements": [asdict(each) for each in plan.statements]} if plan.statements else {}),
         **({"items": [{**asdict(each), "token_id": str(each.token_id)} for each in plan.items]} if plan.items else {}),
         **({"arrivals": [{**asdict(each), "raw": str(each.raw)} for each in plan.arrivals]} if plan.arrivals else {}),
+        **({"hooks": [asdict(each) for each in plan.hooks]} if plan.hooks else {}),
         **({"promise": plan.promise.as_json()} if plan.promise is not None else {}),
         **({"principals": [_encode_principal(flow) for flow in plan.principals]} if plan.principals else {}),
     }
@@ -144,6 +146,10 @@ def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
             for stored in bounds.get("items", ())
         ),
         arrivals=tuple(Arrival(**{**stored, "raw": int(stored["raw"])}) for stored in bounds.get("arrivals", ())),
+        hooks=tuple(
+            PoolHooks(stored["pool"], stored["address"], tuple(map(HookPower, stored["powers"])))
+            for stored in bounds.get("hooks", ())
+        ),
         promise=TypedData.of_json(bounds["promise"]) if "promise" in bounds else None,
         principals=tuple(decode_principal(stored) for stored in bounds.get("principals", ())),
         details=bounds["details"],

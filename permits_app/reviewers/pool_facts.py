@@ -21,8 +21,8 @@ class NamedPool:
     bought: str
 
     @property
-    def address(self) -> str:
-        return self.pool.address
+    def id(self) -> str:
+        return self.pool.id
 
     @property
     def version(self) -> str:
@@ -49,7 +49,7 @@ def find_pools(effects: Effects, chain: ChainReader) -> tuple[NamedPool, ...]:
 
 def value_pool(pool: NamedPool, chain: ChainReader) -> int | None:
     """Micro-USD in the pool at feed prices; with one feed the priced side counts twice, with none it is unknown."""
-    held = markets_on(chain.chain_id).depth(chain, [pool.pool])[pool.address]
+    held = markets_on(chain.chain_id).depth(chain, [pool.pool])[pool.id]
     sides: list[int] = []
     for address, raw in zip((pool.pool.token0, pool.pool.token1), held, strict=True):
         token = chain.token(address)

@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from permits_app.reviewers.decoding import read_calls
 from permits_app.reviewers.limits import judge_limits, value_spends
 from permits_app.reviewers.pool_facts import NamedPool, find_pools, value_pool
 from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
 from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.reviewers.safety_guardian import judge_price, judge_spends
+from permits_app.safety.decoding import read_calls
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.simulator import build_request
 from tools_app import runner
@@ -116,16 +116,18 @@ def _judge_simulation(desk: _Desk) -> None:
 
 
 def _weigh_pools(desk: _Desk) -> None:
+    for hook in desk.effects.hooks:
+        desk.warnings.append(f"pool {hook.pool} runs the hook {hook.address}, which {hook.words}")
     for pool in desk.pools:
         value = value_pool(pool, desk.chain)
         if value is None:
-            desk.warnings.append(f"pool {pool.address} cannot be valued: neither of its tokens has a fresh price")
+            desk.warnings.append(f"pool {pool.id} cannot be valued: neither of its tokens has a fresh price")
         elif value < THIN_POOL_MICRO_USD:
             desk.warnings.append(
-                f"pool {pool.address} holds only {format_micro_usd(value)}, less than"
+                f"pool {pool.id} holds only {format_micro_usd(value)}, less than"
                 f" {format_micro_usd(THIN_POOL_MICRO_USD)}"
             )
-        desk.figures[f"pool_{pool.version}_{pool.address}_usd"] = None if value is None else format_micro_usd(value)
+        desk.figures[f"pool_{pool.version}_{pool.id}_usd"] = None if value is None else format_micro_usd(value)
 
 
 def _judge_revert(desk: _Desk) -> None:

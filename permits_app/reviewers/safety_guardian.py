@@ -16,11 +16,11 @@ from typing import Any, Final
 
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
-from permits_app.reviewers.decoding import read_calls, read_promise
 from permits_app.reviewers.limits import judge_limits, value_spends
 from permits_app.reviewers.pool_facts import find_markets, find_pools
 from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
 from permits_app.reviewers.review import Review, ReviewVerdict
+from permits_app.safety.decoding import read_calls, read_promise
 from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import HookCall
 from permits_app.safety.position_rules import DUST
@@ -322,13 +322,14 @@ def judge_pools(effects: Effects, chain: ChainReader, *, most_off_bps: int) -> l
     """Every pool the bytes chose exists, and its price is near the feeds': a moved pool is how a deposit is robbed."""
     findings = []
     # Where a pair has one pool the calls choose none; what they pay for it is judged by the price of the exchange.
-    chosen = [(read, pool) for read, pool in find_markets(effects, chain) if read.fee is not None]
+    chosen = [(read, pool) for read, pool in find_markets(effects, chain) if read.fee is not None or read.pool]
     for read, pool in chosen:
         if pool is None:
-            findings.append(f"there is no pool of {read.sold} and {read.bought} at fee {read.fee}")
+            which = f"fee {read.fee}" if read.pool is None else read.pool.text
+            findings.append(f"there is no pool of {read.sold} and {read.bought} at {which}")
     pools = [pool for _, pool in chosen if pool is not None]
-    states = {pool.address: pool for pool in markets_on(chain.chain_id).states(chain, pools)} if pools else {}
-    for address in dict.fromkeys(pool.address for pool in pools):
+    states = {pool.id: pool for pool in markets_on(chain.chain_id).states(chain, pools)} if pools else {}
+    for address in dict.fromkeys(pool.id for pool in pools):
         found = states.get(address)
         if found is None or not found.is_usable:
             findings.append(f"pool {address} tells no price")

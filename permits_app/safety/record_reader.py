@@ -204,9 +204,10 @@ def asks_beside(call: HookCall) -> bool:
 
 
 def list_touched(plan: TxPlan) -> list[str]:
-    """Every address whose code the plan relies on: tokens, contracts called, spenders."""
+    """Every address whose code the plan relies on: tokens, contracts called, spenders, hooks of pools."""
     spenders = (allowance.spender for allowance in plan.allowances)
-    return list(dict.fromkeys((*(token.address for token in plan.tokens), *list_contracts(plan), *spenders)))
+    hooks = (hook.address for hook in plan.hooks)
+    return list(dict.fromkeys((*(token.address for token in plan.tokens), *list_contracts(plan), *spenders, *hooks)))
 
 
 @cache

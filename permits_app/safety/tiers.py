@@ -6,7 +6,7 @@ from permits_app.errors import PolicyChanged
 from permits_app.models import ActionPermit
 from permits_app.permits.risk import classify_risk, is_riskier
 from permits_app.safety.hook import HookCall
-from tools_app.toolkit.enums import RiskTier
+from tools_app.toolkit.enums import LEAVING, Category, RiskTier
 
 
 def returns_to_golem(call: HookCall) -> bool:
@@ -19,7 +19,8 @@ def returns_to_golem(call: HookCall) -> bool:
 def classify_call(call: HookCall) -> RiskTier:
     """The tier of `call`: from its tool, class and recipients, the most it can spend and the trust in its venue.
 
-    A write whose effect asks for owners is at least HIGH, the lowest tier that they decide.
+    A write whose effect asks for owners is at least HIGH, the lowest tier that they decide; so is one through a pool
+    whose hook could change amounts, fees or exits, unless it takes a position out of that pool.
     """
     tier = classify_risk(
         category=call.tool.category,
@@ -30,8 +31,14 @@ def classify_call(call: HookCall) -> RiskTier:
         returns_to_golem=returns_to_golem(call),
         is_venue_trusted=call.is_venue_trusted,
     )
-    asks = call.effect is not None and call.effect.needs_owners
+    asks = (call.effect is not None and call.effect.needs_owners) or _meets_risky_hook(call)
     return RiskTier.HIGH if asks and is_riskier(RiskTier.HIGH, than=tier) else tier
+
+
+def _meets_risky_hook(call: HookCall) -> bool:
+    if call.plan is None or (call.action_class in LEAVING and call.tool.category is Category.LP):
+        return False
+    return any(hook.is_risky for hook in call.plan.hooks)
 
 
 def check_tier_holds(*, call: HookCall, permit: ActionPermit) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from permits_app.rejection import Reject
 from permits_app.reviewers import safety_guardian as guardian
-from permits_app.reviewers.decoding import read_calls, read_on, tell_claims
+from permits_app.safety.decoding import read_calls, read_on, tell_claims
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks import simulator
 from permits_app.safety.hooks.simulator import Simulator, rehearse_whole

@@ -23,10 +23,11 @@ from tools_app.chain.node_errors import RpcNonsense
 from tools_app.chain.rpc import RpcRequest, parse_bytes
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core.clock import Deadline
+from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import LogEntry, LogQuery
 
-Wanted = Mapping[str, frozenset[str]]
-"""By contract, the first topics of the logs that are wanted of it."""
+Wanted = Mapping[PoolId, frozenset[str]]
+"""By whose logs tell of it (a contract, or a manager of one of its pools), the first topics that are wanted."""
 
 _ADDRESSES_AT_ONCE: Final = 100
 _MOST_YEAR: Final = 2_200
@@ -60,12 +61,13 @@ class Header:
 class Stretch:
     """A stretch as it was believed. `before` is the block before it, None where it begins with the first of all.
 
+    `told` are the logs in the chain's order, each with what it is about.
     `asked` counts the questions that went out. `lie` is what was said first and is not so; empty when nothing was.
     """
 
     before: Header | None
     headers: tuple[Header, ...]
-    logs: tuple[LogEntry, ...]
+    told: tuple[tuple[PoolId, LogEntry], ...]
     asked: int
     lie: str = ""
 
@@ -118,15 +120,14 @@ def _read(
     _check_chain(headers)
     if last_hash and headers[-1].hash != last_hash:
         raise RpcNonsense(f"The node's block {last} is not the one that the chain goes on from")
-    addresses = sorted(wanted)
-    groups = [addresses[at : at + _ADDRESSES_AT_ONCE] for at in range(0, len(addresses), _ADDRESSES_AT_ONCE)]
-    queries = [_query(wanted, group, first, last) for group in groups]
+    queries = [_query(wanted, group, first, last) for group in _group(wanted)]
     asked = len(numbers) + len(queries)
     lists = fetch_logs(
         lambda requests: pool.send(requests, deadline=deadline), queries, max_range=network.max_log_range
     )
     told = [log for logs in lists for log in logs]
-    logs = sorted((log for log in told if _is_wanted(wanted, log)), key=lambda log: (log.block_number, log.log_index))
+    found_logs = ((about, log) for log in told if (about := _find_wanted(wanted, log)) is not None)
+    logs = sorted(found_logs, key=lambda pair: (pair[1].block_number, pair[1].log_index))
     inside = headers[first - headers[0].number :]
     _check_logs(wanted, told, inside)
     if network.chain_id not in _WITHOUT_BLOOMS:
@@ -142,14 +143,35 @@ def _read(
     return Stretch(headers[0] if first > 0 else None, tuple(inside), tuple(logs), asked)
 
 
-def _query(wanted: Wanted, group: Sequence[str], first: int, last: int) -> LogQuery:
-    topics = sorted({topic for address in group for topic in wanted[address]})
-    return LogQuery(tuple(group), (tuple(topics),), first, last)
+def _group(wanted: Wanted) -> list[list[PoolId]]:
+    """Contracts are asked about together, and so are the pools of one manager."""
+    by_manager: dict[str, list[PoolId]] = {}
+    for about in sorted(wanted):
+        by_manager.setdefault(about.manager, []).append(about)
+    return [
+        group[at : at + _ADDRESSES_AT_ONCE]
+        for group in by_manager.values()
+        for at in range(0, len(group), _ADDRESSES_AT_ONCE)
+    ]
 
 
-def _is_wanted(wanted: Wanted, log: LogEntry) -> bool:
-    """Several contracts are asked about together: each is told of the topics of all."""
-    return log.topics[0].lower() in wanted[log.address] if log.topics and log.address in wanted else False
+def _query(wanted: Wanted, group: Sequence[PoolId], first: int, last: int) -> LogQuery:
+    topics = sorted({topic for about in group for topic in wanted[about]})
+    contracts = tuple(dict.fromkeys(about.contract for about in group))
+    names = (tuple(about.text for about in group),) if group[0].manager else ()
+    return LogQuery(contracts, (tuple(topics), *names), first, last)
+
+
+def _find_wanted(wanted: Wanted, log: LogEntry) -> PoolId | None:
+    """What a log is about. Several are asked about together: each is told of the topics of all."""
+    if not log.topics:
+        return None
+    first = log.topics[0].lower()
+    of_contract = PoolId(log.address)
+    if first in wanted.get(of_contract, ()):
+        return of_contract
+    about = PoolId(log.topics[1].lower(), log.address) if len(log.topics) > 1 else of_contract
+    return about if first in wanted.get(about, ()) else None
 
 
 def _plain(log: LogEntry) -> LogEntry:
@@ -198,6 +220,7 @@ def _check_chain(headers: Sequence[Header]) -> None:
 def _check_logs(wanted: Wanted, logs: Sequence[LogEntry], headers: Sequence[Header]) -> None:
     by_number = {header.number: header for header in headers}
     topics = frozenset(topic for each in wanted.values() for topic in each)
+    contracts = frozenset(about.contract for about in wanted)
     seen: set[tuple[int, int]] = set()
     for log in logs:
         place = (log.block_number, log.log_index)
@@ -206,7 +229,7 @@ def _check_logs(wanted: Wanted, logs: Sequence[LogEntry], headers: Sequence[Head
             raise RpcNonsense(f"The node answered a log of block {log.block_number}, which was not asked for")
         if log.block_hash.lower() != header.hash:
             raise RpcNonsense(f"The node answered a log of another block {log.block_number} than its own")
-        if log.address not in wanted or not log.topics or log.topics[0].lower() not in topics:
+        if log.address not in contracts or not log.topics or log.topics[0].lower() not in topics:
             raise RpcNonsense(f"The node answered a log in block {log.block_number} that was not asked for")
         if place in seen:
             raise RpcNonsense(f"The node answered log {log.log_index} of block {log.block_number} twice")
@@ -214,44 +237,59 @@ def _check_logs(wanted: Wanted, logs: Sequence[LogEntry], headers: Sequence[Head
 
 
 def _check_blooms(
-    pool: RpcPool, wanted: Wanted, logs: Sequence[LogEntry], headers: Sequence[Header], deadline: Deadline
+    pool: RpcPool,
+    wanted: Wanted,
+    logs: Sequence[tuple[PoolId, LogEntry]],
+    headers: Sequence[Header],
+    deadline: Deadline,
 ) -> int:
     """Hold logs against blooms, both ways; how many questions that took. Raises RpcNonsense."""
-    present = {(log.block_number, log.address) for log in logs}
+    present = {(log.block_number, about) for about, log in logs}
     by_number = {header.number: header for header in headers}
-    for log in logs:
+    for about, log in logs:
         bloom = by_number[log.block_number].bloom
-        if bloom is not None and not _names(BloomFilter(bloom), log.address, [log.topics[0]]):
+        if bloom is not None and not _names(BloomFilter(bloom), about, [log.topics[0]]):
             raise RpcNonsense(f"The node answered a log that is not in the bloom of its block {log.block_number}")
     doubts = [
-        (header, address)
+        (header, about)
         for header in headers
         if header.bloom
-        for address in wanted
-        if (header.number, address) not in present and _names(BloomFilter(header.bloom), address, wanted[address])
+        for about in wanted
+        if (header.number, about) not in present and _names(BloomFilter(header.bloom), about, wanted[about])
     ]
     if not doubts:
         return 0
     other = pool.second_opinion()
     requests = [
         RpcRequest(
-            "eth_getLogs", ({"blockHash": header.hash, "address": address, "topics": [sorted(wanted[address])]},)
+            "eth_getLogs",
+            (
+                {
+                    "blockHash": header.hash,
+                    "address": about.contract,
+                    "topics": [list(each) if isinstance(each, tuple) else each for each in topics],
+                },
+            ),
         )
-        for header, address in doubts
+        for header, about in doubts
+        for topics in (about.filter_logs(sorted(wanted[about])),)
     ]
-    for (header, address), reply in zip(doubts, other.send(requests, deadline=deadline), strict=True):
+    for (header, about), reply in zip(doubts, other.send(requests, deadline=deadline), strict=True):
         rows = reply.unwrap()
         if not isinstance(rows, list):
             raise RpcNonsense("The node answered something that is no list of logs")
-        if [row for row in rows if _is_wanted(wanted, parse_log(row))]:
-            raise RpcNonsense(f"The node left out what {address} logged in block {header.number}")
-        if _is_sure(header.bloom or 0, len(wanted[address]) * len(wanted)):
-            raise RpcNonsense(f"The node hides what the bloom of block {header.number} says {address} logged")
+        if [row for row in rows if _find_wanted(wanted, parse_log(row)) == about]:
+            raise RpcNonsense(f"The node left out what {about.contract} logged in block {header.number}")
+        if _is_sure(header.bloom or 0, len(wanted[about]) * len(wanted)):
+            raise RpcNonsense(f"The node hides what the bloom of block {header.number} says {about.contract} logged")
     return len(requests)
 
 
-def _names(bloom: BloomFilter, address: str, topics: Sequence[str] | frozenset[str]) -> bool:
-    return bytes.fromhex(address[2:]) in bloom and any(bytes.fromhex(topic[2:]) in bloom for topic in topics)
+def _names(bloom: BloomFilter, about: PoolId, topics: Sequence[str] | frozenset[str]) -> bool:
+    named = (about.contract, about.text) if about.manager else (about.contract,)
+    if not all(bytes.fromhex(each[2:]) in bloom for each in named):
+        return False
+    return any(bytes.fromhex(topic[2:]) in bloom for topic in topics)
 
 
 def _is_sure(bloom: int, pairs: int) -> bool:

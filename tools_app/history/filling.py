@@ -70,13 +70,13 @@ def _fill_step(network: Network, deadline: Deadline, now: datetime) -> int:
         return 0  # Another filled it in this moment.
     first = max(newest.to_block - blocks + 1, *(gap.from_block for gap in gaps))
     piece = _Piece(gaps, first, newest.to_block)
-    sources = {gap.source.address: gap.source for gap in gaps}
-    topics = {address: frozenset(source.topics) for address, source in sources.items()}
+    sources = {gap.source.told_by: gap.source for gap in gaps}
+    topics = {about: frozenset(source.topics) for about, source in sources.items()}
     stretch = read_stretch(
         network, topics, first=piece.first, last=piece.last, last_hash=newest.until_hash, deadline=deadline
     )
     places.note_lie(network.chain_id, stretch.lie, now=now)
-    rows = [storage.read_new(sources[log.address], log, stretch.time_of(log.block_number)) for log in stretch.logs]
+    rows = [storage.read_new(sources[about], log, stretch.time_of(log.block_number)) for about, log in stretch.told]
     storage.make_months(row.time for row in rows)
     return len(stretch.headers) if _write(network.chain_id, piece, stretch, rows) else 0
 

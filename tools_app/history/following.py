@@ -86,13 +86,13 @@ def _follow_step(network: Network, place: FollowedChain, final: int, deadline: D
         return _leave_out(network, place, final, deadline, now)
     sources = places.list_sources(network.chain_id)
     last = min(final, place.next_block + settings.GOLEM_HISTORY_BLOCKS_PER_READ - 1)
-    wanted = {address: frozenset(source.topics) for address, source in sources.items()}
+    wanted = {about: frozenset(source.topics) for about, source in sources.items()}
     stretch = read_stretch(network, wanted, first=place.next_block, last=last, deadline=deadline)
     places.note_lie(network.chain_id, stretch.lie, now=now)
     if stretch.before is None or stretch.before.hash != place.head_hash:
         _mend(network, place, deadline, now)
         return 0
-    rows = [storage.read_new(sources[log.address], log, stretch.time_of(log.block_number)) for log in stretch.logs]
+    rows = [storage.read_new(sources[about], log, stretch.time_of(log.block_number)) for about, log in stretch.told]
     storage.make_months(row.time for row in rows)
     return len(stretch.headers) if _write(place, stretch, rows, now) else 0
 

@@ -14,6 +14,7 @@ from tools_app.core.errors import GolemError
 from tools_app.core.whole import whole
 from tools_app.history.checked_logs import Header
 from tools_app.models.history import FollowedChain, LogGap, LogSource, SeenBlock
+from tools_app.toolkit.pool_ids import PoolId
 
 logger = logging.getLogger(__name__)
 
@@ -32,9 +33,9 @@ def list_silent(chains: Collection[int], *, now: datetime) -> list[FollowedChain
     return list(FollowedChain.objects.filter(pk__in=chains, followed_at__lt=before).order_by("pk"))
 
 
-def list_sources(chain_id: int) -> dict[str, LogSource]:
-    """What is followed on a chain, by address."""
-    return {source.address: source for source in LogSource.objects.filter(chain_id=chain_id)}
+def list_sources(chain_id: int) -> dict[PoolId, LogSource]:
+    """What is followed on a chain, by whose logs tell of it."""
+    return {source.told_by: source for source in LogSource.objects.filter(chain_id=chain_id)}
 
 
 def begin(chain_id: int, head: Header, *, now: datetime) -> None:

@@ -46,13 +46,17 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is kept of a contract: without a gap from `known_since` to `known_until`, and which gaps lie before."""
+    """What is kept of a contract, or of a pool within its `manager`.
+
+    It is without a gap from `known_since` to `known_until`; `missing` are the gaps that lie before.
+    """
 
     source_id: int
     known_since: datetime
     known_until: datetime
     missing: tuple[Missing, ...]
     next_block: int
+    manager: str = ""
 
     def is_whole(self, starts_at: datetime, ends_at: datetime) -> bool:
         """Whether every block between the two was read."""
@@ -155,6 +159,7 @@ def find_kept(chain_id: int, addresses: Sequence[str]) -> dict[str, Kept]:
             known_until=place.head_time,
             missing=tuple(gaps.get(source.pk, ())),
             next_block=place.next_block,
+            manager=source.manager,
         )
         for source in sources.values()
     }

@@ -28,6 +28,7 @@ from tools_app.models.history import FollowedChain, SourceKind
 from tools_app.models.subscription import SubscriptionKind
 from tools_app.standards.erc4626 import KIND as VAULT_KIND
 from tools_app.toolkit.params import check_address
+from tools_app.toolkit.pool_ids import PoolId, is_pool_id
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.protocol import SHELF
 
@@ -39,13 +40,22 @@ _OF_POOLS: Final = (SubscriptionKind.POOL_EVENTS, SubscriptionKind.POOL_STATE)
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Somebody wants a contract followed: `wanted_by` is a golem's id or an account's address."""
+    """Somebody wants a contract followed: `wanted_by` is a golem's id or an account's address.
+
+    A pool within a `manager` is named by its 32 bytes.
+    """
 
     chain_id: int
     address: str
     kind: SourceKind
     wanted_by: str
     because: str
+    manager: str = ""
+
+    @property
+    def about(self) -> PoolId:
+        """Whose logs tell of it, and how they name it."""
+        return PoolId(self.address, self.manager)
 
 
 def renew_all(*, now: datetime) -> int:
@@ -73,19 +83,19 @@ def take_up(chain_id: int, wishes: Collection[Wish], *, now: datetime) -> int:
         if place is None:
             return 0
         sources = places.list_sources(chain_id)
-        mine: defaultdict[str, set[str]] = defaultdict(set)
+        mine: defaultdict[str, set[PoolId]] = defaultdict(set)
         for row in LogWish.objects.filter(source__chain_id=chain_id).select_related("source"):
-            mine[row.wanted_by].add(row.source.address)
+            mine[row.wanted_by].add(row.source.told_by)
         renewed = []
         for wish in wishes:
             topics = list_topics(chain_id, wish.kind)
             if not topics or not _has_room(wish, mine[wish.wanted_by], sources):
                 continue
-            mine[wish.wanted_by].add(wish.address)
-            if wish.address not in sources:
-                sources[wish.address] = _follow(place, wish, topics, now)
+            mine[wish.wanted_by].add(wish.about)
+            if wish.about not in sources:
+                sources[wish.about] = _follow(place, wish, topics, now)
             renewed.append(
-                LogWish(source=sources[wish.address], wanted_by=wish.wanted_by, because=wish.because, renewed_at=now)
+                LogWish(source=sources[wish.about], wanted_by=wish.wanted_by, because=wish.because, renewed_at=now)
             )
         once = {(row.source_id, row.wanted_by): row for row in renewed}
         LogWish.objects.bulk_create(
@@ -97,10 +107,10 @@ def take_up(chain_id: int, wishes: Collection[Wish], *, now: datetime) -> int:
     return len(once)
 
 
-def _has_room(wish: Wish, mine: Collection[str], sources: dict[str, LogSource]) -> bool:
-    if wish.address not in mine and len(mine) >= settings.GOLEM_HISTORY_MOST_CONTRACTS_PER_GOLEM:
+def _has_room(wish: Wish, mine: Collection[PoolId], sources: dict[PoolId, LogSource]) -> bool:
+    if wish.about not in mine and len(mine) >= settings.GOLEM_HISTORY_MOST_CONTRACTS_PER_GOLEM:
         return False
-    return wish.address in sources or len(sources) < settings.GOLEM_HISTORY_MOST_CONTRACTS_PER_CHAIN
+    return wish.about in sources or len(sources) < settings.GOLEM_HISTORY_MOST_CONTRACTS_PER_CHAIN
 
 
 def _follow(place: FollowedChain, wish: Wish, topics: list[str], now: datetime) -> LogSource:
@@ -108,6 +118,7 @@ def _follow(place: FollowedChain, wish: Wish, topics: list[str], now: datetime) 
     source = LogSource.objects.create(
         chain_id=wish.chain_id,
         address=wish.address,
+        manager=wish.manager,
         kind=wish.kind,
         topics=topics,
         added_at=now,
@@ -122,8 +133,10 @@ def _list_subscribed(chain_id: int) -> Iterator[Wish]:
     living = StreamSubscription.objects.filter(chain_id=chain_id, ended_at__isnull=True, kind__in=_OF_POOLS)
     for row in living.order_by("created_at"):
         pool = str(row.params.get("pool_address", ""))
-        if _is_address(pool):
-            yield Wish(chain_id, pool, SourceKind.POOL, str(row.golem_id), "a golem subscribed to it")
+        manager = str(row.params.get("manager", ""))
+        if _is_address(pool) or (is_pool_id(pool) and _is_address(manager)):
+            because = "a golem subscribed to it"
+            yield Wish(chain_id, pool, SourceKind.POOL, str(row.golem_id), because, manager)
 
 
 def _list_held(network: Network, now: datetime) -> Iterator[Wish]:
@@ -136,27 +149,29 @@ def _list_held(network: Network, now: datetime) -> Iterator[Wish]:
         because = f"position {row.ref}"[:_LONGEST_REASON]
         before = known.get((row.account, because))
         if before is not None:
-            yield Wish(network.chain_id, before.address, SourceKind(before.kind), row.account, because)
+            kind = SourceKind(before.kind)
+            yield Wish(network.chain_id, before.address, kind, row.account, because, before.manager)
             continue
         found = _find_contract(PositionRef.parse(row.ref), network, now)
         if found is not None:
-            yield Wish(network.chain_id, found[0], found[1], row.account, because)
+            about, kind = found
+            yield Wish(network.chain_id, about.text, kind, row.account, because, about.manager)
 
 
-def _find_contract(ref: PositionRef, network: Network, now: datetime) -> tuple[str, SourceKind] | None:
+def _find_contract(ref: PositionRef, network: Network, now: datetime) -> tuple[PoolId, SourceKind] | None:
     """The contract whose logs tell what a position is worth; None for one of which nothing is kept."""
     if _is_address(ref.id):
         if ref.kind == VAULT_KIND:
-            return ref.id, SourceKind.VAULT
+            return PoolId(ref.id), SourceKind.VAULT
         found = next((each for each in SHELF.on(network.chain_id) if each.name == ref.protocol), None)
-        return (ref.id, SourceKind.POOL) if found is not None and found.markets is not None else None
+        return (PoolId(ref.id), SourceKind.POOL) if found is not None and found.markets is not None else None
     if not ref.id.isdecimal():
         return None
     for each in SHELF.on(network.chain_id):
         if each.name == ref.protocol and each.markets is not None:
             reader = open_reader(network.chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
             try:
-                return each.markets.ranges.read(reader, ref.id).pool.address, SourceKind.POOL
+                return each.markets.ranges.read(reader, ref.id).pool.pool_id, SourceKind.POOL
             except GolemError:
                 # Gone, or the node is away: it is looked for again with the next renewal.
                 return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import F, Q
 
+from tools_app.toolkit.pool_ids import PoolId
+
 _AMOUNT_DIGITS = 100
 
 
@@ -62,10 +64,14 @@ class SourceKind(models.TextChoices):
 
 
 class LogSource(models.Model):
-    """One contract that is followed, for whoever wants it. `topics` are the first topics that are read of it."""
+    """One contract that is followed, for whoever wants it. `topics` are the first topics that are read of it.
+
+    A pool without a contract of its own is named by its 32 bytes, and `manager` is the contract that tells of it.
+    """
 
     chain_id = models.PositiveBigIntegerField()
-    address = models.CharField(max_length=42)
+    address = models.CharField(max_length=66)
+    manager = models.CharField(max_length=42, blank=True)
     kind = models.CharField(max_length=20, choices=SourceKind.choices)
     topics = models.JSONField()
     added_at = models.DateTimeField()
@@ -74,7 +80,12 @@ class LogSource(models.Model):
 
     class Meta:
         verbose_name = "followed contract"
-        constraints = [models.UniqueConstraint(fields=["chain_id", "address"], name="log_source_once")]
+        constraints = [models.UniqueConstraint(fields=["chain_id", "address", "manager"], name="log_source_once")]
+
+    @property
+    def told_by(self) -> PoolId:
+        """Whose logs tell of it, and how they name it."""
+        return PoolId(self.address, self.manager)
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.address} on {self.chain_id}"

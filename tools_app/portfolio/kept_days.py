@@ -14,6 +14,7 @@ from tools_app.history.reading import find_kept, read_since
 from tools_app.models.history import SourceKind
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import Markets, Pool, PoolDay, TradeRead
+from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import LogEntry
 
 DAY_SECONDS: Final = 86_400
@@ -28,23 +29,23 @@ class KeptPoolDay:
 
 
 def read_kept_days(reader: ChainReader, pools: Sequence[tuple[Markets, Pool]]) -> dict[str, KeptPoolDay]:
-    """Those of these pools of which all 24 hours are kept, by address; the others are asked of the node as ever."""
-    kept = find_kept(reader.chain_id, [pool.address for _, pool in pools])
+    """Those of these pools of which all 24 hours are kept, by name; the others are asked of the node as ever."""
+    kept = find_kept(reader.chain_id, [pool.id for _, pool in pools])
     if not kept:
         return {}
     since = datetime.fromtimestamp(reader.block.timestamp - DAY_SECONDS, UTC)
     days = {
-        address: day
-        for address, each in kept.items()
+        name: day
+        for name, each in kept.items()
         if (day := read_since(each, since, until_block=reader.block.number)) is not None
     }
     if not days:
         return {}
     try:
         tip = reader.logs(
-            address=sorted(days),
+            address=sorted({PoolId(name, kept[name].manager).contract for name in days}),
             topics=[tuple(list_topics(reader.chain_id, SourceKind.POOL))],
-            from_block=min(kept[address].next_block for address in days),
+            from_block=min(kept[name].next_block for name in days),
             to_block=reader.block.number,
         )
     except GolemError:
@@ -52,12 +53,12 @@ def read_kept_days(reader: ChainReader, pools: Sequence[tuple[Markets, Pool]]) -
         return {}
     found = {}
     for markets, pool in pools:
-        day = days.get(pool.address)
-        if day is None:
+        day = days.get(pool.id)
+        if day is None or kept[pool.id].manager != pool.pool_id.manager:
             continue
-        fresh = _read_trades(markets, [log for log in tip if log.address == pool.address])
+        fresh = _read_trades(markets, [log for log in tip if pool.pool_id.tells(log)])
         trades = [each for each in fresh if each.in0 is not None and each.in1 is not None]
-        found[pool.address] = KeptPoolDay(
+        found[pool.id] = KeptPoolDay(
             day=PoolDay(
                 in0=day.in0 + sum(each.in0 or 0 for each in trades),
                 in1=day.in1 + sum(each.in1 or 0 for each in trades),

@@ -61,7 +61,7 @@ class Valuer:
         for pool in pools:
             hub = pool.other(token)
             price = self._feed_price(hub)
-            held = balances[pool.address][1 if pool.token1 == hub else 0]
+            held = balances[pool.id][1 if pool.token1 == hub else 0]
             worth = price.of(held) if price else 0
             if worth > 0 and (best is None or worth > best[0]):
                 best = (worth, pool, hub)

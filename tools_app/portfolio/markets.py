@@ -75,21 +75,21 @@ class ChainMarkets:
         found = (each.find(reader, pairs, with_balances=with_balances) for each in self.by_protocol.values())
         return [pool for pools in found for pool in pools]
 
-    def read(self, reader: ChainReader, address: str) -> Pool:
-        """The pool at an address. Raises PoolNotFound."""
+    def read(self, reader: ChainReader, name: str) -> Pool:
+        """The pool of a name, which is an address or an id of 32 bytes. Raises PoolNotFound."""
         missing: PoolNotFound | None = None
         for each in self.by_protocol.values():
             try:
-                return each.read(reader, address)
+                return each.read(reader, name)
             except PoolNotFound as error:
                 missing = missing or error
-        raise missing or PoolNotFound(f"{address} is no pool", pool_address=address)
+        raise missing or PoolNotFound(f"{name} is no pool", pool_address=name)
 
-    def recognize(self, reader: ChainReader, addresses: Sequence[str]) -> dict[str, Pool]:
+    def recognize(self, reader: ChainReader, names: Sequence[str]) -> dict[str, Pool]:
         """Which of these are pools, of any protocol."""
         found: dict[str, Pool] = {}
         for each in self.by_protocol.values():
-            found.update(each.recognize(reader, [address for address in addresses if address not in found]))
+            found.update(each.recognize(reader, [name for name in names if name not in found]))
         return found
 
     def states(self, reader: ChainReader, pools: Sequence[Pool]) -> list[Pool]:
@@ -103,20 +103,20 @@ class ChainMarkets:
     def days(self, reader: ChainReader, pools: Sequence[Pool]) -> dict[str, PoolDay]:
         """The last 24 hours of each; those that are followed are read from what is kept."""
         kept = read_kept_days(reader, [(self.of_pool(pool), pool) for pool in pools])
-        others = [pool for pool in pools if pool.address not in kept]
+        others = [pool for pool in pools if pool.id not in kept]
         told = {at: day for markets, own in self._grouped(others) for at, day in markets.days(reader, own).items()}
         return {address: each.day for address, each in kept.items()} | told
 
     def price_a_day_ago(self, reader: ChainReader, pool: Pool) -> tuple[Ratio | None, str | None]:
         """Token1 per token0 then, or the reason."""
-        kept = read_kept_days(reader, [(self.of_pool(pool), pool)]).get(pool.address)
+        kept = read_kept_days(reader, [(self.of_pool(pool), pool)]).get(pool.id)
         if kept is not None:
             return kept.before, None
         return self.of_pool(pool).price_a_day_ago(reader, pool)
 
     def preload_day(self, reader: ChainReader, pool: Pool) -> None:
         """Ask the node for what the two above look at, in one round trip, unless it is kept. Raises the node errors."""
-        if pool.address not in read_kept_days(reader, [(self.of_pool(pool), pool)]):
+        if pool.id not in read_kept_days(reader, [(self.of_pool(pool), pool)]):
             self.of_pool(pool).preload_day(reader, pool)
 
     def created(self, reader: ChainReader, *, from_block: int, to_block: int) -> list[CreatedPool]:

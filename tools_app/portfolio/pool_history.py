@@ -17,6 +17,7 @@ from tools_app.history.reading import Bars, Kept, KeptTrade, Missing, find_kept,
 from tools_app.models.history import BarSpan
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import Markets, Pool
+from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import BlockRef
 
 OF_INDEX: Final = "this server's index"
@@ -81,7 +82,7 @@ def read_past(reader: ChainReader, markets: Markets, pool: Pool, *, hours: int) 
     """The trades of the last hours up to the reader's block. Raises InsufficientHistory where they cannot be read."""
     until = datetime.fromtimestamp(reader.block.timestamp, UTC)
     since = until - timedelta(hours=hours)
-    kept = find_kept(reader.chain_id, [pool.address]).get(pool.address)
+    kept = _find_kept(reader.chain_id, pool.pool_id)
     try:
         if kept is not None and since <= kept.known_until and kept.is_whole(since, kept.known_until):
             return _read_kept(reader, markets, pool, kept, since, until)
@@ -91,17 +92,22 @@ def read_past(reader: ChainReader, markets: Markets, pool: Pool, *, hours: int) 
     except GolemError as error:
         raise InsufficientHistory(
             f"The trades of the last {hours} hours cannot be read from the node ({error.code}); {NOT_FOLLOWED}",
-            pool_address=pool.address,
+            pool_address=pool.id,
         ) from None
 
 
-def read_past_bars(chain_id: int, address: str, span: BarSpan, *, since: datetime, until: datetime) -> PastBars | None:
-    """The bars of a contract that begin in a window; None for one that is not followed."""
-    kept = find_kept(chain_id, [address]).get(address)
+def read_past_bars(chain_id: int, pool: PoolId, span: BarSpan, *, since: datetime, until: datetime) -> PastBars | None:
+    """The bars of a pool that begin in a window; None for one that is not followed."""
+    kept = _find_kept(chain_id, pool)
     if kept is None:
         return None
     gaps = tuple(each for each in kept.missing if each.until >= since and (each.since is None or each.since < until))
     return PastBars(read_bars(kept, span, since=since, until=until), kept.known_since, kept.known_until, gaps)
+
+
+def _find_kept(chain_id: int, pool: PoolId) -> Kept | None:
+    kept = find_kept(chain_id, [pool.text]).get(pool.text)
+    return kept if kept is not None and kept.manager == pool.manager else None
 
 
 def _read_kept(
@@ -126,8 +132,8 @@ def _ask(reader: ChainReader, markets: Markets, pool: Pool, first: BlockRef) -> 
     last = reader.block
     if first.number > last.number:
         return []
-    topics = [tuple(markets.history_topics)]
-    logs = reader.logs(address=pool.address, topics=topics, from_block=first.number, to_block=last.number)
+    topics = pool.pool_id.filter_logs(markets.history_topics)
+    logs = reader.logs(address=pool.pool_id.contract, topics=topics, from_block=first.number, to_block=last.number)
     blocks, seconds = max(1, last.number - first.number), last.timestamp - first.timestamp
     return [
         KeptTrade(

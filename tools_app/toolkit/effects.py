@@ -14,6 +14,8 @@ from typing import Protocol, runtime_checkable
 
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import Arrival, Call, ItemGiven, Statement
+from tools_app.toolkit.pool_hooks import PoolHooks
+from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import PositionRef
 
 
@@ -60,12 +62,16 @@ class PrincipalRead:
 
 @dataclass(frozen=True, slots=True)
 class MarketRead:
-    """A market the call trades in: the tokens sold and bought, and the fee where several markets share the pair."""
+    """A market the call trades in: the tokens sold and bought, and the fee where several markets share the pair.
+
+    `pool` is its name where the calls choose one that pair and fee do not.
+    """
 
     protocol: str
     sold: str
     bought: str
     fee: int | None = None
+    pool: PoolId | None = None
 
 
 @dataclass(slots=True)
@@ -78,6 +84,7 @@ class Effects:
     account and takes back before it ends, by an allowance. A reader that meets somebody else's position raises
     UnknownCall. `statements` are what the calls write down and `items` what of a kind of its own they hand over.
     `principals` are what they move of others' money, `arrivals` what they have arrive on other chains.
+    `hooks` are those of the pools that the calls reach.
     """
 
     spends: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -94,6 +101,7 @@ class Effects:
     statements: list[Statement] = field(default_factory=list)
     items: list[ItemGiven] = field(default_factory=list)
     arrivals: list[Arrival] = field(default_factory=list)
+    hooks: list[PoolHooks] = field(default_factory=list)
     principals: list[PrincipalRead] = field(default_factory=list)
 
 

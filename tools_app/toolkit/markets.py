@@ -13,6 +13,8 @@ from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import Ratio
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.effects import Effects, MarketRead
+from tools_app.toolkit.pool_hooks import PoolHooks
+from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import LogEntry, TokenMeta
 
@@ -40,14 +42,15 @@ class PositionNotFound(GolemError):
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """One pool at one block: of constant product (`v2`: `reserve0`, `reserve1`) or of concentrated liquidity (`v3`:
-    `sqrt_price`, `pool_tick`, `liquidity`).
+    """One pool at one block: of constant product (`v2`: `reserve0`, `reserve1`) or of concentrated liquidity (every
+    other version: `sqrt_price`, `pool_tick`, `liquidity`).
 
-    `fee` is in hundredths of a basis point: 3000 is 0.3%.
+    `fee` is in hundredths of a basis point: 3000 is 0.3%. `key` is what its manager calls it by, where that is more
+    than an id; `hooks` is the hook that runs in it, None where none does.
     """
 
     version: str
-    address: str
+    pool_id: PoolId
     token0: str
     token1: str
     fee: int
@@ -57,16 +60,28 @@ class Pool:
     pool_tick: int = 0
     liquidity: int = 0
     protocol: str = ""
+    key: tuple[Any, ...] = ()
+    hooks: PoolHooks | None = None
+
+    @property
+    def id(self) -> str:
+        """Its name as text: an address, or an id of 32 bytes."""
+        return self.pool_id.text
+
+    @property
+    def is_concentrated(self) -> bool:
+        """Whether it has a price of its own and ticks, rather than reserves."""
+        return self.version != "v2"
 
     @property
     def is_usable(self) -> bool:
         """Whether it has a price at all."""
-        return self.sqrt_price > 0 if self.version == "v3" else self.reserve0 > 0 and self.reserve1 > 0
+        return self.sqrt_price > 0 if self.is_concentrated else self.reserve0 > 0 and self.reserve1 > 0
 
     @property
     def spot(self) -> Ratio:
         """Token1 per token0 in base units, before fees."""
-        if self.version == "v3":
+        if self.is_concentrated:
             return Ratio(self.sqrt_price * self.sqrt_price, _Q192)
         return Ratio(self.reserve1, self.reserve0)
 
@@ -94,9 +109,9 @@ def sort_tokens(token_a: str, token_b: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class CreatedPool:
-    """A pool that a factory made: its address, pair, fee, and where on the chain that was."""
+    """A pool that a factory or a manager made: its name, pair, fee, and where on the chain that was. JSON-ready."""
 
-    address: str
+    id: str
     version: str
     token0: str
     token1: str
@@ -104,10 +119,13 @@ class CreatedPool:
     block_number: int
     tx_hash: str
     protocol: str = ""
+    manager: str = ""
+    key: tuple[Any, ...] = ()
 
     def as_pool(self) -> Pool:
         """The pool, its state still unread."""
-        return Pool(self.version, self.address, self.token0, self.token1, self.fee, protocol=self.protocol)
+        pair, name = (self.token0, self.token1), PoolId(self.id, self.manager)
+        return Pool(self.version, name, *pair, self.fee, protocol=self.protocol, key=tuple(self.key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,14 +284,14 @@ class Markets(Protocol):
     def find(self, reader: ChainReader, pairs: Sequence[tuple[str, str]], *, with_balances: bool = False) -> list[Pool]:
         """Every pool of these pairs with its state; `with_balances` has what they hold travel with it."""
 
-    def locate(self, reader: ChainReader, token0: str, token1: str, fee: int) -> str | None:
-        """The address of the concentrated pool of a sorted pair and fee."""
+    def locate(self, reader: ChainReader, token0: str, token1: str, fee: int) -> PoolId | None:
+        """The name of the concentrated pool of a sorted pair and fee, which every position of `ranges` can be in."""
 
-    def read(self, reader: ChainReader, address: str) -> Pool:
-        """The pool at `address`, confirmed by its factory, with its state. Raises PoolNotFound."""
+    def read(self, reader: ChainReader, pool: str) -> Pool:
+        """The pool of a name, confirmed by who keeps it, with its state and hook. Raises PoolNotFound."""
 
-    def recognize(self, reader: ChainReader, addresses: Sequence[str]) -> dict[str, Pool]:
-        """Which of these addresses are pools, without their state; what merely calls itself one is left out."""
+    def recognize(self, reader: ChainReader, names: Sequence[str]) -> dict[str, Pool]:
+        """Which of these are pools, without their state; what merely calls itself one is left out."""
 
     def states(self, reader: ChainReader, pools: Sequence[Pool]) -> list[Pool]:
         """The same pools with their state, in one batch; one that does not answer is left out."""
@@ -282,10 +300,10 @@ class Markets(Protocol):
         """What `states` asks of a pool."""
 
     def depth(self, reader: ChainReader, pools: Sequence[Pool]) -> dict[str, tuple[int, int]]:
-        """Token0 and token1 base units each pool holds, by pool address."""
+        """Token0 and token1 base units each pool holds, by its name."""
 
     def days(self, reader: ChainReader, pools: Sequence[Pool]) -> dict[str, PoolDay]:
-        """The last 24 hours of each pool by address; what cannot be told is a reason."""
+        """The last 24 hours of each pool by its name; what cannot be told is a reason."""
 
     def price_a_day_ago(self, reader: ChainReader, pool: Pool) -> tuple[Ratio | None, str | None]:
         """Token1 per token0 24 hours ago, or None with the reason."""

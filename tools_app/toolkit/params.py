@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic.fields import FieldInfo
 
 from tools_app.core.storable_text import make_plain
+from tools_app.toolkit.pool_ids import is_pool_id
 from tools_app.toolkit.spelling import Meaning, has_meaning, spell_decimal, spell_route, spell_whole
 
 MAX_UINT256 = 2**256 - 1
@@ -29,6 +30,11 @@ def check_address(text: str) -> str:
     if body not in (body.lower(), body.upper()) and not is_checksum_address(text):
         raise ValueError("the address has a wrong EIP-55 checksum; one of its characters was changed")
     return str(to_checksum_address(text))
+
+
+def check_pool_name(text: str) -> str:
+    """The one spelling of a pool's name: an EIP-55 address, or 32 bytes in lower case."""
+    return text.lower() if is_pool_id(text) else check_address(text)
 
 
 def check_token(text: str) -> str:
@@ -100,13 +106,13 @@ Bytes32 = Annotated[
     Field(pattern=r"^0x[0-9a-fA-F]{64}$", description="0x-prefixed id of 32 bytes."),
     AfterValidator(str.lower),
 ]
-PoolAddress = Annotated[
+PoolName = Annotated[
     str,
     Field(
-        pattern=r"^0x[0-9a-fA-F]{40}$",
-        description="0x-prefixed pool address; data_get_pools_by_token_pair finds it.",
+        pattern=r"^0x([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
+        description="0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it.",
     ),
-    AfterValidator(check_address),
+    AfterValidator(check_pool_name),
 ]
 Token = Annotated[
     str,

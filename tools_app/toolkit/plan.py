@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.pool_hooks import PoolHooks
 from tools_app.toolkit.positions import GaugeBound, PositionChange
 from tools_app.toolkit.principals import PrincipalFlow
 from tools_app.toolkit.typed_data import TypedData
@@ -96,6 +97,7 @@ class TxPlan:
     `statements` are what it writes down at contracts, and `items` what of a kind of its own it hands over: only those
     may leave.
     `arrivals` are what it has arrive on other chains of the golem; what was sent for it is under way until then.
+    `hooks` are those of the pools it goes through: each is a stranger's code that runs with the plan.
     `promise` is typed data that is signed and not sent: such a plan has no calls, and its flows and changes say what
     comes of the promise when somebody carries it out whole, until its `deadline` in Unix seconds.
     `principals` are what it moves of others' money, under rights that the golem received.
@@ -117,6 +119,7 @@ class TxPlan:
     statements: tuple[Statement, ...] = ()
     items: tuple[ItemGiven, ...] = ()
     arrivals: tuple[Arrival, ...] = ()
+    hooks: tuple[PoolHooks, ...] = ()
     promise: TypedData | None = None
     principals: tuple[PrincipalFlow, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)

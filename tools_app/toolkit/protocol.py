@@ -56,6 +56,7 @@ class Contract:
     subject of the valuer that counts what is held there, empty where nothing is. `besides` are functions that the tools
     call and that no cage is suggested: parts of a bundle of calls, loans within one call, and what gives away for good.
     `empty` are, by function, the places of bytes that must be empty: with any the contract calls the account back.
+    `runs_hooks` is whether its pools may run strangers' code: then calls to it are read for the hooks they reach.
     """
 
     key: str
@@ -68,6 +69,7 @@ class Contract:
     own: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     tokens: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     empty: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    runs_hooks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

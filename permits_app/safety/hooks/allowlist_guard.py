@@ -1,4 +1,4 @@
-"""Hook 2: tokens, contracts, spenders and recipients the owner listed, chain by chain.
+"""Hook 2: tokens, contracts, spenders, recipients and hooks of pools the owner listed, chain by chain.
 
 Strict refuses what is not listed, warn notes it in the permit, off looks at nothing. What a golem once did under its
 list it may leave again when the list is shorter: decision 0129. Seed: 002, "AllowlistGuard";
@@ -7,12 +7,12 @@ decisions, "Safety hooks" (allowlist strict).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from django.db.models import Q
 
-from permits_app.errors import AddressNotAllowed, PolicyRejected, TokenNotAllowed
+from permits_app.errors import AddressNotAllowed, HookNotAllowed, PolicyRejected, TokenNotAllowed
 from permits_app.models import ActionPermit
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.permit import PermitStatus
@@ -29,6 +29,10 @@ from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
 _MOST_NAMED = 10
+_ERRORS: Mapping[AllowlistKind, type[PolicyRejected]] = {
+    AllowlistKind.TOKEN: TokenNotAllowed,
+    AllowlistKind.HOOK: HookNotAllowed,
+}
 _MOST_LOOKED_AT = 50
 
 
@@ -87,6 +91,7 @@ def read_once_touched(call: HookCall) -> frozenset[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     wanted = {*(token.address for token in plan.tokens), *list_contracts(plan)}
     wanted |= {allowance.spender for allowance in plan.allowances}
+    wanted |= {hook.address for hook in plan.hooks}
     # The newest that touched each are enough; a golem's rows are many.
     touching = Q()
     for address in sorted(wanted):
@@ -95,11 +100,13 @@ def read_once_touched(call: HookCall) -> frozenset[tuple[str, str]]:
         )
         touching |= Q(bounds__receives__contains=[{"token": {"address": address}}])
         touching |= Q(bounds__allowances__contains=[{"spender": address}])
+        touching |= Q(bounds__hooks__contains=[{"address": address}])
     for row in done.filter(touching, is_local=False).order_by("-created_at")[:_MOST_LOOKED_AT]:
         then = decode_plan(row)
         found |= {(str(AllowlistKind.TOKEN), token.address) for token in then.tokens}
         found |= {(str(AllowlistKind.CONTRACT), each) for each in then.contracts}
         found |= {(str(AllowlistKind.SPENDER), each.spender) for each in then.allowances}
+        found |= {(str(AllowlistKind.HOOK), each.address) for each in then.hooks}
     return frozenset(found)
 
 
@@ -107,8 +114,13 @@ def find_unlisted(
     *, plan: TxPlan, account: str, allowlist: frozenset[tuple[str, str]], wrapped_native: str | None
 ) -> list[Touch]:
     """What `plan` touches that `allowlist`, pairs of (kind, EIP-55 address), does not name; in order, once."""
-    touched = dict.fromkeys(_touches(plan, account))
+    touched = dict.fromkeys((*_touches(plan, account), *_hooks_of(plan)))
     return [touch for touch in touched if not _is_listed(touch, allowlist, wrapped_native)]
+
+
+def _hooks_of(plan: TxPlan) -> Iterator[Touch]:
+    for hook in plan.hooks:
+        yield Touch(AllowlistKind.HOOK, hook.address, f"of pool {hook.pool}, {hook.words}")
 
 
 def _touches(plan: TxPlan, account: str) -> Iterator[Touch]:
@@ -151,14 +163,16 @@ def _is_listed(touch: Touch, allowlist: frozenset[tuple[str, str]], wrapped_nati
 
 def _refuse(unlisted: list[Touch], *, chain_id: int) -> Reject:
     first = unlisted[0]
-    error: type[PolicyRejected] = TokenNotAllowed if first.kind is AllowlistKind.TOKEN else AddressNotAllowed
+    error = _ERRORS.get(first.kind, AddressNotAllowed)
     named = "; ".join(_describe(touch) for touch in unlisted[:_MOST_NAMED])
     return Reject(
         rule=f"allowlist_guard.{str(first.kind).lower()}",
         reason=f"not on the golem's list for chain {chain_id}: {named}",
         observed=_describe(first),
         limit="the allowlist, in strict mode",
-        would_pass="only what is listed, or after the owner lists it",
+        would_pass="a pool without a hook, or after the owner lists this one as a hook of pools it may use"
+        if first.kind is AllowlistKind.HOOK
+        else "only what is listed, or after the owner lists it",
         error=error,
         data={"not_listed": [{"kind": str(touch.kind), "address": touch.address} for touch in unlisted]},
     )

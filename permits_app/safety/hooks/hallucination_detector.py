@@ -24,6 +24,7 @@ from permits_app.safety.bound_code import bind_code, judge_bound_code
 from permits_app.safety.chain_facts import preload_chain_facts
 from permits_app.safety.figures import format_amount
 from permits_app.safety.hook import Allow, HookCall, HookStage, Verdict
+from permits_app.safety.hook_rules import judge_pool_hooks
 from permits_app.safety.record_reader import records_of
 from permits_app.safety.token_calls import list_recipients, read_token_call
 from permits_app.words.look_alikes import find_look_alike
@@ -120,6 +121,7 @@ class HallucinationDetector:
             or judge_code(plan=plan, chain=chain)
             or judge_code_hashes(found=hash_codes(plan=plan, chain=chain), known=records_of(call).known_code)
             or judge_amounts(plan=plan, facts=read_facts(plan=plan, chain=chain, account=account))
+            or judge_pool_hooks(plan=plan, chain=chain, account=account)
         )
         if refusal is not None:
             return refusal
@@ -271,7 +273,8 @@ def judge_code(*, plan: TxPlan, chain: ChainReader) -> Reject | None:
         if (found := read_token_call(call)) and found.act == "APPROVE" and found.amount
     }
     tokens = {token.address: f"{token.symbol} should be there" for token in plan.tokens if not token.is_native}
-    for address, why in {**spenders, **spoken, **called, **tokens}.items():
+    hooks = {hook.address: f"it is said to be the hook of pool {hook.pool}" for hook in plan.hooks}
+    for address, why in {**hooks, **spenders, **spoken, **called, **tokens}.items():
         if not chain.code(address):
             return _unlike("code", f"there is no contract at {address}, and {why}", observed=address)
     return None
@@ -293,11 +296,13 @@ def judge_code_hashes(*, found: Mapping[str, str], known: Mapping[str, str]) -> 
 
 
 def hash_codes(*, plan: TxPlan, chain: ChainReader) -> dict[str, str]:
-    """Keccak-256 of the code at every contract the plan calls, approves or speaks of as a token."""
+    """Keccak-256 of the code at every contract the plan calls, approves, or speaks of as a token or a pool's hook."""
     tokens = (token.address for token in plan.tokens if not token.is_native)
     called = (call.to for call in unfold(plan.calls) if call.data)
     spenders = (allowance.spender for allowance in plan.allowances)
-    return {address: _hash_code(chain.code(address)) for address in dict.fromkeys((*tokens, *called, *spenders))}
+    hooks = (hook.address for hook in plan.hooks)
+    touched = dict.fromkeys((*tokens, *called, *spenders, *hooks))
+    return {address: _hash_code(chain.code(address)) for address in touched}
 
 
 @lru_cache(maxsize=256)

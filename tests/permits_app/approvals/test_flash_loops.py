@@ -11,7 +11,7 @@ from permits_app.actions.execute_change import execute_change
 from permits_app.models import AllowlistEntry, ChangeRequest, PolicyCage, SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.permits.plan_store import decode_calls
-from permits_app.reviewers.decoding import read_calls
+from permits_app.safety.decoding import read_calls
 from tests.golem_project.heartbeat.loans import ETH, USD, include
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import approve, give_device

@@ -11,8 +11,9 @@ from permits_app.reviewers.revert_risk import count_wait_blocks, estimate_revert
 from tests.permits_app.safety.calls import USDC, WETH
 from tools_app.toolkit.markets import Pool, PricePoint
 from tools_app.toolkit.plan import TokenFlow, TxPlan
+from tools_app.toolkit.pool_ids import PoolId
 
-POOL = Pool("v3", "0x1", "0x0a", "0x0b", 500)
+POOL = Pool("v3", PoolId("0x1"), "0x0a", "0x0b", 500)
 
 
 def points(*prices: tuple[int, int]) -> list[PricePoint]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from permits_app.reviewers.decoding import read_calls
 from permits_app.reviewers.safety_guardian import (
     judge_approvals,
     judge_changes,
@@ -15,6 +14,7 @@ from permits_app.reviewers.safety_guardian import (
     judge_recipients,
     judge_spends,
 )
+from permits_app.safety.decoding import read_calls
 from tests.evm.world import World
 from tests.tools_app.factories import call_tool, make_context
 from tests.tools_app.protocols.lido.staking import ETH, act, report

@@ -63,20 +63,20 @@ def read_days(reader: ChainReader, deployment: Deployment, pools: Sequence[Pool]
         first = first_block_of_day(reader)
         if first is None:
             return _all_missing(pools, "the chain's history is shorter than 24 hours")
-        young = {created.address for created in list_created(reader, deployment, from_block=first)}
+        young = {created.id for created in list_created(reader, deployment, from_block=first)}
         logs = _look_for(reader, _trades_since(reader, pools, first))
     except GolemError as error:
         return _all_missing(pools, f"the chain's logs cannot be read ({error.code})")
-    running = {pool.address: _Running() for pool in pools}
+    running = {pool.id: _Running() for pool in pools}
     for log in logs:
         if log.address in running:
             _count(running[log.address], log)
     return {
-        pool.address: PoolDay(reason="the pool is younger than 24 hours")
-        if pool.address in young
+        pool.id: PoolDay(reason="the pool is younger than 24 hours")
+        if pool.id in young
         else PoolDay(found.in0, found.in1, found.swaps, tuple(found.prices))
         for pool in pools
-        for found in (running[pool.address],)
+        for found in (running[pool.id],)
     }
 
 
@@ -124,12 +124,12 @@ def preload_day(reader: ChainReader, deployment: Deployment, pool: Pool) -> None
 
 def _trades_since(reader: ChainReader, pools: Sequence[Pool], first: int) -> LogQuery:
     topics = (event_topic(SWAP_V3), event_topic(SWAP_V2), event_topic(SYNC_V2))
-    return LogQuery(tuple(pool.address for pool in pools), (topics,), first, reader.block.number)
+    return LogQuery(tuple(pool.id for pool in pools), (topics,), first, reader.block.number)
 
 
 def _prices_between(pool: Pool, start: int, end: int) -> LogQuery:
     signatures = (SYNC_V2,) if pool.version == "v2" else (SWAP_V3, INITIALIZE_V3)
-    return LogQuery((pool.address,), (tuple(event_topic(each) for each in signatures),), start, end)
+    return LogQuery((pool.id,), (tuple(event_topic(each) for each in signatures),), start, end)
 
 
 def _pools_created(deployment: Deployment, start: int, end: int) -> LogQuery:
@@ -144,7 +144,7 @@ def _look_for(reader: ChainReader, query: LogQuery) -> list[LogEntry]:
 
 
 def _all_missing(pools: Sequence[Pool], reason: str) -> dict[str, PoolDay]:
-    return {pool.address: PoolDay(reason=reason) for pool in pools}
+    return {pool.id: PoolDay(reason=reason) for pool in pools}
 
 
 def read_trade(log: LogEntry) -> TradeRead | None:

@@ -28,6 +28,7 @@ from tools_app.toolkit.markets import (
     RangePosition,
     TradeRead,
 )
+from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import LogEntry
 
@@ -98,7 +99,7 @@ class UniswapRanges:
         pool = position.pool
         return {
             "id": position.position_id,
-            "pool": pool.address,
+            "pool": pool.id,
             "token0": pool.token0,
             "token1": pool.token1,
             "fee": pool.fee,
@@ -127,10 +128,10 @@ class UniswapMarkets:
         """Every V2 and V3 pool of these pairs."""
         return pools.find_pools(reader, deployment_on(reader.chain_id), pairs, with_balances=with_balances)
 
-    def locate(self, reader: ChainReader, token0: str, token1: str, fee: int) -> str | None:
+    def locate(self, reader: ChainReader, token0: str, token1: str, fee: int) -> PoolId | None:
         """The V3 pool of a sorted pair and fee."""
         found = reader.call(deployment_on(reader.chain_id).v3_factory, GET_POOL, token0, token1, fee)[0]
-        return None if found == ZERO_ADDRESS else str(found)
+        return None if found == ZERO_ADDRESS else PoolId(str(found))
 
     def read(self, reader: ChainReader, address: str) -> Pool:
         """One pool. Raises PoolNotFound."""
@@ -216,7 +217,7 @@ class UniswapMarkets:
         """From swaps of V3 and reserves of V2."""
         event = SWAP_V3 if pool.version == "v3" else SYNC_V2
         logs = reader.logs(
-            address=pool.address, topics=[event_topic(event)], from_block=from_block, to_block=reader.block.number
+            address=pool.id, topics=[event_topic(event)], from_block=from_block, to_block=reader.block.number
         )
         return tuple({point.block_number: point for point in _as_points(pool, event, logs)}.values())
 
@@ -224,8 +225,8 @@ class UniswapMarkets:
 def _pool_of(read: MarketRead, address: str) -> Pool:
     tokens = pools.sort_tokens(read.sold, read.bought)
     if read.fee is None:
-        return Pool("v2", address, *tokens, v2_math.FEE, protocol=NAME)
-    return Pool("v3", address, *tokens, read.fee, protocol=NAME)
+        return Pool("v2", PoolId(address), *tokens, v2_math.FEE, protocol=NAME)
+    return Pool("v3", PoolId(address), *tokens, read.fee, protocol=NAME)
 
 
 def _as_points(pool: Pool, event: str, logs: Sequence[LogEntry]) -> Iterator[PricePoint]:

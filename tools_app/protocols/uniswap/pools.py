@@ -13,6 +13,7 @@ from tools_app.protocols.uniswap.addresses import NAME, Deployment
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.markets import Pool, PoolNotFound, sort_tokens
+from tools_app.toolkit.pool_ids import PoolId, is_pool_id
 
 FEE_TIERS = (100, 500, 3_000, 10_000)
 ZERO_ADDRESS = "0x0000000000000000000000000000000000000000"
@@ -64,7 +65,7 @@ def find_pools(
     if with_balances:
         reader.expect(calls=_balance_calls(fresh))
     states = _with_states(known, outcomes[len(unmet) :])
-    by_address = {pool.address: pool for pool in (*states, *read_states(reader, fresh))}
+    by_address = {pool.id: pool for pool in (*states, *read_states(reader, fresh))}
     found = (by_address.get(addresses[place]) for place in places if place in addresses)
     return [pool for pool in found if pool is not None]
 
@@ -88,7 +89,12 @@ class _Place:
 
     def at(self, address: str) -> Pool:
         return Pool(
-            version=self.version, address=address, token0=self.token0, token1=self.token1, fee=self.fee, protocol=NAME
+            version=self.version,
+            pool_id=PoolId(address),
+            token0=self.token0,
+            token1=self.token1,
+            fee=self.fee,
+            protocol=NAME,
         )
 
 
@@ -138,6 +144,7 @@ def recognize_pools(reader: ChainReader, deployment: Deployment, addresses: Sequ
 
     What merely calls itself a pool is left out: the factory has to name it.
     """
+    addresses = [address for address in addresses if not is_pool_id(address)]
     asked = [ReadCall(address, signature) for address in addresses for signature in (TOKEN0, TOKEN1, FEE)]
     told = iter(reader.call_many(asked) if asked else [])
     candidates: list[tuple[Pool, ReadCall]] = []
@@ -148,15 +155,15 @@ def recognize_pools(reader: ChainReader, deployment: Deployment, addresses: Sequ
         pair = (token0.values[0], token1.values[0])
         if fee.ok:
             check = ReadCall(deployment.v3_factory, GET_POOL, (*pair, fee.values[0]))
-            candidates.append((Pool("v3", address, *pair, fee.values[0], protocol=NAME), check))
+            candidates.append((Pool("v3", PoolId(address), *pair, fee.values[0], protocol=NAME), check))
         else:
             check = ReadCall(deployment.v2_factory, GET_PAIR, pair)
-            candidates.append((Pool("v2", address, *pair, v2_math.FEE, protocol=NAME), check))
+            candidates.append((Pool("v2", PoolId(address), *pair, v2_math.FEE, protocol=NAME), check))
     checks = reader.call_many([check for _, check in candidates]) if candidates else []
     return {
-        pool.address: pool
+        pool.id: pool
         for (pool, _), confirmed in zip(candidates, checks, strict=True)
-        if confirmed.ok and confirmed.values[0] == pool.address
+        if confirmed.ok and confirmed.values[0] == pool.id
     }
 
 
@@ -167,7 +174,7 @@ def read_states(reader: ChainReader, pools: Sequence[Pool]) -> list[Pool]:
 
 
 def _balance_calls(pools: Sequence[Pool]) -> list[ReadCall]:
-    return [ReadCall(token, BALANCE_OF, (pool.address,)) for pool in pools for token in (pool.token0, pool.token1)]
+    return [ReadCall(token, BALANCE_OF, (pool.id,)) for pool in pools for token in (pool.token0, pool.token1)]
 
 
 def state_calls(pools: Sequence[Pool]) -> list[ReadCall]:
@@ -175,9 +182,9 @@ def state_calls(pools: Sequence[Pool]) -> list[ReadCall]:
     calls: list[ReadCall] = []
     for pool in pools:
         if pool.version == "v2":
-            calls.append(ReadCall(pool.address, GET_RESERVES))
+            calls.append(ReadCall(pool.id, GET_RESERVES))
         else:
-            calls.extend((ReadCall(pool.address, SLOT0), ReadCall(pool.address, LIQUIDITY)))
+            calls.extend((ReadCall(pool.id, SLOT0), ReadCall(pool.id, LIQUIDITY)))
     return calls
 
 
@@ -198,7 +205,7 @@ def read_balances(reader: ChainReader, pools: Sequence[Pool]) -> dict[str, tuple
     calls = _balance_calls(pools)
     outcomes = reader.call_many(calls) if calls else []
     amounts = [outcome.values[0] if outcome.ok else 0 for outcome in outcomes]
-    return {pool.address: (amounts[2 * i], amounts[2 * i + 1]) for i, pool in enumerate(pools)}
+    return {pool.id: (amounts[2 * i], amounts[2 * i + 1]) for i, pool in enumerate(pools)}
 
 
 def _v2_state(pool: Pool, reserves: ReadOutcome) -> Pool | None:
@@ -206,7 +213,7 @@ def _v2_state(pool: Pool, reserves: ReadOutcome) -> Pool | None:
         return None
     return Pool(
         "v2",
-        pool.address,
+        pool.pool_id,
         pool.token0,
         pool.token1,
         pool.fee,
@@ -221,7 +228,7 @@ def _v3_state(pool: Pool, slot0: ReadOutcome, liquidity: ReadOutcome) -> Pool | 
         return None
     return Pool(
         "v3",
-        pool.address,
+        pool.pool_id,
         pool.token0,
         pool.token1,
         pool.fee,

@@ -223,7 +223,7 @@ def _make_nft(here: _Here, record: v3.Record, outcomes: Sequence[ReadOutcome], r
     )
     facts = {
         "version": "v3",
-        "pool": read.pool.address,
+        "pool": read.pool.id,
         "token0": record.token0,
         "token1": record.token1,
         "fee": str(record.fee),

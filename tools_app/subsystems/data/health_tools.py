@@ -16,7 +16,7 @@ from tools_app.subsystems.data.pool_figures import PoolFigures, read_figures
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import Pool, PoolNotFound
-from tools_app.toolkit.params import PoolAddress
+from tools_app.toolkit.params import PoolName
 from tools_app.toolkit.result import UsdAmount
 
 NEAR_BPS = 200
@@ -48,8 +48,9 @@ class PoolHealth:
         " near the price and calm, and a short recommendation."
     ),
     guidelines=("Do not open a position in a pool that scores below 40; prefer 70 and more.",),
+    schema_version=2,
 )
-def data_get_pool_health_score(ctx: ReadContext, pool: PoolAddress) -> PoolHealth:
+def data_get_pool_health_score(ctx: ReadContext, pool: PoolName) -> PoolHealth:
     """Score how sound a pool of a market is, from 0 to 100.
 
     Use before providing liquidity or making a large swap. The score is the weighted mean of: tvl_score (30),
@@ -76,7 +77,7 @@ def data_get_pool_health_score(ctx: ReadContext, pool: PoolAddress) -> PoolHealt
     scores = score_pool(figures, near)
     total = scores.total()
     return PoolHealth(
-        pool=found.address,
+        pool=found.id,
         chain=reader.chain_id,
         version=found.version,
         health_score=total,

@@ -76,8 +76,7 @@ def read_figures(reader: ChainReader, markets: ChainMarkets, pools: Sequence[Poo
     balances = markets.depth(reader, listed)
     days = markets.days(reader, listed)
     return [
-        _figures(valuer, pool, (token0, token1), balances[pool.address], days[pool.address])
-        for pool, token0, token1 in known
+        _figures(valuer, pool, (token0, token1), balances[pool.id], days[pool.id]) for pool, token0, token1 in known
     ]
 
 
@@ -85,7 +84,7 @@ def summarise(figures: PoolFigures) -> PoolSummary:
     """The row of a list."""
     pool = figures.pool
     return PoolSummary(
-        pool_address=pool.address,
+        pool_address=pool.id,
         version=pool.version,
         fee_tier=pool.fee,
         token0=figures.token0,

@@ -13,8 +13,8 @@ from tools_app.subsystems.data.family import data
 from tools_app.subsystems.data.pool_figures import PoolSummary, by_tvl, read_figures, summarise
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
-from tools_app.toolkit.markets import CreatedPool, PoolNotFound
-from tools_app.toolkit.params import Hours, Limit, MicroUsdText, PoolAddress, Token
+from tools_app.toolkit.markets import CreatedPool, Pool, PoolNotFound
+from tools_app.toolkit.params import Hours, Limit, MicroUsdText, PoolName, Token
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -28,10 +28,25 @@ _READING_LOGS = "Reading the factories' logs"
 
 
 @dataclass(frozen=True, slots=True)
+class PoolHook:
+    """The hook of a pool: its contract, what it could do, and whether a golem's owner decides about it."""
+
+    address: str
+    powers: tuple[str, ...]
+    is_risky: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PoolInfo:
-    """What `data_get_pool_info` answers. `sqrt_price_x96`, `tick` and `liquidity` are None for a V2 pool."""
+    """What `data_get_pool_info` answers. `sqrt_price_x96`, `tick` and `liquidity` are None for a V2 pool.
+
+    `manager` is the contract that keeps a pool without an address of its own. `hook` is a stranger's code that runs
+    with every use of the pool: its contract, what it could do, and whether that can change amounts, fees or exits.
+    """
 
     pool_address: str
+    manager: str | None
+    hook: PoolHook | None
     chain_id: int
     block_number: int
     version: str
@@ -64,13 +79,14 @@ class PoolInfo:
         " 24 hours and what that pays."
     ),
     guidelines=("A pool with less than $100,000 in it moves far on a small swap; say so before you use it.",),
+    schema_version=2,
 )
-def data_get_pool_info(ctx: ReadContext, pool_address: PoolAddress) -> PoolInfo:
+def data_get_pool_info(ctx: ReadContext, pool_address: PoolName) -> PoolInfo:
     """Read the current state of one pool of a market.
 
     Use before a swap or a position in that pool. Prices are units per unit before fees; 24-hour figures come
     from the pool's own logs and are null, with a reason, when it is younger than that.
-    Does not read V4 pools and does not look at other exchanges.
+    Does not look at other exchanges, and does not run a pool's hook.
     """
     reader = ctx.chain()
     markets = markets_on(reader.chain_id)
@@ -85,10 +101,12 @@ def data_get_pool_info(ctx: ReadContext, pool_address: PoolAddress) -> PoolInfo:
             f"the pool {pool_address} holds something that is no ERC-20 token", pool_address=pool_address
         )
     found = figures[0]
-    is_v3 = pool.version == "v3"
+    is_v3 = pool.is_concentrated
     decimals0, decimals1 = found.token0.decimals, found.token1.decimals
     return PoolInfo(
-        pool_address=pool.address,
+        pool_address=pool.id,
+        manager=pool.pool_id.manager or None,
+        hook=_describe_hook(pool),
         chain_id=reader.chain_id,
         block_number=reader.block.number,
         version=pool.version,
@@ -110,6 +128,12 @@ def data_get_pool_info(ctx: ReadContext, pool_address: PoolAddress) -> PoolInfo:
         price_token0_in_token1=ratio_text(pool.spot, base_decimals=decimals0, quote_decimals=decimals1),
         price_token1_in_token0=ratio_text(pool.spot.inverse(), base_decimals=decimals1, quote_decimals=decimals0),
     )
+
+
+def _describe_hook(pool: Pool) -> PoolHook | None:
+    if pool.hooks is None:
+        return None
+    return PoolHook(pool.hooks.address, tuple(map(str, pool.hooks.powers)), pool.hooks.is_risky)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,16 +273,16 @@ def data_get_new_pools(
     newest = latest[::-1]
     ctx.step("Valuing pools")
     states = markets.states(reader, [created.as_pool() for created in newest])
-    figures = {found.pool.address: found for found in read_figures(reader, markets, states)}
+    figures = {found.pool.id: found for found in read_figures(reader, markets, states)}
     least = usd_to_micro(min_tvl)
     rows: list[NewPool] = []
     for pool in newest:
-        found = figures.get(pool.address)
+        found = figures.get(pool.id)
         if found is None or (least > 0 and (found.tvl is None or found.tvl.micro < least)) or len(rows) == limit:
             continue
         rows.append(
             NewPool(
-                pool_address=pool.address,
+                pool_address=pool.id,
                 version=pool.version,
                 token0=found.token0,
                 token1=found.token1,

@@ -188,7 +188,7 @@ def describe_position(
     return PositionInfo(
         token_id=position.position_id,
         owner=position.owner,
-        pool_address=pool.address,
+        pool_address=pool.id,
         version="v3",
         token0=token0,
         token1=token1,

@@ -11,7 +11,7 @@ from tools_app.subsystems.data.family import data
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import PoolNotFound
-from tools_app.toolkit.params import PoolAddress, PoolTickRange
+from tools_app.toolkit.params import PoolName, PoolTickRange
 from tools_app.toolkit.views import TokenMeta
 
 
@@ -51,8 +51,9 @@ class TickData:
         "A large swap that crosses thinly filled ticks moves the price far: shrink it or split it where the "
         "liquidity ends.",
     ),
+    schema_version=2,
 )
-def data_get_tick_data(ctx: ReadContext, pool: PoolAddress, range: PoolTickRange = 100) -> TickData:
+def data_get_tick_data(ctx: ReadContext, pool: PoolName, range: PoolTickRange = 100) -> TickData:
     """Read the initialised ticks of a pool with ranges around the current one.
 
     Use to choose a price range or to judge a large swap. `range` counts tick spacings on each side.
@@ -62,8 +63,10 @@ def data_get_tick_data(ctx: ReadContext, pool: PoolAddress, range: PoolTickRange
     markets = markets_on(reader.chain_id)
     ctx.step("Reading the pool")
     found = markets.read(reader, pool)
-    if found.version != "v3" or not found.is_usable:
-        raise PoolNotFound(f"{pool} is not a V3 pool with a price, so it has no ticks", pool_address=pool)
+    if not found.is_concentrated or not found.is_usable:
+        raise PoolNotFound(
+            f"{pool} is no pool of concentrated liquidity with a price, so it has no ticks", pool_address=pool
+        )
     token0, token1 = reader.token(found.token0), reader.token(found.token1)
     ctx.step("Reading ticks")
     spacing = markets.of_pool(found).tick_spacing(reader, found)
@@ -81,7 +84,7 @@ def data_get_tick_data(ctx: ReadContext, pool: PoolAddress, range: PoolTickRange
         for tick in markets.of_pool(found).ticks(reader, found, spacing=spacing, spacings_each_side=range)
     ]
     return TickData(
-        pool=found.address,
+        pool=found.id,
         chain=reader.chain_id,
         token0=token0,
         token1=token1,

@@ -18,7 +18,7 @@ from tools_app.subsystems.data.family import data
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import FEE_DENOMINATOR, Pool
-from tools_app.toolkit.params import Limit, PoolAddress
+from tools_app.toolkit.params import Limit, PoolName
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -87,10 +87,11 @@ class VolumeHistory:
         " own index, and which hours are missing."
     ),
     guidelines=("A row that is not whole counts too little: leave it out of a comparison.",),
+    schema_version=2,
 )
 def data_get_pool_volume_history(
     ctx: ReadContext,
-    pool_address: PoolAddress,
+    pool_address: PoolName,
     span: Span = "day",
     limit: Limit = 30,
 ) -> VolumeHistory:
@@ -107,11 +108,11 @@ def data_get_pool_volume_history(
     ctx.step("Reading what is kept of it")
     kind, length = _SPANS[span]
     until = datetime.fromtimestamp(reader.block.timestamp, UTC)
-    past = read_past_bars(reader.chain_id, pool.address, kind, since=until - length * limit, until=until)
+    past = read_past_bars(reader.chain_id, pool.pool_id, kind, since=until - length * limit, until=until)
     valuer = Valuer(reader, markets)
     bars = past.bars if past is not None else ()
     return VolumeHistory(
-        pool_address=pool.address,
+        pool_address=pool.id,
         chain_id=reader.chain_id,
         token0=tokens[0],
         token1=tokens[1],

@@ -18,7 +18,7 @@ from tools_app.subsystems.intel.lp_maths import hourly_prices, hourly_volatility
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Category, TickBudget
 from tools_app.toolkit.markets import PoolNotFound
-from tools_app.toolkit.params import ChainId, PoolAddress, Token, check_whole
+from tools_app.toolkit.params import ChainId, PoolName, Token, check_whole
 from tools_app.toolkit.result import UsdAmount
 
 _WEEK_HOURS: Final = 168
@@ -141,9 +141,10 @@ class FeeSwitchImpact:
         " last seven days."
     ),
     guidelines=("A switch changes who provides as well: liquidity that leaves raises the share of what stays.",),
+    schema_version=2,
 )
 def intel_calculate_fee_switch_impact(
-    ctx: ReadContext, pool: PoolAddress, chain_id: ChainId | None = None, fee_switch_bps: ShareBps = 1_000
+    ctx: ReadContext, pool: PoolName, chain_id: ChainId | None = None, fee_switch_bps: ShareBps = 1_000
 ) -> FeeSwitchImpact:
     """Compute what a protocol's share of the fees would take from a pool's liquidity.
 
@@ -159,7 +160,7 @@ def intel_calculate_fee_switch_impact(
     rate = 100 * 365 * daily.micro / worth if daily is not None and worth else None
     part = fee_switch_bps / 10_000
     return FeeSwitchImpact(
-        pool=look.pool.address,
+        pool=look.pool.id,
         chain_id=look.reader.chain_id,
         fee_switch_bps=fee_switch_bps,
         current_fee_apy=show(rate) if rate is not None else None,
@@ -178,13 +179,13 @@ def _judge(look: Look) -> tuple[float, Tier, tuple[str, Basis] | None]:
         past = look.past(_WEEK_HOURS)
         require(past, 1)
     except InsufficientHistory as error:
-        return -1.0, Tier(pool.address, pool.version, pool.fee, tvl, None, None, error.detail), None
+        return -1.0, Tier(pool.id, pool.version, pool.fee, tvl, None, None, error.detail), None
     volume, fees = flow_of_day(look, past)
     daily = look.dollars1(fees)
     rate = 100 * 365 * daily.micro / worth if daily is not None and worth else 0.0
     yearly = hourly_volatility(hourly_prices(past.trades)) * _HOURS_A_YEAR**0.5
     row = Tier(
-        pool=pool.address,
+        pool=pool.id,
         version=pool.version,
         fee=pool.fee,
         tvl_usd=tvl,

@@ -70,7 +70,7 @@ def realised_variance(prices: Sequence[tuple[int, float]]) -> float:
 
 def depth_value(pool: Pool) -> float:
     """L * sqrt(P) in base units of token1: what a price change of a pool is paid out of."""
-    if pool.version == "v3":
+    if pool.is_concentrated:
         return pool.liquidity * pool.sqrt_price / 2**96
     return isqrt(pool.reserve0 * pool.reserve1) * sqrt(pool.reserve1 / pool.reserve0) if pool.reserve0 else 0.0
 

@@ -17,7 +17,7 @@ from tools_app.subsystems.intel.looking import Look, look_at
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import FEE_DENOMINATOR
-from tools_app.toolkit.params import ChainId, PoolAddress, check_whole
+from tools_app.toolkit.params import ChainId, PoolName, check_whole
 from tools_app.toolkit.result import UsdAmount
 from tools_app.toolkit.views import LogEntry
 
@@ -69,10 +69,11 @@ class Toxicity:
         " sample it rests on."
     ),
     guidelines=("A high VPIN with a small sample says little: read vpin_by_chance and the sample first.",),
+    schema_version=2,
 )
 def intel_compute_vpin(
     ctx: ReadContext,
-    pool: PoolAddress,
+    pool: PoolName,
     chain_id: ChainId | None = None,
     buckets: Buckets = 50,
     lookback: Lookback = "24h",
@@ -88,7 +89,7 @@ def intel_compute_vpin(
     require(past, LEAST_TRADES)
     found = measure_vpin(past, buckets)
     return Toxicity(
-        pool=look.pool.address,
+        pool=look.pool.id,
         chain_id=look.reader.chain_id,
         vpin=show(found.value),
         vpin_by_chance=show(found.by_chance),
@@ -133,9 +134,10 @@ class RebalancingLoss:
         " earned, with volatility and sample."
     ),
     guidelines=("Fees below the loss mean that liquidity pays traders: widen the range or leave.",),
+    schema_version=2,
 )
 def intel_compute_lvr(
-    ctx: ReadContext, pool: PoolAddress, chain_id: ChainId | None = None, lookback: Lookback = "7d"
+    ctx: ReadContext, pool: PoolName, chain_id: ChainId | None = None, lookback: Lookback = "7d"
 ) -> RebalancingLoss:
     """Compute the loss versus rebalancing of a pool's liquidity and hold it against its fees.
 
@@ -200,9 +202,10 @@ class OrderFlow:
         " a pool in one answer."
     ),
     guidelines=("Where markouts stay below zero, traders knew more than the pool: fees must pay for that.",),
+    schema_version=2,
 )
 def intel_get_order_flow_metrics(
-    ctx: ReadContext, pool: PoolAddress, chain_id: ChainId | None = None, lookback: Lookback = "7d"
+    ctx: ReadContext, pool: PoolName, chain_id: ChainId | None = None, lookback: Lookback = "7d"
 ) -> OrderFlow:
     """Judge the order flow of a pool as a whole: toxicity, rebalancing loss, markouts, just-in-time liquidity.
 
@@ -218,7 +221,7 @@ def intel_get_order_flow_metrics(
     marks = [(blocks, *flow_maths.mark_out(past.trades, look.pool.fee, blocks)) for blocks in MARKOUT_BLOCKS]
     basis = tell_basis(_VPIN, past)
     return OrderFlow(
-        pool=look.pool.address,
+        pool=look.pool.id,
         chain_id=look.reader.chain_id,
         vpin=show(found.value),
         vpin_by_chance=show(found.by_chance),
@@ -262,7 +265,7 @@ def measure_lvr(look: Look, past: PoolPast) -> RebalancingLoss:
     blocks = max(1, prices[-1][0] - prices[0][0])
     ratio = fees / lost if lost > 0 else None
     return RebalancingLoss(
-        pool=look.pool.address,
+        pool=look.pool.id,
         chain_id=look.reader.chain_id,
         method="model with realised variance",
         lvr_period_usd=lost_usd,
@@ -307,12 +310,13 @@ def _assess(loss: RebalancingLoss, confidence: str) -> Assessment:
 def _find_jit(look: Look, past: PoolPast) -> JustInTime:
     """Mints and burns of one range by one owner in one block in which somebody traded."""
     traded = {each.block for each in past.trades}
-    if not traded or look.pool.version != "v3":
-        reason = None if look.pool.version == "v3" else "a pool without ranges has none"
+    if not traded or not look.pool.is_concentrated:
+        reason = None if look.pool.is_concentrated else "a pool without ranges has none"
         return JustInTime(0 if reason is None else None, len(traded), reason)
-    topics = [tuple(look.markets.event_topics(look.pool, ("mint", "burn")))]
+    name = look.pool.pool_id
+    topics = name.filter_logs(look.markets.event_topics(look.pool, ("mint", "burn")))
     try:
-        logs = look.reader.logs(address=look.pool.address, topics=topics, from_block=min(traded), to_block=max(traded))
+        logs = look.reader.logs(address=name.contract, topics=topics, from_block=min(traded), to_block=max(traded))
     except GolemError as error:
         return JustInTime(None, len(traded), f"the node does not tell these logs ({error.code})")
     return JustInTime(_count_jit(look, [log for log in logs if log.block_number in traded]), len(traded), None)

@@ -22,7 +22,7 @@ from tools_app.subsystems.intel.sandwich import find_sandwich
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import FEE_DENOMINATOR, PoolNotFound
-from tools_app.toolkit.params import ChainId, MicroUsdText, PoolAddress, Seconds, SlippageBps, Token
+from tools_app.toolkit.params import ChainId, MicroUsdText, PoolName, Seconds, SlippageBps, Token
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 
 ACCEPTABLE_BPS: Final = 100
@@ -87,10 +87,11 @@ class Impacts:
         " the largest size under one percent."
     ),
     guidelines=("Quote the trade before you preview it: a route over several pools can be better than one pool.",),
+    schema_version=2,
 )
 def intel_simulate_price_impact(
     ctx: ReadContext,
-    pool: PoolAddress,
+    pool: PoolName,
     trade_sizes_usd: Sizes,
     chain_id: ChainId | None = None,
     direction: Direction = "buy",
@@ -106,7 +107,7 @@ def intel_simulate_price_impact(
     token_in = look.pool.token1 if direction == "buy" else look.pool.token0
     price = look.price_of(token_in)
     return Impacts(
-        pool=look.pool.address,
+        pool=look.pool.id,
         chain_id=look.reader.chain_id,
         block_number=look.reader.block.number,
         direction=direction,
@@ -155,6 +156,7 @@ class MevRisk:
         " block, and what helps against it."
     ),
     guidelines=("A smaller slippage is the surest help: preview with it and accept that the swap may revert.",),
+    schema_version=2,
 )
 def intel_assess_mev_risk(
     ctx: ReadContext,
@@ -162,7 +164,7 @@ def intel_assess_mev_risk(
     token_out: Token,
     amount_usd: MicroUsdText,
     chain_id: ChainId | None = None,
-    pool: PoolAddress | None = None,
+    pool: PoolName | None = None,
     slippage_bps: SlippageBps = 50,
 ) -> MevRisk:
     """Compute what a sandwich around a swap could take from it, at most, on one pool.
@@ -181,7 +183,7 @@ def intel_assess_mev_risk(
     try:
         expected = swap(depths, asset_in, amount).amount_out
     except BeyondKnownTicks as error:
-        raise InsufficientHistory(f"{error}; take a smaller amount", pool_address=look.pool.address) from None
+        raise InsufficientHistory(f"{error}; take a smaller amount", pool_address=look.pool.id) from None
     ctx.step("Trying sandwiches")
     found = find_sandwich(depths, asset_in, amount, expected * (BPS - slippage_bps) // BPS)
     tighter = find_sandwich(depths, asset_in, amount, expected * (BPS - slippage_bps // 2) // BPS)
@@ -191,7 +193,7 @@ def intel_assess_mev_risk(
     worth = look.worth()
     part = Fraction(usd_to_micro(amount_usd), worth) if worth else None
     return MevRisk(
-        pool=look.pool.address,
+        pool=look.pool.id,
         chain_id=reader.chain_id,
         risk_level=_level(part),
         trade_of_pool_bps=int(part * BPS) if part is not None else None,
@@ -245,10 +247,11 @@ class RevertRisk:
         " slippage allows, with sample and interval."
     ),
     guidelines=("A simulation is surer than this: preview the swap and commit soon.",),
+    schema_version=2,
 )
 def intel_estimate_revert_risk(
     ctx: ReadContext,
-    pool: PoolAddress,
+    pool: PoolName,
     trade_size_usd: MicroUsdText,
     chain_id: ChainId | None = None,
     state_age_seconds: Seconds | None = None,
@@ -284,7 +287,7 @@ def intel_estimate_revert_risk(
     if hits:
         factors.append(f"in {hits} of {len(moves)} stretches the price moved by more than the slippage")
     return RevertRisk(
-        pool=look.pool.address,
+        pool=look.pool.id,
         chain_id=look.reader.chain_id,
         revert_probability=show(hits / len(moves)),
         interval=(show(low), show(high)),
@@ -299,7 +302,7 @@ def intel_estimate_revert_risk(
 
 def _unknown_risk(look: Look, impact: Impact, blocks: int, factors: list[str], reason: str) -> RevertRisk:
     return RevertRisk(
-        pool=look.pool.address,
+        pool=look.pool.id,
         chain_id=look.reader.chain_id,
         revert_probability=None,
         interval=None,
@@ -374,7 +377,7 @@ def _choose(
         if not found:
             raise PoolNotFound("no pool of a market trades this pair directly", token_in=asset_in, token_out=asset_out)
         held = markets.depth(reader, found)
-        pool = max(found, key=lambda each: held[each.address][0 if each.token0 == asset_in else 1]).address
+        pool = max(found, key=lambda each: held[each.id][0 if each.token0 == asset_in else 1]).id
     look = look_at(ctx, chain_id, pool)
     if {look.pool.token0, look.pool.token1} != {asset_in, asset_out}:
         raise PoolNotFound(f"the pool {pool} does not trade these two tokens", pool_address=pool)

@@ -81,7 +81,7 @@ class Look:
 
     def worth(self) -> int | None:
         """Micro-USD of what it holds; None where a token has no price."""
-        held0, held1 = self.chain.depth(self.reader, [self.pool])[self.pool.address]
+        held0, held1 = self.chain.depth(self.reader, [self.pool])[self.pool.id]
         return self.valuer.value([(self.pool.token0, held0), (self.pool.token1, held1)])
 
 

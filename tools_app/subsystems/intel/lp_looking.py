@@ -29,18 +29,18 @@ def find_pair(ctx: ReadContext, chain_id: int | None, pair: tuple[str, str], fee
     markets = markets_on(reader.chain_id)
     assets = [markets.asset(reader.token(each)) for each in pair]
     found = [each for each in markets.find(reader, [(assets[0], assets[1])]) if each.is_usable]
-    found = [each for each in found if fee is None or (each.fee == fee and each.version == "v3")]
+    found = [each for each in found if fee is None or (each.fee == fee and each.is_concentrated)]
     if not found:
         raise PoolNotFound("no pool of a market trades this pair at this fee", token0=assets[0], token1=assets[1])
     held = markets.depth(reader, found)
-    ranged = [each for each in found if each.version == "v3"] or found
-    best = max(ranged, key=lambda each: held[each.address][0 if each.token0 == assets[1] else 1])
-    return look_at(ctx, chain_id, best.address)
+    ranged = [each for each in found if each.is_concentrated] or found
+    best = max(ranged, key=lambda each: held[each.id][0 if each.token0 == assets[1] else 1])
+    return look_at(ctx, chain_id, best.id)
 
 
 def check_ticks(look: Look, lower: int | None, upper: int | None) -> tuple[int, int]:
     """A range in ticks, the whole one where none is named. Raises InvalidParams."""
-    if look.pool.version != "v3" and (lower is not None or upper is not None):
+    if not look.pool.is_concentrated and (lower is not None or upper is not None):
         raise InvalidParams("this pool has no ranges; leave the ticks out", fields={"tick_lower": "no ranges"})
     found = (MIN_POOL_TICK + 1 if lower is None else lower), (MAX_POOL_TICK - 1 if upper is None else upper)
     if found[0] >= found[1]:
@@ -50,7 +50,7 @@ def check_ticks(look: Look, lower: int | None, upper: int | None) -> tuple[int, 
 
 def root_of(look: Look) -> int:
     """The square root of a pool's price in Q64.96."""
-    if look.pool.version == "v3":
+    if look.pool.is_concentrated:
         return look.pool.sqrt_price
     return sqrt_price_of_ratio(look.pool.spot.numerator, look.pool.spot.denominator)
 
@@ -96,7 +96,7 @@ def usd_of(look: Look, amount1: float) -> UsdAmount:
 def liquidity_of(look: Look) -> float:
     """Of a pool at its price."""
     pool = look.pool
-    return float(pool.liquidity) if pool.version == "v3" else (pool.reserve0 * pool.reserve1) ** 0.5
+    return float(pool.liquidity) if pool.is_concentrated else (pool.reserve0 * pool.reserve1) ** 0.5
 
 
 def fees_a_second(look: Look, past: PoolPast) -> float:

@@ -33,7 +33,7 @@ from tools_app.subsystems.intel.lp_maths import Range
 from tools_app.subsystems.intel.range_maths import change_in_range
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Category, TickBudget
-from tools_app.toolkit.params import ChainId, Days, MicroUsdText, PoolAddress, PoolTick
+from tools_app.toolkit.params import ChainId, Days, MicroUsdText, PoolName, PoolTick
 from tools_app.toolkit.result import UsdAmount
 
 _PAST_HOURS: Final = 168
@@ -79,10 +79,11 @@ class ImpermanentLoss:
         " multiple of now; exact, fees apart."
     ),
     guidelines=("Loss grows with a narrower range: hold it against the fees before you provide.",),
+    schema_version=2,
 )
 def intel_calculate_il(
     ctx: ReadContext,
-    pool: PoolAddress,
+    pool: PoolName,
     price_change: Multiple,
     tick_lower: PoolTick | None = None,
     tick_upper: PoolTick | None = None,
@@ -107,7 +108,7 @@ def intel_calculate_il(
     then = Ratio(spot.numerator * multiple.numerator, spot.denominator * multiple.denominator)
     tick_then = tick_at_sqrt_price(sqrt_price_of_ratio(then.numerator, then.denominator))
     return ImpermanentLoss(
-        pool=look.pool.address,
+        pool=look.pool.id,
         chain_id=look.reader.chain_id,
         price_now=price_text(look, spot),
         price_then=price_text(look, then),
@@ -154,10 +155,11 @@ class ScenarioResult:
         " fell by a third, with present fees."
     ),
     guidelines=("Look at all three scenarios: one of them is no forecast.",),
+    schema_version=2,
 )
 def intel_simulate_pool_scenario(
     ctx: ReadContext,
-    pool: PoolAddress,
+    pool: PoolName,
     scenario: Scenario,
     tick_lower: PoolTick,
     tick_upper: PoolTick,
@@ -195,7 +197,7 @@ def intel_simulate_pool_scenario(
         rows.append(DayProjection(day, show(multiple), usd_of(look, fees), usd_of(look, il), is_inside))
     end = start * _MULTIPLES[scenario]
     return ScenarioResult(
-        pool=look.pool.address,
+        pool=look.pool.id,
         chain_id=look.reader.chain_id,
         scenario=scenario,
         projected_fees_usd=rows[-1].fees_usd,

@@ -126,7 +126,7 @@ def intel_optimize_range(
     Does not foresee a drift or news, and does not count what rebalancing would cost.
     """
     look = find_pair(ctx, chain_id, (token0, token1), fee)
-    if look.pool.version != "v3":
+    if not look.pool.is_concentrated:
         raise PoolNotFound("this pair has no pool with ranges", token0=look.pool.token0, token1=look.pool.token1)
     ctx.step(_READING)
     ctx.step(_TRADES)
@@ -180,7 +180,7 @@ def intel_optimize_range(
     chosen = sorted([best, *others[: _CANDIDATES - 1]], key=lambda each: each.width)
     names = ("narrow", "medium", "wide", "widest")
     return BestRange(
-        pool=look.pool.address,
+        pool=look.pool.id,
         chain_id=look.reader.chain_id,
         optimal_range=describe("optimal", best),
         is_within_tolerance=bool(fitting),
@@ -289,4 +289,4 @@ def intel_backtest_strategy(
                 )
             )
     results.sort(key=lambda each: -each.end_value_usd.micro)
-    return Backtest(look.pool.address, look.reader.chain_id, tuple(results), gas is not None, tell_basis(_REPLAY, past))
+    return Backtest(look.pool.id, look.reader.chain_id, tuple(results), gas is not None, tell_basis(_REPLAY, past))

@@ -146,7 +146,7 @@ def safety_detect_honeypot(ctx: ReadContext, token: Token, chain_id: ChainId | N
     return HoneypotVerdict(
         token=meta.address,
         chain_id=reader.chain_id,
-        pool=depth.pool.address,
+        pool=depth.pool.id,
         is_honeypot=is_trap,
         buy_success=trial.buy_tax_bps is not None,
         sell_success=sold_whole,
@@ -224,12 +224,13 @@ def find_depth(reader: ChainReader, token: TokenMeta) -> Depth | None:
     asset = markets.asset(token)
     pairs = [sort_tokens(asset, hub) for hub in markets.hubs(reader) if hub != asset]
     pools = [pool for pool in markets.find(reader, pairs) if pool.is_usable]
-    calls = [erc20.balance_call(pool.other(asset), pool.address) for pool in pools]
-    held = [int(each.values[0]) if each.ok else 0 for each in reader.call_many(calls)]
+    held = markets.depth(reader, pools)
     found = [
-        Depth(pool, book.weigh(pool.other(asset), raw).micro_usd or 0) for pool, raw in zip(pools, held, strict=True)
+        Depth(pool, book.weigh(other, held[pool.id][0 if other == pool.token0 else 1]).micro_usd or 0)
+        for pool in pools
+        for other in (pool.other(asset),)
     ]
-    return max(found, key=lambda each: (each.micro_usd, each.pool.address), default=None)
+    return max(found, key=lambda each: (each.micro_usd, each.pool.id), default=None)
 
 
 def read_abilities(reader: ChainReader, token: str) -> tuple[tuple[str, ...], str | None]:
@@ -250,12 +251,12 @@ def _dispatches(code: bytes, function: str) -> bool:
 
 
 def _try(ctx: ReadContext, reader: ChainReader, token: TokenMeta, pool: Pool) -> TokenTrial:
-    (answer,) = reader.call_many([erc20.balance_call(token.address, pool.address)])
-    held = int(answer.values[0]) if answer.ok else 0
+    sides = markets_on(reader.chain_id).depth(reader, [pool])[pool.id]
+    held = sides[0 if token.address == pool.token0 else 1]
     return try_token(
         chain_id=reader.chain_id,
         token=token.address,
-        pool=pool.address,
+        pool=pool.pool_id.contract,
         amount=max(1, held // _TRIED_PART),
         block=reader.block,
         block_seconds=get_network(reader.chain_id).block_seconds,

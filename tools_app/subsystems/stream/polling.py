@@ -174,8 +174,10 @@ def _read_logs(
         found = trades.find_trades(reader, row.params["wallet_address"], from_block=first, to_block=last)
     else:
         pool = markets_on(reader.chain_id).read(reader, row.params["pool_address"])
-        topics = [markets_on(reader.chain_id).of_pool(pool).event_topics(pool, row.params["events"])]
-        logs = reader.logs(address=pool.address, topics=topics, from_block=first, to_block=last)
+        topics = pool.pool_id.filter_logs(
+            markets_on(reader.chain_id).of_pool(pool).event_topics(pool, row.params["events"])
+        )
+        logs = reader.logs(address=pool.pool_id.contract, topics=topics, from_block=first, to_block=last)
         found = [(log, payload) for log in logs if (payload := pool_events.describe_log(reader, pool, log)) is not None]
     return [(log, {**_name(row), **_place(log), **payload}) for log, payload in found]
 

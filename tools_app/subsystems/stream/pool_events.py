@@ -19,7 +19,7 @@ def describe_log(reader: ChainReader, pool: Pool, log: LogEntry) -> dict[str, An
     if found is None:
         return None
     return {
-        "pool_address": pool.address,
+        "pool_address": pool.id,
         "event": found.name,
         **describe_amounts(reader, pool, found.amount0, found.amount1),
         **found.details,

@@ -21,13 +21,13 @@ def describe_pool_state(reader: ChainReader, params: Mapping[str, Any]) -> dict[
     pool = markets_on(reader.chain_id).read(reader, params["pool_address"])
     token0, token1 = reader.token(pool.token0), reader.token(pool.token1)
     state: dict[str, Any] = {
-        "pool_address": pool.address,
+        "pool_address": pool.id,
         "venue": pool.venue,
         "token0": describe_token(token0),
         "token1": describe_token(token1),
         "fee_pips": pool.fee,
     }
-    if pool.version == "v3":
+    if pool.is_concentrated:
         state.update(sqrt_price_x96=str(pool.sqrt_price), pool_tick=pool.pool_tick, liquidity=str(pool.liquidity))
     else:
         state.update(
@@ -47,7 +47,7 @@ def find_pair_pool(reader: ChainReader, markets: ChainMarkets, token_a: str, tok
     if not pools:
         raise PoolNotFound("no pool of a market trades this pair directly", token_a=token_a, token_b=token_b)
     balances = markets.depth(reader, pools)
-    return max(pools, key=lambda pool: balances[pool.address][0 if pool.token0 == token_b else 1])
+    return max(pools, key=lambda pool: balances[pool.id][0 if pool.token0 == token_b else 1])
 
 
 def describe_price(reader: ChainReader, params: Mapping[str, Any], state: dict[str, Any]) -> dict[str, Any]:
@@ -60,8 +60,8 @@ def describe_price(reader: ChainReader, params: Mapping[str, Any], state: dict[s
         "token_a": describe_token(token_a),
         "token_b": describe_token(token_b),
         "price": price,
-        "source": "slot0" if pool.version == "v3" else "reserves",
-        "pool_address": pool.address,
+        "source": "slot0" if pool.is_concentrated else "reserves",
+        "pool_address": pool.id,
         "fee_pips": pool.fee,
         "venue": pool.venue,
     }
@@ -109,7 +109,7 @@ def _describe_position(reader: ChainReader, position: RangePosition) -> dict[str
     token0, token1 = reader.token(position.pool.token0), reader.token(position.pool.token1)
     return {
         "position_id": position.position_id,
-        "pool_address": position.pool.address,
+        "pool_address": position.pool.id,
         "pool_tick": position.pool.pool_tick,
         "tick_lower": position.tick_lower,
         "tick_upper": position.tick_upper,

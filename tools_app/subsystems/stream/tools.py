@@ -19,13 +19,14 @@ from tools_app.subsystems.stream.snapshots import find_pair_pool
 from tools_app.subsystems.stream.subscriptions import end_subscriptions, open_subscription
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
+from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.params import (
     Address,
     ChainId,
     Flag,
     IntervalMs,
     MicroUsdText,
-    PoolAddress,
+    PoolName,
     PositionId,
     SubscriptionId,
     Token,
@@ -59,10 +60,11 @@ class Subscribed:
         "Name only the kinds of events you will act on, open it once, and renew it before its day is over; missed "
         "events are not told later.",
     ),
+    schema_version=2,
 )
 def stream_pool_events(
     ctx: ReadContext,
-    pool_address: PoolAddress,
+    pool_address: PoolName,
     chain_id: ChainId,
     events: list[PoolEventName] | None = None,
 ) -> Subscribed:
@@ -70,12 +72,12 @@ def stream_pool_events(
 
     Use to react to trades and liquidity in a pool you are in. Each log appears once as `pool:event`, with amounts in
     base units and in units; when a reorganisation takes a block away, the event is told again with `is_removed`.
-    Does not tell what happened before it was opened, and does not read V4 pools. It ends after a day unless renewed.
+    Does not tell what happened before it was opened. It ends after a day unless renewed.
     """
     reader = ctx.chain(chain_id)
     ctx.step("Checking the pool")
-    markets_on(chain_id).read(reader, pool_address)
-    params = {"pool_address": pool_address, "events": sorted(set(events or POOL_EVENT_NAMES))}
+    found = markets_on(chain_id).read(reader, pool_address)
+    params = {**_name_pool(found), "events": sorted(set(events or POOL_EVENT_NAMES))}
     return _open(ctx, SubscriptionKind.POOL_EVENTS, (chain_id,), params, LOGS_INTERVAL_MS, "pool:event")
 
 
@@ -88,9 +90,10 @@ def stream_pool_events(
         "Choose an interval as long as the plan allows; for each single trade take stream_pool_events and not a "
         "shorter interval.",
     ),
+    schema_version=2,
 )
 def stream_pool_state(
-    ctx: ReadContext, pool_address: PoolAddress, chain_id: ChainId, interval_ms: IntervalMs = 15_000
+    ctx: ReadContext, pool_address: PoolName, chain_id: ChainId, interval_ms: IntervalMs = 15_000
 ) -> Subscribed:
     """Get a snapshot of a pool of a market at an interval.
 
@@ -99,8 +102,7 @@ def stream_pool_state(
     """
     reader = ctx.chain(chain_id)
     ctx.step("Checking the pool")
-    markets_on(chain_id).read(reader, pool_address)
-    params = {"pool_address": pool_address}
+    params = _name_pool(markets_on(chain_id).read(reader, pool_address))
     return _open(ctx, SubscriptionKind.POOL_STATE, (chain_id,), params, interval_ms, "pool:state")
 
 
@@ -225,6 +227,12 @@ def stream_unsubscribe(ctx: ReadContext, subscription_ids: list[SubscriptionId] 
     """
     ended, living = end_subscriptions(golem_id=ctx.golem.id, ids=subscription_ids, now=ctx.now)
     return Unsubscribed(unsubscribed=tuple(ended), remaining=tuple(living))
+
+
+def _name_pool(pool: Pool) -> dict[str, str]:
+    """What is kept of a pool to find it again, and whose logs tell of it where that is another contract."""
+    manager = pool.pool_id.manager
+    return {"pool_address": pool.id, **({"manager": manager} if manager else {})}
 
 
 def _open(

@@ -85,7 +85,7 @@ def _describe(reader: ChainReader, wallet: str, trade: _Trade) -> dict[str, Any]
         "token_out": describe_token(token_out),
         "amount_out": str(got[1]),
         "amount_out_units": format_units(got[1], token_out.decimals),
-        "pool_address": last_pool.address,
+        "pool_address": last_pool.id,
         "venue": last_pool.venue,
     }
 

@@ -62,7 +62,7 @@ def buy_weth(chain: World, version: str, fee: int) -> None:
 def test_a_chain_younger_than_a_day_has_no_day(world: World) -> None:
     reader, pool = open_pool(world)
     young: Any = Limited(reader, is_young=True)
-    day = read_days(young, deployment_on(31337), [pool])[pool.address]
+    day = read_days(young, deployment_on(31337), [pool])[pool.id]
     assert day.reason == "the chain's history is shorter than 24 hours"
     assert read_price_a_day_ago(young, pool) == (None, day.reason)
 
@@ -71,7 +71,7 @@ def test_a_node_that_refuses_logs_leaves_a_reason_with_its_code(world: World) ->
     reader, pool = open_pool(world)
     unwilling: Any = Limited(reader, refuses_logs=True)
     reason = f"the chain's logs cannot be read ({LogRangeTooWide.code})"
-    assert read_days(unwilling, deployment_on(31337), [pool])[pool.address].reason == reason
+    assert read_days(unwilling, deployment_on(31337), [pool])[pool.id].reason == reason
     assert read_price_a_day_ago(unwilling, pool) == (None, reason)
 
 
@@ -87,7 +87,7 @@ def test_the_price_a_day_ago_is_that_of_the_last_trade_before(chain: World, vers
     assert reason is None
     assert price == then.spot
     assert price != now.spot
-    day = read_days(reader, deployment_on(31337), [now])[now.address]
+    day = read_days(reader, deployment_on(31337), [now])[now.id]
     assert day.swaps == 1
     assert sorted((day.in0, day.in1)) == [0, 10_000 * 10**6], "what went out is no volume of what came in"
     assert day.prices[-1] == now.spot

@@ -86,7 +86,7 @@ def test_a_pool_that_is_not_there_any_more_is_left_out(chain: World) -> None:
     pools._MET[place] = "0x00000000000000000000000000000000DeaDBeef"
     left, _ = find(chain)
 
-    assert [pool.address for pool in left] == [pool.address for pool in found if pool.address != address]
+    assert [pool.id for pool in left] == [pool.id for pool in found if pool.id != address]
 
 
 def test_what_is_remembered_is_bounded(chain: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,11 +102,11 @@ def test_pools_are_recognized_among_other_contracts_in_two_round_trips(chain: Wo
     context = make_context(chain, address=chain.actors.traders[0].address)
     watched = Watched(context.chain(31337))
     others = [chain.tokens["USDC"].address, chain.actors.traders[0].address]
-    recognized = recognize_pools(watched, deployment_on(31337), [*others, *(pool.address for pool in found)])  # type: ignore[arg-type]
+    recognized = recognize_pools(watched, deployment_on(31337), [*others, *(pool.id for pool in found)])  # type: ignore[arg-type]
 
     assert watched.batches == [0, len(found)]
-    assert {(p.version, p.address, p.token0, p.token1, p.fee) for p in recognized.values()} == {
-        (p.version, p.address, p.token0, p.token1, p.fee) for p in found
+    assert {(p.version, p.id, p.token0, p.token1, p.fee) for p in recognized.values()} == {
+        (p.version, p.id, p.token0, p.token1, p.fee) for p in found
     }
 
 

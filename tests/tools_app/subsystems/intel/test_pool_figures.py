@@ -41,7 +41,7 @@ def test_what_a_trade_of_any_size_gives_is_what_the_chains_own_quoters_say(chain
         if not pool.is_usable:
             continue
         depths = read_depths(reader, markets.of_pool(pool), pool)
-        held = markets.depth(reader, [pool])[pool.address][0 if token_in == pool.token0 else 1]
+        held = markets.depth(reader, [pool])[pool.id][0 if token_in == pool.token0 else 1]
         for part in (10**6, 1_000, 10, 2):
             amount = max(1, held // part)
             try:

@@ -26,7 +26,7 @@ def describe_range(pool: Pool, tokens: tuple[TokenMeta, TokenMeta], tick_lower: 
     }
     return {
         "venue": "uniswap v3",
-        "pool": pool.address,
+        "pool": pool.id,
         "fee_tier": pool.fee,
         "token0": token0.symbol,
         "token1": token1.symbol,

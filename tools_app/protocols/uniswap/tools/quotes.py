@@ -262,7 +262,7 @@ def effective_price(amount_in: int, amount_out: int, token_in: TokenMeta, token_
 def list_hops(quote: RouteQuote) -> tuple[RouteHop, ...]:
     """The pools of a route in order."""
     return tuple(
-        RouteHop(hop.pool.address, hop.token_in, hop.token_out, hop.pool.fee, hop.pool.version) for hop in quote.hops
+        RouteHop(hop.pool.id, hop.token_in, hop.token_out, hop.pool.fee, hop.pool.version) for hop in quote.hops
     )
 
 

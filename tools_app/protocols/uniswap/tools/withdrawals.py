@@ -210,7 +210,7 @@ def uniswap_lp_collect_fees(ctx: WriteContext, position_id: PositionId, chain_id
             "manager": deployment.v3_position_manager,
             "position_id": position_id,
             **({} if sale is None else sale.details),
-            "pool": position.pool.address,
+            "pool": position.pool.id,
             **describe_amounts("fees", tokens, fees),
         },
     )

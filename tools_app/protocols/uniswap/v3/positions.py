@@ -17,6 +17,7 @@ from tools_app.protocols.uniswap.pools import GET_POOL, LIQUIDITY, SLOT0
 from tools_app.standards import concentrated as v3_math
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.markets import Pool, PositionNotFound
+from tools_app.toolkit.pool_ids import PoolId
 
 POSITIONS = (
     "function positions(uint256) view returns (uint96 nonce, address operator, address token0, address token1,"
@@ -178,7 +179,7 @@ def make_position(record: Record, pool_address: str, outcomes: Sequence[ReadOutc
     slot0, liquidity, growth0, growth1, lower, upper, shared = (outcome.values for outcome in outcomes)
     pool = Pool(
         "v3",
-        pool_address,
+        PoolId(pool_address),
         record.token0,
         record.token1,
         record.fee,

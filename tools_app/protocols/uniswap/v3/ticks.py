@@ -15,7 +15,7 @@ TICKS_PER_WORD = 256
 def read_tick_spacing(reader: ChainReader, pool: Pool) -> int:
     """How far apart the usable ticks of a pool are."""
     known = v3_math.TICK_SPACING_OF_FEE.get(pool.fee)
-    return known if known is not None else int(reader.call(pool.address, TICK_SPACING)[0])
+    return known if known is not None else int(reader.call(pool.id, TICK_SPACING)[0])
 
 
 def read_ticks(reader: ChainReader, pool: Pool, *, spacing: int, spacings_each_side: int) -> list[InitialisedTick]:
@@ -25,7 +25,7 @@ def read_ticks(reader: ChainReader, pool: Pool, *, spacing: int, spacings_each_s
     first = max(centre - spacings_each_side, lowest // spacing)
     last = min(centre + spacings_each_side + 1, highest // spacing)
     words = range(first // TICKS_PER_WORD, last // TICKS_PER_WORD + 1)
-    bitmaps = reader.call_many([ReadCall(pool.address, TICK_BITMAP, (word,)) for word in words])
+    bitmaps = reader.call_many([ReadCall(pool.id, TICK_BITMAP, (word,)) for word in words])
     found = [
         (word * TICKS_PER_WORD + bit) * spacing
         for word, bitmap in zip(words, bitmaps, strict=True)
@@ -33,7 +33,7 @@ def read_ticks(reader: ChainReader, pool: Pool, *, spacing: int, spacings_each_s
         for bit in range(TICKS_PER_WORD)
         if bitmap.values[0] >> bit & 1 and first <= word * TICKS_PER_WORD + bit <= last
     ]
-    states = reader.call_many([ReadCall(pool.address, TICKS, (pool_tick,)) for pool_tick in found])
+    states = reader.call_many([ReadCall(pool.id, TICKS, (pool_tick,)) for pool_tick in found])
     return [
         InitialisedTick(pool_tick, net=state.values[1], gross=state.values[0])
         for pool_tick, state in zip(found, states, strict=True)

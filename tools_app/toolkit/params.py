@@ -106,6 +106,15 @@ Bytes32 = Annotated[
     Field(pattern=r"^0x[0-9a-fA-F]{64}$", description="0x-prefixed id of 32 bytes."),
     AfterValidator(str.lower),
 ]
+PoolAddress = Annotated[
+    str,
+    Field(
+        pattern=r"^0x[0-9a-fA-F]{40}$",
+        description="0x-prefixed pool address; data_get_pools_by_token_pair finds it.",
+    ),
+    AfterValidator(check_address),
+]
+"""A pool that is a contract of its own, where a service asks for nothing else."""
 PoolName = Annotated[
     str,
     Field(

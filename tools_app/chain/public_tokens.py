@@ -16,7 +16,7 @@ PUBLIC_TOKENS: Final[dict[int, tuple[tuple[str, str, int, str], ...]]] = {
         ("USDT", "0xdAC17F958D2ee523a2206206994597C13D831ec7", 6, "Tether USD"),
         ("DAI", "0x6B175474E89094C44Da98b954EedeAC495271d0F", 18, "Dai Stablecoin"),
         ("WBTC", "0x2260FAC5E5542a773Aa44fBCfeDf7C193bc2C599", 8, "Wrapped BTC"),
-        ("USDe", "0x4c9EDD5852cd905f086C759E8383e09bff1E68B3", 18, "Ethena USDe"),
+        ("USDe", "0x4c9EDD5852cd905f086C759E8383e09bff1E68B3", 18, "USDe synthetic dollar"),
     ),
     10: (
         ("WETH", "0x4200000000000000000000000000000000000006", 18, "Wrapped Ether"),

@@ -73,8 +73,8 @@ def desk(chain: World) -> Desk:
 
 
 def test_a_loan_goes_in_and_out_and_is_measured_as_the_pool_measures_it(desk: Desk) -> None:
-    desk.do(desk.lender.supply(desk.context(), "WETH", 2 * ETH, None, None))
-    desk.do(desk.lender.borrow(desk.context(), "USDC", 2_000 * USD, "variable", None))
+    desk.do(desk.lender.supply(desk.context(), "WETH", 2 * ETH))
+    desk.do(desk.lender.borrow(desk.context(), "USDC", 2_000 * USD, "variable"))
     position = desk.position()
     assert position is not None and position.health_bps is not None
     told = desk.chain.rpc.read(
@@ -85,13 +85,13 @@ def test_a_loan_goes_in_and_out_and_is_measured_as_the_pool_measures_it(desk: De
     )
     assert abs(position.health_bps - told[5] * 10_000 // 10**18) <= 1
     assert position.raw_of(desk.token("WETH")) >= 2 * ETH - 2
-    desk.do(desk.lender.repay(desk.context(), "USDC", words.EVERYTHING, "variable", None))
-    desk.do(desk.lender.withdraw(desk.context(), "WETH", words.EVERYTHING, None))
+    desk.do(desk.lender.repay(desk.context(), "USDC", words.EVERYTHING, "variable"))
+    desk.do(desk.lender.withdraw(desk.context(), "WETH", words.EVERYTHING))
     assert desk.position() is None
 
 
 def test_a_category_as_a_bitmap_is_read_and_flash_loans_cost_their_fee(desk: Desk) -> None:
-    desk.do(desk.lender.supply(desk.context(), "USDC", 1_000 * USD, None, None))
+    desk.do(desk.lender.supply(desk.context(), "USDC", 1_000 * USD))
     desk.chain.transact(
         desk.account, desk.chain.protocols["aave_v3_6"]["pool"], "setUserEMode(uint8)", 1, gas=1_000_000
     )

@@ -15,6 +15,7 @@ from tools_app.subsystems.intel import flow_maths
 from tools_app.subsystems.intel.basis import wilson
 from tools_app.subsystems.intel.range_maths import change_in_range
 from tools_app.toolkit.markets import Pool
+from tools_app.toolkit.pool_ids import PoolId
 
 FEE = 3_000
 Q96 = 2**96
@@ -86,16 +87,16 @@ def test_the_modelled_loss_is_what_a_rebalanced_portfolio_gains_over_the_pool() 
         price = moved
         prices.append((block, price))
     # The model takes today's depth; over such a walk it differs by as much as the root of the price moved.
-    pool = Pool("v3", "", "a", "b", FEE, sqrt_price=Q96, liquidity=liquidity)
+    pool = Pool("v3", PoolId(""), "a", "b", FEE, sqrt_price=Q96, liquidity=liquidity)
     modelled = flow_maths.lost_to_rebalancing(pool, flow_maths.realised_variance(prices))
     assert modelled == pytest.approx(lost, rel=0.1)
 
 
 def test_a_pool_of_reserves_has_the_depth_of_the_same_pool_of_one_range() -> None:
-    v2 = Pool("v2", "", "a", "b", FEE, reserve0=4 * 10**18, reserve1=9 * 10**18)
-    v3 = Pool("v3", "", "a", "b", FEE, sqrt_price=Q96 * 3 // 2, liquidity=6 * 10**18)
+    v2 = Pool("v2", PoolId(""), "a", "b", FEE, reserve0=4 * 10**18, reserve1=9 * 10**18)
+    v3 = Pool("v3", PoolId(""), "a", "b", FEE, sqrt_price=Q96 * 3 // 2, liquidity=6 * 10**18)
     assert flow_maths.depth_value(v2) == pytest.approx(flow_maths.depth_value(v3)) == pytest.approx(9e18)
-    assert flow_maths.depth_value(Pool("v2", "", "a", "b", FEE)) == 0
+    assert flow_maths.depth_value(Pool("v2", PoolId(""), "a", "b", FEE)) == 0
 
 
 def test_prices_that_stand_still_lose_nothing() -> None:

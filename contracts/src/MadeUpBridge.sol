@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.24;
+pragma solidity 0.8.30;
 
 interface IBridgedToken {
     function transferFrom(address from, address to, uint256 amount) external returns (bool);

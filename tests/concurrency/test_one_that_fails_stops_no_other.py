@@ -157,7 +157,7 @@ def test_a_chain_that_is_silent_is_not_asked_while_others_wait(
         make_rows(factories.make_golem(owner=factories.make_owner(name=name), name=name))
     elsewhere = Golem.objects.get(name="a")
     CageMirror.objects.filter(cage__golem=elsewhere).update(chain_id=10)
-    PendingRequest.objects.filter(golem=elsewhere).update(chain_id=10)
+    PendingRequest.objects.filter(golem=elsewhere).update(chain_id=10, expects_chain_id=10)
     SignedPromise.objects.filter(golem=elsewhere).update(chain_id=10)
     now = clock.now()
     ChainWatch.objects.create(

@@ -115,6 +115,7 @@ FOR_TESTS: Final = frozenset(
             "FuzzVenue",
         ),
         *("GasBurner", "HookedToken", "HostileValuer", "LyingFeed", "MadeUpBank", "MadeUpBankValuer", "MadeUpKeeper"),
+        "MadeUpBridge",
         "MoodyEcho",
         *(
             "MoodyToken",

@@ -59,7 +59,9 @@ def test_a_pool_of_less_than_a_hundred_thousand_dollars_is_thin(
     value: int, is_thin: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(risk_assessor, "value_pool", lambda *_: value)
-    desk: Any = SimpleNamespace(pools=[SimpleNamespace(address=ME, version="v3")], chain=None, warnings=[], figures={})
+    effects = SimpleNamespace(hooks=())
+    pool = SimpleNamespace(id=ME, version="v3")
+    desk: Any = SimpleNamespace(effects=effects, pools=[pool], chain=None, warnings=[], figures={})
     risk_assessor._weigh_pools(desk)
     assert bool(desk.warnings) is is_thin
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from archetypes_app.loadout import MOST_TOOLS
 from golem_project.heartbeat.thinking.named_tools import find_named
-from tools_app.toolkit.enums import LEAVING, ActionClass, Category, Phase, PiTool
+from tools_app.toolkit.enums import LEAVING, ActionClass, Category, Phase, PiTool, ServiceNeed
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.tooldef import ReadTool, ToolDef, WriteTool
@@ -88,6 +88,8 @@ _IN_DEBT: Final = 24
 """What pays a debt that the golem has there."""
 _NOT_HELD: Final = -30
 """Nothing can be taken out of where nothing is."""
+_BY_A_STRANGER: Final = -12
+"""What asks a service outside, where a tool of the product's own does as much."""
 _SHOWS_IT: Final = 15
 """The read that shows what is doubtful."""
 
@@ -117,7 +119,7 @@ _OWN_AFFAIRS: Final[Mapping[str, int]] = {
     "gas_price": 10,
     "swap": 9,
     "token_price": 7,
-    "delegate": 5,
+    "delegate": 20,
     "pool": 5,
     "position": 5,
     "positions": 5,
@@ -256,6 +258,8 @@ def _score_alone(tool: ToolDef, task: TickTask) -> int:
         score += 2 * _score_of_class(tool, task)
         if tool.category in _HOUSEKEEPING:
             score -= 20
+    if any(isinstance(each, ServiceNeed) for each in tool.requires):
+        score += _BY_A_STRANGER
     return score + (tool.pi_tool is PiTool.SEARCH_CONTEXT)
 
 

@@ -206,7 +206,7 @@ class TradingApi:
 
     def increase(self, asked: dict[str, Any]) -> dict[str, Any]:
         held = self._position(asked, asked["nftTokenId"])
-        amounts, least = self._deposit(asked, held.pool.address, held.pool.token0, held.tick_lower, held.tick_upper)
+        amounts, least = self._deposit(asked, held.pool.id, held.pool.token0, held.tick_lower, held.tick_upper)
         data = encode_call(v3.INCREASE, (int(asked["nftTokenId"]), *amounts, *least, asked["deadline"]))
         return {"increase": self._transaction(asked, self._manager(), data)}
 

@@ -92,7 +92,7 @@ def test_every_kind_of_swap_the_tool_plans_is_approved(
     found = review(call)
     assert found.is_approved, found.reasons
     assert found.reasons == ()
-    assert len(found.checks) == 13
+    assert len(found.checks) == 15
 
 
 def test_liquidity_plans_are_approved(rich_golem: LiveGolem, local_chain: World) -> None:

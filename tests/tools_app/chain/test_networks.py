@@ -8,8 +8,8 @@ from tools_app.core.taint import Secret, TaintLabel
 
 
 def test_the_supported_chains_are_those_of_the_product() -> None:
-    assert set(KNOWN_NETWORKS) == {1, 10, 137, 42161, 8453, 56, 43114, 42220, 81457, 130, 324, 31337}
-    assert [network.chain_id for network in KNOWN_NETWORKS.values() if network.is_dev] == [31337]
+    assert set(KNOWN_NETWORKS) == {1, 10, 137, 42161, 8453, 56, 43114, 42220, 81457, 130, 324, 31337, 31338}
+    assert [network.chain_id for network in KNOWN_NETWORKS.values() if network.is_dev] == [31337, 31338]
     assert all(network.native_decimals == 18 and network.block_seconds > 0 for network in KNOWN_NETWORKS.values())
     assert len({network.slug for network in KNOWN_NETWORKS.values()}) == len(KNOWN_NETWORKS)
 

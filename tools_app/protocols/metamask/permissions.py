@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
@@ -16,7 +16,7 @@ from tools_app.protocols.metamask.tools import DAY, GolemId, check_own, metamask
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, TickBudget
-from tools_app.toolkit.params import ChainId, RawAmount
+from tools_app.toolkit.params import ChainId, RawAmount, check_whole
 from tools_app.toolkit.plan import LocalEffect
 from tools_app.toolkit.principals import RightsBook
 from tools_app.toolkit.result import TokenAmount
@@ -25,7 +25,9 @@ MOST_A_DAY: Final = 100 * 10**6
 """Base units of USDC: more than this a day no golem asks for."""
 LIVES_ON: Final = "USDC"
 
-DaysAhead = Annotated[int, Field(ge=1, le=90, description="How many days it should last, 1 to 90.")]
+DaysAhead = Annotated[
+    int, Field(ge=1, le=90, description="How many days it should last, 1 to 90."), BeforeValidator(check_whole)
+]
 Reason = Annotated[
     Literal["terminal", "policy_violation", "owner_kill_switch", "heartbeat_anomaly"],
     Field(description="Why: terminal, policy_violation, owner_kill_switch or heartbeat_anomaly."),

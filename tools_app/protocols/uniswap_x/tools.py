@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from tools_app.chain.abi import encode_call
 from tools_app.core.units import format_units
@@ -30,7 +30,7 @@ from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
-from tools_app.toolkit.params import ChainId, PositionId, RawAmount, RawAmountOrZero, SlippageBps, Token
+from tools_app.toolkit.params import ChainId, PositionId, RawAmount, RawAmountOrZero, SlippageBps, Token, check_whole
 from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, Statement, TokenFlow, TxPlan
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.result import TokenAmount
@@ -47,12 +47,22 @@ _MOST_CURVE_BLOCKS: Final = 2**16 - 1
 
 OrderKind = Annotated[
     Literal["auto", "dutch_v2", "dutch_v3", "priority", "limit"],
-    Field(description="auto takes the chain's own auction; limit stands at one price until its time is over."),
+    Field(description="auto: the chain's own auction; limit: one price until its time is over."),
 ]
-DecayStart = Annotated[int, Field(ge=0, le=600, description="Seconds from now at which the price begins to fall.")]
-DecayEnd = Annotated[int, Field(ge=1, le=3_600, description="Seconds from now at which it reaches its worst.")]
+DecayStart = Annotated[
+    int,
+    Field(ge=0, le=600, description="Seconds from now at which the price begins to fall."),
+    BeforeValidator(check_whole),
+]
+DecayEnd = Annotated[
+    int,
+    Field(ge=1, le=3_600, description="Seconds from now at which it reaches its worst."),
+    BeforeValidator(check_whole),
+]
 LastsSeconds = Annotated[
-    int, Field(ge=60, le=604_000, description="For a limit order: seconds it stands, up to about a week.")
+    int,
+    Field(ge=60, le=604_000, description="Of a limit order: seconds it stands."),
+    BeforeValidator(check_whole),
 ]
 OrderHash = Annotated[
     str,
@@ -157,8 +167,8 @@ def uniswap_approve_uniswapx(
     action_class=ActionClass.INCREASE_POSITION,
     steps=("Reading prices", "Reading balances", "Building the order"),
     snippet=(
-        "submit_order at uniswap_x: sign a gasless order that fillers carry out; its price falls from the feeds' to the"
-        " worst that is said, or stands (limit). Needs approve_order_token first."
+        "submit_order at uniswap_x: sign a gasless order that fillers carry out, at a falling price or a limit. Needs"
+        " approve_order_token first."
     ),
     guidelines=(
         "The worst that is said counts until the order ends: it is reserved, and may be filled any moment.",
@@ -178,12 +188,11 @@ def uniswap_submit_uniswapx_order(
     limit_amount_out: RawAmountOrZero = 0,
     lasts_seconds: LastsSeconds = 86_400,
 ) -> TxPlan:
-    """Sign an order that gives `amount` of one token for another; fillers carry it out, or nobody does.
+    """Sign an order that gives `amount` of one token for another.
 
-    An auction begins at the price of the feeds and ends `slippage_bps` below it. A limit order brings
-    `limit_amount_out` or nothing. Use where gas is dear, or the price may be waited for.
-    The product follows it to its end, and a halt cancels it.
-    Does not send a transaction, and does not promise that anybody fills it.
+    An auction begins at the feeds' price and ends `slippage_bps` below it; a limit order brings `limit_amount_out` or
+    nothing. Use where gas is dear, or the price may be waited for. It is followed to its end, and a halt cancels it.
+    Does not send a transaction; nobody may fill it.
     """
     reader = ctx.chain(chain_id)
     ctx.step("Reading prices")

@@ -242,10 +242,7 @@ class RevertRisk:
     query="revert_risk",
     budget=TickBudget.MEDIUM,
     steps=(_READING, "Reading trades"),
-    snippet=(
-        "revert_risk: how often the price of a pool moved, within the blocks until a swap is mined, by more than its"
-        " slippage allows, with sample and interval."
-    ),
+    snippet="revert_risk: how often the price of a pool moved by more than a slippage until a swap is mined.",
     guidelines=("A simulation is surer than this: preview the swap and commit soon.",),
     schema_version=2,
 )
@@ -258,10 +255,10 @@ def intel_estimate_revert_risk(
     slippage_bps: SlippageBps = 50,
     direction: Direction = "buy",
 ) -> RevertRisk:
-    """Estimate from the last 24 hours how often a swap in a pool would have reverted for a price that moved.
+    """How often in the last 24 hours a swap in a pool would have reverted for a price that moved.
 
-    Use to choose a slippage. `state_age_seconds` is how old the quote is that the swap was made from.
-    Does not know other reasons to revert, such as a missing allowance; the preview's simulation does.
+    Use to choose a slippage. `state_age_seconds` is the age of the swap's quote.
+    Does not know other reasons to revert; the preview does.
     """
     look = look_at(ctx, chain_id, pool)
     ctx.step(_READING)

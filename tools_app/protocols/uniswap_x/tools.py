@@ -47,21 +47,22 @@ _MOST_CURVE_BLOCKS: Final = 2**16 - 1
 
 OrderKind = Annotated[
     Literal["auto", "dutch_v2", "dutch_v3", "priority", "limit"],
-    Field(description="auto: the chain's own auction; limit: one price until its time is over."),
+    Field(description="limit: at one price."),
 ]
 DecayStart = Annotated[
     int,
-    Field(ge=0, le=600, description="Seconds from now at which the price begins to fall."),
+    Field(ge=0, le=600, description="Until the price falls."),
     BeforeValidator(check_whole),
 ]
 DecayEnd = Annotated[
     int,
-    Field(ge=1, le=3_600, description="Seconds from now at which it reaches its worst."),
+    Field(ge=1, le=3_600, description="Until its worst."),
     BeforeValidator(check_whole),
 ]
+LimitOut = Annotated[RawAmountOrZero, Field(description="Base units of a limit order.")]
 LastsSeconds = Annotated[
     int,
-    Field(ge=60, le=604_000, description="Of a limit order: seconds it stands."),
+    Field(ge=60, le=604_000, description="Seconds a limit order stands."),
     BeforeValidator(check_whole),
 ]
 OrderHash = Annotated[
@@ -166,10 +167,7 @@ def uniswap_approve_uniswapx(
     report=report_order,
     action_class=ActionClass.INCREASE_POSITION,
     steps=("Reading prices", "Reading balances", "Building the order"),
-    snippet=(
-        "submit_order at uniswap_x: sign a gasless order that fillers carry out, at a falling price or a limit. Needs"
-        " approve_order_token first."
-    ),
+    snippet="submit_order at uniswap_x: sign an order that fillers carry out; needs approve_order_token first.",
     guidelines=(
         "The worst that is said counts until the order ends: it is reserved, and may be filled any moment.",
         "Taking the approval back ends no order; cancel it with uniswap_cancel_uniswapx_order.",
@@ -185,7 +183,7 @@ def uniswap_submit_uniswapx_order(
     decay_end_time: DecayEnd = 120,
     slippage_bps: SlippageBps = 50,
     order_type: OrderKind = "auto",
-    limit_amount_out: RawAmountOrZero = 0,
+    limit_amount_out: LimitOut = 0,
     lasts_seconds: LastsSeconds = 86_400,
 ) -> TxPlan:
     """Sign an order that gives `amount` of one token for another.

@@ -242,7 +242,7 @@ class RevertRisk:
     query="revert_risk",
     budget=TickBudget.MEDIUM,
     steps=(_READING, "Reading trades"),
-    snippet="revert_risk: how often the price of a pool moved by more than a slippage until a swap is mined.",
+    snippet="revert_risk: how often a pool's price moved by more than a slippage.",
     guidelines=("A simulation is surer than this: preview the swap and commit soon.",),
     schema_version=2,
 )

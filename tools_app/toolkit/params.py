@@ -119,7 +119,7 @@ PoolName = Annotated[
     str,
     Field(
         pattern=r"^0x([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
-        description="0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it.",
+        description="0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it.",
     ),
     AfterValidator(check_pool_name),
 ]

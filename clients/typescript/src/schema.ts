@@ -500,7 +500,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: string | null;
-            /** @description 0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it. */
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
             pool: string;
             chain_id?: (number | null) | null;
         };
@@ -511,7 +511,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: string | null;
-            /** @description 0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it. */
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
             pool_address: string;
             chain_id?: (number | null) | null;
         };
@@ -522,7 +522,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: string | null;
-            /** @description 0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it. */
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
             pool_address: string;
             span?: ("hour" | "day") | null;
             limit?: number | null;
@@ -581,7 +581,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: string | null;
-            /** @description 0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it. */
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
             pool: string;
             range?: number | null;
             chain_id?: (number | null) | null;
@@ -1002,7 +1002,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: string | null;
-            /** @description 0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it. */
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
             pool: string;
             chain_id?: (number | null) | null;
             fee_switch_bps?: number | null;
@@ -1014,7 +1014,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: string | null;
-            /** @description 0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it. */
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
             pool: string;
             /** @description Price of token0 afterwards as a multiple of now: 2 is twice, 0.5 half. */
             price_change: string;
@@ -1030,7 +1030,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: string | null;
-            /** @description 0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it. */
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
             pool: string;
             chain_id?: (number | null) | null;
             lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
@@ -1042,7 +1042,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: string | null;
-            /** @description 0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it. */
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
             pool: string;
             chain_id?: (number | null) | null;
             buckets?: number | null;
@@ -1061,14 +1061,14 @@ export interface components {
             sort_by?: ("apy" | "tvl") | null;
             limit?: number | null;
         };
-        /** @description intel_estimate_revert_risk: How often in the last 24 hours a swap in a pool would have reverted for a price that moved. */
+        /** @description intel_estimate_revert_risk: Estimate from the last 24 hours how often a swap in a pool would have reverted for a price that moved. */
         IntelEstimateRevertRiskBody: {
             /** @constant */
             query?: "revert_risk";
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: string | null;
-            /** @description 0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it. */
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
             pool: string;
             /** @description US dollars as decimal text, such as 1500.00. */
             trade_size_usd: string;
@@ -1111,7 +1111,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: string | null;
-            /** @description 0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it. */
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
             pool: string;
             chain_id?: (number | null) | null;
             lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
@@ -1155,7 +1155,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: string | null;
-            /** @description 0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it. */
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
             pool: string;
             /**
              * @description The price ends at 1.5 times, the same, or 0.67 times of now, on an even way.
@@ -1178,7 +1178,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "intel" | null;
             cursor?: string | null;
-            /** @description 0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it. */
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
             pool: string;
             /** @description Sizes in US dollars, at most 10. */
             trade_sizes_usd: string[];
@@ -2795,7 +2795,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "stream" | null;
             cursor?: string | null;
-            /** @description 0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it. */
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
             pool_address: string;
             /** @description EIP-155 chain id, such as 1 or 8453. */
             chain_id: number;
@@ -2808,7 +2808,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "stream" | null;
             cursor?: string | null;
-            /** @description 0x-prefixed pool address or 32-byte id; data_get_pools_by_token_pair finds it. */
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
             pool_address: string;
             /** @description EIP-155 chain id, such as 1 or 8453. */
             chain_id: number;
@@ -3399,7 +3399,7 @@ export interface components {
             slippage_bps?: number | null;
             deadline?: number | null;
         };
-        /** @description uniswap_submit_uniswapx_order: Sign an order that gives `amount` of one token for another. */
+        /** @description uniswap_submit_uniswapx_order: Sign an order that gives `amount` of one token for another; fillers carry it out, or nobody does. */
         UniswapSubmitUniswapxOrderBody: {
             /** @constant */
             action_type?: "submit_order";

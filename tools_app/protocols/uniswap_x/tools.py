@@ -47,22 +47,21 @@ _MOST_CURVE_BLOCKS: Final = 2**16 - 1
 
 OrderKind = Annotated[
     Literal["auto", "dutch_v2", "dutch_v3", "priority", "limit"],
-    Field(description="limit: at one price."),
+    Field(description="auto takes the chain's own auction; limit stands at one price until its time is over."),
 ]
 DecayStart = Annotated[
     int,
-    Field(ge=0, le=600, description="Until the price falls."),
+    Field(ge=0, le=600, description="Seconds from now at which the price begins to fall."),
     BeforeValidator(check_whole),
 ]
 DecayEnd = Annotated[
     int,
-    Field(ge=1, le=3_600, description="Until its worst."),
+    Field(ge=1, le=3_600, description="Seconds from now at which it reaches its worst."),
     BeforeValidator(check_whole),
 ]
-LimitOut = Annotated[RawAmountOrZero, Field(description="Base units of a limit order.")]
 LastsSeconds = Annotated[
     int,
-    Field(ge=60, le=604_000, description="Seconds a limit order stands."),
+    Field(ge=60, le=604_000, description="For a limit order: seconds it stands, up to about a week."),
     BeforeValidator(check_whole),
 ]
 OrderHash = Annotated[
@@ -167,7 +166,10 @@ def uniswap_approve_uniswapx(
     report=report_order,
     action_class=ActionClass.INCREASE_POSITION,
     steps=("Reading prices", "Reading balances", "Building the order"),
-    snippet="submit_order at uniswap_x: sign an order that fillers carry out; needs approve_order_token first.",
+    snippet=(
+        "submit_order at uniswap_x: sign a gasless order that fillers carry out; its price falls from the feeds' to the"
+        " worst that is said, or stands (limit). Needs approve_order_token first."
+    ),
     guidelines=(
         "The worst that is said counts until the order ends: it is reserved, and may be filled any moment.",
         "Taking the approval back ends no order; cancel it with uniswap_cancel_uniswapx_order.",
@@ -183,14 +185,15 @@ def uniswap_submit_uniswapx_order(
     decay_end_time: DecayEnd = 120,
     slippage_bps: SlippageBps = 50,
     order_type: OrderKind = "auto",
-    limit_amount_out: LimitOut = 0,
+    limit_amount_out: RawAmountOrZero = 0,
     lasts_seconds: LastsSeconds = 86_400,
 ) -> TxPlan:
-    """Sign an order that gives `amount` of one token for another.
+    """Sign an order that gives `amount` of one token for another; fillers carry it out, or nobody does.
 
-    An auction begins at the feeds' price and ends `slippage_bps` below it; a limit order brings `limit_amount_out` or
-    nothing. Use where gas is dear, or the price may be waited for. It is followed to its end, and a halt cancels it.
-    Does not send a transaction; nobody may fill it.
+    An auction begins at the price of the feeds and ends `slippage_bps` below it. A limit order brings
+    `limit_amount_out` or nothing. Use where gas is dear, or the price may be waited for.
+    The product follows it to its end, and a halt cancels it.
+    Does not send a transaction, and does not promise that anybody fills it.
     """
     reader = ctx.chain(chain_id)
     ctx.step("Reading prices")

@@ -242,7 +242,10 @@ class RevertRisk:
     query="revert_risk",
     budget=TickBudget.MEDIUM,
     steps=(_READING, "Reading trades"),
-    snippet="revert_risk: how often a pool's price moved by more than a slippage.",
+    snippet=(
+        "revert_risk: how often the price of a pool moved, within the blocks until a swap is mined, by more than its"
+        " slippage allows, with sample and interval."
+    ),
     guidelines=("A simulation is surer than this: preview the swap and commit soon.",),
     schema_version=2,
 )
@@ -255,10 +258,10 @@ def intel_estimate_revert_risk(
     slippage_bps: SlippageBps = 50,
     direction: Direction = "buy",
 ) -> RevertRisk:
-    """How often in the last 24 hours a swap in a pool would have reverted for a price that moved.
+    """Estimate from the last 24 hours how often a swap in a pool would have reverted for a price that moved.
 
-    Use to choose a slippage. `state_age_seconds` is the age of the swap's quote.
-    Does not know other reasons to revert; the preview does.
+    Use to choose a slippage. `state_age_seconds` is how old the quote is that the swap was made from.
+    Does not know other reasons to revert, such as a missing allowance; the preview's simulation does.
     """
     look = look_at(ctx, chain_id, pool)
     ctx.step(_READING)

@@ -7,7 +7,7 @@ donation moved, before the deposit or between preview and commit, refuses the pl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,10 +18,11 @@ from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.units import format_units
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft
+from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
 from tools_app.toolkit.enums import ActionClass
-from tools_app.toolkit.plan import Call, TxPlan
+from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.positions import (
     Gauge,
     GaugeBound,
@@ -315,6 +316,31 @@ class VaultFamily:
     def _change(self, reader: ChainReader, vault: Vault, expected: int, bound: int) -> PositionChange:
         ref = self.ref(reader.chain_id, vault.address)
         return PositionChange(self.protocol, self.kind, vault.asset, expected, bound, ref=ref)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownVaults:
+    """Positions in the vaults that a protocol knows by its data: shares at what each vault says they would give."""
+
+    family: VaultFamily
+    known: Callable[[int], Sequence[Vault]]
+
+    def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
+        """Every known vault in which `account` has shares. Raises PositionsUnreadable."""
+        vaults = self.known(chain_id)
+        return (yield from self.family.list_positions(chain_id, account, vaults)) if vaults else ()
+
+    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
+        """The vaults whose shares came to `account`."""
+        return self.family.born(chain_id, logs, account, self.known(chain_id))
+
+
+def sum_shares(outcome: PlanOutcome, side: str) -> int:
+    """Base units of shares that came to the account (`to`) or left it (`from`), by the vault's own transfers; the plan
+    names the vault in its details.
+    """
+    events = events_of(outcome, TRANSFER_EVENT, contract=str(outcome.plan.details["vault"]))
+    return sum(int(event["value"]) for event in events if event[side] == outcome.account)
 
 
 def _price_gauge(reader: ChainReader, vault: Vault) -> GaugeBound:

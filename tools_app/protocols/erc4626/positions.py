@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from tools_app.protocols.erc4626.addresses import NAME, known_vaults
-from tools_app.standards.erc4626 import VaultFamily
-from tools_app.toolkit.positions import Act, ExitStep, Position, PositionRef, Reads, Wait
-from tools_app.toolkit.views import LogEntry
+from tools_app.standards.erc4626 import KnownVaults, VaultFamily
+from tools_app.toolkit.positions import Act, ExitStep, Position, Wait
 
 FAMILY: Final = VaultFamily(NAME)
-
-
-class VaultPositions:
-    """Shares at what the vault says they would give."""
-
-    def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
-        """Every known vault in which `account` has shares. Raises PositionsUnreadable."""
-        vaults = known_vaults(chain_id)
-        return (yield from FAMILY.list_positions(chain_id, account, vaults)) if vaults else ()
-
-    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
-        """The vaults whose shares came to `account`."""
-        return FAMILY.born(chain_id, logs, account, known_vaults(chain_id))
+POSITIONS: Final = KnownVaults(FAMILY, known_vaults)
 
 
 class VaultExits:

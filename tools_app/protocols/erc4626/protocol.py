@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tools_app.protocols.erc4626.addresses import ENTRY, NAME, deployments, find_vault
 from tools_app.protocols.erc4626.effects import VaultEffects
-from tools_app.protocols.erc4626.positions import VaultExits, VaultPositions
+from tools_app.protocols.erc4626.positions import POSITIONS, VaultExits
 from tools_app.standards.erc4626 import DEPOSIT_EVENT, TO_ASSETS, WITHDRAW_EVENT
 from tools_app.standards.share_valuer import describe_share_valuer
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef
@@ -33,7 +33,7 @@ PROTOCOL = ProtocolDef(
     entry=ENTRY,
     contracts=(_VAULT,),
     valuers=(describe_share_valuer(deployments, ENTRY, _underlying_of, worth_of=TO_ASSETS),),
-    positions=VaultPositions(),
+    positions=POSITIONS,
     exits=VaultExits(),
     leaving=(LeavingCall(ENTRY, _REDEEM, own=((1,), (2,))),),
     effects=VaultEffects(),

@@ -8,8 +8,7 @@ from decimal import Decimal
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.protocols.erc4626.addresses import CHAINS, NAME, find_vault, known_vaults
 from tools_app.protocols.erc4626.positions import FAMILY
-from tools_app.standards.erc4626 import TRANSFER_EVENT, Vault
-from tools_app.standards.receipts import events_of
+from tools_app.standards.erc4626 import Vault, sum_shares
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -52,7 +51,7 @@ class RedeemReport:
 def report_deposit(outcome: PlanOutcome) -> DepositReport:
     """Shares from the vault's own transfer, assets from the balance difference."""
     token = outcome.plan.spends[0].token
-    assets, shares = -outcome.deltas.get(token.address, 0), _shares(outcome, "to")
+    assets, shares = -outcome.deltas.get(token.address, 0), sum_shares(outcome, "to")
     return DepositReport(
         shares_received=str(shares),
         assets_deposited=TokenAmount(assets, token),
@@ -64,7 +63,7 @@ def report_deposit(outcome: PlanOutcome) -> DepositReport:
 def report_redeem(outcome: PlanOutcome) -> RedeemReport:
     """Assets from the balance difference, shares from the vault's own transfer."""
     token = outcome.plan.receives[0].token
-    assets, shares = outcome.deltas.get(token.address, 0), _shares(outcome, "from")
+    assets, shares = outcome.deltas.get(token.address, 0), sum_shares(outcome, "from")
     return RedeemReport(
         assets_received=TokenAmount(assets, token),
         shares_redeemed=str(shares),
@@ -137,11 +136,6 @@ def _find(reader: ChainReader, address: str) -> Vault:
         known = [vault.address for vault in known_vaults(reader.chain_id)]
         raise VaultNotKnown(f"{address} is no vault that is known here", vaults=known)
     return found
-
-
-def _shares(outcome: PlanOutcome, side: str) -> int:
-    events = events_of(outcome, TRANSFER_EVENT, contract=str(outcome.plan.details["vault"]))
-    return sum(int(event["value"]) for event in events if event[side] == outcome.account)
 
 
 def _price(assets: int, shares: int) -> str:

@@ -34,7 +34,7 @@ from tools_app.protocols.ethena.reads import (
 )
 from tools_app.standards import erc20
 from tools_app.standards.batches import read_all
-from tools_app.standards.erc4626 import MOST_JUMP_BPS, TO_ASSETS, WITHDRAW_EVENT, SharesMissing, Vault
+from tools_app.standards.erc4626 import MOST_JUMP_BPS, TO_ASSETS, WITHDRAW_EVENT, SharesMissing, Vault, sum_shares
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.receipts import events_of
 from tools_app.standards.vault_logs import read_put_in
@@ -162,10 +162,9 @@ class Held:
 def report_stake(outcome: PlanOutcome) -> StakeReport:
     """Shares from the transfer, dollars from balances."""
     details, token = outcome.plan.details, outcome.plan.spends[0].token
-    moved = events_of(outcome, erc20.TRANSFER_EVENT, contract=str(details["vault"]))
     return StakeReport(
         usde_staked=TokenAmount(-outcome.deltas.get(token.address, 0), token),
-        susde_received=str(sum(int(each["value"]) for each in moved if each["to"] == outcome.account)),
+        susde_received=str(sum_shares(outcome, "to")),
         exchange_rate=str(details["exchange_rate"]),
         current_apy=str(details["current_apy"]),
         funding_rate_component=None,

@@ -6,7 +6,7 @@ from typing import Final
 
 from tools_app.protocols.yearn.addresses import LOCAL_CHAIN_ID, NAME, USDC, deployments, find_vault
 from tools_app.protocols.yearn.effects import VaultEffects
-from tools_app.protocols.yearn.positions import VaultExits, VaultPositions
+from tools_app.protocols.yearn.positions import POSITIONS, VaultExits
 from tools_app.standards.erc4626 import DEPOSIT_EVENT, TO_ASSETS, WITHDRAW_EVENT
 from tools_app.standards.share_valuer import describe_share_valuer
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef
@@ -36,7 +36,7 @@ PROTOCOL: Final = ProtocolDef(
         ),
     ),
     valuers=(describe_share_valuer(deployments, USDC, _underlying_of, worth_of=TO_ASSETS),),
-    positions=VaultPositions(),
+    positions=POSITIONS,
     exits=VaultExits(),
     leaving=(LeavingCall(USDC, _REDEEM, own=((1,), (2,))),),
     effects=VaultEffects(),

@@ -17,8 +17,7 @@ from tools_app.protocols.yearn.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, fi
 from tools_app.protocols.yearn.positions import FAMILY
 from tools_app.protocols.yearn.reads import MAX_WITHDRAW, Standing, read_standing, read_yearly_bps
 from tools_app.standards import erc20
-from tools_app.standards.erc4626 import TO_ASSETS, TRANSFER_EVENT, SharesMissing, Vault, VaultClosed
-from tools_app.standards.receipts import events_of
+from tools_app.standards.erc4626 import TO_ASSETS, SharesMissing, Vault, VaultClosed, sum_shares
 from tools_app.standards.vault_logs import read_put_in
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import Category, RiskLayer, TickBudget
@@ -147,7 +146,7 @@ def report_deposit(outcome: PlanOutcome) -> DepositReport:
     """Shares from the vault's own transfer, assets from balances."""
     details, token = outcome.plan.details, outcome.plan.spends[0].token
     return DepositReport(
-        shares_received=str(_moved_shares(outcome, "to")),
+        shares_received=str(sum_shares(outcome, "to")),
         assets_deposited=TokenAmount(-outcome.deltas.get(token.address, 0), token),
         share_price=str(details["share_price"]),
         preview_apy=str(details["preview_apy"]),
@@ -161,7 +160,7 @@ def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
     earned = details["realized_yield"]
     return WithdrawReport(
         assets_received=TokenAmount(outcome.deltas.get(token.address, 0), token),
-        shares_burned=str(_moved_shares(outcome, "from")),
+        shares_burned=str(sum_shares(outcome, "from")),
         realized_yield=None if earned is None else TokenAmount(int(earned), token),
     )
 
@@ -419,8 +418,3 @@ def _dollars(micro_usd: int | None) -> str | None:
 
 def _percent(bps: int | None) -> str | None:
     return None if bps is None else format_units(bps, 2)
-
-
-def _moved_shares(outcome: PlanOutcome, side: str) -> int:
-    events = events_of(outcome, TRANSFER_EVENT, contract=str(outcome.plan.details["vault"]))
-    return sum(int(event["value"]) for event in events if event[side] == outcome.account)

@@ -28,12 +28,13 @@ def read_code(fetched: Fetched, contract: str) -> str:
 
 
 def deploy(site: Site) -> dict[str, str]:
-    """One reactor for each kind of order."""
+    """One reactor for each kind of order; what they take tokens by is there already."""
     permit2, owner = site.contracts["permit2"], site.deployer.address
-    return {
+    reactors = {
         key: site.create(read_code(site.fetched, contract), "(address,address)", permit2, owner, what=contract)
         for key, contract in REACTORS.items()
     }
+    return {"permit2": permit2, **reactors}
 
 
 WORLD = ProtocolWorld("uniswap_x", deploy)

@@ -109,9 +109,7 @@ class Maker:
 
 @pytest.fixture
 def filler(local_chain: World) -> Iterator[Filler]:
-    assert local_chain.protocols["uniswap_x"] == {
-        key: address for key, address in (deployments(CHAIN_ID) or {}).items() if key != "permit2"
-    }
+    assert local_chain.protocols["uniswap_x"] == deployments(CHAIN_ID)
     with open_desk(local_chain) as opened:
         yield opened
 

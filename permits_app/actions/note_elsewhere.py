@@ -1,7 +1,7 @@
 """note_elsewhere: what a look at a golem's other chains leaves behind, for ticks and the looks beside them.
 
 Each chain is remembered, weighed and kept for itself, as the home chain is; only their sum is held to the mark. A golem
-with one chain asks nothing here. Seed: decisions, "Positions" (over all chains of a golem); decision 0446.
+with one chain asks nothing here. Decision 0446.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Under a halt: every standing order that somebody else could still carry out is cancelled on the chain.
 
 Whatever its owner chose for positions, as with signed promises. What is gone needs nothing: the follower finds out what
-became of it. Safe to repeat. Seed: decisions, "Halt".
+became of it. Safe to repeat. Decision 0438.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Whoever counts what a golem holds reads one chain itself and asks here for the rest. A golem with one chain costs
 nothing here: no query and no request. What is under way between two chains is a position on the one where it is
 expected; it counts while the block that sent it is in the other chain, so that it is never in two places.
-Seed: decisions, "Positions" (over all chains of a golem); decisions 0446 and 0447.
+Decisions 0446 and 0447.
 """
 
 from __future__ import annotations

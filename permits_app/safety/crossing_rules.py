@@ -1,7 +1,7 @@
 """What a plan has arrive on another chain of the golem: whose it is, where, and whether it is worth what was sent.
 
 Nothing of it can be simulated on the chain that sends, so it is judged by what the plan says of it; the guardian reads
-the same from the bytes. Part of hook 1. Seed: decisions, "Positions" (over all chains of a golem); decision 0447.
+the same from the bytes. Part of hook 1. Decision 0447.
 """
 
 from __future__ import annotations

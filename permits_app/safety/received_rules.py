@@ -1,7 +1,7 @@
 """Hook 1's part for others' money: every right a plan uses is in the golem's book, stands, and has so much left.
 
 The book is asked and the contract is asked, at a preview and again at the commit, so that a right that its principal
-withdrew in between signs nothing. Seed: decisions, "Positions" (what belongs to a principal).
+withdrew in between signs nothing. Decision 0450.
 """
 
 from __future__ import annotations

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from tools_app.chain.abi import decode_log, encode_event_topics
 from tools_app.standards.erc4626 import DEPOSIT_EVENT, WITHDRAW_EVENT
 from tools_app.toolkit.context import ChainReader
 
-DAY_SECONDS = 86_400
+DAY_SECONDS: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)

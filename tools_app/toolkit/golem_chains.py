@@ -1,7 +1,6 @@
 """Which chains a golem has: its home chain, and those its owner allowed besides.
 
-Everything that sends for a golem, counts what it holds or leaves its positions asks here. Seed: decisions, "Positions"
-(over all chains of a golem); decision 0446.
+Everything that sends for a golem, counts what it holds or leaves its positions asks here. Decision 0446.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A principal is somebody else: an owner who lets a golem draw from a wallet, depositors of a vault that it manages. What
 is theirs is never the golem's worth. A right has limits of its own, stands at a contract, and ends; a plan that uses
-one says so by a `PrincipalFlow`, and is held to the right's limits and to the golem's. Seed: decisions, "Positions".
+one says so by a `PrincipalFlow`, and is held to the right's limits and to the golem's. Decision 0450.
 """
 
 from __future__ import annotations

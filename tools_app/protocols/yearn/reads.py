@@ -9,9 +9,9 @@ from tools_app.chain.abi import decode_log, event_topic
 from tools_app.core.units import BPS
 from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import MAX_DEPOSIT, TO_ASSETS, Vault
+from tools_app.standards.vault_logs import DAY_SECONDS
 from tools_app.toolkit.context import ChainReader, ReadCall
 
-DAY_SECONDS: Final = 86_400
 YEAR_SECONDS: Final = 365 * DAY_SECONDS
 RATE_SCALE: Final = 10**12
 """`profitUnlockingRate` counts in so many parts of a share a second."""

@@ -433,8 +433,15 @@ def pulse_task(golem: LiveGolem) -> Prepared:
     return run, check
 
 
+def _swap(golem: LiveGolem) -> None:
+    """A swap in a block that two others lie on."""
+    golem.commit(golem.preview()["permit_id"])
+    golem.world.rpc.call("anvil_mine", "0x2")
+
+
 def _follow_a_pool(golem: LiveGolem) -> LogSource:
-    """A pool the golem's subscription has followed, with one swap that is still to be read."""
+    """A pool the golem's subscription has followed since a swap, with another swap that is still to be read."""
+    _swap(golem)
     pool = golem.world.pool("v3", "USDC", "WETH", 500).address
     open_subscription(
         golem_id=golem.golem.pk,
@@ -445,8 +452,7 @@ def _follow_a_pool(golem: LiveGolem) -> LogSource:
         now=clock.now(),
     )
     tools_tasks.renew_history_task.run()
-    golem.commit(golem.preview()["permit_id"])
-    golem.world.rpc.call("anvil_mine", "0x2")
+    _swap(golem)
     return LogSource.objects.get(address=pool)
 
 

@@ -115,7 +115,7 @@ def test_the_extended_card_is_for_who_holds_a_key_and_has_each_action(line: Line
 
 def test_the_official_resolver_finds_it(line: Line) -> None:
     async def play() -> wire.AgentCard:
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             return await A2ACardResolver(http, line.url).get_agent_card()
 
     assert run(play()).name == line.golem.name

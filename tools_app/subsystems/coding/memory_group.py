@@ -21,7 +21,8 @@ from tools_app.core.clock import Deadline
 
 _PREFIX: Final = "golem-command-"
 _LEFT_BEHIND_SECONDS: Final = 600
-_REMOVAL_MS: Final = 2_000
+_REMOVAL_MS: Final = 15_000
+"""On a busy machine what was killed takes its time to be gone."""
 _PAUSE_SECONDS: Final = 0.01
 
 

@@ -2,7 +2,6 @@
 
 Nothing here trusts its input: size is checked before parsing, a depth the parser cannot take is refused, every key
 must be known.
-Seed: facts 1.1 (definition format); 002, "Fine-grained overrides" (`[tools]`).
 """
 
 from __future__ import annotations

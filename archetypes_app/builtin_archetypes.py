@@ -1,7 +1,7 @@
-"""Every built-in archetype: the 36 of the seeds' documents and the five of their extension list.
+"""Every built-in archetype: 36 of the first catalogue and five extensions.
 
 Terminals keep reads only, so do those that only advise; whoever can act reaches the safety-guardian, whatever tools
-a category gains. Seed: 000, "Delegation hierarchy" and "Terminal nodes"; decisions, "Archetypes".
+a category gains.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What browse_tools and load_tools answer: categories with one line each, then a category's tools with one line each.
 
 Pure, over a toolset and a loadout. Lines are short: an agent reads them to choose, and describe_tool for the rest.
-Seed: 004, "Response Formats".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The rules of who may ask whom: acyclic, explicit, at most three hops, terminals last, writers reach the guardian.
 
 Pure: a graph is a list of nodes, an answer is a list of errors that name the cycle or the chain. Depth is counted in
-hops (edges). Nothing here recurses, so no graph is too large to be refused. Seed: 000, "Delegation graph".
+hops (edges). Nothing here recurses, so no graph is too large to be refused.
 """
 
 from __future__ import annotations

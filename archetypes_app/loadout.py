@@ -1,7 +1,6 @@
 """Loadout: which tools of a toolset an agent is shown: a core that stays, and what was loaded.
 
 Loading only decides what is shown and answered to; what a golem may do at all is its toolset's. Pure values.
-Seed: 004; decisions, "The 8 Pi-facing tools".
 """
 
 from __future__ import annotations

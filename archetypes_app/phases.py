@@ -1,6 +1,6 @@
-"""Behavioural phases, the seeds' other names for them, and what each phase allows.
+"""Behavioural phases, other names for them, and what each phase allows.
 
-Pure: no framework. Seed: 001, "Phase-based gating"; decisions, "phase" and "phase x action class".
+Pure: no framework.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What is set up for one golem: facts that decide which of its tools exist for it.
 
 A fact that only a layer above knows (how a wallet signs) is a function handed down by wiring. What nobody handed down
-is absent: a tool too few is safe. Seed: 002, "Capability gating"; decisions, "Profiles".
+is absent: a tool too few is safe.
 """
 
 from __future__ import annotations

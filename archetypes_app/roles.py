@@ -1,7 +1,7 @@
 """What people may do with one golem, and which role allows it. Pure.
 
 Roles are per golem: who administers one may only look at another. An owner and the co-owners administer; the other
-roles are rows (`GolemMember`). Seed: issue of an owner's day, "People".
+roles are rows (`GolemMember`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The three queries about tools that every golem has: browse_tools, load_tools, describe_tool.
 
-Each door hands in how it loads: a key's row, or the memory of one deliberation. Seed: 004.
+Each door hands in how it loads: a key's row, or the memory of one deliberation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """resolve_toolset: archetype or profiles -> categories -> overrides -> protocols -> requirements -> Toolset.
 
-Order of decisions, "Profiles": categories, read-only flags, exclude, include; include wins over the profile, exclude
-wins over include. What is not in the value does not exist for the golem. Seed: 000, "DECLARE, RESOLVE, ADAPT".
+The order: categories, read-only flags, exclude, include; include wins over the profile, exclude
+wins over include. What is not in the value does not exist for the golem.
 """
 
 from __future__ import annotations

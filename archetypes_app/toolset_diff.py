@@ -1,7 +1,6 @@
 """What a change of archetype, profile, override or protocol does to the tools golems reach, before it is saved.
 
 Pure on ToolsetInputs but for finding the golems a change touches and writing their audit entries.
-Seed: decisions, "Profiles" ("Absence is structural").
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Vitality: how much life a golem has left, in integer millionths, and the phase that follows from it. Pure.
 
 Economic x epistemic x stochastic, each from 0 to one million. Rounded down, so that a doubt counts against the golem.
-Seed: facts 6; decisions, "vitality".
 """
 
 from __future__ import annotations

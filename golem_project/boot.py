@@ -2,8 +2,7 @@
 must be, and golems' commands see nothing of it.
 
 Web server, workers and beat refuse to start otherwise, with a code, the reason and what to do. A database that is away
-stops nothing here: without it nobody is asked anything, and what it holds is read again by every request. Seed: 000,
-"Delegation rules".
+stops nothing here: without it nobody is asked anything, and what it holds is read again by every request.
 """
 
 from __future__ import annotations

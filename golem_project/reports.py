@@ -1,7 +1,4 @@
-"""What `bench`, `proof` and `run_demo` leave for people: text and JSON without a secret, whatever was put into them.
-
-Seed: decisions, "Safety hooks" (Taint: what leaves as a file is an export).
-"""
+"""What `bench`, `proof` and `run_demo` leave for people: text and JSON without a secret, whatever was put into them."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 Ed25519 with this server's audit key, over the SHA-256 of everything before the last line. A file is read twice: the
 signature is checked to the end before a single row is looked at, so a changed, cut or re-ordered file gives nothing.
-Seed: tools `memory_export_grimoire`, `memory_import_grimoire`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ names none, with the episodes behind each change. A route is a word of a fixed g
 tool finds. It never loads the embedding model, because it runs inside the simulation worker on the way of every
 preview: like episodes are those of the same tool and tokens, by index.
 Memory fails open: a database that is slow or away costs the augmentation, not the preview.
-Seed: 002, "Grimoire" (RETRIEVE, AUGMENT); decisions, "Memory".
 """
 
 from __future__ import annotations

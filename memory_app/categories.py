@@ -1,7 +1,6 @@
 """What a conclusion is about, from the tool and from what happened: a rule for each of the twelve categories.
 
 Route selection is given where routes are learnt (`tuning`); all others here. Pure but for the registry of tools.
-Seed: facts 12 (T15).
 """
 
 from __future__ import annotations

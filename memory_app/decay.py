@@ -1,6 +1,6 @@
 """Forgetting, as pure functions: R = exp(-t/S), t days since the last access, S the stability in days.
 
-Floats are right here: retention orders memories, it is no money. Seed: facts 12; decisions, "Memory".
+Floats are right here: retention orders memories, it is no money.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The text of a directive: Markdown with one `## ` heading per section, read and rewritten exactly; pure.
-
-Seed: decisions, "update_directive".
-"""
+"""The text of a directive: Markdown with one `## ` heading per section, read and rewritten exactly; pure."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 The model comes from two wheels of the package index that are read as files and never imported; both files
 are checked against their hashes before they are loaded. fastembed and onnxruntime are imported when the
 model is first needed: they cost a second and a hundred megabytes that only the memory worker should pay.
-Seed: 002, "Grimoire"; decisions, "Memory".
 """
 
 from __future__ import annotations

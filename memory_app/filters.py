@@ -1,6 +1,6 @@
 """EpisodeFilters: which of a golem's episodes a question is about.
 
-The golem is no filter: every query names it apart from these. Seed: decisions, "query_grimoire".
+The golem is no filter: every query names it apart from these.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _read_importance(value: Any) -> tuple[Importance, ...]:
 
 
 def read_importance(value: Any) -> Importance:
-    """An importance by its name in any case; `routine` is the seeds' other word for BASE. Raises ValueError."""
+    """An importance by its name in any case; `routine` is another word for BASE. Raises ValueError."""
     name = value.upper() if isinstance(value, str) else ""
     name = "BASE" if name == "ROUTINE" else name
     if name not in Importance.__members__:

@@ -1,7 +1,6 @@
 """Heuristics as TOML and back: what tunes, by how much, how sure it is, and the episodes behind it.
 
 The document is the owner's view of the rows; an edited one is applied to them, and the database holds every bound.
-Seed: decisions, "Memory".
 """
 
 from __future__ import annotations

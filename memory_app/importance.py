@@ -1,7 +1,4 @@
-"""How much an experience matters, judged from what happened and never from what anybody says of it. Pure.
-
-Seed: facts 12 (T15: classes with 7, 30, 90 and 180 days); decisions, "Memory".
-"""
+"""How much an experience matters, judged from what happened and never from what anybody says of it. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What may be asked of insights, and how their confidence moves. Every question names its golem.
 
 Ranking fuses words and vectors as for episodes; a golem has few insights, so both lists are exact.
-Seed: facts 12 (T15); decisions, "Memory".
 """
 
 from __future__ import annotations

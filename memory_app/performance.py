@@ -1,7 +1,6 @@
 """What recorded executions say: how far predictions were off, whether they drift, and what failed alike.
 
 Figures are integers in basis points and micro-USD; deterministic, no language model. Every question names its golem.
-Seed: tool parameters, `memory_compare_prediction`, `memory_get_failure_patterns`.
 """
 
 from __future__ import annotations

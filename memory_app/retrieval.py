@@ -2,7 +2,7 @@
 
 Two lists of candidates are made inside the database, each scoped to one golem. A golem with few matching
 rows is scanned exactly; a large one goes through HNSW with an iterative scan, and exactly again when that
-came back short, so k asked is k returned whenever k exist. Seed: decisions, "Memory".
+came back short, so k asked is k returned whenever k exist.
 """
 
 from __future__ import annotations

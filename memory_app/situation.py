@@ -1,7 +1,7 @@
 """What memory says of the situation a golem is in: its insights ranked by words, by meaning and by forgetting.
 
 One statement reads them, because every tick asks; the vector of the situation is read inside the database, where the
-memory worker put it. Changes nothing but to note a situation that has no vector yet. Seed: 002, "RETRIEVE".
+memory worker put it. Changes nothing but to note a situation that has no vector yet.
 """
 
 from __future__ import annotations

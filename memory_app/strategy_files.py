@@ -1,6 +1,6 @@
 """The strategic store as files and back without loss: PLAYBOOK.md, STRATEGY.md, HEURISTICS.toml, strategies/NAME.toml.
 
-What was exported and is read back unchanged changes nothing. Seed: issue of memory, "strategic store".
+What was exported and is read back unchanged changes nothing.
 """
 
 from __future__ import annotations

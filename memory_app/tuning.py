@@ -2,7 +2,7 @@
 
 Slippage only ever gets tighter than what was asked (5,000 to 10,000 of 10,000); a deadline may get shorter or longer by
 half; a route may cost 100 bps more than the best quote at most. Everything a heuristic says comes from verified
-outcomes. Seed: facts 12 (TUNE); decisions, "Memory".
+outcomes.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ One transaction at a time per chain, so that nonces need no cursor; bytes are st
 again when a reorganisation takes them out; what it may spend on gas within 24 h is capped, and one owner leaves half of
 it to the others. A key that owns the Safe, or
 that is a golem's wallet, is refused.
-Seed: decisions, "PolicyCage" (the server holds no owner key).
 """
 
 from __future__ import annotations

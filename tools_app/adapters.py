@@ -1,7 +1,4 @@
-"""The adapter registry: which tool serves (Pi tool, key, venue). Derived from the toolset, so there is no second map.
-
-Seed: 002, "DeFi adapter pattern"; 000, "Adapter resolution rules".
-"""
+"""The adapter registry: which tool serves (Pi tool, key, venue). It is derived from the toolset: no second map."""
 
 from __future__ import annotations
 
@@ -144,7 +141,7 @@ def list_keys(*, toolset: Toolset, pi_tool: PiTool) -> list[str]:
 
 
 def flatten_params(body: Mapping[str, Any]) -> dict[str, Any]:
-    """One flat object: the seeds' spellings `kind` and `type` become `action_type`, a nested `params` is merged.
+    """One flat object: the spellings `kind` and `type` become `action_type`, a nested `params` is merged.
 
     Raises AmbiguousParams when two spellings disagree or a nested parameter repeats an outer one.
     """

@@ -2,8 +2,6 @@
 
 A tool has its own budget and never more than is left of the tick it runs in. It is cancelled at its next read of the
 chain, whose connection ends by the same deadline, or at its next progress step; one that keeps a checkpoint leaves it.
-
-Seed: 002, "Event Fabric integration" and "Tick budget enforcement"; decisions, "Events and audit".
 """
 
 from __future__ import annotations

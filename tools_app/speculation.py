@@ -3,8 +3,6 @@
 Only reads of a chain, at the block of the read that caused them, with the parameters both have in common. The answers
 live for the tick, or for a session's seconds outside of one. A failure here leaves the ordinary read. Nothing in this
 file can carry a permit or a capability.
-
-Seed: 002, "Tick budget enforcement"; decisions, "Events and audit".
 """
 
 from __future__ import annotations

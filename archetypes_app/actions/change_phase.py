@@ -1,7 +1,7 @@
 """Change a golem's phase: it only gets worse by itself; an owner's reset, with a reason, improves it.
 
 Locks the golem's row. Writes a PhaseTransition, appends PhaseTransition to the audit log and emits phase:transition,
-all in one transaction. Seed: 001, "Phase-based gating"; decisions, "vitality".
+all in one transaction.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Create an API key for a golem. Seed: decisions, "Outside the seeds' wording" (agents over REST)."""
+"""Create an API key for a golem."""
 
 from __future__ import annotations
 

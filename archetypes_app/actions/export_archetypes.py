@@ -1,4 +1,4 @@
-"""Export archetypes as TOML, one file each. Seed: facts 1.1."""
+"""Export archetypes as TOML, one file each."""
 
 from __future__ import annotations
 

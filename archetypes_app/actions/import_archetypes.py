@@ -2,7 +2,7 @@
 
 One transaction; nothing is locked but the rows replaced. Every golem whose tools change gets a ToolsetChanged entry in
 its audit log. Raises ArchetypeNotFound, InvalidToml, ArchetypeExists, UnknownCategory, UnknownProfile, UnknownToolName,
-OverrideConflict and the delegation errors. Seed: facts 1.1.
+OverrideConflict and the delegation errors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Give a golem one preset of coding tools, each by its name. Appends AdminEdit. Seed: 003, "Tool Group Presets"."""
+"""Give a golem one preset of coding tools, each by its name. Appends AdminEdit."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Load tools of a golem's toolset for one API key, and note which of them it used. Seed: 004, "load_tools".
-
-What is loaded is the key's row, so it outlives any process. Nothing about what the golem may do changes.
-"""
+"""Load tools of a golem's toolset for one API key, and note which of them it used."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Reserve what a request to a language model may cost, settle what it did cost; never above the day's cap.
 
-One conditional UPDATE each, so two workers cannot both get the last cent. No network. Seed: facts 10 ("daily cap").
+One conditional UPDATE each, so two workers cannot both get the last cent. No network.
 """
 
 from __future__ import annotations

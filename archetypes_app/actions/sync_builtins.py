@@ -1,7 +1,7 @@
 """Write the built-in profiles and archetypes into the database; never over somebody's edit.
 
 Each built-in row remembers a digest of what this action last wrote. A row that still has it is brought up to date;
-one that was edited is left alone and reported field by field. Seed: 000, 001; decisions, "Profiles".
+one that was edited is left alone and reported field by field.
 """
 
 from __future__ import annotations

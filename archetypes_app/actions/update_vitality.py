@@ -1,7 +1,7 @@
 """Measure a golem's vitality once a tick and let its phase follow, which only ever gets worse by itself.
 
 Locks the golem's row. Writes its VitalityRecord; when the phase worsens, a PhaseTransition, an audit entry and
-phase:transition, all in one transaction. Seed: facts 6; decisions, "vitality".
+phase:transition, all in one transaction.
 """
 
 from __future__ import annotations

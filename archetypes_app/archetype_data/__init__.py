@@ -1,1 +1,1 @@
-"""The built-in archetypes as data, one file for each category of facts and seeds; our own words throughout."""
+"""The built-in archetypes as data, one file for each category."""

@@ -1,6 +1,6 @@
 """Artifact: what a sleepwalker-observer published, with the episodes behind it and how to check it.
 
-It is never changed: whoever reads it can count again what it counted. Seed: facts 1.2 (sleepwalker-observer).
+It is never changed: whoever reads it can count again what it counted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The pulse of a golem in rows: its clock, each tick, and what was seen, decided and done in it.
 
 A tick is begun and ended under a fence: a number that rises with every claim, so that a worker which was taken for dead
-cannot end, or act in, a tick that another one took over. Seed: facts 10; 002, "DecisionCycleRecord integration".
+cannot end, or act in, a tick that another one took over.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 Nothing takes effect: what is previewed gives its permit back at once, and what would last is refused. The page and the
 terminal both call this. Browsing and loading begin anew with each message.
-Seed: 004, "Mutable tool set per interaction".
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What was refused waits: nothing is asked again every tick. Pure; kept in the heartbeat's state between ticks.
 
-A refusal that names when it ends waits until then; another doubles the wait, up to a day. Seed: facts A00 (error
-recovery); issue "The pulse".
+A refusal that names when it ends waits until then; another doubles the wait, up to a day.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The time of one tick, and what is left of it for all that runs inside. Seed: 002, "Tick budget enforcement"."""
+"""The time of one tick, and what is left of it for all that runs inside."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A wish that opens or trades waits while the market is rough and outcomes of the same tool with the same tokens warn of
 just that. Nothing that leaves a position, and nothing that lowers a debt in danger, ever waits for a memory.
-Seed: 002, "Grimoire" (soft parameters: slippage, timing, route); decision 0200.
+
+See docs/decisions/0200-memory-moves-when-and-never-what.md.
 """
 
 from __future__ import annotations

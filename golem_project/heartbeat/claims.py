@@ -3,7 +3,7 @@
 A claim raises the golem's fence and gives it a lease; a tick begins only under the newest fence, and only once, so
 that a task delivered twice, two beats, or a worker that comes back from the dead change nothing. Every function is one
 statement. A clock that jumped is seen by times no clock of ours would have written.
-Emits nothing; the cycle does. Seed: issue "The pulse"; facts 10.
+Emits nothing; the cycle does.
 """
 
 from __future__ import annotations

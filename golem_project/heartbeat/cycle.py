@@ -3,7 +3,7 @@
 A quiet tick observes, retrieves, analyses, passes the gate and reflects. One that thinks takes actions one after the
 other, each simulated, validated, executed and verified before the next is planned on what it left. Killed anywhere, it
 leaves rows from which the next tick goes on: its own row still running, its actions at the step they reached, its
-permits to the sweep. Seed: facts 10; 002, "DecisionCycleRecord integration".
+permits to the sweep.
 """
 
 from __future__ import annotations

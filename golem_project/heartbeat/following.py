@@ -1,8 +1,7 @@
 """Actions that outlive their tick: those that wait for owners or for an announced time, and those a dead tick left.
 
 Every later tick looks at their permits again. One that ended completes its record, is remembered in the tick that saw
-it, and is told to the planner; one that still waits is not asked for again. Seed: decisions, "Permits", "Tiers of
-approval"; issue "The pulse".
+it, and is told to the planner; one that still waits is not asked for again.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The gate: how surprised a golem is, how much surprise it takes to think, and how hard. Pure, in millionths.
 
-Everything is a share from 0 to one million; sums are capped. Seed: facts 10 (PE, threshold, tiers).
+Everything is a share from 0 to one million; sums are capped.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ In range and earning: harvest when it pays. Out of range: close, then open aroun
 missing of one side; neither while the pool is pushed away from the feeds. In a late phase: only what leaves. One action
 at a time, because each is planned on what the one before really left. Anybody can put a position into the account: one
 smaller than what would be opened is not the one that is kept, and one not worth its gas is left where it is.
-Seed: facts A11 and RO (a range is at least twice the volatility); issue "The pulse".
 """
 
 from __future__ import annotations

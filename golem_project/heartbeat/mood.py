@@ -1,7 +1,6 @@
 """Pleasure, arousal, dominance: a golem's temper as three running averages. Pure, millionths from -1 to +1.
 
 It decides nothing by itself; arousal lowers the gate's threshold, and the record shows all three before and after.
-Seed: facts 10 (pad_before, pad_after).
 """
 
 from __future__ import annotations

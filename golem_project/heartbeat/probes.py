@@ -2,7 +2,7 @@
 
 The reader answers equal reads of one context once. What the tick before found says what will be asked, so all of it
 goes out together; when something changed since, only the difference is asked again. A node that does not answer makes
-the tick quiet, never fails it. Seed: architecture, "probes.py"; facts A09 (PROBE).
+the tick quiet, never fails it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What the market does, from the golem's own last prices, and how it changes the pace. Pure, integers.
 
 Prices are integers of one unit, oldest first. A regime is a label of the past, not a forecast.
-Seed: facts 10 (multipliers 1, .5, .3, 2, .8).
 """
 
 from __future__ import annotations

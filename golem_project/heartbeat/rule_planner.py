@@ -1,7 +1,7 @@
 """RulePlanner: keeps a liquidity position by rules; needs no model and costs nothing.
 
 It is made anew for every look at the chain, asks for one action at a time, and leaves alone what waits after a refusal.
-Its other end is `thinking/planner.py`. Seed: issue "The pulse".
+Its other end is `thinking/planner.py`.
 """
 
 from __future__ import annotations

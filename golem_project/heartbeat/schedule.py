@@ -1,7 +1,4 @@
-"""When a golem ticks next: on its own grid, a little off it, and never twice for time that was missed. Pure.
-
-Seed: facts 10 (theta 30 to 120 s).
-"""
+"""When a golem ticks next: on its own grid, a little off it, and never twice for time that was missed. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The heartbeat's way into delegation: the golem's risk-assessor judges a permit before the tick commits it.
 
 Only archetypes that list the risk-assessor have one; the safety-guardian of the hook chain is asked for all, elsewhere.
-Appends DelegationHop and DelegationEnded with the entry `heartbeat`. Seed: 000, "Delegation graph"; facts 1.2.
+Appends DelegationHop and DelegationEnded with the entry `heartbeat`.
 """
 
 from __future__ import annotations

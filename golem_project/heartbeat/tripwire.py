@@ -2,7 +2,7 @@
 
 Under the floor a debt is lowered until its health is well above it; a warning comes a tenth earlier. What was told is
 told again only when it gets worse, and is forgotten once the health is well above the warning: a health that trembles
-around a limit rings once. Seed: issue "The shelf" (health has a tripwire); facts 6 (auto-deleverage is never gated).
+around a limit rings once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The eight Pi-facing tools of one golem: what its language model reads about each, made from the golem's own toolset.
 
 A tool that the golem cannot use has no definition: without write tools there is no preview_action, commit_action or
-cancel_action. Times in the texts are the golem's own. Seeds: 002, "LLM-optimized tool descriptions"; decisions,
-"The 8 Pi-facing tools".
+cancel_action. Times in the texts are the golem's own.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 The row's unique constraint decides which of two requests is the first. The answer is kept for a day per API key;
 while the first still runs, a repeat is told so. What failed on our side is not kept: the same key may try again.
-Seed: decisions, "The 8 Pi-facing tools"; RFC draft "The Idempotency-Key HTTP Header Field".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A static document knows no golem: a tool that an owner brought has parameters of its own, so a word that nothing built
 in has, or a venue where nothing of that word is, leaves the body open. What the document takes the server takes too;
 the server is more lenient where a body says one thing in an unusual place: `params` beside flat parameters, a word
-within `params`, nulls of any name. Seed: 002, "LLM-optimized tool descriptions".
+within `params`, nulls of any name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The pulse: how often a golem ticks, what a tick may take, when it thinks. Facts 10; decisions, "Words"."""
+"""The pulse: how often a golem ticks, what a tick may take, when it thinks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads made before they are asked for. Seed: 002, "Tick budget enforcement"."""
+"""Reads made before they are asked for."""
 
 from __future__ import annotations
 

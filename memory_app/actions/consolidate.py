@@ -3,7 +3,7 @@
 Deterministic, without a language model. Only verified outcomes of the runtime count, so nothing an agent wrote or
 a chain said in words can tune. A heuristic moves by at most a tenth every four hours, needs five episodes, and
 never asks for more slippage than the agent did. Of swaps through different pools it learns the route that filled
-nearest to its predictions. Seed: facts 12 (CONSOLIDATE, TUNE); decisions, "Memory".
+nearest to its predictions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Dream: NREM replays the largest prediction errors, REM imagines them otherwise, Integration draws conclusions.
 
 Each phase has a journal row that is saved after every episode, so a dream that is interrupted (by its owner, a halt,
-its time, a stopped worker) leaves what it had. No transaction stays open while the engine runs. Seed: facts 12.
+its time, a stopped worker) leaves what it had. No transaction stays open while the engine runs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Write a golem's episodes and insights to one signed file. Quarantined memories stay where they are.
 
 Secrets are taken out of every text. Strategies are confidential: they leave by an owner's own hand alone
-with a code of theirs (`manage.py strategic_files`). Seed: tool `memory_export_grimoire`.
+with a code of theirs (`manage.py strategic_files`).
 """
 
 from __future__ import annotations

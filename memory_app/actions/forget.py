@@ -1,7 +1,4 @@
-"""Forget: move episodes that have faded to the archive. Nothing is deleted; an owner can bring one back.
-
-Seed: decisions, "Memory".
-"""
+"""Forget: move episodes that have faded to the archive. Nothing is deleted; an owner can bring one back."""
 
 from __future__ import annotations
 

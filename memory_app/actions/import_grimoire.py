@@ -1,7 +1,7 @@
 """Take in a predecessor's archive: every row or none, at a confidence of 0.4, as reports and never as verified.
 
 Nothing imported tunes: a heuristic comes in as an insight in words. Permits, votes and pins of the other golem do not
-come along; who said it and which file it came from do. Seed: tool `memory_import_grimoire`; decisions, "Memory".
+come along; who said it and which file it came from do.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Pin, archive, restore, quarantine and release single memories, as an owner asks; each in the audit log with why.
-
-Seed: decisions, "Memory" (pinning, archiving, restore; quarantine).
-"""
+"""Pin, archive, restore, quarantine and release single memories, as an owner asks; each in the audit log with why."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Link two memories of a golem as cause and effect. A link is an insight of its own kind: it has confidence, fades in
-ranking, is voted on, pinned and archived like the others. Seed: facts 12 (CausalLink); tool `link_causal_nodes`."""
+ranking, is voted on, pinned and archived like the others.
+"""
 
 from __future__ import annotations
 

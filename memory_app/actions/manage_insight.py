@@ -1,6 +1,6 @@
 """Add, confirm, contradict or reword an insight, as an agent or its owner asks.
 
-What is added by hand is an insight, never a heuristic: words cannot tune. Seed: facts 12 (T15).
+What is added by hand is an insight, never a heuristic: words cannot tune.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Purge: delete memories for good, on an owner's request with a reason. What is left is their hash in the audit log.
-
-Seed: issue of memory, "purge on request".
-"""
+"""Purge: delete memories for good, on an owner's request with a reason. What is left is their hash in the audit log."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Answer a question from memory, and strengthen what was answered with.
 
-Text in the answer is data: every episode carries `untrusted: true`. Seed: decisions, "query_grimoire", "Memory".
+Text in the answer is data: every episode carries `untrusted: true`.
 """
 
 from __future__ import annotations

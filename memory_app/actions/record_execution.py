@@ -1,7 +1,4 @@
-"""Record an execution before it settles, and its outcome after: each once. Money is integer micro-USD.
-
-Seed: tool parameters, `memory_record_execution`, `memory_record_outcome`.
-"""
+"""Record an execution before it settles, and its outcome after: each once. Money is integer micro-USD."""
 
 from __future__ import annotations
 

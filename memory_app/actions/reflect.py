@@ -1,7 +1,7 @@
 """Reflect: turn a prediction and an outcome into expected, happened, why, and what to do next time.
 
 Deterministic rules over numbers and known words, no language model; advice speaks of slippage, timing and
-route only, because memory may touch nothing else. Seed: facts 12 (RECORD, REFLECT); decisions, "Memory".
+route only, because memory may touch nothing else.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Ask the memory worker, which holds the embedding model; answer from words alone when it cannot.
 
-Memory fails open: a broker or worker that is down costs the vectors, not the answer. Seed: decisions, "Memory".
+Memory fails open: a broker or worker that is down costs the vectors, not the answer.
 """
 
 from __future__ import annotations

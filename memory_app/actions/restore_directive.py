@@ -1,6 +1,6 @@
 """Make an older version of a document the newest one again; nothing is lost, because a version is never rewritten.
 
-Also the way a whole text gets in, from a file or the admin. Seed: decisions, "update_directive".
+Also the way a whole text gets in, from a file or the admin.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Find what a golem's own documents say: sections of PLAYBOOK and STRATEGY, ranked by PostgreSQL full text.
 
-The caller adds active state and market reads. Seed: decisions, "search_context".
+The caller adds active state and market reads.
 """
 
 from __future__ import annotations

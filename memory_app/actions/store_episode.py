@@ -1,7 +1,4 @@
-"""Store what happened, with its reflection and its embedding, once per permit.
-
-Seed: 002, "Grimoire" (STORE after the outcome); decisions, "Memory".
-"""
+"""Store what happened, with its reflection and its embedding, once per permit."""
 
 from __future__ import annotations
 

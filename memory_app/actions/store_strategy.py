@@ -1,7 +1,4 @@
-"""Save a named configuration as a new version with its diff. Advice to its own golem: no code takes a limit from it.
-
-Seed: tool parameters, `memory_store_strategy`.
-"""
+"""Save a named configuration as a new version with its diff. Advice to its own golem: no code takes a limit from it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Write a section of a golem's PLAYBOOK (or, for its owner, STRATEGY) as a new version with its diff.
 
 Needs no permit; it is audited. Nothing it says can change a limit: no code reads rules from it.
-Seed: decisions, "update_directive", "local writes".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """REM: run an episode's action again on the local engine, as it was asked and with one parameter changed.
 
 The plan is built at the block the preview saw and run on the state the transaction really met, so that the price that
-moved in between decides. Nothing is sent: the tool returns a plan, the engine in process runs it. Seed: facts 12.
+moved in between decides. Nothing is sent: the tool returns a plan, the engine in process runs it.
 """
 
 from __future__ import annotations

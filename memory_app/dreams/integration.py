@@ -1,7 +1,7 @@
 """Integration: what counterfactuals of like episodes say together becomes a hypothesis, a link and a moved heuristic.
 
 A heuristic is written or moved only where five episodes agree, by a tenth at most, through the same door as everything
-else that tunes. Seed: facts 12 (dreams).
+else that tunes.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Kind(models.TextChoices):
 
 
 class InsightCategory(models.TextChoices):
-    """The subject of a conclusion (facts 12)."""
+    """The subject of a conclusion."""
 
     SLIPPAGE = "slippage", "Slippage"
     GAS_TIMING = "gas_timing", "Gas and timing"

@@ -13,7 +13,7 @@ from tools_app.core.models import TimeStamped
 
 
 class ExecutionKind(models.TextChoices):
-    """What an execution does, as the seeds name it."""
+    """What an execution does."""
 
     SWAP = "SWAP", "Swap"
     ADD_LIQUIDITY = "ADD_LIQUIDITY", "Add liquidity"

@@ -1,7 +1,7 @@
 """acknowledge_drawdown: an owner has seen a fall of their golem's holdings and lets it act again.
 
 The high-water mark starts anew with the next value that is measured. Takes the lock of the mark's row; appends
-DrawdownAcknowledged; emits policy:cage_updated. Seed: 001, "Drawdown"; decisions, "PolicyCage".
+DrawdownAcknowledged; emits policy:cage_updated.
 """
 
 from __future__ import annotations

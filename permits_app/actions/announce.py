@@ -3,7 +3,6 @@
 A commit announces instead of starting; the delay follows the tier. When it is over the stored plan is judged anew and
 committed by the server; an owner, the golem itself or a vault-watchdog of the same owner may cancel before that.
 Silence approves nothing: a tier that needs owners is announced only after they approved. Emits approval:announced.
-Seed: 002, "The Warden"; decisions, "Tiers of approval".
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Anyone may send that, so the relayer does; the owners' signature was the proposal. What cannot be applied any more (the
 rule moved, the time of grace is over) is left alone. Appends CageChangeApplied; an owner's better phase holds here too
-from then on. Seed: issue of the cage, "Loosening"; decisions, "PolicyCage".
+from then on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """An owner brings a tool, a text or a module with one: it is checked, screened and stored, and is no tool by that.
 
 A module is compiled in a process of its own before anything is stored. Locks nothing; the rows are the owner's own.
-Seed: 002, "WASM sandbox for untrusted tools".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """cancel_action, and what an owner may do to a permit: cancel, block, shorten its life, add a note.
 
-Nobody rewrites or loosens what was simulated. Seed: decisions, "Permits".
+Nobody rewrites or loosens what was simulated.
 """
 
 from __future__ import annotations

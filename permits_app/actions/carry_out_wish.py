@@ -2,7 +2,6 @@
 
 On chain that means: the signed transaction of the owners may leave; the relayer sends it next, and what goes with it
 here is written once the chain has it. Otherwise the owners' operation is applied in the caller's transaction.
-Seed: 002, "PrivilegedTool".
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""change_policy: what an owner wants of limits, cage or allowlist. Tightening is immediate; loosening asks the owners.
-
-Seed: decisions, "Tiers of approval" (loosening), "PolicyCage".
-"""
+"""change_policy: what an owner wants of limits, cage or allowlist. Tightening holds at once; loosening asks owners."""
 
 from __future__ import annotations
 

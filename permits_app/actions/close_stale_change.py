@@ -1,6 +1,6 @@
 """close_stale_change: a request whose plan or policy moved is over, with the permit that waited for it.
 
-Takes the request's lock; tells approval:* through `states`. Seed: decisions, "Approvals" (staleness).
+Takes the request's lock; tells approval:* through `states`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ stored bytes decide what is sent, and every status change is a conditional UPDAT
 not mined at once stays COMMITTING, and the chain's follower hands it to a worker again when its receipts are there.
 Before anything is signed a node that fails is asked again while the permit is valid. Emits permit:committed,
 permit:blocked or permit:unknown; appends PermitConsumed and its siblings.
-Seed: 000 "Layer 2"; 002 "Capability flow"; decisions, "Permits".
 """
 
 from __future__ import annotations

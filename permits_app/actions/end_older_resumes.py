@@ -1,7 +1,7 @@
 """end_older_resumes: requests to resume a golem that was halted again since they were asked for are over.
 
 An approval of such a request was given for another halt. Whoever gave it is named in the audit log and told by an
-event. Appends ChangeStale, emits approval:cancelled. Seed: decisions, "Halt".
+event. Appends ChangeStale, emits approval:cancelled.
 """
 
 from __future__ import annotations

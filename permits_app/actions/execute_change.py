@@ -4,7 +4,6 @@ A permit goes back to CREATED after hooks and simulation judged the stored plan 
 and is committed at once, or announced when the Warden is on; where a Safe's owners sign plans, with their signatures.
 An owner's operation is applied in one transaction; one on chain is released, relayed, and applied here when the chain
 has it. A worker claims the request first; the sweep hands it to another when that one died. Appends ChangeExecuted.
-Seed: decisions, "Permits", "Tiers of approval".
 """
 
 from __future__ import annotations

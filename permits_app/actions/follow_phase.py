@@ -1,7 +1,7 @@
 """follow_phase: a golem whose phase got worse tells its cage, so that the contract enforces it too.
 
 The session key may make the phase worse and never better; it sends that itself, simulated, stored and then sent like
-everything else. Better phases are the owners' to propose. Appends CagePhaseWorsened. Seed: 001, phase x action class.
+everything else. Better phases are the owners' to propose. Appends CagePhaseWorsened.
 """
 
 from __future__ import annotations

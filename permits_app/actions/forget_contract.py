@@ -1,7 +1,7 @@
 """forget_contract: an operator looked at a contract whose code changed and removes the mark of its old code.
 
 The next preview that touches it marks the code it finds. Appends KnownContractForgotten for every golem that lists the
-address. Seed: decisions, "Safety hooks" (HallucinationDetector).
+address.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """search_context: what bears on a question now, from the golem's documents, its state and the chain's prices.
 
 Nothing is locked and nothing changes. A price that cannot be read is a warning, not a failure: the documents and the
-state are worth having without it. Seed: decisions, "The 8 Pi-facing tools".
+state are worth having without it.
 """
 
 from __future__ import annotations

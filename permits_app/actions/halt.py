@@ -5,7 +5,6 @@ lock, so each lies wholly before or wholly after the halt. `carry_out_halt` then
 worker: cancels what was signed, revokes standing approvals, cancels signed promises, lists positions, takes them back
 when the owner chose that, and drops a cage's session key, which these steps needed. Emits halt:started and
 halt:completed.
-Seed: 000 "Layer 1" (emergency_halt); decisions, "Halt".
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """hold_to_mark: what a golem's holdings are worth now against their high-water mark, whoever measured them.
 
 Every tick, every preview that grows a position and every look at a golem without a heartbeat end here, so that a fall
-while nothing trades is recorded and told when it is seen. Seed: 001, "Drawdown"; decision 0127.
+while nothing trades is recorded and told when it is seen.
+
+See docs/decisions/0127-the-mark-follows-every-look.md.
 """
 
 from __future__ import annotations

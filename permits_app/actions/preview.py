@@ -2,7 +2,6 @@
 
 Reads the chain and simulates with no transaction open; then one short transaction locks the limits row,
 reserves the worst case and opens the permit. Emits permit:created; appends PermitCreated.
-Seed: 000 "Layer 2"; 002 "Data flow: execute swap"; architecture part 1.
 """
 
 from __future__ import annotations

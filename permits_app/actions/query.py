@@ -1,7 +1,6 @@
 """query_state: run one read tool for a golem, or answer about the golem itself from our own rows.
 
 Nothing is locked and nothing changes but the events of the run (tool:start, tool:end, tool:error).
-Seed: 002 "Pi-facing tools"; decisions, "The 8 Pi-facing tools".
 """
 
 from __future__ import annotations

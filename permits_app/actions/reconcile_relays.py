@@ -3,7 +3,9 @@
 What the owners signed stays signed: where the relayer's nonce went to something else, the same SafeTx is sent under
 another one, and where the Safe's own nonce did, it is given up. The mirror follows the chain meanwhile. What failed is
 followed as well: mined again, or sent again by whoever saw it, it may succeed. Appends OwnerTransactionReorged, what
-relay_owner_transaction appends, and ChangeExecuted where a chain executed what was closed. Seed: decision 0081.
+relay_owner_transaction appends, and ChangeExecuted where a chain executed what was closed.
+
+See docs/decisions/0081-owners-sign-a-golems-plans-in-order.md.
 """
 
 from __future__ import annotations

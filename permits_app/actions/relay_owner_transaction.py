@@ -3,7 +3,6 @@
 The signatures are counted against the Safe's owners of now; whoever else sent the same transaction first is found by
 its hash in the Safe's events. Reads the chain with no transaction open; each change of state is its own short one.
 Appends OwnerTransactionSent and OwnerTransactionExecuted or OwnerTransactionFailed.
-Seed: issue of the cage, "Privileged changes" (the server only relays).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A permit that waited goes back to CREATED: hooks and simulation judge its stored plan on the newest block.
 
 The tool is not asked again; what is signed is what was simulated, approved and announced. Outside its bounds the plan
-is refused, and a fee that no longer fits its caps is too. Seed: decisions, "Permits" (TTL).
+is refused, and a fee that no longer fits its caps is too.
 """
 
 from __future__ import annotations

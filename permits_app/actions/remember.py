@@ -1,7 +1,4 @@
-"""remember_outcome: an episode of memory from a finished permit. Memory alone fails open.
-
-Seed: 002, "Memory lifecycle" (REFLECT, STORE).
-"""
+"""remember_outcome: an episode of memory from a finished permit. Memory alone fails open."""
 
 from __future__ import annotations
 

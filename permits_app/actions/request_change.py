@@ -2,7 +2,6 @@
 
 What they will be shown is written and hashed here, once. Equal wishes fold into one request; an agent has only so many
 open ones per tier, so no flood of small ones keeps a great one out. Appends ChangeRequested; emits approval:requested.
-Seed: 002, "PrivilegedTool"; decisions, "Tiers of approval".
 """
 
 from __future__ import annotations

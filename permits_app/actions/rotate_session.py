@@ -2,7 +2,6 @@
 
 By time, by operations and by budget, each a while before the chain would stop the key. The owners carry the request out
 by their own signature; until then the golem goes on with the key it has. Appends SigningKeyStaged, ChangeRequested.
-Seed: facts 8 (session keys); issue of the cage, "The mirror and custody".
 """
 
 from __future__ import annotations

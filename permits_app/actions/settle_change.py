@@ -1,7 +1,9 @@
 """settle_change: an open request with enough approvals that count is approved, and one that cannot have them is over.
 
 A decision ends with it, and the sweep looks at what nobody's decision settles any more: people come, go, and come back.
-Appends ChangeApproved, ChangeStale. Seed: decisions, "Tiers of approval"; decision 0375.
+Appends ChangeApproved, ChangeStale.
+
+See docs/decisions/0375-an-approval-ends-with-its-owners-role-or-account.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """stage_key: a new key for a golem, made and kept by this server, with no right to anything yet.
 
 Its owners give it rights on chain, by appointing it in the cage. One golem has one staged key; asking again answers the
-same one. Takes the golem's row lock; appends SigningKeyStaged. Seed: facts 8 (session keys).
+same one. Takes the golem's row lock; appends SigningKeyStaged.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The chain is read first, outside any transaction; then the rows are locked and w
 a reorganisation took back is rolled back to the last block that still stands. Appends CageMirrored when a rule or the
 session changed; emits policy:cage_updated. The Safe itself is looked at too: SafeChanged and safe:changed when
 something of it became weaker. A fall that the contract noted is told like one that was seen here, and the golem is
-valued at once (PolicyCageCheck, policy:violation). Seed: issue of the cage, "The mirror and custody".
+valued at once (PolicyCageCheck, policy:violation).
 """
 
 from __future__ import annotations

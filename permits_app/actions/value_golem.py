@@ -1,7 +1,9 @@
 """value_golem: what a golem is worth now, held against its mark and kept.
 
 For looks beside the ticks: at golems without a heartbeat, after an outcome, and when a cage contract noted a fall.
-Nothing here acts. Seed: 001, "Drawdown"; decision 0127.
+Nothing here acts.
+
+See docs/decisions/0127-the-mark-follows-every-look.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 A value that leaves out what counted before looks like a fall, so it is not held against the mark. Whoever likes may
 send one unit of a token whose feed is late: if that were enough, a stranger would switch off the drawdown limit and the
-golem's vitality. Seed: 001, "Drawdown"; decision 0290.
+golem's vitality.
+
+See docs/decisions/0290-next-to-nothing-may-be-missing-from-a-value.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A SafeTx in words: every field its owner signs, and its call decoded. Recomputed from the bytes alone, anywhere.
-
-Seed: issue of the cage, "Privileged changes" (every field decoded, offline verify).
-"""
+"""A SafeTx in words: every field its owner signs, and its call decoded. Recomputed from the bytes alone, anywhere."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A golem's plan as its Safe's owners sign it: one SafeTx that makes exactly the calls of one permit.
 
 The golem's key sends it. Where that key is an owner too, sending is its consent, given last, when hooks and limits
-judged the plan once more; every other consent is a signature. Seed: issue of the cage, "The mirror and custody".
+judged the plan once more; every other consent is a signature.
 """
 
 from __future__ import annotations

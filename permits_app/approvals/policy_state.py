@@ -1,7 +1,6 @@
 """A golem's policy as one value, the difference of two, and which parts of a difference loosen.
 
 A column nobody named here counts as loosening whichever way it moves: what is not understood waits longest.
-Seed: decisions, "Tiers of approval" (loosening), "PolicyCage".
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Policies that have a name: what an agent may ask its owners for without naming every address and limit.
 
-The seeds name four and record the content of none. These two are made of what this server knows: its default limits,
-and the contracts its trading tools call. The vault templates are missing as long as no vault protocol is here.
-Seed: 002, "wallet_configure_policy"; decision 0026.
+They are made of what this server knows: its default limits,
+and the contracts its trading tools call.
+
+See docs/decisions/0026-owners-sign-the-server-relays.md.
 """
 
 from __future__ import annotations

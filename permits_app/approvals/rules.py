@@ -1,6 +1,6 @@
 """Who must agree to a change, how long it waits, and how long each action is announced. Pure.
 
-Seed: 002, "PrivilegedTool" and "The Warden"; decisions, "Tiers of approval"; decision 0025.
+See docs/decisions/0025-who-approves-and-how-long-it-waits.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Which nonce of a Safe is asked for next, whose turn it is, and which one nothing is asked under any more.
 
 Open transactions of one Safe stand in a row; a constraint of the database gives each nonce to one of them. A nonce that
-one gave up is free for the next that is asked for, or is used up by an empty transaction. Seed: decision 0081.
+one gave up is free for the next that is asked for, or is used up by an empty transaction.
+
+See docs/decisions/0081-owners-sign-a-golems-plans-in-order.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Signatures of a Safe's owners: whose key made one, whether it counts, and how many are there.
 
 A signature is made elsewhere, by a wallet or by `manage.py sign_request`; here it is recovered and compared with the
-Safe's owners as the chain names them now. Seed: decisions, "PolicyCage" (the server holds no owner key).
+Safe's owners as the chain names them now.
 """
 
 from __future__ import annotations

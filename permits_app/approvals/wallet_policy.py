@@ -1,6 +1,6 @@
 """What an agent's wish for another wallet policy means here: local limits and allowlist, and the cage's rules on chain.
 
-It only writes the wish down; owners decide it. Seed: 002, "wallet_configure_policy"; decisions, "privileged".
+It only writes the wish down; owners decide it.
 """
 
 from __future__ import annotations

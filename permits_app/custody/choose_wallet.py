@@ -2,7 +2,7 @@
 
 Only between actions: with a commit under way, or bytes that may still be mined, it is refused. The former key is
 dropped and its file stays, because it may hold coins. Takes the golem's row lock, which a commit's start takes too;
-appends WalletChosen; emits policy:cage_updated. Seed: issue of the cage, "The mirror and custody".
+appends WalletChosen; emits policy:cage_updated.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """read_wallet_choice: what the chain, Privy or ZeroDev says of a wallet that a golem shall act with.
 
 Nothing is written and no transaction may be open. What is read here is shown to the owners and hashed with the change.
-Seed: issue of the cage, "The mirror and custody".
 """
 
 from __future__ import annotations

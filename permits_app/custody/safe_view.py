@@ -1,6 +1,6 @@
 """What a Safe says of itself now: its nonce, its owners, how many must sign. Read from the chain each time it matters.
 
-No transaction may be open. Seed: issue of the cage, "Privileged changes".
+No transaction may be open.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The chain decides: the key it names is active, every other one is dropped. A halt drops it here whatever the chain says,
 until the owner resumes the golem. Takes the golem's row lock; appends SessionKeyActive and SessionKeyDropped; emits
-policy:cage_updated. Seed: facts 8 (session keys).
+policy:cage_updated.
 """
 
 from __future__ import annotations

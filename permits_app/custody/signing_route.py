@@ -1,7 +1,7 @@
 """How a golem's calls reach the chain: whose funds, whose signature, and what carries several calls in one transaction.
 
 Tools, hooks and limits see the account; nonces, gas and signatures are the signer's. What `carry` returns is what is
-simulated, hashed and signed. Seed: decisions, "Permits" (a plan of several calls), "PolicyCage".
+simulated, hashed and signed.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ The second factor is used up first, in a transaction of its own. Then golem, per
 open, not stale, this owner allowed, the digest the one they saw. The database refuses a decision by who asked, without
 the second factor, or about another digest, whatever this code does. Appends OwnerDecided and ChangeApproved or
 ChangeRejected.
-Seed: decisions, "Tiers of approval".
 """
 
 from __future__ import annotations

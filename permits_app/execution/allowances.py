@@ -1,7 +1,7 @@
 """What spenders may still take after a plan ended: read from the chain when its outcome is judged, and kept.
 
 A plan that fails half-way leaves what its first calls approved; that is listed, counted and taken back by a halt like
-any other. Seed: decisions, "Permits" (a leftover allowance), "Safety hooks" (a standing one in full until revoked).
+any other.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sends stored bytes and waits for receipts. The only connection in the product that may send.
 
 Sending the same bytes twice does no harm: the node answers "already known", or the nonce is used, and the
-look-up by hash decides. Its reading counterpart is `tools_app/chain/`. Seed: architecture part 1, step 7.
+look-up by hash decides. Its reading counterpart is `tools_app/chain/`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Under a halt: what was signed is cancelled, and who won each nonce is told.
-
-Seed: decisions, "Halt" (what was stored before is replaced by a cancellation).
-"""
+"""Under a halt: what was signed is cancelled, and who won each nonce is told."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Where other transactions of the account lie in the same blocks, what their events say is taken off, and of the coin,
 which no event tells of, what their permits promised exactly (`beside.py`), so that what is left is this permit's; what
-neither shows stays unknown. Seed: 002, "OutcomeRecord" (ground truth).
+neither shows stays unknown.
 """
 
 from __future__ import annotations

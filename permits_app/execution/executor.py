@@ -3,7 +3,6 @@
 What is not seen in that moment is left to the chain's follower. Three rules keep money single: bytes are stored before
 they are sent; storing them consumes the capability in the same transaction; a permit whose bytes are stored is never
 signed again, only sent again.
-Seed: decisions, "Permits"; architecture part 1, step 7.
 """
 
 from __future__ import annotations

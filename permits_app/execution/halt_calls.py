@@ -3,7 +3,7 @@ everything to its own account.
 
 Judged from the bytes of the permit, what its simulation measured and what protocols say leaves them, not from what made
 it. A debt may be repaid: what a leaving call takes is allowed to its contract before it. Where the owner lets a halt
-sell, so may a swap for the account alone. Seed: decisions, "Halt".
+sell, so may a swap for the account alone.
 """
 
 from __future__ import annotations

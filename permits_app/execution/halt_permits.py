@@ -1,7 +1,6 @@
 """Under a halt, and for a cage's phase: one plan of the runtime's own, simulated, in a permit bound to its epoch.
 
 The same executor as for everything else; what such a permit may hold is judged from its bytes (`halt_calls.py`).
-Seed: decisions, "Halt".
 """
 
 from __future__ import annotations

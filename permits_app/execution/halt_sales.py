@@ -2,7 +2,6 @@
 
 Out of what the wallet holds where one token of it is enough; else, at lenders that core code knows to leave, out of
 the loan's own collateral, in one plan where its health allows; else what the wallet has is sold towards it.
-Seed: decisions, "Halt"; issue "The shelf", exits.
 """
 
 from __future__ import annotations

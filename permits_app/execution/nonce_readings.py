@@ -2,7 +2,6 @@
 
 One answer that is too high would have bytes signed that wait for transactions nobody ever made; one that is too low
 gives a nonce out that is used. Two nodes are asked where two answer, else one twice.
-Seed: decisions, "Permits" (nonce).
 """
 
 from __future__ import annotations

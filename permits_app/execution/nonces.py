@@ -1,7 +1,7 @@
 """Nonces: given out under one row lock per account, one per call, the same ones again after a crash.
 
 A reservation without stored bytes was never sent, so it is signed again by whoever resumes the permit, or
-abandoned and given out first next time. Seed: decisions, "Permits" (nonce); architecture part 1.
+abandoned and given out first next time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """User operations under way: handed to the bundler, and looked for on the chain, which alone says what became of it.
 
-The EntryPoint's event in a mined transaction is the outcome; what the bundler says of it is not asked. Seed: issue of
-the cage, "The mirror and custody".
+The EntryPoint's event in a mined transaction is the outcome; what the bundler says of it is not asked.
 """
 
 from __future__ import annotations

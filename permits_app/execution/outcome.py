@@ -2,7 +2,7 @@
 
 Events of our own receipts are what contracts claim, the balance difference over the blocks is what happened: where they
 disagree the balances decide and the disagreement is a finding. Verified is only what the balances show, of the account
-and of whom the plan pays. Seed: 002, "OutcomeRecord".
+and of whom the plan pays.
 """
 
 from __future__ import annotations

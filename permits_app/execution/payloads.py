@@ -1,7 +1,7 @@
 """Stored payloads: how one becomes a row, and how its bytes leave. Nothing here signs or decides.
 
 Whether bytes may ever have left is decided in the database: a payload counts as sent from the moment its row says
-so, and a row that was replaced before that never leaves. Seed: decisions, "Permits" (nonce), "Halt".
+so, and a row that was replaced before that never leaves.
 """
 
 from __future__ import annotations

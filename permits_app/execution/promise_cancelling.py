@@ -2,7 +2,6 @@
 
 Whatever its owner chose for positions, as with allowances. What its contract takes no longer is done; the follower ends
 the row and frees what it reserved. Safe to repeat: one that is being cancelled is looked at and not cancelled twice.
-Seed: decisions, "Halt".
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 What is deep enough becomes FINAL; what a reorganisation took back, final or not, is recorded and its permit goes back
 to UNKNOWN, to be sent again with the same bytes; nonces nobody will use or ever had are filled; what blocks its account
 for long is replaced. A chain whose node cannot be read, or serves another chain, is left alone and told.
-Seed: decisions, "Permits" (UNKNOWN, nonce, replacement).
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 A speed-up keeps nonce, to, value and data and stays inside the gas the permit reserved. A fill is a zero transfer to
 itself, or a user operation without a call. Both are stored before they are sent, like everything else.
-Seed: decisions, "Permits" (replacement), "Halt".
 """
 
 from __future__ import annotations

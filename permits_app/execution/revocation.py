@@ -1,7 +1,7 @@
 """Under a halt: standing token approvals are set to zero, by the same executor as everything else.
 
 The plan is the runtime's own: approvals of zero, nothing else; it is simulated, gets a permit bound to the halt's
-epoch, and storing its bytes checks both. Seed: decisions, "Halt"; "Safety hooks" (a standing allowance).
+epoch, and storing its bytes checks both.
 """
 
 from __future__ import annotations

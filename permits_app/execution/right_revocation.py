@@ -3,7 +3,6 @@
 One plan each, so that a right which ended by itself, and whose end reverts, keeps no other one standing. Like the
 halt's other plans it is simulated, gets a permit bound to the halt's epoch, and is judged from its bytes
 (`halt_calls.py`).
-Seed: decisions, "Halt".
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 A payload whose block is another one or gone is REORGED, also when it was final. Its permit is UNKNOWN again and holds
 its whole reservation; what had been recorded stays in the audit log, and what is judged anew is recorded beside it. The
 bytes are sent again at once, in the order of their nonces, whatever their permits wait for.
-Seed: decisions, "Permits" (UNKNOWN).
 """
 
 from __future__ import annotations

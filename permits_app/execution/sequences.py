@@ -2,7 +2,6 @@
 
 Its later nonces are used up at once by zero transfers, so that whatever the account sends next waits for nothing. What
 was sent already is replaced where it still can be; whichever of the two is mined, the receipts tell.
-Seed: decisions, "Permits" (sequence, nonce).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """finish: from receipts to a verified outcome, in one transaction with ledger, events and audit.
 
 What is not seen yet makes the permit UNKNOWN; the sweep looks again with the same hashes.
-Seed: decisions, "Permits" (UNKNOWN); 002, "OutcomeRecord".
 """
 
 from __future__ import annotations

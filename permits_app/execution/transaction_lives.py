@@ -1,7 +1,6 @@
 """The life of one stored payload: the only place its state changes, each time by one conditional UPDATE.
 
 A reorganisation takes a mined payload back; the same bytes are then sent again, never others.
-Seed: decisions, "Permits" (UNKNOWN, nonce).
 """
 
 from __future__ import annotations

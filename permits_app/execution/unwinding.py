@@ -4,7 +4,6 @@ Each position is left as its protocol says, one step at a time, each step a plan
 agent would use; after every step the protocol is asked again, so it goes on wherever it was stopped. One that fails
 keeps no other from being left. Debts are left first, then what is worth most: what strangers sent waits for that, and
 takes no gas from it. What nobody can take out now comes last, and is tried again with each look.
-Seed: decisions, "Halt"; 002, "Emergency halt".
 """
 
 from __future__ import annotations

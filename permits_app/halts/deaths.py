@@ -1,7 +1,9 @@
 """The Death Protocol as rows: who announces a golem's end, who may stop it, and when it counts. No chain in here.
 
 `follow_deaths` carries it out. Every change locks the golem's row, writes the audit log and tells an event, all in one
-transaction. Seed: 001, "Phase-based gating"; 002, phases; decision 0199.
+transaction.
+
+See docs/decisions/0199-a-golem-ends-in-steps-its-owner-can-stop.md.
 """
 
 from __future__ import annotations

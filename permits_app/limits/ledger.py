@@ -2,7 +2,6 @@
 
 A reservation is made under the locks of the golem and its limits row, in the transaction that opens the permit,
 so two calls never both pass one limit. What a rollback of the chain takes back is reversed by an entry of its own.
-Seed: 001, "Spending limits"; decisions, "Safety hooks".
 """
 
 from __future__ import annotations

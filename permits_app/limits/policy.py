@@ -1,7 +1,6 @@
 """The effective policy of a golem and its hash: cage, limits, allowlist, phase and toolset.
 
 Ledger sums and the mirror's block stay out, so that the hash moves only when a rule does.
-Seed: decisions, "Permits" (policy_hash).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Whether one more write fits the hour: one pure rule for hook 4 and for the reservation itself.
 
 Hook 4 asks it early; the ledger asks it again under the lock of the limits row, so that previews at once never open
-more permits than there may be. Seed: 002, "RateLimiter"; decisions, "Safety hooks".
+more permits than there may be.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Whether an amount fits a golem's spending limits: one pure rule for hook 3 and for the reservation itself.
 
 Hook 3 asks it early, so that a refusal costs no simulation; the ledger asks it again under the lock of the
-limits row, and only that answer counts. Seed: 001, "Spending limits"; decisions, "Safety hooks".
+limits row, and only that answer counts.
 """
 
 from __future__ import annotations

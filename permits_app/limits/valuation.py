@@ -1,6 +1,6 @@
 """What a plan is worth: the worst it can spend, gas included, in integer micro-USD at on-chain prices.
 
-A spent token without a fresh feed refuses the call. Seed: decisions, "Safety hooks" (Reserved at preview).
+A spent token without a fresh feed refuses the call.
 """
 
 from __future__ import annotations

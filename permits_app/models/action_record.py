@@ -1,6 +1,6 @@
 """ActionRecord: one action a heartbeat tick wanted, and how far it came.
 
-Its OutcomeRecord is the permit's. Seed: 002, "DecisionCycleRecord integration".
+Its OutcomeRecord is the permit's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """OwnerTransaction: what the owners of a Safe are asked to sign, their signatures, and the bytes that were relayed.
 
 The server holds no owner's key. It stores what an owner signed elsewhere and relays it with a key that holds nothing
-but gas; the bytes it relays are stored before they are sent. Seed: issue of the cage, "Privileged changes".
+but gas; the bytes it relays are stored before they are sent.
 """
 
 from __future__ import annotations

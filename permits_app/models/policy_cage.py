@@ -15,7 +15,7 @@ from tools_app.core.models import TimeStamped
 
 
 class PolicyCage(TimeStamped):
-    """The cage of one golem. Without a contract it is edited here and says so; defaults of decisions, "PolicyCage"."""
+    """The cage of one golem. Without a contract it is edited here and says so."""
 
     golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="policy_cage")
     max_assets = models.PositiveIntegerField(default=10, help_text="Approved assets at most")

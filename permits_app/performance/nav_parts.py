@@ -3,7 +3,6 @@
 The price is what was held at both prices. What came into the wallet or left it without an action of the golem was moved
 by somebody: the owner pays in, or takes out. Gas and slippage are what the golem's own actions cost. The rest is what
 positions earned or owe by themselves: fees, interest, rebasing, and what liquidity loses against holding.
-Seed: decisions, "Positions" (profit and loss).
 """
 
 from __future__ import annotations

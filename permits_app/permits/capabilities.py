@@ -3,7 +3,7 @@
 Its interface is `tools_app/toolkit/capability.py`. Python has no move semantics; fences replace them: a
 module-private seal refuses construction elsewhere, copying, pickling and subclassing are refused, the
 token works once in memory and once in the database. That stops mistakes and smuggled handles, not
-hostile code in our own process. Seed: 002, "Capability flow"; decisions, "Outside the seeds' wording".
+hostile code in our own process.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """When two actions are one: the same golem and tool, and parameters that mean the same, however they are written.
 
 A token by its symbol and by its address is one token, and what is left out is what stands for it. So no other spelling
-passes an action that is under way, the loop guard, or a repeat. Seed: 002, "RateLimiter"; decisions 0128 and 0311.
+passes an action that is under way, the loop guard, or a repeat.
+
+See docs/decisions/0128-an-action-is-what-it-means.md and docs/decisions/0311-a-parameter-has-one-spelling.md.
 """
 
 from __future__ import annotations

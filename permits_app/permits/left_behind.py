@@ -1,6 +1,6 @@
 """What accounts hold that a golem acts with, will act with or acted with: read from the chain, never guessed.
 
-What cannot be read is None and said so; it is no empty account. Seed: issue of the cage, "The mirror and custody".
+What cannot be read is None and said so; it is no empty account.
 """
 
 from __future__ import annotations

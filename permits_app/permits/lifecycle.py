@@ -1,7 +1,7 @@
 """The permit state machine: the only place a permit's status changes.
 
 Every change is one conditional UPDATE on the state it leaves, so of two writers one wins and the other is
-told. Seed: decisions, "Permits".
+told.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 The regime is the one the golem's own heartbeat measured of its base pair; a label that is old, unknown or of another
 chain changes nothing, and neither does it touch what was asked for. It is fixed before the plan is made, so that
-simulation, permit and plan hash bind it. Seed: 002, "Adapter registry"; decision 0185.
+simulation, permit and plan hash bind it.
+
+See docs/decisions/0185-a-default-follows-the-market-only-downwards.md.
 """
 
 from __future__ import annotations

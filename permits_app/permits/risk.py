@@ -1,7 +1,4 @@
-"""RiskTier of one call from what it is and what it is worth. Pure.
-
-Seed: 002, "Risk tier classification"; decisions, "RiskTier" and "Tiers of approval".
-"""
+"""RiskTier of one call from what it is and what it is worth. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The three hashes of a permit: what each binds, in one place. Seed: decisions, "Permits"."""
+"""The three hashes of a permit: what each binds, in one place."""
 
 from __future__ import annotations
 

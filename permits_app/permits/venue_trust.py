@@ -1,7 +1,7 @@
 """What an outcome does to the trust in its venue: a divergence takes it away, clean outcomes in a row give it back.
 
 Appends VenueTrustLowered and VenueTrustRestored; emits policy:cage_updated. Only amounts count: gas also moves with a
-block's time. Seed: 002, "OutcomeRecord"; the price of a venue that does other than it simulates is one risk tier.
+block's time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The binding of PolicyCage: its words as enums, its calls as bytes, its answers as values.
 
 Everything is built from the generated signatures of `abi.py`; nothing here reads a chain or a database.
-Seed: issue of the cage; decisions, "PolicyCage".
 """
 
 from __future__ import annotations

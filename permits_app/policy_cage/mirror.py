@@ -1,7 +1,7 @@
 """Follows a cage's events to the newest block, and back and again when the chain was reorganised.
 
 Reads only; what it found is kept by `actions.sync_policy_cage`. A point is the cage after one block: the state, and the
-block's hash that tells whether the chain still holds it. Seed: issue of the cage, "The mirror and custody".
+block's hash that tells whether the chain still holds it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Pure: it takes the mirrored state and what was observed (prices, balances before and after, which targets have code),
 and gives None or the refusal with the values the contract would name. A differential test sends the same random
-batches to both. Seed: issue of the cage, "Pre-flight in hook 1 predicts the contract's answer exactly".
+batches to both.
 """
 
 from __future__ import annotations

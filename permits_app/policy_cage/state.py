@@ -1,7 +1,7 @@
 """Everything a cage knows, rebuilt from its events alone: rules, pending changes, session, windows.
 
 `apply_event` is the only thing that changes a state; the mirror keeps its JSON form in the database. Pure: no chain,
-no clock, no database. Seed: issue of the cage, "The mirror and custody".
+no clock, no database.
 """
 
 from __future__ import annotations

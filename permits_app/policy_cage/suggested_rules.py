@@ -1,7 +1,7 @@
 """The rules a new cage starts with: the golem's own policy, said in the contract's words.
 
 Nothing is invented: limits come from the golem's rows, assets and contracts from its allowlist, feeds from the chain's
-registry. The owner reads and signs them with the deployment. Seed: decisions, "PolicyCage".
+registry. The owner reads and signs them with the deployment.
 """
 
 from __future__ import annotations

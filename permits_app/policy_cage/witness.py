@@ -2,7 +2,6 @@
 
 A node that leaves a log out, by mistake or on purpose, would leave the mirror of a cage looser than the cage. So the
 state that follows from the logs is held against the contract's own words at the same block, in one round trip.
-Seed: issue of the cage, "The mirror and custody".
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A hop is refused when its target does not exist, the asking archetype does not l
 the chain would be longer than three hops. The runtime's own review (hook 3, risk tier ELEVATED) needs no edge: it
 may ask a reviewer for every archetype, since no archetype may escape it. Appends DelegationHop, DelegationEnded or
 DelegationRefused. Delegates that plan are run by a DelegateThinker, which wiring hands down where a language model is
-set up. Seed: 000, "Delegation graph"; decisions, "Archetypes".
+set up.
 """
 
 from __future__ import annotations

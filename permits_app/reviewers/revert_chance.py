@@ -1,7 +1,6 @@
 """How likely a plan is to revert while its permit waits, and the reason to veto when that is above 5%.
 
 Both reviewers ask: whoever a call must be reviewed by, the rule holds. Measured on the pools the bytes go through.
-Seed: facts 1.2 (veto when the revert probability is above 5%).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How often the market moved further than a plan tolerates within the time its permit waits: the chance of a revert.
 
 An empirical figure from the pools' own logs, in integer millionths, and no model: each stretch of the recent past as
-long as the wait is one trial. Pure but for what it is handed. Seed: facts 1.2 (veto above 5%).
+long as the wait is one trial. Pure but for what it is handed.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 It decodes the calls, adds up what they can take, holds that to the owner's limits, simulates them again, measures the
 pools they go through, and estimates from those pools' own history how likely the call is to revert while its permit
 waits. A chance above 5% is a veto, a pool worth less than $100,000 a warning. When it fails it vetoes.
-Seed: 000, "Terminal nodes"; facts 1.2; decisions, "Tiers of approval".
 """
 
 from __future__ import annotations

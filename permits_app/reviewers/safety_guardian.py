@@ -4,7 +4,6 @@ Every call is read from its bytes by the protocol whose contract it is. The guar
 change and vetoes unless that is exactly what the plan promises, everything returns to the golem, the price is sane
 against on-chain feeds, and the market is calm enough for the call to land. What nobody knows it vetoes; when it fails
 it vetoes.
-Seed: 001, "safety-guardian"; facts 1.2 (revert probability); decisions, "Tiers of approval" (ELEVATED).
 """
 
 from __future__ import annotations

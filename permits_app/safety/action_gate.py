@@ -1,7 +1,7 @@
 """The ActionGate: a golem whose predictions come true less often opens less. Off until its owner turns it on.
 
 A prediction is a permit's expected outcome; it came true when the outcome was verified and no further from it than
-the tolerance. Part of hook 1. Seed: facts 7 (ActionGate); decisions, "Safety hooks".
+the tolerance. Part of hook 1.
 """
 
 from __future__ import annotations

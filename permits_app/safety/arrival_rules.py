@@ -1,4 +1,4 @@
-"""What leaves positions arrives with the golem, whatever its plan says of it. Seed: decisions, "Positions"."""
+"""What leaves positions arrives with the golem, whatever its plan says of it."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 The chain's coin and its wrapped form are one asset. Everything comes from `measure_holdings`: tokens count and the legs
 of positions, what is owed subtracts, and what has no fresh price, or claims to be worth more than anybody holds, is
 left out, so the portfolio is never taken for larger than it is.
-Seed: decisions, "Safety hooks" (concentration), "Positions".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Hook 1's part for a golem whose cage is a row on this server: which functions its plans may call.
 
 Without leave of the owner only those that a protocol here declares for that contract, a token's own bookkeeping, the
-wrapped coin, and steps within a loan. A contract's cage says the same by its own rules. Seed: decisions, "PolicyCage".
+wrapped coin, and steps within a loan. A contract's cage says the same by its own rules.
 """
 
 from __future__ import annotations

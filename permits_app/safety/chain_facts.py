@@ -1,6 +1,6 @@
 """Asks the node in one round trip for what the hooks read of a call: balances, supplies, prices, code.
 
-Nothing is decided here; a hook that reads something else asks for it then. Seed: 002, "Safety hook chain".
+Nothing is decided here; a hook that reads something else asks for it then.
 """
 
 from __future__ import annotations

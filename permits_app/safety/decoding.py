@@ -1,7 +1,7 @@
 """Reads calldata back into money: what each call takes at most, brings at least, to whom and until when.
 
 Every call is read by the protocol that owns the contract; coins, tokens and the wrapped coin are read here. Nobody asks
-the tools that built the calls. Whatever is not known exactly raises UnknownCall. Seed: 001, "safety-guardian".
+the tools that built the calls. Whatever is not known exactly raises UnknownCall.
 """
 
 from __future__ import annotations

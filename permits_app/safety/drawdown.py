@@ -8,7 +8,6 @@ takes out looks like a loss, and is acknowledged like one: the figure cannot tel
 The mark is the highest value of the 24 hours before a measurement, by time: what was measured stands until something
 else is, so that a fall between two measurements is seen however far apart they are. Every tick measures, and every
 preview of what grows a position; a golem without a heartbeat is measured in between.
-Seed: 001, "Drawdown"; facts 7 (governors); decisions, "PolicyCage".
 """
 
 from __future__ import annotations

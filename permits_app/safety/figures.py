@@ -1,4 +1,4 @@
-"""How a rule writes what it saw: every figure is text with its unit. Seed: decisions, "Safety hooks" (Reject)."""
+"""How a rule writes what it saw: every figure is text with its unit."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A plan that says what it changes in positions is taken at its legs: a deposit moves value and makes none, a loan brings
 money and a debt. Of a plan that says nothing, what it puts into a venue stays the golem's inside a position of its own.
-Nothing is read here. Seed: decisions, "Positions".
+Nothing is read here.
 """
 
 from __future__ import annotations

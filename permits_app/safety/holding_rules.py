@@ -1,6 +1,6 @@
 """What a golem may come to hold: which assets and how many, and how large a share one position, asset or debt may be.
 
-Shares are compared by cross-multiplication, so that nothing is rounded. Seed: 002, "PolicyCageHook".
+Shares are compared by cross-multiplication, so that nothing is rounded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a safety hook sees and what it may answer. Seed: 002, "Safety hook chain"."""
+"""What a safety hook sees and what it may answer."""
 
 from __future__ import annotations
 

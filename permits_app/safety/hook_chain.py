@@ -1,7 +1,8 @@
 """The seven hooks in order. A hook that raises rejects; the first refusal ends the chain.
 
 At preview all of 1 to 6 run; at commit 1 to 4 and 6, and 5 when the block moved; 7 filters what goes back.
-Seed: 002, "Default hook chain order"; decision 0001.
+
+See docs/decisions/0001-seven-hooks-simulation-is-the-fifth.md.
 """
 
 from __future__ import annotations

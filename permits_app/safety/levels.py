@@ -5,7 +5,6 @@ A plan promises a change. Two that are simulated on one block each find all of i
 agreed to. So what the plan leaves behind is judged once more without what others may still take: what is held in a
 position, the health of its debts, and the balance of the account. What others may bring is not counted, since it may
 never come.
-Seed: decisions, "Permits" (COMMITTING and UNKNOWN keep their reservation), "Positions".
 """
 
 from __future__ import annotations

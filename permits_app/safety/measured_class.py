@@ -1,7 +1,7 @@
 """What an action is, by what it does to positions: the stricter of what its tool declares and what was measured.
 
 Leaving passes nearly every limit, so only what really leaves is it: no debt grows, no collateral under a debt falls
-below its floor, and everything returns to the golem. Seed: decisions, "Positions".
+below its floor, and everything returns to the golem.
 """
 
 from __future__ import annotations

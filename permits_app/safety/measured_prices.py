@@ -1,7 +1,7 @@
 """Prices that a debt's health was judged by, read once more in this process from the state of another node.
 
 Where a plan runs on both engines, no single node's word counts for what it does; prices come from single reads. The
-feeds' own code, run here on slots, tells the same answer, or somebody lied. Seed: decisions, "Positions" (health).
+feeds' own code, run here on slots, tells the same answer, or somebody lied.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """All that is kept of one asset at one protocol, as the simulation measured it.
 
 Hook 1 judges the share that a plan says it leaves. A plan that says less than its calls do would pass it by; what they
-put in beyond that is added here, once it was measured. Seed: 002, "PolicyCageHook"; decisions, "Positions".
+put in beyond that is added here, once it was measured.
 """
 
 from __future__ import annotations

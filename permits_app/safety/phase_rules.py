@@ -1,7 +1,6 @@
 """What a golem may do at all in its state: a halt, the phase table, and tools of the highest risk late in life.
 
 A decrease or close that comes back to the golem is stopped by nothing but a halt, so a golem can always get out.
-Seed: 001, "Phase-based gating".
 """
 
 from __future__ import annotations

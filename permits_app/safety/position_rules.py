@@ -2,7 +2,7 @@
 
 Nothing is believed that was not measured: a leg that shrinks, a debt that grows, or a position that is born without the
 plan saying so refuses it, whatever tokens tell. A debt counts like a spend: the plan bounds it. Health is the lower of
-the protocol's own word and what the legs are worth at our feeds. Seed: decisions, "Positions".
+the protocol's own word and what the legs are worth at our feeds.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a conservative profile refuses of one call beyond the tools it lacks: several pools at once, narrow ranges.
 
-Part of hook 1. The tools themselves are left out by `archetypes_app/toolset.py`. Seed: decisions, "Profiles".
+Part of hook 1. The tools themselves are left out by `archetypes_app/toolset.py`.
 """
 
 from __future__ import annotations

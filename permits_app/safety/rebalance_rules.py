@@ -1,4 +1,4 @@
-"""How often a golem may rebalance: the time between two, and the number within 24 h. Seed: 002, "PolicyCageHook"."""
+"""How often a golem may rebalance: the time between two, and the number within 24 h."""
 
 from __future__ import annotations
 

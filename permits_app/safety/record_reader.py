@@ -1,7 +1,6 @@
 """Reads what the database holds about one call, in one statement and once for a run of the chain.
 
 The rules over it live with their hooks; here is only which rows they look at. A local write reads no venue.
-Seed: 002, "Safety hook chain"; facts 7 (loop guard, circuit breaker, ActionGate).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What the database holds about one call under judgement, as one value that every hook of a run shares.
 
 Read once for a run of the chain, so that all hooks judge the same moment and a decision costs one round trip.
-Seed: 002, "Safety hook chain".
 """
 
 from __future__ import annotations

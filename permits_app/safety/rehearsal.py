@@ -4,7 +4,6 @@ Gas left, base fee, gas price and the sender's own balance tell a contract wheth
 those of the real transaction. What the calls need is learned from a run with a block's gas for nothing; what is judged
 is the run after it, with the terms of the signature. Where the two differ, the limits rise, and where that does not
 help the call is refused. Limits that fitted calls of the same shape are tried first, so that a usual call is run once.
-Seed: decisions, "Permits" (simulation_hash); threat model, "chain data".
 """
 
 from __future__ import annotations

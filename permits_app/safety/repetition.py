@@ -1,7 +1,7 @@
 """Signs that an agent turns in circles or that a venue fails: the loop guard and the circuit breaker. Part of hook 4.
 
 Both are folds over rows that exist anyway, so there is no second state that could disagree with the permits.
-Leaving a position is stopped by neither. Seed: facts 7 (loop guard, circuit breaker).
+Leaving a position is stopped by neither.
 """
 
 from __future__ import annotations

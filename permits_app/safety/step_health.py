@@ -2,7 +2,7 @@
 
 Where each call is a transaction of its own, the plan may stop after any of them: the next is not mined, or reverts. So
 every state that it passes through is held to a floor, each simulated as the calls up to it. Where one transaction
-carries all calls nothing can stop between them. Seed: issue "The shelf" (health bounded at every step).
+carries all calls nothing can stop between them.
 """
 
 from __future__ import annotations

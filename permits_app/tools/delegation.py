@@ -2,7 +2,6 @@
 
 The two reviewers judge an open permit of the golem itself, without a language model. Every other delegate plans with
 one, where the server has it, and answers what it did; without it the call says which setting is missing.
-Seed: decisions, "Archetypes" (the action type `delegate`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The delegation rules: the seeds' own graph row by row, every way to break one, and random graphs against a naive
+"""The delegation rules: the built-in graph row by row, every way to break one, and random graphs against a naive
 reading of the same rules."""
 
 from __future__ import annotations

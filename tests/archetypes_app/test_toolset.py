@@ -43,7 +43,7 @@ def resolve(*profiles: ProfileRule, archetype: ArchetypeRule = NOBODY, **changes
     return resolve_among(EVERYTHING, inputs, protocols=frozenset({"uniswap", "aave"}))
 
 
-# Rows of the seeds' tables: seeds 000 and 001 are equal but for `full`; 002's rows are those its prose fixes.
+# What each profile's name promises, written down a second time.
 SEED_ROWS = {
     "data": {C.DATA, C.IDENTITY},
     "trader": {C.DATA, C.TRADING, C.SAFETY},

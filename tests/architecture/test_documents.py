@@ -49,6 +49,18 @@ def _is_its_own(module: str, document: str) -> bool:
     return f"`{module.rpartition('.')[2]}.py`" in (ROOT / document).read_text()
 
 
+def test_code_cites_only_what_lies_in_the_repository() -> None:
+    """A comment that points to a text nobody here can open explains nothing."""
+    tracked = set(list_tracked())
+    outside, absent = [], []
+    for path in tracked:
+        if path.endswith(".py") and path.split("/")[0] in PACKAGES:
+            text = (ROOT / path).read_text()
+            outside += [path for _ in re.findall(r"\bSeeds?: |\bdecisions, \"|\bfacts [0-9A]", text)]
+            absent += [(path, each) for each in re.findall(r"\bdocs/(?!en/)[\w/.-]+\.md", text) if each not in tracked]
+    assert (outside, absent) == ([], [])
+
+
 def test_every_test_that_the_concurrency_page_names_exists() -> None:
     named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "concurrency.md").read_text()))
     defined = set()

@@ -2,7 +2,7 @@
 
 Values made of single words go through our own packer, the rest through cached eth_abi coders; the two are
 held equal by property tests. Addresses come out in their EIP-55 form. Text that a contract returns is data from
-outside: it is capped and freed of control characters before it reaches an error. Seed: stack, "Micro costs".
+outside: it is capped and freed of control characters before it reaches an error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """US dollar prices from on-chain feeds, refused when they are old, incomplete or not positive.
 
 Age is counted against the pinned block, so the same block always gives the same answer.
-Seed: decisions, "Safety hooks" (no feed for a spent token: refuse).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The chains this product knows, and which of them this process was given a node for.
 
 Wiring calls `configure` once with the table it built from settings; until then no chain is usable.
-Seed: facts 3, "Chain facts".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What can go wrong between us and a node, typed; and the table that turns a node's own words into those types.
 
 Execution uses the same table for what nodes say about transactions. Nodes word the same refusal differently, so a
-row is a code, a piece of text, or both. Seed: design, `node_errors.py`; stack, "web3.py 8.0.0".
+row is a code, a piece of text, or both.
 """
 
 from __future__ import annotations

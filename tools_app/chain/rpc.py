@@ -2,7 +2,6 @@
 
 The default allow-list reads. `permits_app/execution/broadcast.py` builds endpoints with its own list and is the only
 place that does. The url is a secret, because providers put keys into it: it appears in no error, log or repr.
-Seed: design, "Import contracts" (the read pool refuses what is not a read).
 """
 
 from __future__ import annotations

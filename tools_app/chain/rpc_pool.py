@@ -3,7 +3,6 @@
 Reads are tried again elsewhere, because asking twice does no harm. Anything else is tried elsewhere only when
 nothing can have left this process. A node that fails repeatedly rests for a while, one that says when it wants to be
 asked again (Retry-After) until then; one whose head is behind what another node showed is passed over.
-Seed: design, `rpc_pool.py`.
 """
 
 from __future__ import annotations

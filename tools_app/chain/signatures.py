@@ -2,7 +2,7 @@
 
 `function slot0() view returns (uint160 sqrtPriceX96, int24 tick)`, `event Transfer(address indexed from, …)`,
 `error Foo(uint256)`, `constructor(address owner)`. A struct is written in place: `(address token, uint24 fee)[] path`,
-with or without the word `tuple` before it. Seed: design, "Not repeating the chain x protocol matrix".
+with or without the word `tuple` before it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A published token list as registry rows: addresses, symbols, decimals; the committed tokens always come first.
 
 A list is foreign data that set-up pinned by its hash. What does not fit is left out: another chain, an address or
-symbol that is registered already, a symbol of two rows, text that is more than a name. Seed: 002,
-"HallucinationDetector" (tokens against known state).
+symbol that is registered already, a symbol of two rows, text that is more than a name.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 What a contract says of itself is foreign data: capped, freed of control characters, marked unregistered; one that
 calls itself like a registered token, at another address, carries that in its symbol.
-Seed: 002, "HallucinationDetector" (tokens against known state).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Signed checkpoints of audit chains, and a proof of a whole chain: hashes, links, head and signatures.
 
 A checkpoint signs (golem, seq, entry hash, time) with the server's Ed25519 key, so that even somebody who can rewrite
-the database cannot rewrite what lies before it without that key. Seed: facts 9; decisions, "Events and audit".
+the database cannot rewrite what lies before it without that key.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The audit log: append-only and hash-linked per golem, written inside the transaction it describes.
 
 Each entry hashes its own content and the hash before it, so a changed, removed or reordered line shows.
-Seed: facts 9; decisions, "Events and audit".
 """
 
 from __future__ import annotations

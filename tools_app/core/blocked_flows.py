@@ -1,7 +1,7 @@
 """What was kept from a sink while a call was served, in its golem's audit log: labels, sinks and counts, never a text.
 
 Every door opens one around each call: a request, a task, a tick, a command, a look of a thread that follows a chain
-(`tests/architecture/test_watched_doors.py`). Seed: 002, "TaintedString"; facts 9 (TaintViolationBlocked).
+(`tests/architecture/test_watched_doors.py`).
 """
 
 from __future__ import annotations

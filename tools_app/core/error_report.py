@@ -1,7 +1,4 @@
-"""Django's page of a failure, shown where GOLEM_DEBUG is on, without secrets: its variables pass the taint rules too.
-
-Seed: decisions, "Safety hooks" (Taint: a secret has no sink).
-"""
+"""Django's page of a failure, shown where GOLEM_DEBUG is on, without secrets: its variables pass the taint rules."""
 
 from __future__ import annotations
 

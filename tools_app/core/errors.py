@@ -2,7 +2,6 @@
 
 Every refusal has a stable code, an HTTP status and a recovery: the next thing the reader should do.
 Subclasses set the three as class attributes; the raiser gives the sentence and the numbers.
-Seed: decisions, "The 8 Pi-facing tools" (recoveries); facts 14 (codes).
 """
 
 from __future__ import annotations

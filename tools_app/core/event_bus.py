@@ -4,7 +4,6 @@ Two numbers: `sequence` counts the events of one golem and is given with the cha
 of all golems and is given once the change is committed, lower sequences first. PostgreSQL is the log; the Redis stream
 is a ring of its newest events that wakes readers. A broker that is down, or a process that dies between commit and
 publishing, loses nothing: `publish_pending` places what was left behind.
-Seed: 002, "Event Fabric integration"; decisions, "Events and audit".
 """
 
 from __future__ import annotations

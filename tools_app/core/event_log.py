@@ -1,7 +1,6 @@
 """Reads the log of events from a place on: the newest from the ring, older ones from PostgreSQL, without a seam.
 
 A place is a cursor, `<log>-<position>`; it is what an SSE client sends back as Last-Event-ID.
-Seed: decisions, "Events and audit".
 """
 
 from __future__ import annotations

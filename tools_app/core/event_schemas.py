@@ -2,7 +2,6 @@
 
 A field that is not declared here may not be emitted, so nothing reaches a subscriber by accident. Adding an optional
 field keeps the version; renaming or removing one raises it.
-Seed: 002, "Tool lifecycle events"; decisions, "Events and audit".
 """
 
 from __future__ import annotations

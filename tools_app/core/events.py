@@ -1,4 +1,4 @@
-"""Typed events as plain data: a wire name and a JSON payload. Names as in decisions, "Events and audit".
+"""Typed events as plain data: a wire name and a JSON payload. docs/events.md lists the names.
 
 What each payload holds is declared in `tools_app.core.event_schemas`, the only place that says so.
 """

@@ -1,7 +1,7 @@
 """SHA-256 over RFC 8785 canonical JSON: the one way this product names bytes it will stand by.
 
 Integers are written as decimal strings before hashing, because canonical JSON has no exact integers
-above 2**53 and amounts do. Seed: decisions, "Permits".
+above 2**53 and amounts do.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Log lines without secrets: message, arguments and traces pass the taint rules once, where the line is made.
-
-Seed: decisions, "Safety hooks" (Taint: no secret and no personal data in logs).
-"""
+"""Log lines without secrets: message, arguments and traces pass the taint rules once, where the line is made."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Ends the statement that a call still waits for when its time is over: the server is told to cancel it.
 
 One thread per process looks at the calls that run; a call that is in time costs no round trip. What is cancelled raises
-QueryCanceled in the thread that waits. Seed: 002, "Tick budget enforcement".
+QueryCanceled in the thread that waits.
 """
 
 from __future__ import annotations

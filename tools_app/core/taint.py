@@ -2,7 +2,6 @@
 
 `Secret` wraps what must never be printed: its repr, str and pickled form carry no content, and its value is known to
 `redact_text`, which takes it out of every text on its way to a sink. The matrix is decided once, here.
-Seed: 002, "TaintedString"; decisions, "Safety hooks" (Taint).
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 A raw amount is an integer in the token's base units; a USD value is an integer in millionths of a
 dollar; a feed price is an integer with the feed's own number of decimals.
-Seed: decisions, "amounts".
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 What is asked: whom the protocol itself would have a right given to, and whom calls name that the account is known to
 have made. A right that was given by other means to somebody else is not found: its contract lists nobody.
-Seed: decisions, "Positions" (rights); decision 0272.
+
+See docs/decisions/0272-a-right-that-no-log-tells-is-asked-for.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""How well a position's debts are covered, measured and not believed.
-
-Seed: decisions, "Positions" (health).
-"""
+"""How well a position's debts are covered, measured and not believed."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ Net asset value is tokens plus the legs of positions at the feeds' prices; what 
 larger than it is: what is held is rounded down, what is owed up, and a share that became dearer at once counts as far
 as that is believed. A claim token is worth nothing besides the position it stands for. What cannot be priced or
 believed is left out by name, and what leaves something out is not complete.
-Seed: decisions, "Positions".
 """
 
 from __future__ import annotations

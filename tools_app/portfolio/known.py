@@ -3,7 +3,9 @@
 What is remembered is only where to look: a position counts when the chain tells of it. One that is gone is looked for
 no more, until a receipt or a look finds it again. At many protocols anybody can open positions for an account, so those
 that the golem's own actions opened are looked for whatever else there is, and of the others of each kind those
-known longest: dust that comes later pushes nothing out. Seed: "positions that no contract can list"; decision 0324.
+known longest: dust that comes later pushes nothing out.
+
+See docs/decisions/0324-what-a-stranger-sends-pushes-nothing-out.md.
 """
 
 from __future__ import annotations

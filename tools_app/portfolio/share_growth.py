@@ -3,7 +3,9 @@
 Whoever sends its asset to a vault makes every share dearer, and who holds most of the shares gets most of it back. So
 what a share stands for counts up to a bounded yearly growth since it was last believed; what lies beyond is counted as
 the time for it passes. What an account adds is believed at the price it was added at. A mark never falls by itself: a
-share that lost and comes back was worth that before. Seed: issue "The shelf", a share price that jumps; decision 0271.
+share that lost and comes back was worth that before.
+
+See docs/decisions/0271-a-share-that-became-dearer-at-once-is-no-gain.md.
 """
 
 from __future__ import annotations

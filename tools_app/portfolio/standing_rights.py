@@ -2,7 +2,7 @@
 
 They are told by logs, and only by logs; the last word about a taker counts. Only contracts that a protocol knows for
 its own are believed: anybody can write a log that names an account. Only logs that name it where the giver stands are
-asked for: anybody can give it rights, without end. Seed: decisions, "Positions" (rights).
+asked for: anybody can give it rights, without end.
 """
 
 from __future__ import annotations

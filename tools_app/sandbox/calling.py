@@ -1,7 +1,4 @@
-"""One call of an owner's tool: events around it, its history row, and its wishes kept as rows that have no force.
-
-Seed: 002, "Every sandbox execution emits WasmToolStart and WasmToolComplete".
-"""
+"""One call of an owner's tool: events around it, its history row, and its wishes kept as rows that have no force."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ Eight MiB hold a module of Go's own compiler (4.2 MiB); one of Python (17.6 MiB)
 more. What a compiler may use grows with the module: that of Python took 20 s of processor and 450 MB.
 
 Ten million units of fuel took 7 ms of plain computation on the machine where this was measured.
-Seed: 002, "WASM sandbox for untrusted tools" (10 million units, 5 seconds, 256 MB at most).
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 That is a property of the tool, not a list of names. What may be replaced is asked by agents alone: nothing that
 decides, values, reviews or watches calls it, which tests/architecture/test_replaceable_tools.py proves.
-Seed: 003, "Built-in tools override TOML tools with the same name".
 """
 
 from __future__ import annotations

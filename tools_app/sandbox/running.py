@@ -1,7 +1,7 @@
 """One call of a module: a fresh store, its limits, the host functions it may use, and an answer read as data.
 
 Nothing is kept between two calls but the compiled code. Whatever stops the module is told with its own code; the words
-of the engine about it stay in the log. Seed: 002, "WASM sandbox for untrusted tools".
+of the engine about it stay in the log.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 Read to the letter by one model and pinned by one hash, as a module's definition is. What it asks with is filled in
 whole: a parameter is a path segment, a query value, a parameter of a read or an argument of a program, never a part of
 a text that is parsed again. It holds no money and moves none: there is no form for that. A program is a local write.
-Seed: 003, "TOML-based tool definitions".
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 An engine that cannot run says so with an error; it never answers success. The result is a value: for one block and
 one request it is always the same, so its `as_dict()` can be hashed.
-Seed: 002, "Safety hook chain" (hook 5); decisions, "Permits" (simulation_hash).
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ One simulated block after the pinned one holds the balance reads, the calls as t
 reads again; so gas is per transaction, with cold and warm slots as the receipt will have them. The block is dated
 after its parent, because pools write an observation when time has moved and that costs gas. A read is undone by the
 contract that asks it, so no token finds a mark of it when the calls run.
-Seed: stack, "Engines" (live chains: `eth_simulateV1` on the user's node first).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Price, tick and liquidity maths of concentrated liquidity in exact integers, rounding as the V3 contracts round.
 
 Prices are square roots in Q64.96 (`sqrt_price`), ticks are powers of 1.0001, amounts are base units.
-Seed: 002, "DeFi adapter pattern"; the formulas are those of the V3 core white paper.
 """
 
 from __future__ import annotations

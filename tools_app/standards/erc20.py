@@ -1,7 +1,7 @@
 """ERC-20: exact approvals, transfers, and reads that also understand the chain's own coin.
 
 Outputs of `approve` and `transfer` are never decoded, because old tokens return nothing; what a token did is seen in
-balances and logs. Seed: 002, "DeFi adapter pattern"; decisions, "Safety hooks" (an allowance counts until revoked).
+balances and logs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """ERC-4337 user operations of EntryPoint v0.7: their fields, their hash, how they are packed, and what the chain says.
 
 An operation is known by a hash of its own and lies in somebody else's transaction. Gas in gas units, prices in wei per
-gas. Seed: issue of the cage, "The mirror and custody" (ZeroDev).
+gas.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The concrete token, and the only function that mints one, live in `permits_app/permits/capabilities.py`; no tool
 can import it, because tools lie below the safety layer. This stops mistakes and smuggled handles, not
-hostile code in our own process; hostile code runs in WASM. Seed: 002, "Capability flow".
+hostile code in our own process; hostile code runs in WASM.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 Whoever reads effects is written from the contracts' interfaces and not from the tools that build the calls, so that a
 mistake in a tool is not repeated. A byte that is not accounted for raises UnknownCall, which is a veto.
-Seed: 001, "safety-guardian"; decisions, "Tiers of approval" (ELEVATED).
 """
 
 from __future__ import annotations

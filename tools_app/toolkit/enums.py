@@ -1,4 +1,4 @@
-"""The closed vocabularies of a tool. Seeds: 002 "ToolDef fields", 001 "Phase-based gating"; decisions, "Words"."""
+"""The closed vocabularies of a tool."""
 
 from __future__ import annotations
 

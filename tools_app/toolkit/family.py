@@ -6,7 +6,6 @@
     def market_get_quote(ctx: ReadContext, token_in: Token, ...) -> Quote: ...
 
 The docstring's first line is the summary; the whole of it is what a model reads.
-Seed: 002, "ToolDef pattern"; 001, "no registration function".
 """
 
 from __future__ import annotations

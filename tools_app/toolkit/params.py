@@ -2,7 +2,7 @@
 
 Only this module builds such types, because two orders of pydantic metadata silently lose constraints
 from the schema; every annotation here puts `Field` first. Amounts are integers in base units and
-travel as decimal strings. Seed: 002, "LLM-optimized tool descriptions"; decisions, "amounts".
+travel as decimal strings.
 """
 
 from __future__ import annotations

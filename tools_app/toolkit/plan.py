@@ -1,7 +1,7 @@
 """What a write tool returns: the exact calls, and what they must do to the golem's balances.
 
 The same bytes are simulated at preview and signed at commit. `TokenFlow` bounds are what the permit
-promises: at most this leaves, at least this arrives. Seed: 000 "Layer 2"; decisions, "Permits".
+promises: at most this leaves, at least this arrives.
 """
 
 from __future__ import annotations

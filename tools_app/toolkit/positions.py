@@ -5,7 +5,6 @@ it is made of in base units of tokens that have a price; what is owed is negativ
 (receipts, shares, debts) are its claim tokens and are never priced themselves.
 Whoever reads positions does no I/O: it yields batches of reads and is sent their outcomes. So the same lines read the
 pinned block, the state after a simulated plan, a receipt's block, and many protocols side by side in the same batches.
-Seed: decisions, "Positions".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The registry of every tool: filled once at start-up, then frozen.
 
 Two tools of one name, or two of one (Pi tool, key, venue), stop the start and name both places.
-An unknown name is answered with the nearest known ones. Seed: 004, "Tool names are globally unique".
+An unknown name is answered with the nearest known ones.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""ToolResult, and the encoder that puts an amount in units beside every amount in base units.
-
-Seed: 002, "ToolResult format"; decisions, "amounts".
-"""
+"""ToolResult, and the encoder that puts an amount in units beside every amount in base units."""
 
 from __future__ import annotations
 

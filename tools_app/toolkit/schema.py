@@ -1,7 +1,4 @@
-"""A handler's signature becomes its parameter model and its JSON Schema.
-
-Seed: 002, "ToolDef pattern" (Params struct), written once as the function's own signature.
-"""
+"""A handler's signature becomes its parameter model and its JSON Schema."""
 
 from __future__ import annotations
 

@@ -2,7 +2,9 @@
 
 What can be told from the value alone is written so when it is checked, by the types of `params.py`: numbers without
 zeros that say nothing, hex in lower case. What needs to know where (a symbol is a token of one chain) is marked with
-its `Meaning` and resolved when two actions are compared. Seed: 002, "RateLimiter"; decisions 0128 and 0311.
+its `Meaning` and resolved when two actions are compared.
+
+See docs/decisions/0128-an-action-is-what-it-means.md and docs/decisions/0311-a-parameter-has-one-spelling.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """ToolDef: the frozen metadata of one tool, and its four kinds.
 
 The kinds are different types, so code that may only read (speculation, queries) cannot be handed a
-write. Seed: 002, "ToolDef fields" and "Handler traits"; 001, "Each tool file exports TOOL_DEF".
+write.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Toolset: the immutable set of tools a golem has, with the reason for each one that is in or out.
 
 Filters are small functions on the same value; the absence of a tool is in the value, not in a flag.
-Seed: 000, "Category-based filtering"; 001, "Tool resolution pipeline".
 """
 
 from __future__ import annotations

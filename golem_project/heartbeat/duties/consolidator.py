@@ -1,4 +1,4 @@
-"""memory-consolidator: one cycle over a golem's episodes every fifty of its ticks. Seed: facts 1.2, A09."""
+"""memory-consolidator: one cycle over a golem's episodes every fifty of its ticks."""
 
 from __future__ import annotations
 

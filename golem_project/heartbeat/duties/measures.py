@@ -2,7 +2,7 @@
 
 A measure finds the rows of a subject and says which of them bear it out; counting the same rows again gives the same
 figures, which is the recipe an artifact is published with. It reads only what happened here: no venue's own governance,
-no other chain's mempool. Seed: facts 1.2 (five domains).
+no other chain's mempool.
 """
 
 from __future__ import annotations

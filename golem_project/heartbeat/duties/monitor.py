@@ -1,7 +1,7 @@
 """heartbeat-monitor: what is wrong with a golem's pulse, judged every minute and told in batches of five.
 
 Observation only. Runway is the balance over the last days' loss; income is what outcomes brought in and what positions
-earned. Without either the rule about gas is silent. Seed: facts 1.2, A09 (thresholds).
+earned. Without either the rule about gas is silent.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Pulse:
 
 
 def judge_pulse(pulse: Pulse) -> tuple[Alert, ...]:
-    """Every rule of facts 1.2 that `pulse` breaks. Pure."""
+    """Every rule that `pulse` breaks. Pure."""
     found = []
     if pulse.balance is not None and pulse.loss_a_day and pulse.balance < RUNWAY_DAYS * pulse.loss_a_day:
         days = pulse.balance // pulse.loss_a_day

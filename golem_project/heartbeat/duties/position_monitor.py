@@ -3,7 +3,7 @@ once each, and once when all is well again.
 
 Ranges are judged every minute from what the golem's last tick saw; nothing is asked of a chain, nothing is changed.
 What cannot be taken out the tick itself tells. Debts have an
-alarm of their own (`tripwire`). Seed: 000, "Terminal nodes" (position-monitor); facts 1.2.
+alarm of their own (`tripwire`).
 """
 
 from __future__ import annotations

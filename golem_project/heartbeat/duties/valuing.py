@@ -2,7 +2,8 @@
 
 An agent that drives its golem over REST alone, or a golem whose heartbeat its owner turned off, still holds what can
 fall; and whatever an action left is looked at soon after its outcome is known. Nothing here acts.
-Seed: 001, "Drawdown"; decisions, "vitality"; decision 0127.
+
+See docs/decisions/0127-the-mark-follows-every-look.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What a tool loop speaks of: turns of a model, the calls it asks for, limits, happenings, and how it ended.
 
 Knows no model library, no tool and no budget: `tool_loop` is handed things that keep these protocols.
-Seed: facts 10, 15.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which models this process may ask, what they cost, and how a dialogue with one is opened. Configured once by wiring.
 
-Holds the key as a Secret; nothing here prints it. Seed: facts 10 (T1, T2, daily cap).
+Holds the key as a Secret; nothing here prints it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The planner that asks a language model: the golem's own archetype thinks, with at most twelve of its tools.
 
 It previews and commits by itself through the ordinary domain calls, so what it wants is done or refused when it
-returns; `wanted` is empty and `touched` names the permits. Seed: facts 10; issue "The pulse".
+returns; `wanted` is empty and `touched` names the permits.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Planner: what a tick asks when it has something to decide; one call, from the situation to what is wanted.
 
 A planner wants, it does not get: every action it wants goes through preview and commit with all hooks, whoever
-planned it. Both the rule planner and the model planner keep this interface. Seed: facts 10; issue "The pulse".
+planned it. Both the rule planner and the model planner keep this interface.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 One loop for heartbeats, delegates and conversations with an owner. Every limit is a number of `ConversationLimits`;
 what ends a loop early is named by the code of an error and never raised.
-Seed: 003, "Tool loop integration"; facts 7, 10, 15.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 The rest stays in the golem's toolset and is only left out of this conversation. Pure: a table of how well each action
 class and category serves each task, the task read off phase, probes, anomalies and regime, and what the probes say the
 golem has: only what is there can be left, and its protocol's own tools come first.
-Seed: 002, "Context-dependent tool selection".
 """
 
 from __future__ import annotations

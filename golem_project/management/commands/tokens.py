@@ -1,6 +1,6 @@
 """`manage.py tokens`: what the tools cost a model, per golem and profile, by tokenizer, with prices. Offline.
 
-Computed from the registry, never quoted. Seed: 002, "Token savings: full stack analysis".
+Computed from the registry, never quoted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`cage`: what owners change in the contract behind a golem's cage, signed by the owners of its Safe.
 
 The contract decides what is looser and how long that waits; here its answer is shown before anybody signs. Local limits
-that go with the change are written when the chain has it. Seed: decisions, "PolicyCage", "Tiers of approval".
+that go with the change are written when the chain has it.
 """
 
 from __future__ import annotations

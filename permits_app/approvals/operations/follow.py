@@ -2,8 +2,9 @@
 
 From then on what the contract says is what is enforced, so its owners see every rule of it beside what holds today, and
 agree as they agree to a loosening. Where a contract stands, that one says what is looser than itself and how long it
-waits. On execution the contract is read once more: what says something else by then is followed by nobody. Seed:
-decision 0212.
+waits. On execution the contract is read once more: what says something else by then is followed by nobody.
+
+See docs/decisions/0212-a-contract-from-the-browser.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """`nonce`: use up a nonce of a Safe with an empty transaction, so that what was asked for after it gets its turn.
 
-What was signed under that nonce before can never be executed then. Seed: decision 0081.
+What was signed under that nonce before can never be executed then.
+
+See docs/decisions/0081-owners-sign-a-golems-plans-in-order.md.
 """
 
 from __future__ import annotations

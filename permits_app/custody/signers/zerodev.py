@@ -2,7 +2,7 @@
 
 The permit says what the account does, what it may cost and who may pay; the bundler and the paymaster fill in the rest
 and cannot exceed it. The hash is computed here, and the EntryPoint on our own node judges the signed operation before
-anybody else sees it. Seed: issue of the cage, "The mirror and custody".
+anybody else sees it.
 """
 
 from __future__ import annotations

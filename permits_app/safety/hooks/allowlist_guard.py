@@ -1,8 +1,7 @@
 """Hook 2: tokens, contracts, spenders, recipients and hooks of pools the owner listed, chain by chain.
 
 Strict refuses what is not listed, warn notes it in the permit, off looks at nothing. What a golem once did under its
-list it may leave again when the list is shorter: decision 0129. Seed: 002, "AllowlistGuard";
-decisions, "Safety hooks" (allowlist strict).
+list it may leave again when the list is shorter: decision 0129.
 """
 
 from __future__ import annotations

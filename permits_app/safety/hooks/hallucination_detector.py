@@ -1,7 +1,6 @@
 """Hook 6: the plan against what is true on the chain: addresses, tokens, recipients, amounts, names and time.
 
 A model that invents an address or repeats one it was fed is stopped here, by facts and not by its own word.
-Seed: 002, "HallucinationDetector"; decisions, "Safety hooks" (taint: data from outside is never instruction).
 """
 
 from __future__ import annotations

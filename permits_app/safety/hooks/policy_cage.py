@@ -4,7 +4,6 @@ The rules are functions of plain values beside this package: `phase_rules`, `hol
 drawdown, action gate, contract. Here is what they are asked about and in which order. Loading and deciding are apart,
 so that deciding can be measured and mutated by itself. What borrows must state its collateral ratio; a plan that does
 not is refused.
-Seed: 002, "PolicyCageHook"; 001, "Phase-based gating"; decisions, "PolicyCage".
 """
 
 from __future__ import annotations

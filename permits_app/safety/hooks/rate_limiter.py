@@ -1,4 +1,4 @@
-"""Hook 4: how many writes a golem may make within an hour. Seed: 002, "RateLimiter"; decisions, "Profiles"."""
+"""Hook 4: how many writes a golem may make within an hour."""
 
 from __future__ import annotations
 

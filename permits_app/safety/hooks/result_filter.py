@@ -1,7 +1,6 @@
 """Hook 7: what goes back to an agent is capped, free of secrets and of characters that hide text.
 
-It never refuses: it changes answers, not actions. Seed: 002, "ResultFilter"; decisions, "The 8 Pi-facing tools"
-(answers are capped at 25,000 tokens with a cursor) and "Safety hooks" (taint).
+It never refuses: it changes answers, not actions.
 """
 
 from __future__ import annotations

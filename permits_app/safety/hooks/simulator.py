@@ -3,7 +3,6 @@
 What it lets pass reverted nowhere, took no more than the plan's bounds, brought no less, left no larger allowance,
 and moved no token the plan does not speak of. The golem's setting and the tier choose the engines; from ELEVATED on two
 must agree. No engine, no answer: the call is refused. Emits policy:violation when engines disagree.
-Seed: 002, "RevmSimulator"; decisions, "Safety hooks" (hook 5 is the simulation).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Hook 3: what an action may cost, how much worse than its quote it may end, and amounts in the wrong unit.
 
 The definite answer on money is the reservation (`permits_app/limits/ledger.py`), which asks the same rule under a lock;
-this hook gives it before anything is simulated. Seed: 002, "SpendingLimiter"; decisions, "Safety hooks", "amounts".
+this hook gives it before anything is simulated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The gate's formulas against facts 10, written down a second time in exact fractions."""
+"""The gate's formulas, written down a second time in exact fractions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a swap or a position, each with the next step for its reader. Seed: facts 14."""
+"""What can be wrong with a swap or a position, each with the next step for its reader."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What happened in pools during the last 24 hours, from their own logs at the pinned block; no subgraph.
 
 A figure that the chain's history cannot support is absent with its reason, never zero.
-Seed: issue, "24 h figures from chain logs"; facts, T02.
 """
 
 from __future__ import annotations

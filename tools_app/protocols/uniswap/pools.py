@@ -1,7 +1,6 @@
 """Typed reads of V2 and V3 pools: which exist for a pair, and their state at the reader's pinned block.
 
 A pool counts only when the factory names it, so a contract that merely looks like one is never quoted.
-Seed: 002, "DeFi adapter pattern".
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 Paths of one hop, and of two hops through a hub token, also from one version into the other. A token that takes a
 fee on transfer goes through V2 only, and its quote is what really arrives. A preference chooses among these paths and
 adds none.
-Seed: 002, "DeFi adapter pattern"; facts 14 (ROUTING_*).
 """
 
 from __future__ import annotations

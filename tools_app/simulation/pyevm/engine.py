@@ -2,7 +2,6 @@
 
 It answers what the node's own simulation answers, and more: gas before refunds, the whole state difference, the
 contracts created. A revert of one call leaves the others to run, as they would on the chain.
-Seed: stack, "EVM engines" (the embedded default).
 """
 
 from __future__ import annotations

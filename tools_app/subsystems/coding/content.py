@@ -1,4 +1,4 @@
-"""What a coding tool answers: blocks of text, images, resources and errors. Seed: 003, "ContentBlock Rich Returns"."""
+"""What a coding tool answers: blocks of text, images, resources and errors."""
 
 from __future__ import annotations
 

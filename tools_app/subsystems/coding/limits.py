@@ -1,4 +1,4 @@
-"""How much one call of a coding tool reads, writes, shows and waits. Seed: 003, "Factory Pattern"."""
+"""How much one call of a coding tool reads, writes, shows and waits."""
 
 from __future__ import annotations
 

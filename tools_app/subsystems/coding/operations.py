@@ -1,8 +1,4 @@
-"""What a coding tool needs of the place it works in: files and commands, handed in. Seed: 003, "Operations Injection".
-
-The two ends are `jail.py` with `fenced_commands.py` (a folder on this machine), and `ssh_files.py` with
-`ssh_commands.py`.
-"""
+"""What a coding tool needs of the place it works in: files and commands, handed in."""
 
 from __future__ import annotations
 

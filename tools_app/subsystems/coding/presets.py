@@ -1,4 +1,4 @@
-"""Which of the six tools an owner gives together. Seed: 003, "Tool Group Presets"."""
+"""Which of the six tools an owner gives together."""
 
 from __future__ import annotations
 

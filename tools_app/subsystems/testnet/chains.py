@@ -1,7 +1,7 @@
 """`testnet_setup_local`, `testnet_stop_local`, `testnet_time_travel`: private test chains, which hold nothing of worth.
 
 A chain is named by its `chain_ref`; no tool answers the address of a node, because whoever has it can do anything
-there. Seed: 002, "testnet"; issue, "Testnet tools answer a chain_ref".
+there.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Every method is scoped by the golem that asks: a `chain_ref` of another golem is unknown, like one that
 never existed. `chain_ref` None means the latest chain the golem started that still runs. Other end: the
-embedded chains of `golem_project/embedded/`. Seed: 002, "testnet"; issue, "Testnet tools answer a chain_ref".
+embedded chains of `golem_project/embedded/`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Uniswap V2 constant-product maths in exact integers, rounding as Router02 and the pair round.
 
 Amounts and reserves are base units. The pool keeps 0.3% of what comes in.
-Seed: 002, "DeFi adapter pattern"; the formulas are those of the V2 white paper.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """A schema as a model is shown it: the same properties, types and values, in as few tokens as tell them apart.
 
 What is left out (ranges, patterns, lengths, the second sentence of a description) is enforced all the same, told in
-full by `describe_tool`, and named in the refusal of a call that breaks it.
+full by `describe_tool`, and named in the refusal of a call that breaks it. Of what may be named by a text or by its
+parts (a lending market by its id or by five parameters) the text is shown; the parts are taken as well, and
+`describe_tool` tells them.
 """
 
 from __future__ import annotations
@@ -121,12 +123,14 @@ def _shorten(text: str, most: int) -> str:
 
 
 def _show_variants(variants: list[Mapping[str, Any]]) -> Schema:
-    """Alternatives, those that differ only in what is left out as one."""
+    """Alternatives, those that differ only in what is left out as one; what has a name is shown by its name alone."""
     shown: list[Schema] = []
     for variant in variants:
         short = _show(variant, most=0)
         if short not in shown:
             shown.append(short)
+    if any(each.get("type") == "string" for each in shown):
+        shown = [each for each in shown if each.get("type") != "object"]
     plain = [each for each in shown if set(each) == {"type"} and isinstance(each["type"], str)]
     if len(plain) == len(shown):
         kinds = [each["type"] for each in plain]

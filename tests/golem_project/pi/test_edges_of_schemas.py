@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
+from golem_project.pi.definitions import define_tools
 from golem_project.pi.dialects import _camel, to_anthropic, to_gemini
 from golem_project.pi.manifest import _exact, without_words
 from golem_project.pi.parameter_union import _widen
 from golem_project.pi.python_client import _body_of, _is_closed, _list_fields
+from tools_app.toolkit.enums import PiTool
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.toolset import Toolset
 
 
 @pytest.mark.parametrize(
@@ -122,3 +126,17 @@ def test_fields_that_have_to_be_there_stand_first_and_a_body_is_found_by_its_ref
     assert _body_of({"requestBody": reference}, document) == body and _body_of({}, document) is None
     first, second = _list_fields(body)
     assert "z" in first and "a" in second and list(_list_fields(None)) == []
+
+
+def test_what_may_be_named_by_a_text_or_by_its_parts_is_shown_as_the_text_and_described_as_both() -> None:
+    tool = REGISTRY.get("morpho_supply_market")
+    (preview,) = (
+        each
+        for each in define_tools(toolset=Toolset.of([tool], "one"), permit_ttl_seconds=60, has_writes=True)
+        if each.name is PiTool.PREVIEW_ACTION
+    )
+    assert preview.shown["properties"]["market_id"]["type"] == ["string", "null"]
+    told = preview.parameters["properties"]["market_id"]
+    assert {part["type"] for part in told["anyOf"]} == {"string", "object", "null"}
+    parts = next(part for part in told["anyOf"] if part["type"] == "object")
+    assert set(parts["properties"]) == {"loanToken", "collateralToken", "oracle", "irm", "lltv"}

@@ -89,5 +89,5 @@ updates: setup ## packages of which there is a newer version than the locked one
 clean: python ## remove what set-up made
 	@$(RESET) clean
 
-reset: python ## wipe the data under var/, keeping wallets (KEYS=1: also those used on the local chain only)
+reset: python ## wipe the data under var/, keeping wallets (KEYS=1: also those used on local chains only)
 	@$(RESET) reset $(if $(filter 1,$(KEYS)),--keys)

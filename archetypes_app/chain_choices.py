@@ -10,13 +10,19 @@ from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from tools_app.admin.display import format_chain
-from tools_app.chain.networks import configured_networks
+from tools_app.chain.networks import configured_networks, list_begun_later
 from tools_app.toolkit.golem_chains import MOST_CHAINS
 
 
 def list_chains() -> list[tuple[int, str]]:
     """Every chain this server has a node for."""
     return [(network.chain_id, format_chain(network.chain_id)) for network in configured_networks()]
+
+
+def list_offered() -> list[tuple[int, str]]:
+    """The same, and those that are begun once a golem uses them."""
+    later = [(each.chain_id, f"{format_chain(each.chain_id)}, begins when it is ticked") for each in list_begun_later()]
+    return [*list_chains(), *later]
 
 
 class ChainsField(forms.TypedMultipleChoiceField):
@@ -34,8 +40,8 @@ class ChainsField(forms.TypedMultipleChoiceField):
         )
 
     def offer(self, kept: Sequence[int] = ()) -> None:
-        """Every chain with a node, and those that are chosen already."""
-        offered = dict(list_chains())
+        """Every chain that can be had, and those that are chosen already."""
+        offered = dict(list_offered())
         named = {each: offered.get(each, f"{format_chain(each)}, no node configured") for each in (*offered, *kept)}
         self.choices = sorted(named.items())
 

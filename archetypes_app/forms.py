@@ -18,7 +18,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from archetypes_app.chain_choices import ChainsField, check_chains, list_chains
+from archetypes_app.chain_choices import ChainsField, check_chains, list_chains, list_offered
 from archetypes_app.delegation import Node
 from archetypes_app.editing import check_unchanged
 from archetypes_app.errors import EditConflict
@@ -385,7 +385,7 @@ class NewGolemForm(forms.ModelForm[Golem]):
             label="Home chain", choices=list_chains, coerce=int, widget=UnfoldAdminSelectWidget()
         )
         self.fields["other_chain_ids"].offer()  # type: ignore[attr-defined]
-        if len(list_chains()) < 2:
+        if len(list_offered()) < 2:
             # Nothing to choose from; the home chain alone is what there is.
             self.fields["other_chain_ids"].widget = forms.MultipleHiddenInput()
 

@@ -136,7 +136,7 @@ def configure_networks(rpc_urls: dict[int, tuple[str, ...]], *, limits: RpcLimit
     ]
     limits = limits or RpcLimits()
     chain_settings = ChainSettings(max_price_age_seconds=settings.GOLEM_FEED_MAX_AGE_SECONDS, limits=limits)
-    configure_chains(networks, chain_settings)
+    configure_chains(networks, chain_settings, begun_later=settings.GOLEM_CHAINS_BEGUN_LATER)
     broadcast.forget_pools(limits)
 
 

@@ -7,7 +7,13 @@ import sys
 from collections.abc import MutableMapping
 from typing import IO
 
-from golem_project.embedded.environment import LOCAL_RPC_VARIABLE, base_environment, load_env_file
+from golem_project.embedded.environment import (
+    LOCAL_RPC_VARIABLE,
+    SECOND_FILE_VARIABLE,
+    SECOND_RPC_VARIABLE,
+    base_environment,
+    load_env_file,
+)
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.paths import CHECKOUT, Paths, locate
 from golem_project.embedded.postgres import EmbeddedPostgres, hold_database
@@ -50,8 +56,9 @@ def provide_services(environment: MutableMapping[str, str]) -> None:
         if server is not None and server.port:
             valkey.port = server.port
         environment["REDIS_URL"] = valkey.url if valkey.port else NO_BROKER_URL
-    if running.get(LOCAL_RPC_VARIABLE):
-        environment.setdefault(LOCAL_RPC_VARIABLE, running[LOCAL_RPC_VARIABLE])
+    for name in (LOCAL_RPC_VARIABLE, SECOND_RPC_VARIABLE, SECOND_FILE_VARIABLE):
+        if running.get(name):
+            environment.setdefault(name, running[name])
 
 
 def _database_for_this_run(paths: Paths, environment: MutableMapping[str, str]) -> str:

@@ -13,6 +13,9 @@ from golem_project.embedded.secret_files import read_or_make_secret
 COMPILED_MODULES = CHECKOUT / "var" / "cache" / "python"
 LOCAL_CHAIN_ID = 31337
 LOCAL_RPC_VARIABLE = f"GOLEM_RPC_URL_{LOCAL_CHAIN_ID}"
+SECOND_CHAIN_ID = 31338
+SECOND_RPC_VARIABLE = f"GOLEM_RPC_URL_{SECOND_CHAIN_ID}"
+SECOND_FILE_VARIABLE = "GOLEM_SECOND_CHAIN_FILE"
 # A variable holding the secret itself wins over a file of ours. The names are also what the settings fall back to.
 SECRET_FILES = {
     "GOLEM_KEYSTORE_PASSPHRASE": "keystore_passphrase",

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-LOCAL_CHAIN_ID = 31337
+LOCAL_CHAIN_IDS = {31337, 31338}
 CHECKOUT = Path(__file__).resolve().parents[2]
 # What lies directly in the var folder and survives a reset: downloads, and wallets with what opens them.
 KEPT_BY_RESET = frozenset({"cache", "keystore", "keystore_passphrase", "run"})
@@ -40,13 +40,13 @@ def chains_of(key: Path) -> set[int] | None:
 
 
 def remove_wallets(keystore: Path) -> list[str]:
-    """Remove the wallets that were used on the local chain only. Returns one line for each that stays."""
+    """Remove the wallets that were used on the local chains only. Returns one line for each that stays."""
     staying = []
     for key in sorted(keystore.glob("*.json")):
         chains = chains_of(key)
         if chains is None:
             staying.append(f"{key.name} stays: the chains it was used on are not recorded")
-        elif foreign := chains - {LOCAL_CHAIN_ID}:
+        elif foreign := chains - LOCAL_CHAIN_IDS:
             numbers = ", ".join(str(chain) for chain in sorted(foreign))
             staying.append(f"{key.name} stays: it was used on chain {numbers}")
         else:
@@ -95,7 +95,7 @@ def reset(var_dir: Path, system_dir: Path, *, with_keys: bool) -> list[str]:
         if with_keys:
             told = remove_wallets(keystore)
         elif wallets:
-            told = [f"{wallets} wallet(s) in {keystore} stay; KEYS=1 removes those used on the local chain only"]
+            told = [f"{wallets} wallet(s) in {keystore} stay; KEYS=1 removes those used on local chains only"]
         for entry in sorted(var_dir.iterdir()):
             if entry.name not in KEPT_BY_RESET:
                 remove(entry)

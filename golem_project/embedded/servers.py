@@ -1,4 +1,7 @@
-"""The three servers as one: what the environment does not already give is started, in order, and stopped in reverse."""
+"""The servers as one: what the environment does not already give is started, in order, and stopped in reverse.
+
+The second local chain is a twin of the first, and is started when somebody asks for it.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,20 @@ from collections.abc import Callable, Mapping
 from typing import IO
 
 from golem_project.embedded.chain import EmbeddedChain
-from golem_project.embedded.environment import LOCAL_RPC_VARIABLE, base_environment, is_given
+from golem_project.embedded.environment import (
+    LOCAL_RPC_VARIABLE,
+    SECOND_CHAIN_ID,
+    SECOND_RPC_VARIABLE,
+    base_environment,
+    is_given,
+)
 from golem_project.embedded.own_server import OwnServer
 from golem_project.embedded.paths import Paths
 from golem_project.embedded.postgres import EmbeddedPostgres, hold_database
 from golem_project.embedded.valkey import EmbeddedValkey
 
 SERVER_NAMES = ("postgres", "valkey", "chain")
+SECOND_CHAIN = "chain 2"
 
 
 class EmbeddedServers:
@@ -36,6 +46,12 @@ class EmbeddedServers:
         )
         self.valkey = EmbeddedValkey(paths, throwaway=throwaway, log=log_of("valkey")) if "valkey" in missing else None
         self.chain = EmbeddedChain(paths.var_dir / "chain", throwaway=throwaway) if "chain" in missing else None
+        # It is a twin of ours: where the first chain is another's, so is the second.
+        self.second_chain = (
+            EmbeddedChain(paths.var_dir / "second_chain", throwaway=throwaway, chain_id=SECOND_CHAIN_ID)
+            if self.chain is not None and not environment.get(SECOND_RPC_VARIABLE)
+            else None
+        )
 
     def start(self) -> None:
         """Start them. Raises EmbeddedError; what was started before is then stopped again."""
@@ -64,10 +80,20 @@ class EmbeddedServers:
         if self.chain is not None:
             self.chain.start()
 
+    def start_second_chain(self) -> None:
+        """The second local chain."""
+        if self.second_chain is not None:
+            self.second_chain.start()
+
     @property
     def started_here(self) -> frozenset[str]:
         """The names of those that the environment did not give."""
-        servers = {"postgres": self.postgres, "valkey": self.valkey, "chain": self.chain}
+        servers = {
+            "postgres": self.postgres,
+            "valkey": self.valkey,
+            "chain": self.chain,
+            SECOND_CHAIN: self.second_chain,
+        }
         return frozenset(name for name, server in servers.items() if server is not None)
 
     def is_alive(self, name: str) -> bool:
@@ -81,12 +107,17 @@ class EmbeddedServers:
         return server is not None and server.child is not None and server.child.was_killed()
 
     def _server(self, name: str) -> OwnServer | None:
-        servers: dict[str, OwnServer | None] = {"postgres": self.postgres, "valkey": self.valkey, "chain": self.chain}
+        servers: dict[str, OwnServer | None] = {
+            "postgres": self.postgres,
+            "valkey": self.valkey,
+            "chain": self.chain,
+            SECOND_CHAIN: self.second_chain,
+        }
         return servers[name]
 
     def stop(self) -> None:
         """Stop what was started here, last first."""
-        for server in (self.chain, self.valkey, self.postgres):
+        for server in (self.second_chain, self.chain, self.valkey, self.postgres):
             if server is not None:
                 server.stop()
         if self._use is not None:
@@ -102,4 +133,6 @@ class EmbeddedServers:
             variables["REDIS_URL"] = self.valkey.url
         if self.chain is not None:
             variables[LOCAL_RPC_VARIABLE] = self.chain.rpc_url
+        if self.second_chain is not None and self.second_chain.port:
+            variables[SECOND_RPC_VARIABLE] = self.second_chain.rpc_url
         return variables

@@ -21,6 +21,7 @@ from golem_project.embedded.children import (
     answers_ok,
     plan_product,
 )
+from golem_project.embedded.environment import SECOND_FILE_VARIABLE
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.forked_children import Loading, Loads
 from golem_project.embedded.output import Output, Pump
@@ -38,7 +39,8 @@ from golem_project.embedded.process import (
     stop_process,
     write_record,
 )
-from golem_project.embedded.servers import EmbeddedServers
+from golem_project.embedded.second_chain import ChainUse, find_file, write_url
+from golem_project.embedded.servers import SECOND_CHAIN, EmbeddedServers
 
 DEFAULT_WEB_PORT = 8000
 PORTS_TRIED = 100
@@ -136,6 +138,8 @@ class Stack:
         self._loading: Loading | None = None
         self._later: list[ChildPlan] = []
         self._preparing: Child | None = None
+        self._chain_use = ChainUse()
+        self._second_chain_file = find_file(paths)
         self._record = paths.run_dir / SUPERVISOR_RECORD
         self._children_record = paths.run_dir / "children.json"
 
@@ -173,6 +177,7 @@ class Stack:
         self._start_server("valkey", self.servers.start_valkey)
         self._start_server("chain", self.servers.start_chain)
         self.environment.update(self.servers.exported())
+        self._offer_second_chain()
         self._start_product()
         self.output.say(f"ready after {time.monotonic() - begun:.1f} s at {self.page_url}/admin/")
 
@@ -303,6 +308,7 @@ class Stack:
         """Keep everything running until asked to stop."""
         while True:
             self._pause()
+            self._begin_second_chain_when_used()
             for kept in list(self.kept.values()):
                 self._look_after(kept)
 
@@ -316,8 +322,9 @@ class Stack:
         while self._commands:
             os.close(self._commands.popitem()[1])
         self._stop_children()
+        self._chain_use.close()
         self.servers.stop()
-        for record in (self._record, self._children_record):
+        for record in (self._record, self._children_record, self._second_chain_file):
             record.unlink(missing_ok=True)
 
     def _stop_children(self) -> None:
@@ -356,6 +363,32 @@ class Stack:
         )
         if self.is_stopping:
             raise Stopped
+
+    def _offer_second_chain(self) -> None:
+        """Tell the product where the second chain will be named; what an earlier run wrote there is over."""
+        self._second_chain_file.unlink(missing_ok=True)
+        if self.servers.second_chain is not None:
+            self.environment[SECOND_FILE_VARIABLE] = str(self._second_chain_file)
+
+    def _begin_second_chain_when_used(self) -> None:
+        if self.servers.second_chain is None or SECOND_CHAIN in self.kept or not self._chain_use.is_due():
+            return
+        if not self._chain_use.ask(self.environment["DATABASE_URL"]):
+            return
+        self._chain_use.close()
+        try:
+            self._start_server(SECOND_CHAIN, self._start_second_chain)
+        except EmbeddedError as error:
+            self.output.say(f"the second local chain does not start: {error}")
+            return
+        # Whoever is started from now on knows it by its variable; the others read the file.
+        self.environment.update(self.servers.exported())
+        self._write_record()
+
+    def _start_second_chain(self) -> None:
+        self.servers.start_second_chain()
+        if self.servers.second_chain is not None:
+            write_url(self._second_chain_file, self.servers.second_chain.rpc_url)
 
     def _restart_server(self, begin: Callable[[], None]) -> None:
         begin()
@@ -466,7 +499,10 @@ class Stack:
     def _write_record(self) -> None:
         identity = identify(os.getpid())
         if identity is not None:
-            record = {**dataclasses.asdict(identity), "web_url": self.web_url, "environment": self.servers.exported()}
+            exported = self.servers.exported()
+            if SECOND_FILE_VARIABLE in self.environment:
+                exported[SECOND_FILE_VARIABLE] = self.environment[SECOND_FILE_VARIABLE]
+            record = {**dataclasses.asdict(identity), "web_url": self.web_url, "environment": exported}
             write_record(self._record, record)
 
     def _end_leftovers(self) -> None:

@@ -12,7 +12,7 @@ from archetypes_app.models import Golem
 from permits_app.admin.promise_lines import say_amounts
 from permits_app.models import PendingRequest
 from permits_app.models.pending_request import FOLLOWED, RequestState
-from tools_app.admin.display import NOTHING, format_age, show_age, show_badge
+from tools_app.admin.display import NOTHING, format_age, format_chain, show_age, show_badge
 from tools_app.toolkit.protocol import SHELF
 
 MOST_SHOWN = 20
@@ -56,7 +56,10 @@ def list_request_lines(golem: Golem, *, now: datetime) -> tuple[RequestLine, ...
 
 
 def name_request(row: PendingRequest) -> str:
-    """`The queue of a protocol, request 7`, or `order 7` where somebody else carries it out."""
+    """`The queue of a protocol, request 7`, `order 7` where somebody else carries it out, or where it goes."""
+    if _is_crossing(row):
+        way = f"{format_chain(row.chain_id)} to {format_chain(int(row.expects_chain_id))}"
+        return f"{SHELF.label_on(row.protocol, row.chain_id)}, {way}"
     kind = "order" if row.is_order else "request"
     return f"{SHELF.label_on(row.protocol, row.chain_id)}, {kind} {row.ref.rpartition('/')[2]}"
 
@@ -68,7 +71,7 @@ def show_request_state(row: PendingRequest) -> SafeString:
 
 def say_held(row: PendingRequest) -> str:
     """Its legs as they were last seen, in units."""
-    return say_amounts(row.chain_id, row.amounts)
+    return say_amounts(row.expects_chain_id or row.chain_id, row.amounts)
 
 
 def say_what_may_happen(row: PendingRequest) -> str:
@@ -89,6 +92,11 @@ def say_due(row: PendingRequest, *, now: datetime) -> str:
     if row.ended_at:
         return f"ended {format_age(row.ended_at, now=now)}"
     return f"stands until {format_age(row.ends_at, now=now)}" if row.ends_at else "stands until it is cancelled"
+
+
+def _is_crossing(row: PendingRequest) -> bool:
+    """Whether it was sent on one chain and is expected on another."""
+    return row.expects_chain_id is not None and row.expects_chain_id != row.chain_id
 
 
 def _describe(row: PendingRequest, now: datetime) -> RequestLine:

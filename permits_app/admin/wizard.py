@@ -51,6 +51,7 @@ from tools_app.chain.networks import ChainNotSupported
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret, TaintLabel
+from tools_app.toolkit.golem_chains import list_chains
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
 
@@ -181,7 +182,7 @@ class WizardPages:
             chain=format_chain(golem.home_chain_id),
             portfolio=read_portfolio_card(golem, now=clock.now()),
             picture=segno.make(golem.address, error="m").svg_inline(scale=5, border=2, light="#fff", dark="#000"),
-            has_faucet=golem.home_chain_id == LOCAL_CHAIN_ID and LOCAL_CHAIN_ID in settings.GOLEM_RPC_URLS,
+            has_faucet=LOCAL_CHAIN_ID in list_chains(golem) and LOCAL_CHAIN_ID in settings.GOLEM_RPC_URLS,
         )
 
     def token_view(self, request: HttpRequest, golem_id: Any) -> HttpResponse:

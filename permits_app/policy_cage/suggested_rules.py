@@ -44,7 +44,7 @@ from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS
 from tools_app.chain.signatures import parse_signature
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import Phase
-from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.protocol import SHELF, Trait
 
 MAX_LOSS_BPS: Final = 300
 MAX_WINDOW_LOSS_BPS: Final = 300
@@ -68,7 +68,7 @@ def suggest_rules(
     """Rules for the golem's home chain. An allowed token without a feed is left out: the cage could not value it.
 
     `valuers` are contracts on the chain that value positions, by their subjects; `left_out` are names of protocols that
-    the cage begins without.
+    the cage begins without. What sends to another chain is never among them: see `call_rules`.
 
     Raises what a feed raises.
     """
@@ -82,7 +82,7 @@ def suggest_rules(
     counted = {each.key for each in rules if each.kind is RuleKind.ASSET}
     valued = {key_address(key) for key in counted}
     valued |= {place for place, subject in SHELF.valued_on(chain.chain_id).items() if subject in valuers}
-    gone = _list_addresses(chain.chain_id, left_out)
+    gone = _list_addresses(chain.chain_id, left_out) | list_crossing(chain.chain_id)
     rules += call_rules(chain.chain_id, set(addresses[AllowlistKind.CONTRACT]) - gone, valued=valued)
     for spender in addresses[AllowlistKind.SPENDER]:
         if spender not in gone:
@@ -110,6 +110,11 @@ def _list_addresses(chain_id: int, names: Collection[str]) -> set[str]:
     """Every contract on a chain of the protocols of these names."""
     named = (protocol for protocol in SHELF.on(chain_id) if protocol.name in names)
     return {address for protocol in named for address in (protocol.deployments(chain_id) or {}).values()}
+
+
+def list_crossing(chain_id: int) -> set[str]:
+    """Every contract on a chain of the protocols that send to other chains."""
+    return _list_addresses(chain_id, [each.name for each in SHELF.on(chain_id) if Trait.CROSS_CHAIN in each.traits])
 
 
 def _limit_rules(golem: Golem, cage: PolicyCage, limits: SpendingLimits, mark: int) -> list[Rule]:
@@ -191,8 +196,11 @@ def call_rules(chain_id: int, contracts: set[str], *, valued: Collection[str] | 
 
     Nor for a place of positions that is not `valued`, by a valuer or as an asset with a feed: what counts as nothing
     there could be taken for nothing. None values everything.
+
+    Nor for what sends to another chain: the contract that holds a cage is nobody's account there.
     """
     rules: list[Rule] = []
+    contracts = contracts - list_crossing(chain_id)
     for address, contract in SHELF.contracts_on(chain_id):
         if address not in contracts or not (not contract.valued_at or valued is None or address in valued):
             continue

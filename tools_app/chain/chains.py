@@ -6,9 +6,10 @@ Its other end is `permits_app/execution/`, which alone builds pools that may sen
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from tools_app.chain import networks
 from tools_app.chain.deployments import Deployment, load_deployment
@@ -39,11 +40,16 @@ _registries: dict[int, tuple[Deployment, TokenRegistry]] = {}
 _lock = threading.Lock()
 
 
-def configure_chains(configured: Iterable[Network], settings: ChainSettings | None = None) -> None:
+def configure_chains(
+    configured: Iterable[Network],
+    settings: ChainSettings | None = None,
+    *,
+    begun_later: Mapping[int, Path] | None = None,
+) -> None:
     """Set chains and their limits for this process; open pools are dropped. Called by wiring."""
     global _settings
     with _lock:
-        networks.configure(configured)
+        networks.configure(configured, begun_later=begun_later)
         _settings = settings or ChainSettings()
         _pools.clear()
         _registries.clear()

@@ -5,8 +5,10 @@ Wiring calls `configure` once with the table it built from settings; until then 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final
 
 from tools_app.core.errors import GolemError, Recovery
@@ -88,6 +90,8 @@ KNOWN_NETWORKS: Final[dict[int, Network]] = {
 }
 
 _configured: dict[int, Network] = {}
+# Chains that are begun once somebody uses them: the file that holds the node's URL from then on.
+_begun_later: dict[int, Path] = {}
 
 
 def with_rpc_urls(network: Network, urls: Iterable[str], **overrides: object) -> Network:
@@ -96,24 +100,49 @@ def with_rpc_urls(network: Network, urls: Iterable[str], **overrides: object) ->
     return replace(network, rpc_urls=secrets, **overrides)  # type: ignore[arg-type]
 
 
-def configure(networks: Iterable[Network]) -> None:
-    """Set the chains of this process, replacing what was set before. Called by wiring."""
+def configure(networks: Iterable[Network], *, begun_later: Mapping[int, Path] | None = None) -> None:
+    """Set the chains of this process, replacing what was set before. Called by wiring.
+
+    `begun_later` are chains that have no node yet: each is configured as soon as its file names one.
+    """
     table = {network.chain_id: network for network in networks if network.is_configured}
     _configured.clear()
     _configured.update(table)
+    _begun_later.clear()
+    _begun_later.update({chain_id: file for chain_id, file in (begun_later or {}).items() if chain_id not in table})
 
 
 def configured_networks() -> tuple[Network, ...]:
     """Every chain with a node, by id."""
+    _look_for_begun()
     return tuple(_configured[chain_id] for chain_id in sorted(_configured))
+
+
+def list_begun_later() -> tuple[Network, ...]:
+    """Every chain that has no node yet and is begun once a golem uses it."""
+    _look_for_begun()
+    return tuple(KNOWN_NETWORKS[chain_id] for chain_id in sorted(_begun_later))
+
+
+def _look_for_begun() -> None:
+    """Configure the chains whose files name a node by now."""
+    for chain_id, file in list(_begun_later.items()):
+        # Asked several times in every decision: whether there is a file costs two microseconds, through pathlib ten.
+        if os.path.exists(file):
+            _configured[chain_id] = with_rpc_urls(KNOWN_NETWORKS[chain_id], [file.read_text().strip()])
+            _begun_later.pop(chain_id, None)
 
 
 def get_network(chain_id: int) -> Network:
     """The configured network. Raises ChainNotSupported, naming those that are."""
+    if chain_id in _begun_later:
+        _look_for_begun()
     network = _configured.get(chain_id)
     if network is None:
         known = KNOWN_NETWORKS.get(chain_id)
         reason = f"no node is configured for {known.name}" if known else f"chain {chain_id} is unknown"
+        if chain_id in _begun_later and known:
+            reason = f"{known.name.lower()} is begun once a golem has it among its chains; it does not run yet"
         raise ChainNotSupported(
             f"{reason[0].upper()}{reason[1:]}; configured: {sorted(_configured) or 'none'}",
             chain_id=chain_id,

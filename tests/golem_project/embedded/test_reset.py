@@ -44,7 +44,7 @@ def test_reset_wipes_the_data_and_keeps_downloads_wallets_and_what_opens_them(va
     assert wallets(var_dir) == ["0xa"]
     assert (var_dir / "cache" / "npm" / "a.tgz").exists()
     assert not (tmp_path / "system").exists()
-    assert told == [f"1 wallet(s) in {var_dir / 'keystore'} stay; KEYS=1 removes those used on the local chain only"]
+    assert told == [f"1 wallet(s) in {var_dir / 'keystore'} stay; KEYS=1 removes those used on local chains only"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tools_app.chain import networks
@@ -42,3 +44,26 @@ def test_a_url_that_is_not_http_is_refused_without_being_repeated(url: str, chai
     with pytest.raises(ValueError, match=r"no http\(s\) url") as refused:
         get_pool(1)
     assert "0123456789secret" not in str(refused.value)
+
+
+def test_a_chain_that_is_begun_later_is_told_apart_until_its_file_names_a_node(
+    chain_table: None, tmp_path: Path
+) -> None:
+    first, file = networks.with_rpc_urls(KNOWN_NETWORKS[31337], ["http://127.0.0.1:1"]), tmp_path / "second.url"
+    networks.configure([first], begun_later={31338: file})
+
+    assert [each.chain_id for each in networks.list_begun_later()] == [31338]
+    assert [each.chain_id for each in networks.configured_networks()] == [31337]
+    with pytest.raises(ChainNotSupported, match="begun once a golem has it"):
+        networks.get_network(31338)
+
+    file.write_text("http://127.0.0.1:2\n")
+    assert networks.get_network(31338).rpc_urls[0].reveal() == "http://127.0.0.1:2"
+    assert networks.list_begun_later() == ()
+    assert [each.chain_id for each in networks.configured_networks()] == [31337, 31338]
+
+
+def test_a_chain_that_has_a_node_is_not_begun_later(chain_table: None, tmp_path: Path) -> None:
+    second = networks.with_rpc_urls(KNOWN_NETWORKS[31338], ["http://127.0.0.1:1"])
+    networks.configure([second], begun_later={31338: tmp_path / "second.url"})
+    assert networks.list_begun_later() == ()

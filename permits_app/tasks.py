@@ -50,7 +50,7 @@ from permits_app.execution.reconcile import list_reopened, reconcile_transaction
 from permits_app.models.permit import PermitStatus
 from permits_app.permits import remembering
 from permits_app.permits.lifecycle import FINAL
-from tools_app.chain.networks import configured_networks
+from tools_app.chain.networks import configured_networks, list_begun_later
 from tools_app.core import clock
 from tools_app.core.dispatch import BROKER_FAILURES, enqueue
 from tools_app.core.errors import GolemError, InternalError, StorageFull
@@ -230,8 +230,8 @@ def try_policy_task(*, trial_id: str, **_: Any) -> None:
 
 
 def start_followers() -> Following:
-    """Follow every configured chain in this process, until the answer is stopped."""
-    chain_ids = [network.chain_id for network in configured_networks()]
+    """Follow every chain in this process, one that is begun later from then on, until the answer is stopped."""
+    chain_ids = [network.chain_id for network in (*configured_networks(), *list_begun_later())]
     following = Following(chain_ids, hand=_hand_seen, came_back=_reconcile_soon)
     following.start()
     return following

@@ -30,6 +30,7 @@ pytest_plugins = [
     "tests.migrated_database",
     "tests.receiver",
     "tests.second_chain",
+    "tests.made_up_bridge.on_the_shelf",
     "tests.sshd",
     "tests.watched_locks",
 ]

@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db import InterfaceError, OperationalError, connections
 
 from permits_app.execution.follower import Follower
+from tools_app.chain.networks import is_configured
 from tools_app.core import clock, wakeups
 from tools_app.core.blocked_flows import audited
 
@@ -53,6 +54,8 @@ class Following:
             thread.join(_LEAVE_SECONDS)
 
     def _follow(self, chain_id: int) -> None:
+        while not is_configured(chain_id) and not self._is_over.is_set():
+            self._is_over.wait(_CANDIDATE_SECONDS)
         follower = Follower(chain_id, hand=self._hand, came_back=self._came_back)
         with wakeups.waiting_for(name_sending(chain_id)) as waiter:
             while not self._is_over.is_set():

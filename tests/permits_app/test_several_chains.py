@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,7 +83,7 @@ def test_an_owner_allows_a_chain_on_the_golem_page_and_the_golem_pays_there(
     golem = spread_golem.golem
     Golem.objects.filter(pk=golem.pk).update(other_chain_ids=[])
     client.force_login(_make_admin())
-    _save_chains(client, golem, [SECOND_ID, CHAIN_ID])
+    save_chains(client, golem, [SECOND_ID, CHAIN_ID])
     golem.refresh_from_db()
     assert list_chains(golem) == (CHAIN_ID, SECOND_ID)
     both_chains[1].fund(golem.address, 10**18, {"DAI": 100 * DAI})
@@ -92,47 +91,6 @@ def test_an_owner_allows_a_chain_on_the_golem_page_and_the_golem_pays_there(
     assert spread_golem.commit(permit["permit_id"])["status"] == "COMMITTED"
     assert _balance(both_chains[1], "DAI", golem.address) == 90 * DAI
     assert _balance(both_chains[0], "DAI", golem.address) == 5_000 * DAI
-
-
-def test_a_chain_that_is_begun_later_is_offered_ticked_and_used_once_it_runs(
-    spread_golem: LiveGolem, both_chains: tuple[World, World], client: Client, settings: Any, tmp_path: Path
-) -> None:
-    golem, file = spread_golem.golem, tmp_path / "second.url"
-    Golem.objects.filter(pk=golem.pk).update(other_chain_ids=[])
-    settings.GOLEM_CHAINS_BEGUN_LATER = {SECOND_ID: file}
-    wire(settings, {CHAIN_ID: os.environ["GOLEM_RPC_URL_31337"]})
-    client.force_login(_make_admin())
-    page = client.get(reverse("admin:archetypes_app_golem_change", args=[golem.pk])).content.decode()
-    assert "Second local chain (31338), begins when it is ticked" in page
-    _save_chains(client, golem, [SECOND_ID])
-    golem.refresh_from_db()
-    assert list_chains(golem) == (CHAIN_ID, SECOND_ID)
-    assert refused(lambda: pay_on(spread_golem, SECOND_ID)).code in ("CHAIN_NOT_SUPPORTED", "CHAIN_NOT_COUNTED")
-    page = client.get(reverse("admin:archetypes_app_golem_change", args=[golem.pk])).content.decode()
-    assert "Second local chain" in page
-    file.write_text(both_chains[1].rpc_url)
-    both_chains[1].fund(golem.address, 10**18, {"DAI": 100 * DAI})
-    permit = pay_on(spread_golem, SECOND_ID)
-    assert spread_golem.commit(permit["permit_id"])["status"] == "COMMITTED"
-
-
-def test_test_money_comes_on_every_local_chain_of_the_golem_and_on_no_other(
-    spread_golem: LiveGolem, both_chains: tuple[World, World], client: Client
-) -> None:
-    golem = spread_golem.golem
-    spread_golem.owner.is_superuser = spread_golem.owner.is_staff = True
-    spread_golem.owner.save()
-    client.force_login(spread_golem.owner)
-    had = [_balance(world, "USDC", golem.address) for world in both_chains]
-    client.post(reverse("faucet", args=[golem.pk]))
-    now = [_balance(world, "USDC", golem.address) for world in both_chains]
-    assert [after - before for after, before in zip(now, had, strict=True)] == [15_000 * 10**6] * 2
-    Golem.objects.filter(pk=golem.pk).update(other_chain_ids=[])
-    client.post(reverse("faucet", args=[golem.pk]))
-    assert _balance(both_chains[1], "USDC", golem.address) == now[1]
-    stranger = make_owner(name="stranger")
-    client.force_login(stranger)
-    assert client.post(reverse("faucet", args=[golem.pk])).status_code in (403, 404)
 
 
 def test_its_worth_is_what_it_holds_on_both(spread_golem: LiveGolem, both_chains: tuple[World, World]) -> None:
@@ -200,13 +158,13 @@ def test_a_chain_that_still_holds_something_is_not_taken_off(
     both_chains[1].fund(golem.address, 0, {"DAI": 1_000 * DAI})
     value(spread_golem)
     client.force_login(_make_admin())
-    assert "still holds $1,000" in _save_chains(client, golem, [])
+    assert "still holds $1,000" in save_chains(client, golem, [])
     golem.refresh_from_db()
     assert list_chains(golem) == (CHAIN_ID, SECOND_ID)
     _take_away(both_chains[1], "DAI", golem.address)
     both_chains[1].rpc.call("anvil_setBalance", golem.address, "0x0")
     value(spread_golem, timedelta(minutes=11))
-    _save_chains(client, golem, [])
+    save_chains(client, golem, [])
     golem.refresh_from_db()
     assert list_chains(golem) == (CHAIN_ID,)
 
@@ -234,7 +192,7 @@ def test_what_acts_through_a_contract_has_one_chain(spread_golem: LiveGolem, cli
     Golem.objects.filter(pk=golem.pk).update(other_chain_ids=[])
     Wallet.objects.filter(golem=golem).update(kind=WalletKind.GNOSIS_SAFE)
     client.force_login(_make_admin())
-    assert "through a contract, which is on one chain" in _save_chains(client, golem, [SECOND_ID])
+    assert "through a contract, which is on one chain" in save_chains(client, golem, [SECOND_ID])
     golem.refresh_from_db()
     assert list_chains(golem) == (CHAIN_ID,)
 
@@ -314,7 +272,7 @@ def test_two_owners_golems_do_not_count_each_others_chains(
     assert rows.get(golem=spread_golem.golem).value_micro_usd < USD < rows.get(golem=other.golem).value_micro_usd
 
 
-def _save_chains(client: Client, golem: Golem, chains: list[int]) -> str:
+def save_chains(client: Client, golem: Golem, chains: list[int]) -> str:
     """The golem's form saved with these other chains ticked; the page that comes of it."""
     page = reverse("admin:archetypes_app_golem_change", args=[golem.pk])
     form = client.get(page).context["adminform"].form

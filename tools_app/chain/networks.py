@@ -124,6 +124,12 @@ def list_begun_later() -> tuple[Network, ...]:
     return tuple(KNOWN_NETWORKS[chain_id] for chain_id in sorted(_begun_later))
 
 
+def is_configured(chain_id: int) -> bool:
+    """Whether there is a node for it."""
+    _look_for_begun()
+    return chain_id in _configured
+
+
 def _look_for_begun() -> None:
     """Configure the chains whose files name a node by now."""
     for chain_id, file in list(_begun_later.items()):

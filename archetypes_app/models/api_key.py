@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -24,36 +23,36 @@ class Scope(models.TextChoices):
 class ApiKey(models.Model):
     """A hashed bearer token. The text is shown once and never stored; `prefix` names it in lists and audit entries."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="api_keys")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="api_keys")
     label = models.CharField(max_length=64, blank=True)
     prefix = models.CharField(max_length=16, unique=True, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False, help_text="SHA-256 of the token")
-    session_id: Any = models.UUIDField(
+    session_id = models.UUIDField(
         default=uuid.uuid4, editable=False, db_index=True, help_text="Keys with the same one share a session limit"
     )
-    scopes: Any = ArrayField(models.CharField(max_length=16, choices=Scope.choices), default=list)
+    scopes = ArrayField(models.CharField(max_length=16, choices=Scope.choices), default=list)
     most_tools = models.PositiveSmallIntegerField(
         default=MOST_TOOLS,
         null=True,
         blank=True,
         help_text="Tools its model is shown at once; empty: every tool the golem has",
     )
-    loaded_tools: Any = ArrayField(
+    loaded_tools = ArrayField(
         models.CharField(max_length=128),
         default=list,
         blank=True,
         editable=False,
         help_text="What its agent loaded beside the core, least recently used first",
     )
-    created_by: Any = models.ForeignKey(
+    created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", editable=False
     )
     created_at = models.DateTimeField(editable=False)
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
     revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
-    replaced_by: Any = models.ForeignKey(
+    replaced_by = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="replaces", editable=False
     )
 

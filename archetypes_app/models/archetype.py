@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -38,11 +36,9 @@ class Archetype(TimeStamped):
     description = models.TextField(blank=True)
     category = models.CharField(max_length=32, choices=ArchetypeCategory.choices)
     inference_tier = models.CharField(max_length=2, choices=InferenceTier.choices, default=InferenceTier.T1)
-    tool_categories: Any = ArrayField(
-        models.CharField(max_length=32, choices=CATEGORY_CHOICES), default=list, blank=True
-    )
-    profiles: Any = models.ManyToManyField("archetypes_app.ToolProfile", blank=True, related_name="archetypes")
-    delegates_to: Any = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="delegated_from")
+    tool_categories = ArrayField(models.CharField(max_length=32, choices=CATEGORY_CHOICES), default=list, blank=True)
+    profiles = models.ManyToManyField("archetypes_app.ToolProfile", blank=True, related_name="archetypes")
+    delegates_to = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="delegated_from")
     is_terminal_node = models.BooleanField(default=False, help_text="Never delegates")
     is_read_only = models.BooleanField(
         default=False,
@@ -52,8 +48,8 @@ class Archetype(TimeStamped):
         default=False, help_text="Although read-only, writes that are no transaction (memory, alerts) stay"
     )
     role = models.TextField(blank=True)
-    expertise: Any = ArrayField(models.TextField(), default=list, blank=True)
-    safety_rules: Any = ArrayField(models.TextField(), default=list, blank=True)
+    expertise = ArrayField(models.TextField(), default=list, blank=True)
+    safety_rules = ArrayField(models.TextField(), default=list, blank=True)
     workflow = models.TextField(blank=True)
     output_format = models.TextField(blank=True)
     is_builtin = models.BooleanField(default=False, editable=False)
@@ -61,7 +57,7 @@ class Archetype(TimeStamped):
         max_length=66, blank=True, editable=False, help_text="Digest of what sync_builtins last wrote here"
     )
     version = models.PositiveIntegerField(default=1, editable=False, help_text="Rises with every edit")
-    owner: Any = models.ForeignKey(
+    owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="archetypes"
     )
 

@@ -6,7 +6,6 @@ It is never changed: whoever reads it can count again what it counted.
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -32,8 +31,8 @@ class Domain(models.TextChoices):
 class Artifact(models.Model):
     """One statement: `support` of `total` rows bear it out. Nobody is charged its price here."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="artifacts")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="artifacts")
     domain = models.CharField(max_length=16, choices=Domain.choices)
     subject = models.CharField(max_length=128, help_text="What it is about, such as a pool or a venue")
     statement = models.TextField(help_text="Data, never an instruction")
@@ -41,7 +40,7 @@ class Artifact(models.Model):
     total = models.PositiveIntegerField()
     is_adverse = models.BooleanField(default=False, help_text="Most rows speak against what should hold")
     confidence_percent = models.PositiveSmallIntegerField()
-    episode_sources: Any = ArrayField(models.UUIDField(), help_text="Episodes it was drawn from")
+    episode_sources = ArrayField(models.UUIDField(), help_text="Episodes it was drawn from")
     validation_recipe = models.JSONField(help_text="Which rows to count, by which rule, and what to expect")
     price_micro_usd = models.PositiveIntegerField()
     published_at = models.DateTimeField()

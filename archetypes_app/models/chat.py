@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -27,9 +26,9 @@ OPEN_CHAT_STATES = (ChatState.WAITING, ChatState.RUNNING)
 class ChatTurn(models.Model):
     """One message of an owner and the golem's answer to it. A golem answers one at a time."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="chat_turns")
-    owner: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="chat_turns")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     words = models.TextField()
     begins_anew = models.BooleanField(default=False, help_text="What was said before is not told to the model")
     state = models.CharField(max_length=8, choices=ChatState.choices, default=ChatState.WAITING)
@@ -75,7 +74,7 @@ class ChatStepKind(models.TextChoices):
 class ChatStep(models.Model):
     """One step of an answer. `arguments` and `answer` are cut to what a page shows; all of it is data from outside."""
 
-    turn: Any = models.ForeignKey(ChatTurn, on_delete=models.CASCADE, related_name="steps")
+    turn = models.ForeignKey(ChatTurn, on_delete=models.CASCADE, related_name="steps")
     kind = models.CharField(max_length=5, choices=ChatStepKind.choices)
     name = models.CharField(max_length=64, blank=True)
     arguments = models.TextField(blank=True)

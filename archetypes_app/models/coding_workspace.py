@@ -29,7 +29,7 @@ NEEDS_OWNER_CHOICES = [
 class CodingWorkspace(TimeStamped):
     """One per golem; a golem without a row works here, and everything it writes or runs waits for its owner."""
 
-    golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="coding_workspace")
+    golem = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="coding_workspace")
     place = models.CharField(max_length=8, choices=WorkspacePlace.choices, default=WorkspacePlace.LOCAL)
     needs_owner = models.CharField(
         "waits for an owner",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 
@@ -11,13 +9,11 @@ from django.db import models
 class DefinitionApproval(models.Model):
     """`definition_hash` is what the owner saw. One living approval per golem and name; a new version replaces it."""
 
-    golem: Any = models.ForeignKey(
-        "archetypes_app.Golem", on_delete=models.CASCADE, related_name="definition_approvals"
-    )
-    definition: Any = models.ForeignKey("tools_app.ToolDefinition", on_delete=models.PROTECT, related_name="approvals")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="definition_approvals")
+    definition = models.ForeignKey("tools_app.ToolDefinition", on_delete=models.PROTECT, related_name="approvals")
     tool_name = models.CharField(max_length=64)
     definition_hash = models.CharField(max_length=66)
-    approved_by: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    approved_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     approved_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True, blank=True)
     revoked_reason = models.TextField(blank=True)

@@ -34,29 +34,29 @@ class Maker(models.TextChoices):
 class Golem(TimeStamped):
     """An agent with a wallet. Its toolset follows from archetype, profiles, overrides, protocols and what is set up."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=64)
-    owner: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="golems")
-    co_owners: Any = models.ManyToManyField(
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="golems")
+    co_owners = models.ManyToManyField(
         settings.AUTH_USER_MODEL,
         blank=True,
         related_name="co_owned_golems",
         help_text="They see and decide what the owner does; a change of them is itself decided by an owner",
     )
-    archetype: Any = models.ForeignKey("archetypes_app.Archetype", on_delete=models.PROTECT, related_name="golems")
-    profiles: Any = models.ManyToManyField(
+    archetype = models.ForeignKey("archetypes_app.Archetype", on_delete=models.PROTECT, related_name="golems")
+    profiles = models.ManyToManyField(
         "archetypes_app.ToolProfile",
         blank=True,
         related_name="golems",
         help_text="Replace the archetype's own categories and profiles; their union counts",
     )
     made_by = models.CharField(max_length=12, choices=Maker, default=Maker.OWNER, editable=False)
-    allowed_protocols: Any = ArrayField(
+    allowed_protocols = ArrayField(
         models.SlugField(), default=list, blank=True, help_text="Empty: every protocol; else only these"
     )
     address = models.CharField(max_length=42, blank=True, validators=[ADDRESS], help_text="Its wallet, EIP-55")
     home_chain_id = models.PositiveBigIntegerField(default=31337)
-    other_chain_ids: Any = ArrayField(
+    other_chain_ids = ArrayField(
         models.PositiveBigIntegerField(),
         default=list,
         blank=True,
@@ -75,7 +75,7 @@ class Golem(TimeStamped):
         help_text="What runs its plans before a permit. From ELEVATED on two engines must agree, whatever is chosen",
     )
     permit_ttl_seconds = models.PositiveIntegerField(default=60, help_text="Seconds a permit stays valid")
-    seen_definitions: Any = models.JSONField(
+    seen_definitions = models.JSONField(
         null=True,
         blank=True,
         editable=False,
@@ -116,7 +116,7 @@ class Golem(TimeStamped):
 class PhaseTransition(models.Model):
     """One change of phase. Only an owner's reset, with a reason, improves one."""
 
-    golem: Any = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="phase_transitions")
+    golem = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="phase_transitions")
     from_phase = models.CharField(max_length=16, choices=PHASE_CHOICES)
     to_phase = models.CharField(max_length=16, choices=PHASE_CHOICES)
     reason = models.TextField()

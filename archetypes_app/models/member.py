@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -17,10 +16,8 @@ MEMBER_ROLES = [(role.value, role.value.capitalize()) for role in (Role.VIEWER, 
 class GolemMember(models.Model):
     """One person's role in one golem. Administrators are no rows here: they are its owner and co-owners."""
 
-    golem: Any = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="members")
-    person: Any = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="golem_memberships"
-    )
+    golem = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="members")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="golem_memberships")
     role = models.CharField(max_length=16, choices=MEMBER_ROLES, default=Role.VIEWER.value)
     since = models.DateTimeField()
 
@@ -40,14 +37,14 @@ class GolemMember(models.Model):
 class Invitation(models.Model):
     """A link that makes whoever opens it first a viewer of one golem. Only its hash is kept."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="invitations")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="invitations")
     label = models.CharField(max_length=60, help_text="Whom it is for, in your words")
     token_hash = models.CharField(max_length=64, unique=True)
-    invited_by: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
-    accepted_by: Any = models.ForeignKey(
+    accepted_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     accepted_at = models.DateTimeField(null=True, blank=True)
@@ -68,7 +65,7 @@ class Invitation(models.Model):
 class SignIn(models.Model):
     """One sign-in of a person in a browser; over when its session is."""
 
-    person: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_ins")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_ins")
     session_key = models.CharField(max_length=40, unique=True)
     browser = models.CharField(max_length=200, blank=True, help_text="As the browser calls itself")
     address = models.CharField(max_length=45, blank=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 from django.db.models import F, Q
 
@@ -16,7 +14,7 @@ class ModelSpendDay(models.Model):
     What a dead worker reserved stays reserved until the day ends: an unknown bill counts as paid.
     """
 
-    golem: Any = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="model_spend_days")
+    golem = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="model_spend_days")
     day = models.DateField(help_text="UTC")
     cap_micro_usd = models.PositiveBigIntegerField(help_text="Micro-USD; the cap in force at the last reservation")
     reserved_micro_usd = models.PositiveBigIntegerField(default=0, help_text="Micro-USD of requests under way")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 from tools_app.core.models import TimeStamped
@@ -17,10 +15,10 @@ class OverrideMode(models.TextChoices):
 class ToolOverride(TimeStamped):
     """Include wins over the profile, exclude wins over include. Belongs to exactly one archetype or golem."""
 
-    archetype: Any = models.ForeignKey(
+    archetype = models.ForeignKey(
         "archetypes_app.Archetype", null=True, blank=True, on_delete=models.CASCADE, related_name="tool_overrides"
     )
-    golem: Any = models.ForeignKey(
+    golem = models.ForeignKey(
         "archetypes_app.Golem", null=True, blank=True, on_delete=models.CASCADE, related_name="tool_overrides"
     )
     tool_name = models.CharField(max_length=96)

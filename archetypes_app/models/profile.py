@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -19,7 +17,7 @@ class ToolProfile(TimeStamped):
 
     name = models.SlugField(unique=True)
     description = models.TextField(blank=True)
-    categories: Any = ArrayField(models.CharField(max_length=32, choices=CATEGORY_CHOICES), default=list, blank=True)
+    categories = ArrayField(models.CharField(max_length=32, choices=CATEGORY_CHOICES), default=list, blank=True)
     is_read_only = models.BooleanField(default=False, help_text="Keeps reads only, whatever the categories hold")
     is_conservative = models.BooleanField(
         default=False,
@@ -33,7 +31,7 @@ class ToolProfile(TimeStamped):
         max_length=66, blank=True, editable=False, help_text="Digest of what sync_builtins last wrote here"
     )
     version = models.PositiveIntegerField(default=1, editable=False, help_text="Rises with every edit")
-    owner: Any = models.ForeignKey(
+    owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="tool_profiles"
     )
 

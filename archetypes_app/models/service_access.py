@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -18,8 +17,8 @@ class ServiceAccess(models.Model):
     `hour` is the clock hour that `asked` counts the questions of.
     """
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    person: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="service_accesses")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="service_accesses")
     service = models.CharField(max_length=40)
     sealed_key = models.BinaryField(editable=False, default=b"")
     questions_an_hour = models.PositiveIntegerField()
@@ -48,9 +47,9 @@ class ServiceAccess(models.Model):
 class KeptAnswer(models.Model):
     """What a service answered to one question, for the moment in which it is given again."""
 
-    access: Any = models.ForeignKey(ServiceAccess, on_delete=models.CASCADE, related_name="kept_answers")
+    access = models.ForeignKey(ServiceAccess, on_delete=models.CASCADE, related_name="kept_answers")
     question = models.CharField(max_length=64, help_text="SHA-256 of the question")
-    value: Any = models.JSONField()
+    value = models.JSONField()
     answered_at = models.DateTimeField()
 
     class Meta:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 
@@ -11,7 +9,7 @@ from django.db import models
 class StoppedAccount(models.Model):
     """One account that was deactivated and stopped. It goes when the account is active again and that was told."""
 
-    person: Any = models.OneToOneField(
+    person = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="stopped_account", primary_key=True
     )
     stopped_at = models.DateTimeField()

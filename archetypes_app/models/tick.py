@@ -6,7 +6,7 @@ cannot end, or act in, a tick that another one took over.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from django.db import models
 from django.db.models import Q
@@ -43,7 +43,7 @@ ROUGH: Final = frozenset({Regime.VOLATILE, Regime.CRISIS})
 class Heartbeat(TimeStamped):
     """One golem's clock. Written by the heartbeat's own statements and by its owner; never by a tool."""
 
-    golem: Any = models.OneToOneField(Golem, primary_key=True, on_delete=models.CASCADE, related_name="heartbeat")
+    golem = models.OneToOneField(Golem, primary_key=True, on_delete=models.CASCADE, related_name="heartbeat")
     is_on = models.BooleanField(default=False, help_text="When off, the golem does not tick")
     planner = models.CharField(max_length=8, choices=PlannerKind.choices, default=PlannerKind.RULE)
     base_interval_seconds = models.PositiveIntegerField(
@@ -91,7 +91,7 @@ class TickStatus(models.TextChoices):
 class HeartbeatTick(models.Model):
     """One tick, from the claim to its end. A golem has at most one that runs."""
 
-    golem: Any = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="heartbeat_ticks")
+    golem = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="heartbeat_ticks")
     number = models.PositiveBigIntegerField(help_text="The golem's heartbeat tick")
     fence = models.PositiveBigIntegerField()
     status = models.CharField(max_length=9, choices=TickStatus.choices, default=TickStatus.RUNNING)
@@ -124,8 +124,8 @@ class DecisionCycleRecord(models.Model):
     Shares are millionths, money micro-USD in decimal strings. Actions are `tick.actions`; outcomes hang on permits.
     """
 
-    tick: Any = models.OneToOneField(HeartbeatTick, on_delete=models.CASCADE, related_name="decision")
-    golem: Any = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="decisions")
+    tick = models.OneToOneField(HeartbeatTick, on_delete=models.CASCADE, related_name="decision")
+    golem = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="decisions")
     heartbeat_tick = models.PositiveBigIntegerField()
     decided_at = models.DateTimeField()
     is_live = models.BooleanField(help_text="When off, a dry run: nothing was committed")
@@ -166,7 +166,7 @@ class DecisionCycleRecord(models.Model):
 class AlertBatch(models.Model):
     """What one duty (`source`) noticed of one golem within five minutes."""
 
-    golem: Any = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="alert_batches")
+    golem = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="alert_batches")
     window_start = models.DateTimeField()
     source = models.CharField(max_length=32, default="heartbeat-monitor", help_text="Which duty noticed it")
     alerts = models.JSONField(default=list, help_text="Rule, what was observed, the limit")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 from archetypes_app.models.golem import Golem
@@ -22,7 +20,7 @@ class VitalityRecord(models.Model):
     A decision cycle keeps its own copy, so the course over time is there; this row is what the next tick goes on from.
     """
 
-    golem: Any = models.OneToOneField(Golem, primary_key=True, on_delete=models.CASCADE, related_name="vitality_record")
+    golem = models.OneToOneField(Golem, primary_key=True, on_delete=models.CASCADE, related_name="vitality_record")
     starting_budget_micro_usd = models.BigIntegerField(
         null=True, help_text="Micro-USD the golem set out with; empty after an owner's reset, until the next reading"
     )

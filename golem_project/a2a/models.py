@@ -5,7 +5,6 @@ are.
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -30,9 +29,9 @@ _IS_OPEN = Q(state__in=[str(state) for state in OPEN_STATES])
 class Task(models.Model):
     """One call of a golem's tool that another agent asked for. Its state changes only in `task_states`."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="a2a_tasks")
-    api_key: Any = models.ForeignKey(
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="a2a_tasks")
+    api_key = models.ForeignKey(
         "archetypes_app.ApiKey", null=True, blank=True, on_delete=models.CASCADE, related_name="a2a_tasks"
     )
     visitor = models.CharField(max_length=42, blank=True, help_text="The wallet of a stranger, where no key asked")
@@ -48,7 +47,7 @@ class Task(models.Model):
     done_by = models.JSONField(
         default=dict, help_text="The ERC-8004 agent that the golem was when the task completed: what feedback names"
     )
-    permit: Any = models.ForeignKey(
+    permit = models.ForeignKey(
         "permits_app.ActionPermit", null=True, blank=True, on_delete=models.RESTRICT, related_name="a2a_tasks"
     )
     version = models.PositiveIntegerField(default=1, help_text="Rises with every change")
@@ -94,7 +93,7 @@ class Task(models.Model):
 class OpenedRead(models.Model):
     """A read that the owner opened to agents without a key of this golem."""
 
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="opened_reads")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="opened_reads")
     query = models.CharField(max_length=64, help_text="As query_state takes it, such as quote")
     venue = models.CharField(max_length=64, help_text="Whose; `golem` for what the golem tells of itself")
     created_at = models.DateTimeField()
@@ -111,8 +110,8 @@ class OpenedRead(models.Model):
 class Challenge(models.Model):
     """A nonce that a wallet signs once."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="+")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="+")
     address = models.CharField(max_length=42)
     nonce = models.CharField(max_length=64, unique=True)
     domain = models.CharField(max_length=255, help_text="Whose page the signature is for")
@@ -133,8 +132,8 @@ class Challenge(models.Model):
 class Visit(models.Model):
     """A stranger who proved a wallet; the token's digest only. One challenge opens one visit."""
 
-    challenge: Any = models.OneToOneField(Challenge, on_delete=models.CASCADE, related_name="visit")
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="+")
+    challenge = models.OneToOneField(Challenge, on_delete=models.CASCADE, related_name="visit")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="+")
     address = models.CharField(max_length=42)
     digest = models.CharField(max_length=64, unique=True)
     expires_at = models.DateTimeField()
@@ -154,7 +153,7 @@ class PushState(models.TextChoices):
 class PushConfig(models.Model):
     """Where the asker of a task wants to be told of its changes. What it authenticates with is sealed."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="push_configs")
     name = models.CharField(max_length=64, help_text="The asker's own id of it")
     url = models.CharField(max_length=500)
@@ -174,7 +173,7 @@ class PushConfig(models.Model):
 class PushNotification(models.Model):
     """One change of a task on its way to one address."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     config = models.ForeignKey(PushConfig, on_delete=models.CASCADE, related_name="notifications")
     version = models.PositiveIntegerField()
     body = models.JSONField()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -27,9 +26,9 @@ class ChannelKind(models.TextChoices):
 class AlertChannel(models.Model):
     """A mailbox or a chat of one person. Its address and keys are sealed; nobody reads them back."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    person: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="alert_channels")
-    golem: Any = models.ForeignKey(
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="alert_channels")
+    golem = models.ForeignKey(
         Golem,
         null=True,
         blank=True,
@@ -80,7 +79,7 @@ class AlertChannel(models.Model):
 class ConfirmationMail(models.Model):
     """One mail with a code that went out, so that nobody has a stranger's mailbox filled."""
 
-    person: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     day = models.DateField(db_index=True)
     address_digest = models.CharField(max_length=64)
     number_of_address = models.PositiveSmallIntegerField(help_text="Counted from 0 within the day")
@@ -105,8 +104,8 @@ class ConfirmationMail(models.Model):
 class Alert(models.Model):
     """One line for one channel, once per event."""
 
-    channel: Any = models.ForeignKey(AlertChannel, on_delete=models.CASCADE, related_name="alerts")
-    golem: Any = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="+")
+    channel = models.ForeignKey(AlertChannel, on_delete=models.CASCADE, related_name="alerts")
+    golem = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="+")
     event_id = models.UUIDField()
     text = models.CharField(max_length=300)
     is_urgent = models.BooleanField(default=False)

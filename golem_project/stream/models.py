@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -15,7 +14,7 @@ from archetypes_app.models import Golem
 class WebhookEndpoint(models.Model):
     """An https address of an owner that gets the events of their golems, or of one of them, signed."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhook_endpoints")
     golem = models.ForeignKey(
         Golem,
@@ -74,7 +73,7 @@ class DeliveryState(models.TextChoices):
 class WebhookDelivery(models.Model):
     """One event for one endpoint. It is tried until it is delivered or its time is over; then only a replay helps."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     endpoint = models.ForeignKey(WebhookEndpoint, on_delete=models.CASCADE, related_name="deliveries")
     event_id = models.UUIDField()
     event_type = models.CharField(max_length=48)
@@ -121,7 +120,7 @@ class OutgoingTurn(models.Model):
     """What is known of one receiver: whether it is being sent to, and until when; since when it fails. See `turns`."""
 
     kind = models.CharField(max_length=10, choices=TurnKind.choices)
-    receiver: Any = models.UUIDField(help_text="The webhook, the channel or the notification address")
+    receiver = models.UUIDField(help_text="The webhook, the channel or the notification address")
     person_id = models.BigIntegerField(help_text="Whose it is: places are shared out between people")
     turn_id = models.UUIDField(null=True, help_text="Who sends now; a task with another id is late and does nothing")
     until = models.DateTimeField(null=True, help_text="When the turn ends, if whoever has it is heard of no more")

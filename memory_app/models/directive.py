@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.db import models
 
@@ -19,8 +18,8 @@ class Document(models.TextChoices):
 class Directive(models.Model):
     """One version of a document: its whole text after the change, and the change as a unified diff."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="directives")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="directives")
     document = models.CharField(max_length=16, choices=Document.choices, default=Document.PLAYBOOK)
     version = models.PositiveIntegerField()
     section = models.CharField(max_length=80, help_text="The section this version changed")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.db import models
 
@@ -28,8 +27,8 @@ class DreamState(models.TextChoices):
 class DreamJournal(models.Model):
     """One phase. `entries` are JSON-ready, one for each episode looked at; amounts in base units as text."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="dreams")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="dreams")
     dream_id = models.UUIDField(help_text="The phases of one dream share it")
     phase = models.CharField(max_length=16, choices=DreamPhase.choices)
     state = models.CharField(max_length=16, choices=DreamState.choices, default=DreamState.RUNNING)

@@ -29,17 +29,17 @@ IMPORTANCE_CHOICES = [(importance.value, importance.value.capitalize()) for impo
 class Episode(TimeStamped):
     """One experience. `permit_id` names the permit it came from; a golem has at most one episode of a permit."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="episodes")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="episodes")
     permit_id = models.UUIDField(null=True, blank=True)
     chain_id = models.PositiveBigIntegerField(null=True, blank=True)
     tool_name = models.CharField(max_length=96)
     action_type = models.CharField(max_length=64, blank=True)
     venue = models.CharField(max_length=64, blank=True)
-    tokens: Any = ArrayField(
+    tokens = ArrayField(
         models.CharField(max_length=64), default=list, blank=True, help_text="Symbols or addresses, as they were given"
     )
-    token_keys: Any = ArrayField(
+    token_keys = ArrayField(
         models.CharField(max_length=64), default=list, blank=True, editable=False, help_text="Tokens in lower case"
     )
     params = models.JSONField(default=dict, blank=True, help_text="What the tool was asked, for counterfactuals")
@@ -80,7 +80,7 @@ class Episode(TimeStamped):
         editable=False,
         help_text="The memory it was first stored as, in whichever golem; empty: this one",
     )
-    near_keys: Any = ArrayField(
+    near_keys = ArrayField(
         models.BigIntegerField(), default=list, blank=True, editable=False, help_text="Bands that near duplicates share"
     )
     scanned_at = models.DateTimeField(null=True, blank=True, help_text="When it was last searched for poison")
@@ -89,7 +89,7 @@ class Episode(TimeStamped):
     search_text = models.TextField(
         editable=False, help_text="Tool, venue, tokens and lesson, searched beside the summary"
     )
-    search: Any = models.GeneratedField(
+    search = models.GeneratedField(
         expression=SearchVector("summary", weight="A", config="english")
         + SearchVector("search_text", weight="B", config="english"),
         output_field=SearchVectorField(),
@@ -131,8 +131,8 @@ class Episode(TimeStamped):
 class EpisodeVector(models.Model):
     """The embedding of an episode's summary. An episode without one is still found by its words."""
 
-    episode: Any = models.OneToOneField(Episode, on_delete=models.CASCADE, primary_key=True, related_name="vector")
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="+")
+    episode = models.OneToOneField(Episode, on_delete=models.CASCADE, primary_key=True, related_name="vector")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="+")
     embedding: Any = VectorField(dimensions=settings.GOLEM_EMBEDDING_DIMENSIONS)
 
     class Meta:

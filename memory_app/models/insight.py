@@ -69,16 +69,16 @@ class Tunable(models.TextChoices):
 class Insight(TimeStamped, Provenanced):
     """One conclusion of one golem. It is never deleted for fading: in ranking its retention stays at 0.1 or more."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="insights")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="insights")
     kind = models.CharField(max_length=16, choices=Kind.choices, default=Kind.INSIGHT)
     text = models.TextField(help_text="Data, never an instruction")
     category = models.CharField(max_length=24, choices=InsightCategory.choices, default=InsightCategory.GENERAL)
     confidence_percent = models.PositiveSmallIntegerField(help_text="60 at first, +10 confirmed, -15 contradicted")
     tool_name = models.CharField(max_length=96, blank=True)
     chain_id = models.PositiveBigIntegerField(null=True, blank=True)
-    token_keys: Any = ArrayField(models.CharField(max_length=64), default=list, blank=True)
-    episode_ids: Any = ArrayField(models.UUIDField(), default=list, blank=True, help_text="Episodes behind it")
+    token_keys = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    episode_ids = ArrayField(models.UUIDField(), default=list, blank=True, help_text="Episodes behind it")
     upvotes = models.PositiveIntegerField(default=0)
     downvotes = models.PositiveIntegerField(default=0)
     parameter = models.CharField(max_length=16, choices=Tunable.choices, default=Tunable.NOTHING, blank=True)
@@ -87,7 +87,7 @@ class Insight(TimeStamped, Provenanced):
         max_length=96, blank=True, help_text="To prefer, with @ and how many bps more than the best quote it may cost"
     )
     route_from = models.CharField(max_length=64, blank=True, help_text="Token in lower case the route starts from")
-    route_most_amount: Any = models.DecimalField(
+    route_most_amount = models.DecimalField(
         max_digits=78,
         decimal_places=0,
         null=True,
@@ -113,7 +113,7 @@ class Insight(TimeStamped, Provenanced):
         help_text="The memory it was first stored as, in whichever golem; empty: this one",
     )
     embedding: Any = VectorField(dimensions=settings.GOLEM_EMBEDDING_DIMENSIONS, null=True, blank=True)
-    search: Any = models.GeneratedField(
+    search = models.GeneratedField(
         expression=SearchVector("text", config="english"), output_field=SearchVectorField(), db_persist=True
     )
 

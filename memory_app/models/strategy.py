@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -26,14 +25,14 @@ class ExecutionKind(models.TextChoices):
 class Strategy(Provenanced):
     """One version of a strategy. It is advice to the golem that wrote it: no code takes a limit or a call from it."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="strategies")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="strategies")
     name = models.CharField(max_length=80)
     version = models.PositiveIntegerField()
     parameters = models.JSONField(default=dict, help_text="Strings, whole numbers, booleans, lists and objects")
     description = models.TextField()
-    chains: Any = ArrayField(models.PositiveBigIntegerField(), default=list, blank=True)
-    token_pairs: Any = ArrayField(models.CharField(max_length=129), default=list, blank=True)
+    chains = ArrayField(models.PositiveBigIntegerField(), default=list, blank=True)
+    token_pairs = ArrayField(models.CharField(max_length=129), default=list, blank=True)
     diff = models.TextField(blank=True, help_text="Unified diff of its TOML to the version before")
     is_quarantined = models.BooleanField(default=False, help_text="Kept out of every answer to the agent")
     quarantine_reason = models.CharField(max_length=200, blank=True)
@@ -54,8 +53,8 @@ class Strategy(Provenanced):
 class Execution(TimeStamped, Provenanced):
     """One run of a strategy. Money is integer micro-USD; the outcome is empty until it is recorded, once."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="executions")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="executions")
     execution_id = models.CharField(max_length=96)
     strategy_name = models.CharField(max_length=80)
     kind = models.CharField(max_length=20, choices=ExecutionKind.choices)

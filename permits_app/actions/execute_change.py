@@ -45,6 +45,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.permits.row_locks import lock_action, lock_request, lock_settings
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.required import require
 from tools_app.core.whole import whole
 from tools_app.toolkit.enums import RiskTier
 
@@ -156,7 +157,7 @@ def _release_permit(request: ChangeRequest, asked: OwnerTransaction | None, now:
     if why:
         close_stale_change(request=request, why=why, now=now)
         return
-    golem, permit = request.golem, request.permit
+    golem, permit = request.golem, require(request.permit)
     if has_ended(request, at=now + timedelta(seconds=wait_of(golem=golem, tier=RiskTier(permit.risk_tier)))):
         end_what_was_signed(request=request, now=now)
         return
@@ -175,7 +176,7 @@ def _release_permit(request: ChangeRequest, asked: OwnerTransaction | None, now:
 @whole
 def _set_free(request: ChangeRequest, fresh: FreshJudgement, now: datetime) -> None:
     """The permit of an approved request is committed, or announced, from here on."""
-    golem, permit = request.golem, request.permit
+    golem, permit = request.golem, require(request.permit)
     with transaction.atomic():
         lock_action(golem_id=golem.pk, permit_id=permit.pk)
         request.refresh_from_db(fields=["state"])
@@ -234,7 +235,7 @@ def _release(request: ChangeRequest, now: datetime) -> None:
 
 def _release_wish(request: ChangeRequest, now: datetime) -> None:
     """An agent's wish is released by its own permit: the tool does it, once, with the permit's capability."""
-    golem, permit = request.golem, request.permit
+    golem, permit = request.golem, require(request.permit)
     fresh = resimulate(permit=permit, golem=golem, now=now)
     _start_wish(golem, permit, fresh, now)
     commit_permit(permit_id=permit.pk)

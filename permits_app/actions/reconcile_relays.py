@@ -24,6 +24,7 @@ from permits_app.models.owner_transaction import OwnerTransactionState, RelayPur
 from permits_app.relayer import IN_FLIGHT, find_lost, follow
 from tools_app.chain.networks import configured_networks
 from tools_app.core.one_by_one import one_by_one
+from tools_app.core.required import require
 
 S = OwnerTransactionState
 _ACTOR = "system:reconciler"
@@ -62,7 +63,9 @@ def _note_lost(chain_id: int, now: datetime) -> int:
         chain_id=chain_id, state=RelayState.REORGED, owner_transaction__state=S.EXECUTED
     ).select_related("owner_transaction__request")
     for row in rows:
-        move_alone(asked=row.owner_transaction, to=S.SENT, actor=_ACTOR, now=now, facts={"tx_hash": row.tx_hash})
+        move_alone(
+            asked=require(row.owner_transaction), to=S.SENT, actor=_ACTOR, now=now, facts={"tx_hash": row.tx_hash}
+        )
     return lost
 
 

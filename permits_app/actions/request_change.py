@@ -61,8 +61,7 @@ def find_waiting_permit(*, golem: Golem, action_hash: str) -> ActionPermit | Non
     if request is None:
         return None
     ChangeRequest.objects.filter(pk=request.pk).update(repeats=F("repeats") + 1)
-    found: ActionPermit = request.permit
-    return found
+    return request.permit
 
 
 def check_inbox_room(*, golem: Golem, api_key_id: Any, tier: RiskTier) -> None:

@@ -29,6 +29,7 @@ from permits_app.permits.row_locks import lock_action, lock_request
 from tools_app.core.compiled_query import CompiledStatement
 from tools_app.core.in_turns import in_turns
 from tools_app.core.one_by_one import one_by_one
+from tools_app.core.required import require
 from tools_app.core.whole import whole
 
 _ACTOR = "system:clock"
@@ -140,7 +141,7 @@ def list_next_in_line(*, now: datetime, **of: UUID) -> list[UUID]:
 
 
 def _cancel_with_permit(request: ChangeRequest, now: datetime) -> bool:
-    return _end(request, ChangeState.CANCELLED, f"its permit is {request.permit.status.lower()}", now)
+    return _end(request, ChangeState.CANCELLED, f"its permit is {require(request.permit).status.lower()}", now)
 
 
 @whole

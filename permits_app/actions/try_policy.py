@@ -21,6 +21,7 @@ from permits_app.models.policy_trial import TrialState
 from tools_app.core import clock, event_bus
 from tools_app.core.errors import GolemError, InternalError
 from tools_app.core.events import Event, EventType
+from tools_app.core.required import require
 
 AT_ONCE: Final = 200
 """So many decisions are tried while the owner waits for the page; more are a worker's."""
@@ -74,7 +75,7 @@ def run_trial(*, trial_id: UUID) -> None:
     try:
         if trial.policy is None:
             _find_policy(trial, report)
-        replay = replay_permits(golem=trial.golem, policy=trial.policy, last=trial.last, on_progress=report)
+        replay = replay_permits(golem=trial.golem, policy=require(trial.policy), last=trial.last, on_progress=report)
     except GolemError as error:
         _end(trial, TrialState.FAILED, problem=error.as_problem())
     except Exception:

@@ -16,6 +16,7 @@ from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.models.transaction import PayloadPurpose
 from permits_app.permits.plan_store import decode_plan
 from permits_app.policy_cage.contract import APPROVE
+from tools_app.core.required import require
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.positions import PositionChange
 from tools_app.toolkit.views import ReceiptView
@@ -47,8 +48,9 @@ def read_beside(*, account: str, mined: Sequence[Mined]) -> Beside | None:
     permits: dict[UUID, ActionPermit] = {}
     for row, receipt in mined:
         if receipt.succeeded and row.purpose == PayloadPurpose.CALL:
-            permits[row.permit.pk] = row.permit
-            ran_of[row.permit.pk].add(row.call_index)
+            permit = require(row.permit)
+            permits[permit.pk] = permit
+            ran_of[permit.pk].add(row.call_index)
     plans = []
     for key, ran in ran_of.items():
         permit = permits[key]

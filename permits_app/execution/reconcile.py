@@ -34,6 +34,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.in_turns import in_turns
 from tools_app.core.one_by_one import one_by_one
+from tools_app.core.required import require
 from tools_app.toolkit.views import FeeQuote
 
 logger = logging.getLogger(__name__)
@@ -272,7 +273,7 @@ def _replace(row: OutboundTransaction, now: datetime) -> Counter[str]:
 
 
 def _speed_up(row: OutboundTransaction, market: FeeQuote, now: datetime) -> bool:
-    if row.permit.cancel_asked_at is not None:
+    if require(row.permit).cancel_asked_at is not None:
         return False
     try:
         return replacement.speed_up(row=row, market=market, now=now) is not None

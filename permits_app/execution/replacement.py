@@ -25,6 +25,7 @@ from permits_app.permits.plan_store import list_sent_calls
 from tools_app import runner
 from tools_app.core import audit_log
 from tools_app.core.clock import Deadline
+from tools_app.core.required import require
 from tools_app.core.units import BPS
 from tools_app.core.whole import whole
 from tools_app.standards.user_operation import ENTRY_POINT, decode_operation
@@ -62,7 +63,7 @@ def fit_gas(*, reserved_wei: int, fees: Fees, gas_limit: int, gas_expected: int)
 
 def speed_up(*, row: OutboundTransaction, market: FeeQuote, now: datetime) -> OutboundTransaction | None:
     """Replace a stuck call by the same call at higher fees; None when it is over, halted, or the budget is used up."""
-    permit = row.permit
+    permit = require(row.permit)
     call = list_sent_calls(permit)[row.call_index]
     fees = raise_fees(old=_fees_of(row), market=market, raise_bps=settings.GOLEM_FEE_RAISE_BPS)
     reserved = int(call["gas_limit"]) * int(permit.max_fee_per_gas)

@@ -20,7 +20,7 @@ from permits_app.execution import chain_marks, delivery, witness
 from permits_app.execution.payloads import send_payload
 from permits_app.execution.transaction_lives import advance, list_siblings, record_receipt
 from permits_app.limits import ledger
-from permits_app.models import ActionPermit, OutboundTransaction, OutcomeRecord, StandingAllowance
+from permits_app.models import OutboundTransaction, OutcomeRecord, StandingAllowance
 from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose, TransactionState
 from permits_app.permits import lifecycle
@@ -32,6 +32,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.events import EventType
 from tools_app.core.in_turns import in_turns
 from tools_app.core.one_by_one import one_by_one
+from tools_app.core.required import require
 from tools_app.core.whole import whole
 from tools_app.toolkit.views import ReceiptView
 
@@ -196,7 +197,7 @@ def _take_back(row: OutboundTransaction, lost_block: str, was_final: bool, now: 
 @whole
 def _reopen_permit(row: OutboundTransaction, reason: str, now: datetime) -> bool:
     """Raises SameActionPending. The audit entry keeps what the ledger and the outcome said until now."""
-    permit: ActionPermit = row.permit
+    permit = require(row.permit)
     with transaction.atomic():
         # With the golem's row no preview sums up its limits in between.
         lock_action(golem_id=permit.golem_id, permit_id=permit.pk)

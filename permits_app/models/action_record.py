@@ -5,8 +5,6 @@ Its OutcomeRecord is the permit's.
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 from django.db.models import Q
 
@@ -34,8 +32,8 @@ OPEN_STATES = (ActionState.PLANNED, ActionState.PREVIEWED, ActionState.WAITING, 
 class ActionRecord(TimeStamped):
     """Written before the preview and at every step after it, so that a tick that was killed left its trace."""
 
-    tick: Any = models.ForeignKey("archetypes_app.HeartbeatTick", on_delete=models.CASCADE, related_name="actions")
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="action_records")
+    tick = models.ForeignKey("archetypes_app.HeartbeatTick", on_delete=models.CASCADE, related_name="actions")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="action_records")
     position = models.PositiveSmallIntegerField(help_text="Its place among the tick's actions")
     action_type = models.CharField(max_length=64)
     venue = models.CharField(max_length=64, blank=True)
@@ -46,7 +44,7 @@ class ActionRecord(TimeStamped):
         max_length=160, blank=True, help_text="What it was wanted for, the same from tick to tick"
     )
     state = models.CharField(max_length=10, choices=ActionState.choices, default=ActionState.PLANNED)
-    permit: Any = models.ForeignKey(
+    permit = models.ForeignKey(
         "permits_app.ActionPermit", null=True, blank=True, on_delete=models.PROTECT, related_name="action_records"
     )
     tx_hashes = models.JSONField(default=list)

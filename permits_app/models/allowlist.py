@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 from archetypes_app.models.golem import ADDRESS
@@ -21,7 +19,7 @@ class AllowlistKind(models.TextChoices):
 class AllowlistEntry(TimeStamped):
     """One allowed address. Addresses are stored in EIP-55 form."""
 
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="allowlist")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="allowlist")
     chain_id = models.PositiveBigIntegerField()
     kind = models.CharField(max_length=16, choices=AllowlistKind.choices)
     address = models.CharField(max_length=42, validators=[ADDRESS])

@@ -7,7 +7,6 @@ same row. A decision is a row that the database never changes, and it refuses on
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -45,8 +44,8 @@ class ChangeRequest(TimeStamped):
     the page tells of it. Both are bound by `digest` together with `plan_hash` and `policy_hash`.
     """
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="change_requests")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="change_requests")
     kind = models.CharField(max_length=32, help_text="permit, or the name of an owner's operation")
     title = models.CharField(max_length=200)
     state = models.CharField(max_length=12, choices=ChangeState.choices, default=ChangeState.OPEN)
@@ -55,10 +54,10 @@ class ChangeRequest(TimeStamped):
     risk_rank = models.PositiveSmallIntegerField(help_text="0 routine to 4 critical; the inbox is in this order")
     value_micro_usd = models.BigIntegerField(default=0, help_text="Value at stake")
 
-    permit: Any = models.OneToOneField(
+    permit = models.OneToOneField(
         "permits_app.ActionPermit", null=True, blank=True, on_delete=models.PROTECT, related_name="change_request"
     )
-    asked_by: Any = models.ForeignKey(
+    asked_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
         blank=True,
@@ -66,12 +65,12 @@ class ChangeRequest(TimeStamped):
         related_name="+",
         help_text="The owner who asked",
     )
-    api_key: Any = models.ForeignKey(
+    api_key = models.ForeignKey(
         "archetypes_app.ApiKey", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     asker = models.CharField(max_length=128, help_text="Who asked, as the audit log names them")
     reason = models.TextField(blank=True)
-    barred_owner: Any = models.ForeignKey(
+    barred_owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
         blank=True,
@@ -143,8 +142,8 @@ class OwnerApproval(models.Model):
     The database refuses any change but one: that it ended with its owner's role or account. Then they decide anew.
     """
 
-    request: Any = models.ForeignKey(ChangeRequest, on_delete=models.PROTECT, related_name="decisions")
-    owner: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    request = models.ForeignKey(ChangeRequest, on_delete=models.PROTECT, related_name="decisions")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     verdict = models.CharField(max_length=8, choices=Verdict.choices)
     reason = models.TextField(blank=True)
     digest = models.CharField(max_length=66, help_text="Of what this owner saw")
@@ -170,8 +169,8 @@ class OwnerApproval(models.Model):
 class ChangeComment(models.Model):
     """What an owner wrote about a request; decides nothing."""
 
-    request: Any = models.ForeignKey(ChangeRequest, on_delete=models.PROTECT, related_name="comments")
-    author: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    request = models.ForeignKey(ChangeRequest, on_delete=models.PROTECT, related_name="comments")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     text = models.TextField(max_length=2_000)
     written_at = models.DateTimeField()
 
@@ -186,7 +185,7 @@ class ChangeComment(models.Model):
 class ChangeExecution(models.Model):
     """That a request was executed: one row at most, so no request is executed twice."""
 
-    request: Any = models.OneToOneField(ChangeRequest, on_delete=models.PROTECT, related_name="execution")
+    request = models.OneToOneField(ChangeRequest, on_delete=models.PROTECT, related_name="execution")
     executed_at = models.DateTimeField()
     actor = models.CharField(max_length=128)
 

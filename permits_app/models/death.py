@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -26,7 +25,7 @@ class Death(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="deaths")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="deaths")
     state = models.CharField(max_length=9, choices=DeathState.choices, default=DeathState.ANNOUNCED)
     reason = models.TextField()
     actor = models.CharField(max_length=128)

@@ -10,8 +10,8 @@ from django.db import models
 class DeniedCall(models.Model):
     """What hooks 1 to 4 saw of a call they refused: plan, value and rule. Nothing is ever executed from it."""
 
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="denied_calls")
-    api_key: Any = models.ForeignKey(
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="denied_calls")
+    api_key = models.ForeignKey(
         "archetypes_app.ApiKey", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     denied_at = models.DateTimeField()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 
 class FormerAccount(models.Model):
     """One per account that was left. Nobody moves its money but who holds its keys; pages say what lies there."""
 
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="former_accounts")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="former_accounts")
     chain_id = models.PositiveBigIntegerField()
     address = models.CharField(max_length=42)
     kind = models.CharField(max_length=20)

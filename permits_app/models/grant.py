@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 
 class CapabilityGrant(models.Model):
     """At most one per permit; consumed by one conditional UPDATE, so a second process loses."""
 
-    permit: Any = models.OneToOneField("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="grant")
+    permit = models.OneToOneField("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="grant")
     tool_name = models.CharField(max_length=96)
     plan_hash = models.CharField(max_length=66)
     policy_hash = models.CharField(max_length=66, blank=True, help_text="Empty for a halt's own permits")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 from tools_app.core.models import TimeStamped
@@ -12,7 +10,7 @@ from tools_app.core.models import TimeStamped
 class HaltRecord(models.Model):
     """One per halt epoch. `steps` holds what was done, in order, with milliseconds from the start."""
 
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="halts")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="halts")
     epoch = models.PositiveBigIntegerField()
     reason = models.TextField()
     actor = models.CharField(max_length=128)
@@ -32,7 +30,7 @@ class HaltRecord(models.Model):
 class HaltSetting(TimeStamped):
     """What an owner chose for a halt of their golem. Without a row: nothing is unwound."""
 
-    golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="halt_setting")
+    golem = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="halt_setting")
     unwind_on_halt = models.BooleanField(
         "unwind positions",
         default=False,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 
 class IdempotencyRecord(models.Model):
     """One Idempotency-Key of one API key. While the first request runs, `status` is 0; its lock ends by itself."""
 
-    api_key: Any = models.ForeignKey("archetypes_app.ApiKey", on_delete=models.CASCADE, related_name="+")
+    api_key = models.ForeignKey("archetypes_app.ApiKey", on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=200)
     request_digest = models.CharField(max_length=66, help_text="SHA-256 of method, path and body")
     claim = models.CharField(max_length=32, help_text="Names the request that holds the lock")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Lower
@@ -15,7 +13,7 @@ from tools_app.core.models import TimeStamped
 class KnownAddress(TimeStamped):
     """One name of one owner. It allows nothing and is read by people alone; the address is stored in EIP-55 form."""
 
-    owner: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="address_book")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="address_book")
     chain_id = models.PositiveBigIntegerField(
         "chain", null=True, blank=True, help_text="Empty: the same account on every chain"
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 from archetypes_app.models.golem import ADDRESS
@@ -17,7 +15,7 @@ class KnownContract(models.Model):
     """
 
     chain_id = models.PositiveBigIntegerField()
-    address: Any = models.CharField(max_length=42, validators=[ADDRESS])
+    address = models.CharField(max_length=42, validators=[ADDRESS])
     code_hash = models.CharField(max_length=66)
     first_seen_at = models.DateTimeField()
 

@@ -4,8 +4,6 @@ NavSnapshot: what they were worth at a moment, and what made the difference to t
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 from tools_app.core.models import TimeStamped
@@ -16,7 +14,7 @@ class HighWaterMark(TimeStamped):
     `later` are the marks that follow it: pairs of micro-USD and the microsecond since 1970 it was last worth so much.
     """
 
-    golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="high_water_mark")
+    golem = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="high_water_mark")
     account = models.CharField(
         max_length=42, blank=True, help_text="Whose holdings it is of; another account of the golem has another mark"
     )
@@ -46,7 +44,7 @@ class NavSnapshot(models.Model):
     next one is compared with, `holdings` what pages show of it (`tell_holdings`); the newest alone keep both.
     """
 
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="nav_snapshots")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="nav_snapshots")
     at = models.DateTimeField(help_text="When it was measured")
     chain_id = models.PositiveBigIntegerField()
     block_number = models.PositiveBigIntegerField()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 from tools_app.core.models import TimeStamped
@@ -37,7 +35,7 @@ class NonceReservation(TimeStamped):
     chain_id = models.PositiveBigIntegerField()
     address = models.CharField(max_length=42)
     nonce = models.PositiveBigIntegerField()
-    permit: Any = models.ForeignKey(
+    permit = models.ForeignKey(
         "permits_app.ActionPermit", null=True, blank=True, on_delete=models.PROTECT, related_name="nonce_reservations"
     )
     call_index = models.PositiveIntegerField(default=0)

@@ -24,10 +24,10 @@ class OutcomeRecord(TimeStamped):
     what is judged anew is another row.
     """
 
-    objects: Any = models.Manager()
+    objects = models.Manager()
     live: Any = LiveOutcomes()
 
-    permit: Any = models.ForeignKey("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="outcomes")
+    permit = models.ForeignKey("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="outcomes")
     is_verified = models.BooleanField(help_text="Balances show that it did what the permit promised, and nothing else")
     is_cancelled = models.BooleanField(
         default=False, help_text="A call never ran because something else took its nonce; it says nothing of the venue"

@@ -6,8 +6,6 @@ but gas; the bytes it relays are stored before they are sent.
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -40,7 +38,7 @@ class OwnerTransaction(TimeStamped):
     `safe_tx_hash` is the EIP-712 digest an owner signs; it binds chain, Safe, nonce, target, value, data and operation.
     """
 
-    request: Any = models.OneToOneField(
+    request = models.OneToOneField(
         "permits_app.ChangeRequest", on_delete=models.PROTECT, related_name="owner_transaction"
     )
     chain_id = models.PositiveBigIntegerField()
@@ -91,10 +89,10 @@ class OwnerTransaction(TimeStamped):
 class OwnerSignature(models.Model):
     """One owner key's signature over one SafeTx. Append-only; the database enforces it."""
 
-    transaction: Any = models.ForeignKey(OwnerTransaction, on_delete=models.PROTECT, related_name="signatures")
+    transaction = models.ForeignKey(OwnerTransaction, on_delete=models.PROTECT, related_name="signatures")
     signer = models.CharField(max_length=42, validators=[ADDRESS], help_text="Recovered from the signature")
     signature = models.CharField(max_length=132, help_text="65 bytes, 0x-hex")
-    given_by: Any = models.ForeignKey(
+    given_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", help_text="The account that handed it in"
     )
     given_at = models.DateTimeField()
@@ -125,10 +123,10 @@ class RelayState(models.TextChoices):
 class RelayedTransaction(TimeStamped):
     """One payload of the relayer: stored before it is sent. One at a time per chain, so that nonces need no cursor."""
 
-    owner_transaction: Any = models.ForeignKey(
+    owner_transaction = models.ForeignKey(
         OwnerTransaction, null=True, blank=True, on_delete=models.PROTECT, related_name="relays"
     )
-    mirror: Any = models.ForeignKey(
+    mirror = models.ForeignKey(
         "permits_app.CageMirror", null=True, blank=True, on_delete=models.SET_NULL, related_name="relays"
     )
     purpose = models.CharField(max_length=8, choices=RelayPurpose.choices)

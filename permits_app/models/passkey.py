@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 from django_otp.models import Device, ThrottlingMixin
@@ -41,7 +39,7 @@ class Passkey(ThrottlingMixin, Device):
 class PasskeyChallenge(models.Model):
     """What a passkey has to sign, once: by this person, in this session, for this one action."""
 
-    person: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     challenge = models.BinaryField(max_length=64)
     session_hash = models.CharField(max_length=64, help_text="SHA-256 of the session's key, hex")
     action = models.CharField(max_length=LONGEST_ACTION)

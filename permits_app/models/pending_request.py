@@ -6,7 +6,6 @@ A request finishes by itself and is claimed; a standing order somebody else carr
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -43,11 +42,11 @@ class PendingRequest(TimeStamped):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="pending_requests")
-    permit: Any = models.ForeignKey(
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="pending_requests")
+    permit = models.ForeignKey(
         "permits_app.ActionPermit", on_delete=models.PROTECT, related_name="requests_made", help_text="Which asked"
     )
-    claim: Any = models.ForeignKey(
+    claim = models.ForeignKey(
         "permits_app.ActionPermit",
         null=True,
         blank=True,

@@ -44,9 +44,9 @@ class ActionPermit(TimeStamped):
     Amounts inside the JSON columns are decimal strings in base units; `value_micro_usd` is the value limit.
     """
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="permits")
-    api_key: Any = models.ForeignKey(
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="permits")
+    api_key = models.ForeignKey(
         "archetypes_app.ApiKey", null=True, blank=True, on_delete=models.SET_NULL, related_name="permits"
     )
     status = models.CharField(max_length=20, choices=PermitStatus.choices, default=PermitStatus.CREATED)

@@ -5,8 +5,6 @@ A row with a mirror follows a contract: its figures come from the chain, and the
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
@@ -17,7 +15,7 @@ from tools_app.core.models import TimeStamped
 class PolicyCage(TimeStamped):
     """The cage of one golem. Without a contract it is edited here and says so."""
 
-    golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="policy_cage")
+    golem = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="policy_cage")
     max_assets = models.PositiveIntegerField(default=10, help_text="Approved assets at most")
     max_position_bps = models.PositiveIntegerField(
         default=2500,
@@ -67,14 +65,14 @@ class PolicyCage(TimeStamped):
 class CageMirror(TimeStamped):
     """What the chain says of the contract behind a cage, as of one block. Only the sync writes it."""
 
-    cage: Any = models.OneToOneField(PolicyCage, on_delete=models.CASCADE, related_name="mirror")
+    cage = models.OneToOneField(PolicyCage, on_delete=models.CASCADE, related_name="mirror")
     chain_id = models.PositiveBigIntegerField()
     contract = models.CharField(max_length=42, validators=[ADDRESS])
     account = models.CharField(max_length=42, validators=[ADDRESS], help_text="The Safe, or a plain account")
     base_asset = models.CharField(max_length=42, validators=[ADDRESS])
     deployed_block = models.PositiveBigIntegerField()
     is_enforced = models.BooleanField(default=False, help_text="Off: not enforced on chain; the account is a plain one")
-    state: Any = models.JSONField(default=dict, help_text="Rules, pending changes, session and windows")
+    state = models.JSONField(default=dict, help_text="Rules, pending changes, session and windows")
     rules_hash = models.CharField(max_length=80, blank=True)
     block_number = models.PositiveBigIntegerField()
     block_hash = models.CharField(max_length=66)
@@ -87,8 +85,8 @@ class CageMirror(TimeStamped):
         default="",
         help_text="The contract that was followed before, as long as the account still acts through it too",
     )
-    safe: Any = models.JSONField(default=dict, blank=True, help_text="The Safe as last seen: owners, modules, guards")
-    safe_noted: Any = models.JSONField(default=dict, blank=True, help_text="The Safe as its owners took note of it")
+    safe = models.JSONField(default=dict, blank=True, help_text="The Safe as last seen: owners, modules, guards")
+    safe_noted = models.JSONField(default=dict, blank=True, help_text="The Safe as its owners took note of it")
 
     class Meta:
         verbose_name = "cage mirror"
@@ -101,11 +99,11 @@ class CageMirror(TimeStamped):
 class CageCheckpoint(models.Model):
     """A mirror after one block that changed it: where a reorganised chain is followed from again."""
 
-    mirror: Any = models.ForeignKey(CageMirror, on_delete=models.CASCADE, related_name="checkpoints")
+    mirror = models.ForeignKey(CageMirror, on_delete=models.CASCADE, related_name="checkpoints")
     block_number = models.PositiveBigIntegerField()
     block_hash = models.CharField(max_length=66)
     block_at = models.DateTimeField()
-    state: Any = models.JSONField()
+    state = models.JSONField()
 
     class Meta:
         verbose_name = "cage checkpoint"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 
 class PolicyVersion(models.Model):
     """One state of a golem's policy. Append-only; integers inside `policy` are decimal strings."""
 
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="policy_versions")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="policy_versions")
     number = models.PositiveIntegerField()
     policy = models.JSONField()
     policy_hash = models.CharField(max_length=66, help_text="Of limits, cage and allowlist alone")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.db import models
 from django.db.models import F, Q
@@ -26,7 +25,7 @@ class ReceivedRight(TimeStamped):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="received_rights")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="received_rights")
     chain_id = models.PositiveBigIntegerField()
     protocol = models.CharField(max_length=64)
     reference = models.CharField(max_length=128, help_text="What the protocol calls it, such as a delegation's hash")
@@ -72,8 +71,8 @@ class RightUse(models.Model):
     """
 
     id = models.BigAutoField(primary_key=True)
-    right: Any = models.ForeignKey(ReceivedRight, on_delete=models.PROTECT, related_name="uses")
-    permit: Any = models.ForeignKey("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="right_uses")
+    right = models.ForeignKey(ReceivedRight, on_delete=models.PROTECT, related_name="uses")
+    permit = models.ForeignKey("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="right_uses")
     raw = models.DecimalField(max_digits=78, decimal_places=0, help_text="Base units of the right's token, at most")
     claimed_at = models.DateTimeField()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 from archetypes_app.models.golem import ADDRESS
@@ -13,13 +11,13 @@ from tools_app.core.models import TimeStamped
 class SafeOpening(TimeStamped):
     """As it was last seen. The row goes when the Safe is closed; only `permits_app.actions.find_openings` writes it."""
 
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="safe_openings")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="safe_openings")
     chain_id = models.PositiveBigIntegerField()
     account = models.CharField(max_length=42, validators=[ADDRESS])
     handler = models.CharField(
         max_length=42, blank=True, default="", help_text="The fallback handler that believes strangers, if it does"
     )
-    modules: Any = models.JSONField(default=list, blank=True, help_text="Modules of code that believes strangers")
+    modules = models.JSONField(default=list, blank=True, help_text="Modules of code that believes strangers")
     is_open = models.BooleanField(help_text="Anybody acts for the Safe now; off: only after one more step")
 
     class Meta:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -26,8 +25,8 @@ class SignedPromise(TimeStamped):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="signed_promises")
-    permit: Any = models.OneToOneField(
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="signed_promises")
+    permit = models.OneToOneField(
         "permits_app.ActionPermit", on_delete=models.PROTECT, related_name="signed_promise", help_text="Which signed it"
     )
     chain_id = models.PositiveBigIntegerField()

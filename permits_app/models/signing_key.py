@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 from archetypes_app.models.golem import ADDRESS
@@ -27,7 +25,7 @@ class SigningKey(TimeStamped):
     With a cage the chain says which key is active; the row follows the mirror.
     """
 
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="signing_keys")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="signing_keys")
     address = models.CharField(max_length=42, unique=True, validators=[ADDRESS])
     holder = models.CharField(max_length=24, choices=KeyHolder.choices, default=KeyHolder.LOCAL_KEYSTORE)
     account = models.CharField(
@@ -38,7 +36,7 @@ class SigningKey(TimeStamped):
     activated_at = models.DateTimeField(null=True, blank=True)
     asked_at = models.DateTimeField(null=True, blank=True, help_text="When its owners were last asked to appoint it")
     dropped_at = models.DateTimeField(null=True, blank=True)
-    granted: Any = models.JSONField(
+    granted = models.JSONField(
         default=dict, blank=True, help_text="What its owner gave it: expires_at, operations, budget_micro_usd"
     )
     reason = models.CharField(max_length=200, blank=True, help_text="Why it was made")

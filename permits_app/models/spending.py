@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 
@@ -51,7 +49,7 @@ def default_price_impact_bps() -> int:
 class SpendingLimits(TimeStamped):
     """What one golem may spend and how often. The row's lock is also what serialises its reservations."""
 
-    golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="spending_limits")
+    golem = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="spending_limits")
     per_transaction_micro_usd = models.BigIntegerField(default=default_per_transaction)
     per_tick_micro_usd = models.BigIntegerField(default=default_per_tick)
     per_session_micro_usd = models.BigIntegerField(default=default_per_session)
@@ -96,10 +94,10 @@ class SpendEntry(TimeStamped):
     of its own takes the same amount off the same windows (`reverses`), and another one claims it for the next life.
     """
 
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="spend_entries")
-    permit: Any = models.ForeignKey("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="spend_entries")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="spend_entries")
+    permit = models.ForeignKey("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="spend_entries")
     life = models.PositiveSmallIntegerField(default=1, help_text="How often the permit's bytes were to be mined")
-    reverses: Any = models.OneToOneField(
+    reverses = models.OneToOneField(
         "self",
         null=True,
         blank=True,
@@ -107,7 +105,7 @@ class SpendEntry(TimeStamped):
         related_name="reversal",
         help_text="The settled entry that this one takes off the limits",
     )
-    api_key: Any = models.ForeignKey("archetypes_app.ApiKey", null=True, on_delete=models.SET_NULL, related_name="+")
+    api_key = models.ForeignKey("archetypes_app.ApiKey", null=True, on_delete=models.SET_NULL, related_name="+")
     state = models.CharField(max_length=8, choices=SpendState.choices, default=SpendState.RESERVED)
     reserved_micro_usd = models.BigIntegerField()
     settled_micro_usd = models.BigIntegerField(null=True, blank=True, help_text="Below zero where it reverses another")

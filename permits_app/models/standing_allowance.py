@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 from tools_app.core.models import TimeStamped
@@ -15,8 +13,8 @@ class StandingAllowance(TimeStamped):
     For 24 h the spend entry of `permit` counts it; from then on this row does, in full, until it is revoked or used.
     """
 
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="standing_allowances")
-    permit: Any = models.ForeignKey(
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.PROTECT, related_name="standing_allowances")
+    permit = models.ForeignKey(
         "permits_app.ActionPermit", on_delete=models.PROTECT, related_name="+", help_text="Whose plan approved it last"
     )
     chain_id = models.PositiveBigIntegerField()

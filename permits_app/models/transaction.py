@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 from django.db.models import F, Q
 
@@ -42,7 +40,7 @@ class OutboundTransaction(TimeStamped):
     of a nonce that would do anything else than the first, and any change of signed bytes.
     """
 
-    permit: Any = models.ForeignKey(
+    permit = models.ForeignKey(
         "permits_app.ActionPermit", null=True, blank=True, on_delete=models.PROTECT, related_name="transactions"
     )
     call_index = models.PositiveIntegerField()
@@ -54,9 +52,7 @@ class OutboundTransaction(TimeStamped):
         null=True, blank=True, help_text="The chain's head when an operation was signed: it is looked for from there on"
     )
     is_live = models.BooleanField(default=True, help_text="Off once another payload of the same nonce replaced it")
-    replaces: Any = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="replacements"
-    )
+    replaces = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="replacements")
     chain_id = models.PositiveBigIntegerField()
     sender = models.CharField(max_length=42)
     nonce = models.PositiveBigIntegerField()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 from tools_app.core.models import TimeStamped
@@ -12,12 +10,12 @@ from tools_app.core.models import TimeStamped
 class VenueTrust(TimeStamped):
     """One per golem, chain and venue that once diverged. While trust is low a call there is one risk tier higher."""
 
-    golem: Any = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="venue_trusts")
+    golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="venue_trusts")
     chain_id = models.PositiveBigIntegerField()
     venue = models.CharField(max_length=64)
     is_low = models.BooleanField(default=True, help_text="On: calls at this venue are one risk tier higher")
     lowered_at = models.DateTimeField()
-    permit: Any = models.ForeignKey(
+    permit = models.ForeignKey(
         "permits_app.ActionPermit", on_delete=models.PROTECT, related_name="+", help_text="Whose outcome lowered it"
     )
     divergence_bps = models.PositiveIntegerField(help_text="How far that outcome was from its simulation")

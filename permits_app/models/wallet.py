@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 from archetypes_app.models.golem import ADDRESS
@@ -21,12 +19,12 @@ class WalletKind(models.TextChoices):
 class Wallet(TimeStamped):
     """The account of one golem. With a plain key it is the key's own address; else a contract that others sign for."""
 
-    golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.PROTECT, related_name="wallet")
+    golem = models.OneToOneField("archetypes_app.Golem", on_delete=models.PROTECT, related_name="wallet")
     address = models.CharField(max_length=42, unique=True, validators=[ADDRESS])
     kind = models.CharField(max_length=24, choices=WalletKind.choices, default=WalletKind.LOCAL_KEYSTORE)
     backed_up_at = models.DateTimeField(null=True, blank=True)
-    safe: Any = models.JSONField(default=dict, blank=True, help_text="The Safe as last seen: owners, modules, guards")
-    safe_noted: Any = models.JSONField(default=dict, blank=True, help_text="The Safe as its owners took note of it")
+    safe = models.JSONField(default=dict, blank=True, help_text="The Safe as last seen: owners, modules, guards")
+    safe_noted = models.JSONField(default=dict, blank=True, help_text="The Safe as its owners took note of it")
     safe_nonce = models.PositiveBigIntegerField(null=True, blank=True, help_text="The Safe's own nonce as last seen")
 
     class Meta:

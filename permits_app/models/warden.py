@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 from tools_app.core.models import TimeStamped
@@ -12,7 +10,7 @@ from tools_app.core.models import TimeStamped
 class Warden(TimeStamped):
     """A golem's setting. Off: permits are executed as soon as everything else allows it."""
 
-    golem: Any = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="warden")
+    golem = models.OneToOneField("archetypes_app.Golem", on_delete=models.CASCADE, related_name="warden")
     is_on = models.BooleanField(default=False, help_text="Announce each action and wait before it is executed")
 
     class Meta:
@@ -32,9 +30,7 @@ class AnnouncementState(models.TextChoices):
 class Announcement(models.Model):
     """One announced permit: executed from `executes_at` on, expired when that did not happen by `expires_at`."""
 
-    permit: Any = models.OneToOneField(
-        "permits_app.ActionPermit", on_delete=models.PROTECT, related_name="announcement"
-    )
+    permit = models.OneToOneField("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="announcement")
     state = models.CharField(max_length=10, choices=AnnouncementState.choices, default=AnnouncementState.WAITING)
     announced_at = models.DateTimeField()
     executes_at = models.DateTimeField()

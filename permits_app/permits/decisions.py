@@ -70,7 +70,7 @@ def describe_decision(row: DecisionCycleRecord) -> dict[str, Any]:
 
 
 def _describe_action(action: ActionRecord) -> dict[str, Any]:
-    outcome = action.permit.outcome if action.permit_id is not None else None
+    outcome = action.permit.outcome if action.permit is not None else None
     gas = action.gas_micro_usd
     return {
         "action_type": action.action_type,

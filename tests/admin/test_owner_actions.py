@@ -21,6 +21,7 @@ from tests.admin.rows import opened_as, page
 from tests.factories.golems import PASSWORD
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry, OutboxEvent
+from tools_app.core.required import require
 
 pytestmark = pytest.mark.django_db
 
@@ -66,7 +67,7 @@ def test_rotation_replaces_the_key_and_revocation_ends_it(browser_of_owner: Clie
     old = factories.make_api_key(golem=golem).key
     answer = browser_of_owner.post(page("archetypes_app.apikey", "rotate", old.pk), follow=True)
     old.refresh_from_db()
-    fresh = old.replaced_by
+    fresh = require(old.replaced_by)
     browser_of_owner.post(page("archetypes_app.apikey", "revoke", fresh.pk))
     fresh.refresh_from_db()
     assert old.revoked_at is not None

@@ -16,6 +16,7 @@ from tests.bench.everything import run_everything
 from tests.bench.figures import Figure, measure, percentile
 from tests.permits_app.approvals.people import approve, give_device
 from tools_app.core import clock
+from tools_app.core.required import require
 
 _ROUNDS: Final = 10
 _POSITION: Final = {
@@ -50,7 +51,7 @@ def measure_approval() -> Iterator[Figure]:
             approve(request, golem.owner)
             _wait(request, "EXECUTED")
             executed.append(clock.monotonic_ms() - begun)
-            _wait(request.permit, "COMMITTED")
+            _wait(require(request.permit), "COMMITTED")
             committed.append(clock.monotonic_ms() - begun)
     yield Figure(
         id="approval.executed",

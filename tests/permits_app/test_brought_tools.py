@@ -38,6 +38,7 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.models import AuditEntry, OutboxEvent
+from tools_app.core.required import require
 from tools_app.models import ActionWish, ToolDefinition, WasmRun
 from tools_app.sandbox.definition import DefinitionRefused
 from tools_app.sandbox.errors import ModuleFailed
@@ -323,7 +324,7 @@ def test_what_was_not_shown_is_not_approved(owner: Any, golem: Golem) -> None:
 
 def test_the_database_refuses_to_change_a_definition_or_a_module(owner: Any) -> None:
     definition = bring(owner, write(), MOON)
-    for row, column in ((definition, {"body": {}}), (definition.module, {"content": b""})):
+    for row, column in ((definition, {"body": {}}), (require(definition.module), {"content": b""})):
         with pytest.raises(Error), transaction.atomic():
             type(row).objects.filter(pk=row.pk).update(**column)
 
@@ -426,7 +427,7 @@ def test_a_golem_pinned_to_what_its_owner_saw_has_no_tool_that_reads_otherwise(o
     pin_definitions(golem=golem, is_pinned=True, owner=owner, now=clock.now())
     name = next(iter(resolve_toolset(golem).tools))
     assert list_unseen(golem) == []
-    golem.seen_definitions = {**golem.seen_definitions, name: "0x" + "00" * 32}
+    golem.seen_definitions = {**require(golem.seen_definitions), name: "0x" + "00" * 32}
     golem.save()
     assert [tool.name for tool in list_unseen(golem)] == [name]
     toolset = resolve_toolset(golem)

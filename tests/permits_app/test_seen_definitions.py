@@ -21,6 +21,7 @@ from tests.live_golem import LiveGolem
 from tools_app.adapters import DefinitionNotSeen
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
+from tools_app.core.required import require
 from tools_app.toolkit.registry import REGISTRY
 
 NAME = "data_get_token_price"
@@ -38,7 +39,7 @@ def age(golem: Golem, name: str = NAME, **as_it_was: Any) -> None:
     tool = next(tool for tool in REGISTRY if tool.name == name)
     before = replace(tool, **as_it_was)
     SeenDefinition.objects.create(definition_hash=before.definition_hash, body=before.definition_body)
-    golem.seen_definitions = {**golem.seen_definitions, name: before.definition_hash}
+    golem.seen_definitions = {**require(golem.seen_definitions), name: before.definition_hash}
     golem.save()
 
 
@@ -60,7 +61,7 @@ def test_a_preview_of_an_action_that_reads_otherwise_is_refused_over_the_agents_
     golem = live_golem.golem
     pin_definitions(golem=golem, is_pinned=True, owner=live_golem.owner, now=clock.now())
     swaps = [tool.name for tool in REGISTRY if tool.key == "swap"]
-    golem.seen_definitions = {name: seen for name, seen in golem.seen_definitions.items() if name not in swaps}
+    golem.seen_definitions = {name: seen for name, seen in require(golem.seen_definitions).items() if name not in swaps}
     golem.save()
     with pytest.raises(DefinitionNotSeen):
         live_golem.preview()
@@ -98,7 +99,7 @@ def test_the_owner_is_shown_what_differs_and_agrees_to_exactly_that(golem: Golem
 
 
 def test_a_tool_that_is_new_is_shown_whole(golem: Golem) -> None:
-    golem.seen_definitions = {name: seen for name, seen in golem.seen_definitions.items() if name != NAME}
+    golem.seen_definitions = {name: seen for name, seen in require(golem.seen_definitions).items() if name != NAME}
     golem.save()
     (unseen,) = list_unseen(golem)
     assert unseen.is_new
@@ -108,7 +109,7 @@ def test_a_tool_that_is_new_is_shown_whole(golem: Golem) -> None:
 @pytest.mark.parametrize("shown", [{}, {"no_such_tool": "0x00"}, {NAME: "0x00"}])
 def test_nothing_is_agreed_to_that_was_not_shown(golem: Golem, shown: dict[str, str]) -> None:
     age(golem, summary="As it was")
-    before = dict(golem.seen_definitions)
+    before = dict(require(golem.seen_definitions))
     with pytest.raises(DefinitionNotShown):
         see_definitions(golem=golem, shown=shown, owner=golem.owner, now=clock.now())
     golem.refresh_from_db()

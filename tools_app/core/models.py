@@ -6,7 +6,6 @@ A golem is named by its id alone here, because nothing above this layer may be i
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.db import models
 
@@ -95,7 +94,7 @@ class EventHead(models.Model):
     `log_id` names this log, so that a place in another database's log is never taken for one in this.
     """
 
-    id: Any = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     log_id = models.UUIDField(default=uuid.uuid4)
     position = models.PositiveBigIntegerField(default=0)
     forgotten = models.PositiveBigIntegerField(
@@ -116,7 +115,7 @@ class OutboxEvent(models.Model):
     `position` counts through the whole log without gaps, and never goes against the `sequence` of a golem.
     """
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     golem_id = models.UUIDField()
     sequence = models.PositiveBigIntegerField()
     type = models.CharField(max_length=48)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 
@@ -13,7 +11,7 @@ class FrozenRegistry(models.Model):
     ONLY = 1
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=ONLY)
-    definitions: Any = models.JSONField()
+    definitions = models.JSONField()
     frozen_at = models.DateTimeField()
 
     class Meta:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 from django.utils.http import urlencode
@@ -12,10 +10,10 @@ from django.utils.http import urlencode
 class SavedFilter(models.Model):
     """`list_name` is the list's model (`permits_app.actionpermit`); `params` its parameters, each a list of texts."""
 
-    person: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="saved_filters")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="saved_filters")
     list_name = models.CharField(max_length=100)
     name = models.CharField(max_length=60)
-    params: Any = models.JSONField()
+    params = models.JSONField()
 
     class Meta:
         ordering = ["name"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -26,7 +25,7 @@ class StreamSubscription(models.Model):
     as a reorganisation may reach: what a new branch lacks is taken back by an event.
     """
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     subscription_id = models.UUIDField(help_text="One id for the rows of all chains of one subscription")
     golem_id = models.UUIDField()
     kind = models.CharField(max_length=20, choices=SubscriptionKind.choices)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -12,8 +11,8 @@ from django.db import models
 class WasmModule(models.Model):
     """The bytes of one module of one owner, named by their hash; never changed."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    owner: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="wasm_modules")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="wasm_modules")
     sha256 = models.CharField(max_length=64)
     content = models.BinaryField()
     size = models.PositiveIntegerField()
@@ -35,13 +34,13 @@ class ToolDefinition(models.Model):
     `definition_hash` names exactly that; triggers refuse any change, and who reads it computes the hash again.
     """
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    owner: Any = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="tool_definitions")
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="tool_definitions")
     name = models.CharField(max_length=64)
     version = models.PositiveIntegerField()
     definition_hash = models.CharField(max_length=66)
     body = models.JSONField()
-    module: Any = models.ForeignKey(
+    module = models.ForeignKey(
         WasmModule,
         on_delete=models.PROTECT,
         related_name="definitions",
@@ -67,9 +66,9 @@ class ToolDefinition(models.Model):
 class WasmRun(models.Model):
     """One call of a module: what it used and how it ended. Kept for thirty days."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     golem_id = models.UUIDField()
-    definition: Any = models.ForeignKey(ToolDefinition, on_delete=models.CASCADE, related_name="runs")
+    definition = models.ForeignKey(ToolDefinition, on_delete=models.CASCADE, related_name="runs")
     params_hash = models.CharField(max_length=66)
     started_at = models.DateTimeField()
     duration_ms = models.PositiveIntegerField()
@@ -92,10 +91,10 @@ class WasmRun(models.Model):
 class ActionWish(models.Model):
     """An action a module asked for. It has no force: an agent may take it up in a preview, which judges it as any."""
 
-    id: Any = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     golem_id = models.UUIDField()
-    run: Any = models.ForeignKey(WasmRun, on_delete=models.CASCADE, related_name="wishes")
-    definition: Any = models.ForeignKey(ToolDefinition, on_delete=models.CASCADE, related_name="wishes")
+    run = models.ForeignKey(WasmRun, on_delete=models.CASCADE, related_name="wishes")
+    definition = models.ForeignKey(ToolDefinition, on_delete=models.CASCADE, related_name="wishes")
     action_type = models.CharField(max_length=64)
     venue = models.CharField(max_length=64, blank=True)
     params = models.JSONField(default=dict)

@@ -25,6 +25,7 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.conftest import eager
 from tests.permits_app.approvals.people import approve, give_device, reject
 from tools_app.core import clock
+from tools_app.core.required import require
 from tools_app.toolkit.enums import RiskLayer
 from tools_app.toolkit.registry import REGISTRY
 
@@ -59,7 +60,7 @@ def _waits(live: LiveGolem) -> dict[str, Any]:
 def test_owners_are_asked_once_however_many_ticks_pass(owned: LiveGolem) -> None:
     _, action, request = _ask(owned)
     assert action.state == "WAITING" and action.block_reason.startswith("AWAITING_APPROVAL: its owners decide until ")
-    assert request.state == "OPEN" and request.permit.status == "AWAITING_APPROVAL"
+    assert request.state == "OPEN" and require(request.permit).status == "AWAITING_APPROVAL"
     for _ in range(4):
         later = tick(owned.golem)
         assert later.tier == "T0", later.gating_reason
@@ -89,7 +90,7 @@ def test_what_owners_approved_is_verified_and_remembered_by_the_next_tick(owned:
     execute_change(request_id=request.pk, now=clock.now())
     second = tick(owned.golem)
     action.refresh_from_db()
-    assert action.state == "EXECUTED" and action.permit.outcome.is_verified
+    assert action.state == "EXECUTED" and require(action.permit).outcome.is_verified
     assert action.tx_hashes and action.gas_micro_usd and action.block_reason == ""
     assert second.outcome["earlier"][0]["heartbeat_tick"] == first.heartbeat_tick
     assert second.outcome["earlier"][0]["state"] == "EXECUTED"
@@ -163,7 +164,7 @@ def test_a_rehearsal_asks_no_owner(owned: LiveGolem) -> None:
     owned.golem.is_live = False
     owned.golem.save(update_fields=["is_live"])
     record, action, request = _ask(owned)
-    assert action.state == "REHEARSED" and action.permit.status == "CANCELLED" and not record.is_live
+    assert action.state == "REHEARSED" and require(action.permit).status == "CANCELLED" and not record.is_live
     time_out_changes(now=clock.now())
     request.refresh_from_db()
     assert request.state == "CANCELLED"
@@ -175,7 +176,7 @@ def test_a_tick_that_died_before_it_noted_the_permit_leaves_nobody_asked(owned: 
     ActionRecord.objects.filter(pk=action.pk).update(state="PLANNED", permit=None, block_reason="")
     tick(owned.golem)
     action.refresh_from_db()
-    assert action.state == "DEFERRED" and action.permit.status == "CANCELLED"
+    assert action.state == "DEFERRED" and require(action.permit).status == "CANCELLED"
     time_out_changes(now=clock.now())
     request.refresh_from_db()
     assert request.state == "CANCELLED"

@@ -17,6 +17,7 @@ from tests.live_golem import LiveGolem
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
+from tools_app.core.required import require
 
 _BOUNDARIES = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE SAVEPOINT")
 
@@ -91,9 +92,9 @@ def test_a_golem_with_funds_and_a_rule_opens_its_position_in_its_first_tick(live
     record = tick(golem)
     action = ActionRecord.objects.get(tick=record.tick)
     assert (action.state, action.action_type) == ("EXECUTED", "add_liquidity"), (action.block_reason, action.problem)
-    assert action.permit.status == "COMMITTED" and action.permit.outcome.is_verified
-    assert action.permit.outcome.divergence_bps == 0, "the position's own token came as predicted"
-    assert len(action.tx_hashes) == action.permit.transactions.count() > 0
+    assert require(action.permit).status == "COMMITTED" and require(action.permit).outcome.is_verified
+    assert require(action.permit).outcome.divergence_bps == 0, "the position's own token came as predicted"
+    assert len(action.tx_hashes) == require(action.permit).transactions.count() > 0
     assert action.gas_micro_usd and action.gas_micro_usd > 0
     later = tick(golem)
     assert [each["in_range"] for each in later.probes["positions"]] == [True]
@@ -107,8 +108,8 @@ def test_a_golem_that_is_not_live_only_rehearses(live_golem: LiveGolem) -> None:
     record = tick(golem)
     action = ActionRecord.objects.get(tick=record.tick)
     assert action.state == "REHEARSED" and not record.is_live
-    assert action.permit.status == "CANCELLED"
-    assert action.permit.spend_entry.state == "RELEASED"
+    assert require(action.permit).status == "CANCELLED"
+    assert require(action.permit).spend_entry.state == "RELEASED"
     assert live_golem.balance("USDC") == before and live_golem.mined_nonce() == 0
     again = tick(golem)
     assert again.tier == "T0" and not ActionRecord.objects.filter(tick=again.tick).exists(), again.gating_reason

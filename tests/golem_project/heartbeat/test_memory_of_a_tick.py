@@ -28,6 +28,7 @@ from tests.golem_project.heartbeat.pulses import make_due, tick, turn_on
 from tests.live_golem import LiveGolem
 from tests.memory_app.factories import NOW, make_golem, remember
 from tools_app.core import clock
+from tools_app.core.required import require
 
 MOVED: dict[str, Any] = {"prediction": {}, "outcome": {"status": "REVERTED", "revert_reason": "Too little received"}}
 WELL: dict[str, Any] = {"prediction": {"amount_out": "1000"}, "outcome": {"amount_out": "1000"}}
@@ -160,7 +161,7 @@ def test_the_page_of_a_decision_says_by_how_much_memory_changed_what_was_asked(l
     learned = Insight.objects.get(golem=golem, kind="HEURISTIC", parameter="slippage_bps")
     turn_on(golem)
     record = tick(golem)
-    permit = ActionRecord.objects.get(tick_id=record.tick_id).permit
+    permit = require(ActionRecord.objects.get(tick_id=record.tick_id).permit)
     assert (learned.factor_bps, permit.params["slippage_bps"]) == (9_000, 45)
     assert (
         "Memory changed the slippage of add liquidity from 50 to 45 basis points, 10% less, because of 5 outcomes:"

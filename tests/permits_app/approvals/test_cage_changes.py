@@ -44,6 +44,7 @@ from tools_app.chain.signatures import parse_signature
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.models import AuditEntry
+from tools_app.core.required import require
 
 HOUR = 3_600
 
@@ -80,7 +81,7 @@ def test_what_tightens_needs_only_the_signature_of_who_asks_and_the_mirror_follo
     safe.mirror.cage.refresh_from_db()
     assert safe.mirror.cage.max_drawdown_bps == 900
     relayed = RelayedTransaction.objects.get()
-    assert (relayed.state, relayed.owner_transaction.state) == ("MINED", "EXECUTED")
+    assert (relayed.state, require(relayed.owner_transaction).state) == ("MINED", "EXECUTED")
     assert request.result["tx_hash"] == relayed.tx_hash
     told = list(AuditEntry.objects.filter(golem_id=safe.live.golem.pk).order_by("seq").values_list("event", flat=True))
     story = [

@@ -36,6 +36,7 @@ from tests.permits_app.approvals.people import approve, current_code, give_devic
 from tools_app.core import clock
 from tools_app.core.errors import InvalidParams
 from tools_app.core.models import AuditEntry, OutboxEvent
+from tools_app.core.required import require
 
 Owners = tuple[LiveGolem, Any, Any]
 pytestmark = pytest.mark.usefixtures("eager")
@@ -57,7 +58,7 @@ def _carry_out(request: ChangeRequest) -> ChangeRequest:
 def test_an_approved_swap_is_executed_with_the_bytes_that_were_shown(two_owners: Owners, critical_swap: None) -> None:
     live, _, other = two_owners
     request = _request(live)
-    shown, before = request.permit.calls, live.balance("WETH")
+    shown, before = require(request.permit).calls, live.balance("WETH")
     approve(request, other)
     request = _carry_out(request)
     permit = live.permit(str(request.permit_id))
@@ -193,7 +194,7 @@ def test_a_policy_that_moved_makes_the_request_stale(two_owners: Owners, critica
 def test_a_plan_that_was_tampered_with_makes_the_request_stale(two_owners: Owners, critical_swap: None) -> None:
     live, _, other = two_owners
     request = _request(live)
-    permit = request.permit
+    permit = require(request.permit)
     calls = [dict(permit.calls[0], to="0x" + "66" * 20), *permit.calls[1:]]
     type(permit).objects.filter(pk=permit.pk).update(calls=calls)
     with pytest.raises(ChangeStale):
@@ -232,7 +233,7 @@ def test_what_nobody_decides_times_out_as_a_rejection(two_owners: Owners, critic
 def test_the_deadline_inside_the_calldata_covers_the_wait(two_owners: Owners, critical_swap: None) -> None:
     live, _, _ = two_owners
     request = _request(live)
-    assert request.permit.bounds["deadline"] - int(clock.now().timestamp()) > 24 * 3_600
+    assert require(request.permit).bounds["deadline"] - int(clock.now().timestamp()) > 24 * 3_600
 
 
 def test_the_sweep_finds_what_is_approved_and_not_executed(two_owners: Owners, critical_swap: None) -> None:

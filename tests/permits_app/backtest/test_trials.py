@@ -26,6 +26,7 @@ from tests.admin.rows import opened_as
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
+from tools_app.core.required import require
 
 POLICY = "admin:archetypes_app_golem_policy"
 
@@ -86,10 +87,10 @@ def test_the_form_as_it_stands_is_the_policy_of_now(lived: LiveGolem, browser: C
     answer = browser.post(url, {**_fields(_read(browser.get(url))), "try": "1"})
     trial = PolicyTrial.objects.get()
     assert answer.status_code == 302
-    assert {key: trial.policy[key] for key in ("limits", "cage")} == {
+    assert {key: require(trial.policy)[key] for key in ("limits", "cage")} == {
         key: read_policy_state(lived.golem)[key] for key in ("limits", "cage")
     }
-    assert set(trial.policy["allowlist"]) == set(read_policy_state(lived.golem)["allowlist"])
+    assert set(require(trial.policy)["allowlist"]) == set(read_policy_state(lived.golem)["allowlist"])
     shown = _read(browser.get(answer["Location"]))
     assert "The draft is the policy of now" in shown
     assert "Every decision that can be judged would be decided as it was" in shown

@@ -40,6 +40,7 @@ from tests.proof.caged.engines import make_account
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.required import require
 from tools_app.standards import deadline_contract
 from tools_app.standards.deadline_contract import ADDRESS, make_end_call, read_end, say_moment
 from tools_app.toolkit.plan import Call
@@ -54,7 +55,7 @@ def people(live_golem: LiveGolem) -> SharedSafe:
 
 
 def end_of(request: ChangeRequest) -> int:
-    return read_stated_end(request.permit)
+    return read_stated_end(require(request.permit))
 
 
 def relay(shared: SharedSafe, request: ChangeRequest) -> bytes:

@@ -45,6 +45,7 @@ from tests.proof.caged.safe import sign_digest
 from tools_app.chain.abi import decode_input, encode_call
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
+from tools_app.core.required import require
 
 REMOVE_OWNER = "function removeOwner(address previous, address owner, uint256 threshold)"
 FIRST = "0x" + "00" * 19 + "01"
@@ -173,7 +174,9 @@ def test_signatures_of_one_plan_send_no_other_and_not_twice(shared: SharedSafe) 
     row = OutboundTransaction.objects.get()
     with pytest.raises(RpcError, match="revert"):
         shared.live.world.rpc.call(
-            "eth_call", {"from": row.sender, "to": row.to, "data": list_sent_calls(row.permit)[0]["data"]}, "latest"
+            "eth_call",
+            {"from": row.sender, "to": row.to, "data": list_sent_calls(require(row.permit))[0]["data"]},
+            "latest",
         )
 
 

@@ -17,6 +17,7 @@ from tests.permits_app.approvals.people import approve
 from tests.permits_app.approvals.safes import OwnedSafe, make_relayer, owner_transaction
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.core.required import require
 
 USD = 10**6
 
@@ -55,10 +56,10 @@ def test_without_a_contract_the_owners_approval_changes_the_limits_here(
     request = approve(request, other)
     assert limit_of(live) == 10_000 * USD
     request = run(request)
-    assert (request.state, request.permit.status) == ("EXECUTED", "COMMITTED")
+    assert (request.state, require(request.permit).status) == ("EXECUTED", "COMMITTED")
     assert limit_of(live) == 4_000 * USD
     assert AllowlistEntry.objects.filter(golem=live.golem, address=router, kind="CONTRACT").exists()
-    assert request.permit.result["data"]["is_on_chain"] is False
+    assert require(request.permit).result["data"]["is_on_chain"] is False
 
 
 def test_on_chain_the_owners_signature_changes_the_contract_and_then_the_limits_here(
@@ -69,11 +70,11 @@ def test_on_chain_the_owners_signature_changes_the_contract_and_then_the_limits_
     make_relayer(live, settings)
     request = ask(live, spending_limit_usd="4000")
     request = run(approve(request, other, signature=safe.sign(owner_transaction(request).safe_tx_hash, 1)))
-    assert (request.state, request.permit.status) == ("EXECUTED", "COMMITTED"), request.problem
+    assert (request.state, require(request.permit).status) == ("EXECUTED", "COMMITTED"), request.problem
     state, usdc = safe.sync(), live.world.tokens["USDC"].address
     assert abs(state.rule(RuleKind.OUTFLOW_PER_BATCH, address_key(usdc)) - 4_000 * USD) <= USD * 40
     assert limit_of(live) == 4_000 * USD
-    assert request.permit.result["data"]["is_on_chain"] is True
+    assert require(request.permit).result["data"]["is_on_chain"] is True
 
 
 def test_a_contract_no_tool_calls_is_refused_before_anybody_is_asked(
@@ -115,7 +116,7 @@ def test_read_only_is_a_policy_under_which_nothing_is_written(two_owners: tuple[
     live, _, other = two_owners
     request = run(approve(ask(live, policy_template="read-only"), other))
     assert request.state == "EXECUTED"
-    data = request.permit.result["data"]
+    data = require(request.permit).result["data"]
     assert (data["template"], Decimal(data["spending_limit_usd"])) == ("read-only", 0)
     limits = SpendingLimits.objects.get(golem=live.golem)
     assert (limits.per_day_micro_usd, limits.writes_per_hour) == (0, 0)
@@ -143,7 +144,7 @@ def test_chains_that_are_not_named_keep_no_entry(two_owners: tuple[LiveGolem, An
     )
     here = AllowlistEntry.objects.filter(golem=live.golem, chain_id=31337).count()
     request = run(approve(ask(live, chain_restrictions=[31337]), other))
-    assert (request.state, request.permit.result["data"]["chain_restrictions"]) == ("EXECUTED", [31337])
+    assert (request.state, require(request.permit).result["data"]["chain_restrictions"]) == ("EXECUTED", [31337])
     kept = AllowlistEntry.objects.filter(golem=live.golem)
     assert (kept.count(), kept.exclude(chain_id=31337).count()) == (here, 0)
 

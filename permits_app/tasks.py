@@ -24,6 +24,7 @@ from permits_app.actions.follow_deaths import follow_deaths
 from permits_app.actions.follow_phase import follow_phases
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.follow_requests import follow_requests
+from permits_app.actions.follow_rights import follow_rights
 from permits_app.actions.halt import carry_out_halt, list_unfinished_halts
 from permits_app.actions.preview import preview_action
 from permits_app.actions.reconcile_relays import reconcile_relays
@@ -64,7 +65,7 @@ _RETRY_SECONDS = 1.1
 _WAKEUP_LIVES_SECONDS = 10
 _ALONE = {
     name: threading.Lock()
-    for name in ("cage changes", "sessions", "reconciler", "requests", "promises", "deaths", "openings")
+    for name in ("cage changes", "sessions", "reconciler", "requests", "promises", "rights", "deaths", "openings")
 }
 
 
@@ -209,6 +210,12 @@ def follow_requests_task() -> dict[str, int]:
 def follow_promises_task() -> dict[str, int]:
     """Look what became of what golems signed, as far as it is due; a second run finds it looked at."""
     return _run_alone("promises", lambda: follow_promises(now=clock.now()))
+
+
+@shared_task(ignore_result=True)
+def follow_rights_task() -> dict[str, int]:
+    """Ask whether rights over others' money stand, as far as it is due; a second run finds them looked at."""
+    return _run_alone("rights", lambda: follow_rights(now=clock.now()))
 
 
 @shared_task(ignore_result=True)

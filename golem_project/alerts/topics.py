@@ -97,6 +97,8 @@ TOPICS: Final[Mapping[str, Topic]] = {
             E.PHASE_TRANSITION: "its phase became {to}",
             E.REQUEST_STUCK: "a request at a protocol is stuck",
             E.REQUEST_LOST: "a request at a protocol is lost",
+            E.RIGHT_WITHDRAWN: "a right over somebody else's money was taken back; its page says whose and why",
+            E.RIGHT_RESTORED: "a right over somebody else's money that was taken back stands again",
             E.CHAIN_STOPPED: "its chain stopped making blocks",
             E.CHAIN_ROLLED_BACK: "its chain took blocks back",
             E.SECOND_FACTOR_GUESSED: "{count} wrong codes in a row were typed by somebody signed in as one who decides"

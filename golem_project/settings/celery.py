@@ -82,6 +82,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "schedule": 15.0,
         "options": {"expires": 15},
     },
+    "follow-rights": {
+        "task": "permits_app.tasks.follow_rights_task",
+        "schedule": 15.0,
+        "options": {"expires": 15},
+    },
     "follow-deaths": {
         "task": "permits_app.tasks.commit_deaths_task",
         "schedule": 15.0,

@@ -25,6 +25,7 @@ from permits_app.custody.session_keys import drop_session
 from permits_app.execution import cancellation, revocation, right_revocation
 from permits_app.execution.order_cancelling import cancel_orders, describe_standing_orders
 from permits_app.execution.promise_cancelling import cancel_promises, describe_open_promises
+from permits_app.execution.received_dropping import describe_received, drop_received
 from permits_app.execution.unwinding import NOTHING_LEFT, list_open_positions, unwind_positions
 from permits_app.halts.choices import does_unwind
 from permits_app.halts.deaths import DEATH_ACTOR, is_ending
@@ -105,10 +106,13 @@ def halt_golem(
     orders = describe_standing_orders(golem)
     if orders:
         steps.note("standing orders listed", orders=orders)
+    received = describe_received(golem)
+    if received:
+        steps.note("rights received listed", received=received)
     unwinds = does_unwind(golem)
     if unwinds:
         steps.note("positions are unwound next, as the owner chose")
-    on_chain = bool(in_flight or allowances or promises or orders or unwinds)
+    on_chain = bool(in_flight or allowances or promises or orders or received or unwinds)
     _keep_steps(record, steps.rows, actor, now)
     return {"halted": True, "reason": reason, "steps": steps.rows, "epoch": record.epoch, "on_chain": on_chain}
 
@@ -130,6 +134,7 @@ def carry_out_halt(*, golem_id: UUID, epoch: int, now: datetime) -> list[dict[st
         _try(steps, "rights taken back", "rights", lambda: _revoke_rights(golem, epoch, record.actor, now)),
         _cancel_promises(steps, golem, epoch, record.actor, now),
         _cancel_orders(steps, golem, epoch, record.actor, now),
+        _drop_received(steps, golem, epoch, record.actor, now),
         _try(steps, "positions listed for unwinding", "positions", lambda: _list_positions(golem, now)),
     ]
     if does_unwind(golem):
@@ -301,6 +306,8 @@ def _rehearse(golem: Golem, reason: str, actor: str, now: datetime, steps: _Step
         steps.note("signed promises would be cancelled", promises=promises)
     if orders := describe_standing_orders(golem):
         steps.note("standing orders would be cancelled", orders=orders)
+    if received := describe_received(golem):
+        steps.note("rights received would be given up, or named with who must end them", received=received)
     _try(steps, "rights would be taken back", "rights", lambda: _list_rights(golem, now))
     _try(steps, "positions listed for unwinding", "positions", lambda: _list_positions(golem, now))
     if does_unwind(golem):
@@ -331,6 +338,18 @@ def _cancel_orders(steps: _Steps, golem: Golem, epoch: int, actor: str, now: dat
     orders, is_done = cancel_orders(golem=golem, epoch=epoch, actor=actor, now=now)
     if orders:
         steps.note("standing orders cancelled", orders=orders)
+    return is_done
+
+
+def _drop_received(steps: _Steps, golem: Golem, epoch: int, actor: str, now: datetime) -> bool:
+    name = "rights received given up"
+    try:
+        received, is_done = drop_received(golem=golem, epoch=epoch, actor=actor, now=now)
+    except GolemError as error:
+        steps.note(name, failed=error.code, detail=error.detail)
+        return False
+    if received:
+        steps.note(name, received=received)
     return is_done
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from permits_app.admin.ledgers import LedgerAdmin
-from permits_app.admin.right_lines import say_most
+from permits_app.admin.right_lines import say_left, say_most
 from permits_app.models import ReceivedRight, RightUse
 from permits_app.models.received_right import RightState
 from tools_app.admin.display import NOTHING, format_chain, show_age, show_badge
 from tools_app.admin.tokens import format_token_amount
+from tools_app.core import clock
 from tools_app.toolkit.protocol import SHELF
 
 _TONES = {RightState.STANDING: "good", RightState.WITHDRAWN: "warn"}
@@ -37,6 +39,8 @@ class ReceivedRightAdmin(LedgerAdmin):
         "principal",
         "holder",
         "at_most",
+        "left_now",
+        "looked",
         "begins",
         "ends",
         "reference",
@@ -59,6 +63,17 @@ class ReceivedRightAdmin(LedgerAdmin):
     def at_most(self, obj: ReceivedRight) -> str:
         """The amount of one period."""
         return say_most(obj)
+
+    @display(description="Left now")
+    def left_now(self, obj: ReceivedRight) -> str:
+        """What may still be moved in the present period; nothing of a right that does not stand."""
+        return say_left(obj, now=clock.now()) if obj.state == RightState.STANDING else NOTHING
+
+    @display(description="Its contract was asked")
+    def looked(self, obj: ReceivedRight) -> str:
+        """When, and what came in between."""
+        asked = show_age(obj.looked_at) if obj.looked_at else "not yet"
+        return format_html("{}: {}", asked, obj.last_error) if obj.last_error else asked
 
     @display(description="From", ordering="starts_at")
     def begins(self, obj: ReceivedRight) -> SafeString:

@@ -1,5 +1,5 @@
-"""What a halted golem may still sign: allowances set to zero, protocols' rights taken back, and its positions left,
-everything to its own account.
+"""What a halted golem may still sign: allowances set to zero, protocols' rights taken back, rights that it received
+given up, and its positions left, everything to its own account.
 
 Judged from the bytes of the permit, what its simulation measured and what protocols say leaves them, not from what made
 it. A debt may be repaid: what a leaving call takes is allowed to its contract before it. Where the owner lets a halt
@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from archetypes_app.models import Golem
 from permits_app.custody.signing_route import carries_its_batch
+from permits_app.execution.giving_up import gives_up_a_right
 from permits_app.execution.halt_sales import does_sell
 from permits_app.models import ActionPermit
 from permits_app.safety.measured_class import is_deeper
@@ -54,6 +55,7 @@ def is_halts_own(permit: ActionPermit, golem: Golem) -> bool:
             or _is_approval_for(call, calls[index + 1 :], to)
             or takes_back_a_right(chain_id=permit.chain_id, contract=call["to"], data=_bytes_of(call))
             or takes_back_an_asked_right(chain_id=permit.chain_id, contract=call["to"], data=_bytes_of(call))
+            or gives_up_a_right(permit, call)
         )
         for index, call in enumerate(calls)
     )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
@@ -21,13 +21,20 @@ from permits_app.models import ActionPermit, ReceivedRight, RightUse
 from permits_app.models.permit import OPEN, PermitStatus
 from permits_app.models.received_right import RightState
 from permits_app.permits.row_locks import fill_golem_lock
-from tools_app.core import audit_log, clock
+from tools_app.core import audit_log, clock, event_bus
+from tools_app.core.events import Event, EventType
 from tools_app.core.prepared import fetch_together
 from tools_app.core.rows import insert_rows
 from tools_app.core.whole import whole
-from tools_app.toolkit.principals import PrincipalFlow, RightKind, RightLimit, RightUsed, RightView
+from tools_app.toolkit.principals import PrincipalFlow, RightKind, RightLimit, RightUsed, RightView, Standing
 
 S = RightState
+_ACTOR: Final = "system:rights"
+LOOK_EVERY: Final = timedelta(seconds=30)
+MAY_COME_BACK: Final = timedelta(hours=1)
+"""What was seen to be withdrawn is looked at for so long: the block that took it back may leave the chain."""
+_AUDITED: Final = {S.WITHDRAWN: "RightWithdrawn", S.DROPPED: "RightDropped", S.ENDED: "RightEnded"}
+_TOLD: Final = {S.WITHDRAWN: EventType.RIGHT_WITHDRAWN, S.ENDED: EventType.RIGHT_ENDED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +157,9 @@ def note_uses(uses: Iterable[RightUse]) -> None:
 
 @whole
 def receive(*, golem: Golem, rights: Sequence[ReceivedRight], actor: str, now: datetime) -> list[ReceivedRight]:
-    """Write rights into the golem's book; one that is there already stays as it is. Appends RightReceived."""
+    """Write rights into the golem's book. One that is there stays as it is, and stands again where it was withdrawn or
+    dropped; one whose time is over stays so. Appends RightReceived.
+    """
     stored = []
     with transaction.atomic():
         fetch_together(fill_golem_lock(golem.pk))
@@ -174,24 +183,106 @@ def receive(*, golem: Golem, rights: Sequence[ReceivedRight], actor: str, now: d
                         "terms",
                     )
                 }
-                | {"given_by": actor[:150]},
+                | {"given_by": actor[:150], "next_look_at": now},
             )
+            is_back = not is_new and found.state in (S.WITHDRAWN, S.DROPPED) and _stand_again(found, now)
             stored.append(found)
-            if is_new:
+            if is_new or is_back:
                 audit_log.append(golem_id=golem.pk, event="RightReceived", actor=actor, data=tell(found), now=now)
     return stored
 
 
+def list_due(now: datetime) -> QuerySet[ReceivedRight]:
+    """Those whose contracts are to be asked again."""
+    return ReceivedRight.objects.filter(next_look_at__lte=now)
+
+
+def take_look(row: ReceivedRight, *, until: datetime) -> bool:
+    """The look for this caller alone until its lease is over; False where another one has it."""
+    mine = ReceivedRight.objects.filter(pk=row.pk, state=row.state, next_look_at=row.next_look_at)
+    return bool(mine.update(next_look_at=until))
+
+
+def put_off(row: ReceivedRight, *, reason: str, now: datetime) -> None:
+    """Nothing could be seen: it stays as it is, and is looked at again soon."""
+    ReceivedRight.objects.filter(pk=row.pk, state=row.state).update(
+        last_error=reason[:255], next_look_at=now + LOOK_EVERY, updated_at=now
+    )
+
+
+@whole
+def record_look(row: ReceivedRight, standing: Standing, *, is_over: bool, now: datetime) -> RightState:
+    """Keep what its contract said, and end it or have it stand again; its state from now on.
+
+    Emits right:withdrawn, right:ended, right:restored.
+    """
+    seen = {"available": standing.available, "looked_at": now, "last_error": "", "updated_at": now}
+    with transaction.atomic():
+        mine = ReceivedRight.objects.select_for_update(no_key=True).filter(pk=row.pk, state=row.state)
+        found = mine.first()
+        if found is None:
+            return RightState(row.state)
+        ReceivedRight.objects.filter(pk=row.pk).update(**seen, next_look_at=_find_next(found, is_over, now))
+        if found.state == S.STANDING and is_over:
+            _end(found, to=S.ENDED, reason="its time is over", actor=_ACTOR, now=now)
+        elif found.state == S.STANDING and not standing.stands:
+            _end(found, to=S.WITHDRAWN, reason=standing.reason, actor=_ACTOR, now=now)
+        elif found.state == S.WITHDRAWN and standing.stands and not is_over:
+            _stand_again(found, now)
+            audit_log.append(golem_id=row.golem_id, event="RightRestored", actor=_ACTOR, data=tell(found), now=now)
+            _emit(found, EventType.RIGHT_RESTORED, now)
+        return RightState(found.state)
+
+
+def _find_next(row: ReceivedRight, is_over: bool, now: datetime) -> datetime | None:
+    """When to look again: at what stands, and for a while at what was withdrawn."""
+    since = row.state_at or now
+    is_left = is_over or (row.state != S.STANDING and now >= since + MAY_COME_BACK)
+    return None if is_left else now + LOOK_EVERY
+
+
+def _stand_again(row: ReceivedRight, now: datetime) -> bool:
+    row.state, row.state_reason, row.state_at, row.next_look_at = S.STANDING, "", None, now
+    row.save(update_fields=["state", "state_reason", "state_at", "next_look_at", "updated_at"])
+    return True
+
+
+def _end(row: ReceivedRight, *, to: RightState, reason: str, actor: str, now: datetime) -> None:
+    row.state, row.state_reason, row.state_at = to, reason[:255], now
+    row.save(update_fields=["state", "state_reason", "state_at", "updated_at"])
+    told = {**tell(row), "state": str(to), "reason": reason}
+    audit_log.append(golem_id=row.golem_id, event=_AUDITED[to], actor=actor, data=told, now=now)
+    if to in _TOLD:
+        _emit(row, _TOLD[to], now)
+
+
+def _emit(row: ReceivedRight, event: EventType, now: datetime) -> None:
+    payload = {
+        "right_id": str(row.pk),
+        "chain_id": row.chain_id,
+        "protocol": row.protocol,
+        "principal": row.principal,
+        "token": row.token,
+        "state": str(row.state),
+        "reason": row.state_reason,
+    }
+    event_bus.emit(golem_id=row.golem_id, event=Event(event, payload), now=now)
+
+
 @whole
 def end_right(row: ReceivedRight, *, to: RightState, reason: str, actor: str, now: datetime) -> bool:
-    """Write that a right stands no more; True when this call did it. Appends RightWithdrawn or RightDropped."""
+    """Write that a right stands no more and is looked at no more; True when this call did it.
+
+    Appends RightWithdrawn, RightDropped or RightEnded.
+    """
     with transaction.atomic():
-        standing = ReceivedRight.objects.filter(pk=row.pk, state=S.STANDING)
-        if not standing.update(state=to, state_reason=reason[:255], state_at=now, updated_at=now):
+        # What the golem gives up may be seen to be gone before its outcome is.
+        leaving = (S.STANDING, S.WITHDRAWN) if to == S.DROPPED else (S.STANDING,)
+        found = ReceivedRight.objects.select_for_update(no_key=True).filter(pk=row.pk, state__in=leaving).first()
+        if found is None:
             return False
-        event = "RightWithdrawn" if to == S.WITHDRAWN else "RightDropped"
-        told = {**tell(row), "state": str(to), "reason": reason}
-        audit_log.append(golem_id=row.golem_id, event=event, actor=actor, data=told, now=now)
+        ReceivedRight.objects.filter(pk=row.pk).update(next_look_at=None)
+        _end(found, to=to, reason=reason, actor=actor, now=now)
     return True
 
 

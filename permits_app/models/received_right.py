@@ -16,6 +16,7 @@ class RightState(models.TextChoices):
     STANDING = "STANDING", "Stands"
     WITHDRAWN = "WITHDRAWN", "Withdrawn by its principal"
     DROPPED = "DROPPED", "Dropped here: not used any more"
+    ENDED = "ENDED", "Its time is over"
 
 
 class ReceivedRight(TimeStamped):
@@ -41,6 +42,12 @@ class ReceivedRight(TimeStamped):
     state = models.CharField(max_length=9, choices=RightState.choices, default=RightState.STANDING)
     state_reason = models.CharField(max_length=255, blank=True)
     state_at = models.DateTimeField(null=True, blank=True, help_text="Since when it does not stand any more")
+    available = models.DecimalField(
+        max_digits=78, decimal_places=0, null=True, blank=True, help_text="Base units that its contract had left for it"
+    )
+    looked_at = models.DateTimeField(null=True, blank=True, help_text="When its contract was asked last")
+    next_look_at = models.DateTimeField(null=True, blank=True, help_text="Nothing: it is looked at no more")
+    last_error = models.CharField(max_length=255, blank=True)
     given_by = models.CharField(max_length=150, blank=True, help_text="Who brought it in here")
 
     class Meta:
@@ -58,7 +65,10 @@ class ReceivedRight(TimeStamped):
                 name="received_right_gone_has_time",
             ),
         ]
-        indexes = [models.Index(fields=["golem", "ends_at"], condition=Q(state="STANDING"), name="received_right_open")]
+        indexes = [
+            models.Index(fields=["golem", "ends_at"], condition=Q(state="STANDING"), name="received_right_open"),
+            models.Index(fields=["next_look_at"], condition=Q(next_look_at__isnull=False), name="received_right_due"),
+        ]
 
     def __str__(self) -> str:
         return f"right over {self.token} of {self.principal} ({self.state.lower()})"

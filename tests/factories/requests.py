@@ -61,6 +61,7 @@ def make_received_right(*, golem: Golem) -> ReceivedRight:
         period_seconds=86_400,
         starts_at=now,
         ends_at=now + timedelta(days=2),
+        next_look_at=now,
     )
 
 

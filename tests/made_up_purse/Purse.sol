@@ -35,6 +35,10 @@ contract Purse {
         delete lines[msg.sender][manager][token];
     }
 
+    function giveUp(address principal, address token) external {
+        delete lines[principal][msg.sender][token];
+    }
+
     function left(address principal, address manager, address token) public view returns (uint256 ends, uint256 rest) {
         Line storage line = lines[principal][manager][token];
         if (line.ends <= block.timestamp || line.begun > block.timestamp) return (line.ends, 0);

@@ -20,6 +20,10 @@ class PurseRights:
         """What is left of it today."""
         return [ReadCall(DEPLOYED[right.chain_id]["purse"], LEFT, (right.principal, right.holder, right.token))]
 
+    def give_up(self, right: RightView) -> tuple[str, str, tuple[str, str]]:
+        """Its manager says no more."""
+        return DEPLOYED[right.chain_id]["purse"], "function giveUp(address,address)", (right.principal, right.token)
+
     def judge(self, right: RightView, outcomes: Sequence[ReadOutcome]) -> Standing:
         """It stands until its end, and while it was not taken back."""
         [told] = outcomes

@@ -228,6 +228,15 @@ _PROMISE: Final = {
     "gets": OBJECTS,
     "ends_at": TIME,
 }
+_RIGHT: Final = {
+    "right_id": UUID,
+    "chain_id": INTEGER,
+    "protocol": TEXT,
+    "principal": HEX,
+    "token": TEXT,
+    "state": TEXT,
+    "reason": TEXT,
+}
 _MEMORY: Final = {
     "title": TEXT,
     "kind": TEXT,
@@ -562,6 +571,11 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
     E.PROMISE_FILLED: _describe("Somebody carried it out: what it gave is gone, and what it asked for came.", _PROMISE),
     E.PROMISE_CANCELLED: _describe("Its contract takes it no longer; what it reserved is free.", _PROMISE),
     E.PROMISE_EXPIRED: _describe("Its time is over and nobody took it; what it reserved is free.", _PROMISE),
+    E.RIGHT_WITHDRAWN: _describe(
+        "A principal took a right over their money back; permits on it are refused at their commit.", _RIGHT
+    ),
+    E.RIGHT_RESTORED: _describe("A right that was seen to be withdrawn stands again.", _RIGHT),
+    E.RIGHT_ENDED: _describe("The time of a right over somebody's money is over.", _RIGHT),
     E.CHAIN_STOPPED: _describe(
         "The golem's chain cannot be used: its node serves another one. `clears` says what ends that.",
         {"chain_id": INTEGER, "code": TEXT, "reason": TEXT, "clears": TEXT},

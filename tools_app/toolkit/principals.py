@@ -142,6 +142,22 @@ class GrantReader(Protocol):
         """What the text grants to `holder`. Raises GrantUnsafe, ChainNotSupported."""
 
 
+@runtime_checkable
+class EndsByHolder(Protocol):
+    """The received rights of a protocol where who holds one can give it up on the chain."""
+
+    def give_up(self, right: RightView) -> tuple[str, str, tuple[Any, ...]]:
+        """The call by which the holder gives it up: contract, signature, arguments."""
+
+
+@runtime_checkable
+class EndsByPrincipal(Protocol):
+    """The received rights of a protocol that say what their principal does to take one back."""
+
+    def say_end(self, right: RightView) -> str:
+        """What to do and where, for a person."""
+
+
 class RightsBook(Protocol):
     """The service by which tools read the rights that the golem they work for received."""
 

@@ -38,6 +38,8 @@ TOLD: Final[list[tuple[E, dict[str, Any], str, str]]] = [
     (E.PHASE_TRANSITION, {"to": "terminal"}, "danger", "Atlas: its phase became terminal"),
     (E.REQUEST_STUCK, {}, "danger", "Atlas: a request at a protocol is stuck"),
     (E.REQUEST_LOST, {}, "danger", "Atlas: a request at a protocol is lost"),
+    (E.RIGHT_WITHDRAWN, {}, "danger", "Atlas: a right over somebody else's money was taken back"),
+    (E.RIGHT_RESTORED, {}, "danger", "that was taken back stands again"),
     (E.CHAIN_STOPPED, {}, "danger", "Atlas: its chain stopped making blocks"),
     (E.CHAIN_ROLLED_BACK, {}, "danger", "Atlas: its chain took blocks back"),
     (E.SECOND_FACTOR_GUESSED, {"count": 7}, "danger", "Atlas: 7 wrong codes in a row"),
@@ -77,7 +79,7 @@ NOT_TOLD: Final[dict[str, frozenset[E]]] = {
         {
             *(E.PERMIT_EXPIRED, E.PERMIT_CANCELLED, E.REQUEST_READY, E.REQUEST_DONE, E.CHAIN_RESUMED),
             *(E.REQUEST_EXECUTED, E.REQUEST_CANCELLED, E.REQUEST_EXPIRED),
-            *(E.PROMISE_SIGNED, E.PROMISE_FILLED, E.PROMISE_CANCELLED, E.PROMISE_EXPIRED),
+            *(E.PROMISE_SIGNED, E.PROMISE_FILLED, E.PROMISE_CANCELLED, E.PROMISE_EXPIRED, E.RIGHT_ENDED),
         }
     ),
     "another event of the same thing is told": frozenset(

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.protocols.metamask.addresses import NAME, place_on
+from tools_app.protocols.metamask.received import OWNER_STEP
 from tools_app.protocols.metamask.tools import DAY, GolemId, check_own, metamask
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import WriteContext
@@ -156,7 +157,7 @@ def metamask_revoke_permissions(
         revoked_count=len(dropped),
         session_account_invalidated=False,
         still_open=tuple(each.reference for each in dropped),
-        owner_step="In the wallet that gave it: wallet_revokeExecutionPermission, or disable the delegation.",
+        owner_step=OWNER_STEP,
     )
 
 

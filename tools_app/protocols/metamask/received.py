@@ -19,6 +19,7 @@ _AVAILABLE: Final = (
     "function getAvailableAmount(bytes32 hash, address manager, bytes terms)"
     " view returns (uint256 available, bool isNewPeriod, uint256 period)"
 )
+OWNER_STEP: Final = "In the wallet that gave it: wallet_revokeExecutionPermission, or disable the delegation."
 _YES: Final = "1626ba7e"
 
 
@@ -28,6 +29,10 @@ class Delegations:
     def read_grant(self, *, chain_id: int, given: str, holder: str) -> GrantRead:
         """What a permission context grants. Raises GrantUnsafe."""
         return read_grant(chain_id=chain_id, given=given, holder=holder)
+
+    def say_end(self, right: RightView) -> str:
+        """Only who gave a delegation can disable it."""
+        return OWNER_STEP
 
     def ask(self, right: RightView) -> list[ReadCall]:
         """Five questions in one batch."""

@@ -515,6 +515,7 @@ ROWS: dict[str, Callable[[LiveGolem], Prepared]] = {
     "tools_app.tasks.note_pulse_task": pulse_task,
     "permits_app.tasks.follow_requests_task": unchanged_task(tasks.follow_requests_task),
     "permits_app.tasks.follow_promises_task": unchanged_task(tasks.follow_promises_task),
+    "permits_app.tasks.follow_rights_task": unchanged_task(tasks.follow_rights_task),
     "permits_app.tasks.commit_reconciliation_task": reconciliation_task,
     "permits_app.tasks.commit_sessions_task": sessions_task,
     "permits_app.tasks.commit_deaths_task": deaths_task,

@@ -16,6 +16,7 @@ from permits_app.actions import (
     follow_phase,
     follow_promises,
     follow_requests,
+    follow_rights,
     rotate_session,
     sweep_changes,
     sync_policy_cage,
@@ -29,6 +30,7 @@ from permits_app.models import (
     ChangeRequest,
     OutboundTransaction,
     PendingRequest,
+    ReceivedRight,
     SignedPromise,
     SigningKey,
 )
@@ -108,6 +110,8 @@ def make_rows(golem: Golem) -> None:
     type(request).objects.filter(pk=request.pk).update(next_check_at=long_ago)
     promise = factories.make_signed_promise(permit=permit)
     type(promise).objects.filter(pk=promise.pk).update(next_check_at=long_ago)
+    right = factories.make_received_right(golem=golem)
+    type(right).objects.filter(pk=right.pk).update(next_look_at=long_ago)
     announce_death(golem=golem, reason="over", actor="owner:1", due_at=clock.now(), now=clock.now())
 
 
@@ -120,6 +124,7 @@ SWEEPS: list[tuple[Any, str, str]] = [
     (expire, "expire_lapsed", "expire_permit"),
     (follow_requests, "follow_requests", "_look_at"),
     (follow_promises, "follow_promises", "look_at"),
+    (follow_rights, "follow_rights", "look_at"),
 ]
 
 
@@ -147,7 +152,11 @@ def test_what_nobody_foresaw_in_one_row_keeps_no_other_from_its_turn(
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("module", "sweep", "step"),
-    [each for each in SWEEPS if each[1] in ("sync_policy_cages", "follow_requests", "follow_promises")],
+    [
+        each
+        for each in SWEEPS
+        if each[1] in ("sync_policy_cages", "follow_requests", "follow_promises", "follow_rights")
+    ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
 def test_a_chain_that_is_silent_is_not_asked_while_others_wait(
@@ -159,6 +168,7 @@ def test_a_chain_that_is_silent_is_not_asked_while_others_wait(
     CageMirror.objects.filter(cage__golem=elsewhere).update(chain_id=10)
     PendingRequest.objects.filter(golem=elsewhere).update(chain_id=10, expects_chain_id=10)
     SignedPromise.objects.filter(golem=elsewhere).update(chain_id=10)
+    ReceivedRight.objects.filter(golem=elsewhere).update(chain_id=10)
     now = clock.now()
     ChainWatch.objects.create(
         chain_id=10, looked_at=now, failing_since=now - timedelta(hours=1), error_code="RPC_TIMEOUT"

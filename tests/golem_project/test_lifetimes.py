@@ -15,10 +15,10 @@ from archetypes_app.models import Golem
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.a2a import notifications
 from golem_project.stream import deliveries
-from permits_app.actions import follow_promises, follow_requests, search_positions
+from permits_app.actions import follow_promises, follow_requests, follow_rights, search_positions
 from permits_app.approval_errors import PasskeyRefused
 from permits_app.approvals.passkey_challenges import make_challenge, use_up_challenge
-from permits_app.models import ChainWatch, PendingRequest, SignedPromise
+from permits_app.models import ChainWatch, PendingRequest, ReceivedRight, SignedPromise
 from permits_app.permits.life import is_from_the_future
 from tests import factories
 from tools_app import runner
@@ -50,6 +50,11 @@ def hold_promise(golem: Golem) -> Held:
     return follow_promises, "_follow", lambda now: follow_promises.follow_promises(now=now)
 
 
+def hold_right(golem: Golem) -> Held:
+    factories.make_received_right(golem=golem)
+    return follow_rights, "_follow", lambda now: follow_rights.follow_rights(now=now)
+
+
 def hold_request(golem: Golem) -> Held:
     factories.make_pending_request(permit=factories.make_permit(golem=golem))
     return follow_requests, "_look_at", lambda now: follow_requests.follow_requests(now=now)
@@ -67,6 +72,7 @@ FOLLOWED: dict[Any, tuple[Any, tuple[str, ...], dict[str, Any]]] = {
         ("REQUESTED", "READY", "CLAIMING", "STUCK"),
         {"ended_at": NOW},
     ),
+    hold_right: (ReceivedRight, ("STANDING", "WITHDRAWN"), {"state_at": NOW, "next_look_at": None}),
 }
 """Of each, the model, the states in which a worker has something to do with it, and what an end is written with. Of
 deliveries and notices the database allows no time of a next try once they are over.
@@ -80,6 +86,7 @@ deliveries and notices the database allows no time of a next try once they are o
         (hold_notification, 60),
         (hold_promise, 60),
         (hold_request, 60),
+        (hold_right, 60),
         (hold_search, 120),
     ],
 )
@@ -107,7 +114,7 @@ def test_what_a_worker_took_before_it_died_is_taken_again_when_its_lease_is_over
     assert len(begun) == 2
 
 
-@pytest.mark.parametrize("hold", [hold_promise, hold_request])
+@pytest.mark.parametrize("hold", [hold_promise, hold_request, hold_right])
 def test_what_is_over_is_taken_by_no_worker(hold: Callable[[Golem], Held], monkeypatch: pytest.MonkeyPatch) -> None:
     owner = factories.make_owner()
     owner.groups.add(ensure_owner_group())
@@ -126,7 +133,7 @@ def test_what_is_over_is_taken_by_no_worker(hold: Callable[[Golem], Held], monke
     assert begun == []
 
 
-@pytest.mark.parametrize("hold", [hold_promise, hold_request, hold_search])
+@pytest.mark.parametrize("hold", [hold_promise, hold_request, hold_right, hold_search])
 def test_nothing_is_asked_of_a_chain_whose_node_is_silent(
     hold: Callable[[Golem], Held], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from archetypes_app.models import Golem
+from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.actions.query import query_state
 from permits_app.actions.receive_grant import LONGEST_TEXT, receive_grant
 from permits_app.errors import RightEnded, RightLimitExceeded, RightWithdrawn
@@ -271,3 +272,14 @@ def test_an_agent_is_told_of_twenty_rights_and_no_more(kept: Kept) -> None:
     for salt in range(21):
         kept.receive(kept.wallet.context(kept.account, kept.wallet.runway(a_day=USD), salt=salt))
     assert len(ask_delegation(kept)["permissions"]) == 20
+
+
+def test_a_halt_names_who_must_take_a_runway_back_and_where(kept: Kept) -> None:
+    right = kept.keep()
+    golem = Golem.objects.get(pk=kept.golem.pk)
+    told = halt_golem(golem=golem, reason="x", actor="user:owner", now=clock.now())
+    steps = carry_out_halt(golem_id=golem.pk, epoch=told["epoch"], now=clock.now())
+    [step] = [each for each in steps if each["step"] == "rights received given up"]
+    [line] = step["received"]
+    assert (line["outcome"], line["who"], line["right"]) == ("ITS_GIVER_MUST", kept.wallet.address, right.reference)
+    assert "wallet_revokeExecutionPermission" in line["how"]

@@ -1609,7 +1609,7 @@ export interface components {
             limit?: number | null;
         };
         /**
-         * @description The subject of a conclusion (facts 12).
+         * @description The subject of a conclusion.
          * @enum {string}
          */
         MemoryGetInsightsBodyInsightCategory: "slippage" | "gas_timing" | "route_selection" | "pool_behavior" | "mev_pattern" | "liquidity_depth" | "volatility" | "fee_optimization" | "rebalance_timing" | "vault_strategy" | "emergency" | "general";
@@ -1646,7 +1646,7 @@ export interface components {
             reason?: (string | null) | null;
         };
         /**
-         * @description The subject of a conclusion (facts 12).
+         * @description The subject of a conclusion.
          * @enum {string}
          */
         MemoryManageInsightBodyInsightCategory: "slippage" | "gas_timing" | "route_selection" | "pool_behavior" | "mev_pattern" | "liquidity_depth" | "volatility" | "fee_optimization" | "rebalance_timing" | "vault_strategy" | "emergency" | "general";
@@ -1683,7 +1683,7 @@ export interface components {
             reflection?: (string | null) | null;
         };
         /**
-         * @description What an execution does, as the seeds name it.
+         * @description What an execution does.
          * @enum {string}
          */
         MemoryRecordExecutionBodyExecutionKind: "SWAP" | "ADD_LIQUIDITY" | "REMOVE_LIQUIDITY" | "REBALANCE" | "DEPOSIT" | "WITHDRAW";

@@ -48,6 +48,7 @@ HAPPENED: Final = (
     *_columns("permits_app.ChainMark", "looked_at", "trouble_since"),
     *_columns("permits_app.PendingRequest", "checked_at", "updated_at", "missed_at"),
     *_columns("permits_app.SignedPromise", "checked_at"),
+    *_columns("permits_app.ReceivedRight", "state_at", "looked_at"),
     *_columns("permits_app.ChangeRequest", "claimed_at"),
     *_columns("permits_app.SigningKey", "asked_at"),
     *_columns("permits_app.Passkey", "throttling_failure_timestamp"),
@@ -67,6 +68,7 @@ HAPPENED: Final = (
 NEXT: Final = (
     *_columns("permits_app.PendingRequest", "next_check_at"),
     *_columns("permits_app.SignedPromise", "next_check_at"),
+    *_columns("permits_app.ReceivedRight", "next_look_at"),
     *_columns("stream.WebhookDelivery", "next_attempt_at"),
     *_columns("a2a.PushNotification", "next_attempt_at"),
     *_columns("alerts.AlertChannel", "next_try_at"),

@@ -49,6 +49,10 @@ TESTS: dict[str, str] = {
         "permits_app/test_standing_orders.py"
         "::test_an_order_of_which_nobody_says_anything_is_its_owners_to_look_at_and_never_lost"
     ),
+    "MAY_COME_BACK": (
+        "permits_app/test_rights_are_followed.py"
+        "::test_what_was_withdrawn_for_an_hour_is_looked_at_no_more_and_stands_again_when_it_is_brought_in"
+    ),
     "LONGEST_SECONDS": "permits_app/test_signed_promises.py::test_a_promise_lasts_a_week_and_no_second_longer",
     "PolicyCage.max_assets": f"{CAGE}the_cage_has_room_for_exactly_its_assets",
     "PolicyCage.max_position_bps": f"{CAGE}a_position_takes_exactly_its_share",
@@ -138,6 +142,7 @@ TESTS: dict[str, str] = {
 }
 
 NO_LIMITS: dict[str, str] = {
+    "LOOK_EVERY": "how soon the contract of a right is asked again; a commit asks it in any case",
     "BLOCKS_BACK": "how far before the last open block an end is looked for; nothing is refused by it",
     "SEEN_FOR": "how long an end is seen before a reservation is free; nothing is refused by it",
     "LIQUIDATION_BPS": "where cover equals debt, by the meaning of health; nobody may set it",

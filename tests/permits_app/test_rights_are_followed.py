@@ -90,8 +90,14 @@ def test_what_was_withdrawn_for_an_hour_is_looked_at_no_more_and_stands_again_wh
     right = purse.give(manager.live, a_day=A_DAY)
     purse.take_back(manager.live)
     look()
-    assert look(MAY_COME_BACK - timedelta(seconds=5))["looked"] == 1
-    assert look(MAY_COME_BACK + LOOK_EVERY)["looked"] == 1
+    right.refresh_from_db()
+    gone = right.state_at
+    assert gone is not None
+    assert follow_rights(now=gone + timedelta(hours=1) - timedelta(microseconds=1))["looked"] == 1
+    right.refresh_from_db()
+    assert right.next_look_at is not None, "a moment before its hour is over"
+    ReceivedRight.objects.update(next_look_at=gone)
+    assert follow_rights(now=gone + timedelta(hours=1))["looked"] == 1
     right.refresh_from_db()
     assert right.next_look_at is None
     assert look(MAY_COME_BACK * 2)["looked"] == 0

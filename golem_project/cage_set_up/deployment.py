@@ -21,7 +21,7 @@ from permits_app.actions.sync_policy_cage import register_cage
 from permits_app.models import CageMirror
 from permits_app.policy_cage.contract import MOST_POSITIONS, encode_deployment
 from permits_app.policy_cage.published import mask_immutables
-from permits_app.policy_cage.suggested_rules import list_subjects, suggest_rules
+from permits_app.policy_cage.suggested_rules import list_subjects, list_uncaged, suggest_rules
 from tools_app.chain.abi import encode_constructor
 from tools_app.core import clock
 from tools_app.core.units import usd_to_micro
@@ -166,6 +166,8 @@ def plan_owner_transactions(golem: Golem, chain: ChainReader, options: dict[str,
     data = build_deployment(golem, chain, options, valuers=valuers, left_out=left_out)
     if left_out:
         plan["left_out"] = tell_left_out(left_out)
+    if uncaged := list_uncaged(golem, chain.chain_id):
+        plan["not_under_this_cage"] = uncaged
     plan["deploy"] = {"data": "0x" + data.hex(), "gas": str(DEPLOYMENT_GAS)}
     plan["then"] = "manage.py deploy_policy_cage GOLEM --register CONTRACT --deployed-block NUMBER"
     plan["at_last"] = ASK_TO_ENABLE.format(page=reverse("admin:archetypes_app_golem_cage", args=[golem.pk]))

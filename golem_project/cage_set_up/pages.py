@@ -42,6 +42,7 @@ from permits_app.approvals.setup import is_in_setup
 from permits_app.forms import UsdField
 from permits_app.models import NavSnapshot, SigningKey
 from permits_app.models.signing_key import KeyState
+from permits_app.policy_cage.suggested_rules import list_uncaged
 from tools_app import runner
 from tools_app.admin.display import format_chain, shorten_hex
 from tools_app.core import clock
@@ -157,6 +158,7 @@ def _show(request: HttpRequest, golem: Golem, given: dict[str, forms.Form], is_r
         "given": given,
         "staged": staged.address if staged is not None else "",
         "is_local": _is_local(golem),
+        "uncaged": list_uncaged(golem, golem.home_chain_id),
     }
     return TemplateResponse(request, "golem_project/cage_set_up/steps.html", context, status=422 if is_refused else 200)
 

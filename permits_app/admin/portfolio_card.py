@@ -74,6 +74,8 @@ class PositionLine:
     is_simulated: bool
     range: Mapping[str, Any] | None = None
     """Of a position of concentrated liquidity, as `tell_range` tells it."""
+    counted: tuple[str, ...] = ()
+    """By what rule it counts, where that is not the price of what it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +304,8 @@ def _describe_position(told: Mapping[str, Any], now: datetime) -> PositionLine:
         unlocks=_say_locked(told.get("locked", ())) or _say_unlock(told["free_at"], now),
         is_simulated=told["is_simulated"],
         range=told.get("range"),
+        # A snapshot of before tells no rules.
+        counted=tuple(told.get("counted", ())),
     )
 
 

@@ -308,7 +308,7 @@ def _is_shut(position: Position, at: int) -> bool:
         locked[each.token] = locked.get(each.token, 0) + each.raw
     held = [leg for leg in position.legs if leg.raw > 0]
     waits = (leg.free_at is not None and leg.free_at > at or locked.get(leg.token, 0) >= leg.raw for leg in held)
-    return bool(held) and not position.has_debt and all(waits)
+    return bool(held) and not position.has_health and all(waits)
 
 
 def _read_held(golem: Golem, chain: ChainReader) -> Mapping[str, int]:

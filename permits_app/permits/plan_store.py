@@ -191,6 +191,8 @@ def _encode_change(change: PositionChange) -> dict[str, Any]:
         "bound": str(change.bound),
         "ref": None if change.ref is None else str(change.ref),
         "least_health_bps": change.least_health_bps,
+        # Said only where it is so: plans of before are hashed as they were.
+        **({} if change.counts else {"counts": False}),
     }
 
 
@@ -203,6 +205,7 @@ def _decode_change(stored: Mapping[str, Any]) -> PositionChange:
         bound=int(stored["bound"]),
         ref=None if stored["ref"] is None else PositionRef.parse(stored["ref"]),
         least_health_bps=stored["least_health_bps"],
+        counts=stored.get("counts", True),
     )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from permits_app.permits.told_ranges import tell_range
 from permits_app.permits.told_shares import tell_shares
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth
-from tools_app.toolkit.positions import LOCKED_WORDS
+from tools_app.toolkit.positions import LOCKED_WORDS, UNCOUNTED_WORDS
 from tools_app.toolkit.protocol import SHELF
 
 CLAIM_NOTE = "counted as a position"
@@ -58,6 +58,7 @@ def _tell_position(held: HeldPosition) -> dict[str, Any]:
         "health_bps": held.health_bps,
         "free_at": held.free_at,
         "locked": _tell_locked(held),
+        "counted": list(tell_rules(held)),
         "range": tell_range(held),
     }
 
@@ -73,6 +74,43 @@ def _tell_locked(held: HeldPosition) -> list[dict[str, str]]:
         for each in held.position.locked
         if each.token in tokens
     ]
+
+
+def tell_rules(held: HeldPosition) -> tuple[str, ...]:
+    """By what rules parts of it count that are not worth the price of a token, and what never counts: sentences."""
+    return (*_tell_due(held), *_tell_uncounted(held))
+
+
+def _tell_due(held: HeldPosition) -> list[str]:
+    """What claims that are due later count as, and by what."""
+    told = []
+    for leg, part in zip(held.position.legs, held.parts, strict=True):
+        if leg.due is None:
+            continue
+        due, token = leg.due, part.token
+        claim = format_units(due.claim, due.decimals, due.symbol)
+        face = format_units(due.face, token.decimals, token.symbol)
+        on = datetime.fromtimestamp(due.at, tz=UTC).date().isoformat()
+        counted = format_units(leg.raw, token.decimals, token.symbol)
+        by = f"the lower of its average price of {due.seconds // 60} minutes and what is due"
+        told.append(
+            f"{claim}: {face} are due since {on}"
+            if due.average is None
+            else f"{claim}: {face} due on {on}, counted as {counted}, {by}"
+        )
+    return told
+
+
+def _tell_uncounted(held: HeldPosition) -> list[str]:
+    """What never counts, why, and what people are shown beside it."""
+    tokens = {part.token.address: part.token for part in held.shown}
+    told = []
+    for each in held.position.uncounted:
+        what = f"{format_units(each.raw, each.decimals, each.symbol)} count as nothing: {UNCOUNTED_WORDS[each.reason]}"
+        if each.market is not None and (token := tokens.get(each.market.token)) is not None:
+            what += f"; about {format_units(each.market.raw, token.decimals, token.symbol)} at the market"
+        told.append(what)
+    return told
 
 
 def _units(part: Worth) -> str:

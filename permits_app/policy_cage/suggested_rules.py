@@ -103,7 +103,15 @@ def list_subjects(golem: Golem, chain_id: int, *, left_out: Collection[str] = ()
     allowed = AllowlistEntry.objects.filter(golem=golem, chain_id=chain_id, kind=AllowlistKind.CONTRACT)
     places = SHELF.valued_on(chain_id)
     called = set(allowed.values_list("address", flat=True)) - _list_addresses(chain_id, left_out)
-    return list(dict.fromkeys(subject for place, subject in places.items() if place in called))
+    return list(dict.fromkeys(subject for place, subject in places.items() if place in called and subject))
+
+
+def list_uncaged(golem: Golem, chain_id: int) -> list[str]:
+    """What the golem may call on a chain and under no cage: the protocol's label, and why."""
+    allowed = AllowlistEntry.objects.filter(golem=golem, chain_id=chain_id, kind=AllowlistKind.CONTRACT)
+    called = set(allowed.values_list("address", flat=True))
+    found = {each.name: each for place, each in SHELF.uncaged_on(chain_id).items() if place in called}
+    return [f"{SHELF.label_on(name, chain_id)}: {each.uncaged}" for name, each in sorted(found.items())]
 
 
 def _list_addresses(chain_id: int, names: Collection[str]) -> set[str]:
@@ -202,7 +210,7 @@ def call_rules(chain_id: int, contracts: set[str], *, valued: Collection[str] | 
     rules: list[Rule] = []
     contracts = contracts - list_crossing(chain_id)
     for address, contract in SHELF.contracts_on(chain_id):
-        if address not in contracts or not (not contract.valued_at or valued is None or address in valued):
+        if address not in contracts or not (not contract.is_place or valued is None or address in valued):
             continue
         for text in contract.functions:
             places = (contract.own.get(text, ()), contract.tokens.get(text, ()), contract.empty.get(text, ()))

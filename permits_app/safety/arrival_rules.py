@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Final
 
 from permits_app.errors import SimulationFailed
 from permits_app.rejection import Reject
+from permits_app.safety.figures import format_bps
 from permits_app.safety.hook import HookCall
-from permits_app.safety.position_rules import DUST, list_claim_tokens, list_moved, price_on
+from permits_app.safety.position_rules import DUST, Moved, list_claim_tokens, list_moved, price_on
 from permits_app.safety.tiers import returns_to_golem
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.units import BPS, format_micro_usd
+from tools_app.portfolio.health import ValueOf
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 
 VANISHES_UNSEEN: Final = 10_000
 """A cent, in micro-USD: what rounding in a feed and in a protocol may take."""
+LEAST_OF_SHOWN_BPS: Final = 5_000
+"""What never counts brings at least half of what people were shown: its price moves far in the minutes of an average,
+and it is not given away.
+"""
 
 
 def judge_arrival(call: HookCall, simulation: SimulationResult, chain: ChainReader) -> Reject | None:
@@ -31,11 +38,12 @@ def judge_arrival(call: HookCall, simulation: SimulationResult, chain: ChainRead
     moved, claims = list_moved(simulation), list_claim_tokens(simulation)
     net: dict[str, int] = defaultdict(int)
     out: dict[str, int] = defaultdict(int)
+    shown = _sum_shown(moved, value_of)
     for each in moved:
         for token, change in each.list_changes().items():
             net[token] += change
             out[token] += max(0, -change)
-    if not any(raw > DUST for raw in out.values()):
+    if not any(raw > DUST for raw in out.values()) and not shown:
         return None
     for token, delta in simulation.deltas.items():
         if token not in claims:
@@ -50,7 +58,37 @@ def judge_arrival(call: HookCall, simulation: SimulationResult, chain: ChainRead
                 return _vanished(f"{-raw} base units of {token}", f"{out[token]} base units")
     if arrived < -VANISHES_UNSEEN - left * most_lost_bps // BPS:
         return _vanished(format_micro_usd(-arrived), format_micro_usd(left))
+    if arrived < shown * LEAST_OF_SHOWN_BPS // BPS - VANISHES_UNSEEN:
+        return Reject(
+            rule="simulator.sold_for_nothing",
+            reason=(
+                f"what is shown at {format_micro_usd(shown)} and never counted would leave the golem's positions for"
+                f" {format_micro_usd(max(0, arrived))}"
+            ),
+            observed=format_micro_usd(max(0, arrived)),
+            limit=f"at least {format_bps(LEAST_OF_SHOWN_BPS)} of what it is shown at",
+            would_pass="a sale at a better price, or once the average price has followed the market",
+            error=SimulationFailed,
+        )
     return None
+
+
+def _sum_shown(moved: Sequence[Moved], value_of: ValueOf) -> int:
+    """Micro-USD at which people were shown the part that leaves of what never counts. What has no price is shown at
+    nothing. Raises nothing.
+    """
+    total = 0
+    for each in moved:
+        changes = each.list_uncounted_changes(is_paid_for=True)
+        for held in each.before.uncounted if each.before is not None else ():
+            gone = min(max(0, -changes.get(held.token, 0)), held.raw)
+            if held.market is None or not gone:
+                continue
+            try:
+                total += value_of(held.market.token, held.market.raw) * gone // held.raw
+            except (PriceUnavailable, PriceStale):
+                continue
+    return total
 
 
 def _vanished(lost: str, left: str) -> Reject:

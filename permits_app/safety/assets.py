@@ -125,7 +125,7 @@ def read_portfolio(
         now.move((), plan.spends)
         entered = now.enter(plan.spends, protocol, position_id, by="this plan")
     touched = [kept for kept in now.positions.values() if kept.is_touched]
-    claims = held.claim_tokens | SHELF.claims_on(chain.chain_id)
+    claims = held.claim_tokens | SHELF.claims_on(chain.chain_id) | _list_rewards(plan)
     valuation.require([token for token in plan.tokens if token.address not in claims], touched)
     after, shares_after = valuation.sum_assets(now), valuation.sum_shares(now)
     return Portfolio(
@@ -215,6 +215,13 @@ def list_moved(plan: TxPlan, under_way: Sequence[UnderWay]) -> list[TokenMeta]:
     """Every token that the plan, or what is under way, moves in the wallet."""
     others = (flow.token for other in under_way for flow in (*other.spends, *other.receives))
     return list({token.address: token for token in (*plan.tokens, *others)}.values())
+
+
+def _list_rewards(plan: TxPlan) -> frozenset[str]:
+    """Tokens that only arrive, out of what never counts in a position: nobody prices them there, or in the wallet."""
+    out_of_it = {change.token for change in plan.changes if not change.counts and change.expected < 0}
+    given = {flow.token.address for flow in plan.spends} | {left.token.address for left in plan.allowances}
+    return frozenset(out_of_it - given)
 
 
 def find_protocol(plan: TxPlan) -> str:

@@ -105,7 +105,8 @@ class Foresight:
         for change in changes:
             key = str(change.ref) if change.ref is not None else f"{change.protocol}/{change.kind} of {by}"
             kept = self._find(key, change.protocol, change.ref.kind if change.ref is not None else change.kind)
-            kept.change(change.token, change.expected, is_debt=change.kind == DEBT)
+            if change.counts:
+                kept.change(change.token, change.expected, is_debt=change.kind == DEBT)
 
     def enter(self, spends: Iterable[TokenFlow], protocol: str, position_id: str, *, by: str) -> Kept:
         """What a plan puts into a venue without saying where: into the position it names, or one of its own."""

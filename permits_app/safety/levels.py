@@ -183,7 +183,7 @@ def _sum_taken(moved: Moved, token: str, beside: Iterable[UnderWay]) -> _Taken:
         (-change.bound, each.permit_id)
         for each in beside
         for change in each.changes
-        if change.ref == moved.ref and change.token == token and change.expected < 0
+        if change.ref == moved.ref and change.token == token and change.expected < 0 and change.counts
     ]
     return _Taken(sum(raw for raw, _ in found), tuple(dict.fromkeys(permit for _, permit in found)))
 
@@ -204,7 +204,7 @@ def _let_happen(position: Position, others: Sequence[UnderWay], value_of: ValueO
     legs = list(position.legs)
     for each in others:
         for change in each.changes:
-            if change.ref != position.ref or change.bound > 0:
+            if change.ref != position.ref or change.bound > 0 or not change.counts:
                 continue
             if change.expected == 0:
                 # It stays where it is, and may not cover anything any more.
@@ -222,7 +222,11 @@ def _let_happen(position: Position, others: Sequence[UnderWay], value_of: ValueO
             elif missing:
                 legs.append(replace(position.legs[0], token=change.token, raw=-missing, free_at=None, cover_bps=0))
     told = position.health_bps
-    if told is not None:
+    if told is not None and position.is_margin:
+        # What stands on a margin falls with all that is in it.
+        was_worth, worth = (sum(value_of(leg.token, leg.raw) for leg in some) for some in (position.legs, legs))
+        told = told * max(0, worth) // was_worth if was_worth > 0 else 0
+    elif told is not None:
         was, is_now = _weigh(position.legs, value_of), _weigh(legs, value_of)
         # 10,000 parts of cover over debt, before and after.
         told = told * is_now[0] * was[1] // (was[0] * is_now[1]) if was[0] and is_now[1] else 0

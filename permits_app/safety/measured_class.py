@@ -112,6 +112,10 @@ def _sides(position: Position | None) -> tuple[dict[str, int], dict[str, int]]:
     for leg in position.legs if position is not None else ():
         side = held if leg.raw > 0 else owed
         side[leg.token] = side.get(leg.token, 0) + abs(leg.raw)
+    for each in position.uncounted if position is not None else ():
+        # What was paid for is a holding, however little it counts as; a reward that grows is no deposit.
+        if each.market is not None:
+            held[each.token] = held.get(each.token, 0) + each.raw
     return held, owed
 
 

@@ -51,6 +51,6 @@ def _list_unsaid(plan: TxPlan, simulation: SimulationResult) -> Mapping[tuple[st
                 if leg.raw > 0:
                     grown[moved.ref.protocol, leg.token] += sign * leg.raw
     for change in plan.changes:
-        if change.kind != DEBT and (change.protocol, change.token) in grown:
+        if change.counts and change.kind != DEBT and (change.protocol, change.token) in grown:
             grown[change.protocol, change.token] -= max(0, change.expected)
     return {key: raw for key, raw in grown.items() if raw > DUST}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from permits_app.errors import SimulationFailed
 from permits_app.rejection import Reject
@@ -25,6 +25,8 @@ from tools_app.toolkit.positions import HealthTooLow, Position, PositionChange, 
 from tools_app.toolkit.views import TokenMeta
 
 Told = TypeVar("Told")
+Key: TypeAlias = tuple[str, str, str, bool]
+"""What a plan calls a position, its kind, a token in it, and whether that counts."""
 
 _ROOM_PARTS: Final = 10**7
 DUST: Final = 2
@@ -52,6 +54,17 @@ class Moved:
         """Base units by token by which its legs moved, signed as legs are; nothing for what stayed."""
         tokens = {leg.token for position in (self.before, self.after) if position for leg in position.legs}
         changes = {token: _raw_of(self.after, token) - _raw_of(self.before, token) for token in tokens}
+        return {token: change for token, change in changes.items() if change}
+
+    def list_uncounted_changes(self, *, is_paid_for: bool = False) -> dict[str, int]:
+        """Base units by token by which what never counts in it moved; only what somebody buys with `is_paid_for`."""
+        both = [position for position in (self.before, self.after) if position is not None]
+        tokens = {each.token for position in both for each in position.uncounted}
+
+        def held(position: Position | None, token: str) -> int:
+            return position.uncounted_of(token, is_paid_for=is_paid_for) if position is not None else 0
+
+        changes = {token: held(self.after, token) - held(self.before, token) for token in tokens}
         return {token: change for token, change in changes.items() if change}
 
 
@@ -95,25 +108,34 @@ def find_broken(changes: Sequence[PositionChange], moved: Sequence[Moved], *, ro
     `room` is what interest may have done between two moments, in parts of ten million of what was there; two moments of
     one block leave none.
     """
-    actual: dict[tuple[str, str, str], int] = defaultdict(int)
-    there: dict[tuple[str, str, str], int] = defaultdict(int)
+    actual: dict[Key, int] = defaultdict(int)
+    there: dict[Key, int] = defaultdict(int)
+    unasked: set[Key] = set()
     for each in moved:
+        slot = _slot_of(each.ref, is_born=each.is_born)
         for token, change in each.list_changes().items():
-            key = (_slot_of(each.ref, is_born=each.is_born), each.ref.kind, token)
+            key = (slot, each.ref.kind, token, True)
             actual[key] += change
             there[key] += max(abs(_raw_of(each.before, token)), abs(_raw_of(each.after, token)))
+        paid_for = each.list_uncounted_changes(is_paid_for=True)
+        for token, change in each.list_uncounted_changes().items():
+            key = (slot, each.ref.kind, token, False)
+            actual[key] += change
+            # What nobody pays for may do what it likes, as long as the plan promises nothing of it.
+            if token not in paid_for:
+                unasked.add(key)
     declared = set()
     for key, bound in _sum_changes(changes).items():
-        slot, kind, token = key
+        slot, kind, token, counts = key
         # A plan may speak of a position by its name though its calls open it.
         if key not in actual and (ref := _ref_of(slot)) is not None and _is_born(moved, ref):
-            key = (_slot_of(ref, is_born=True), kind, token)
+            key = (_slot_of(ref, is_born=True), kind, token, counts)
         declared.add(key)
         if actual[key] < bound - there[key] * room // _ROOM_PARTS:
             return Broken(slot, kind, token, actual[key], bound)
     for key, change in actual.items():
-        slot, kind, token = key
-        if key in declared:
+        slot, kind, token, _ = key
+        if key in declared or key in unasked:
             continue
         # What was there before may earn: fees of a trade through one's own liquidity, interest, a rebase.
         is_new = _ref_of(slot) is None
@@ -127,9 +149,10 @@ def judge_changes(*, plan: TxPlan, simulation: SimulationResult, chain: ChainRea
     broken = find_broken(plan.changes, list_moved(simulation))
     if broken is None:
         return None
+    token = _name_token(broken.token, list_moved(simulation), chain)
     if broken.bound is None:
-        return _unannounced(broken.slot, broken.kind, chain.token(broken.token), broken.change)
-    return _worse(broken.slot, chain.token(broken.token), broken.change, broken.bound)
+        return _unannounced(broken.slot, broken.kind, token, broken.change)
+    return _worse(broken.slot, token, broken.change, broken.bound)
 
 
 def judge_heirs(*, simulation: SimulationResult, account: str) -> Reject | None:
@@ -241,11 +264,11 @@ def refuse_unpriced(error: PriceUnavailable | PriceStale, *, rule: str, what: st
     )
 
 
-def _sum_changes(changes: Sequence[PositionChange]) -> Mapping[tuple[str, str, str], int]:
-    sums: dict[tuple[str, str, str], int] = defaultdict(int)
+def _sum_changes(changes: Sequence[PositionChange]) -> Mapping[Key, int]:
+    sums: dict[Key, int] = defaultdict(int)
     for change in changes:
         slot = str(change.ref) if change.ref is not None else change.protocol
-        sums[slot, change.kind, change.token] += change.bound
+        sums[slot, change.kind, change.token, change.counts] += change.bound
     return sums
 
 
@@ -264,6 +287,15 @@ def _is_born(moved: Sequence[Moved], ref: PositionRef) -> bool:
 
 def _raw_of(position: Position | None, token: str) -> int:
     return position.raw_of(token) if position is not None else 0
+
+
+def _name_token(address: str, moved: Sequence[Moved], chain: ChainReader) -> TokenMeta:
+    """A token by its contract; one that never counts by its protocol, so that nobody's contract is asked."""
+    for each in (position for one in moved for position in (one.before, one.after) if position is not None):
+        for held in each.uncounted:
+            if held.token == address:
+                return TokenMeta(chain.chain_id, address, held.symbol, held.decimals, "", is_registered=False)
+    return chain.token(address)
 
 
 def _worse(slot: str, token: TokenMeta, found: int, bound: int) -> Reject:

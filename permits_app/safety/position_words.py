@@ -26,13 +26,16 @@ def describe_moved(moved: Iterable[Moved], *, chain: ChainReader, value_of: Valu
             "is_simulated": SHELF.is_simulated(each.ref.protocol, each.ref.chain_id),
             "opens": each.is_born,
             "closes": each.after is None,
-            "changes": [_amount(chain, token, raw) for token, raw in sorted(each.list_changes().items())],
+            "changes": [
+                *(_amount(chain, token, raw) for token, raw in sorted(each.list_changes().items())),
+                *(_uncounted(each, token, raw) for token, raw in sorted(each.list_uncounted_changes().items())),
+            ],
             "owed_after": [_amount(chain, leg.token, leg.raw) for leg in _debts(each.after)],
             "health_before": _health(each.before, value_of),
             "health_after": _health(each.after, value_of),
         }
         for each in moved
-        if each.list_changes()
+        if each.list_changes() or each.list_uncounted_changes()
     ]
 
 
@@ -40,6 +43,14 @@ def _amount(chain: ChainReader, token: str, raw: int) -> dict[str, str]:
     meta = chain.token(token)
     units = format_units(abs(raw), meta.decimals, meta.symbol)
     return {"token": token, "symbol": meta.symbol, "raw": str(raw), "units": f"-{units}" if raw < 0 else units}
+
+
+def _uncounted(moved: Moved, token: str, raw: int) -> dict[str, str]:
+    """The same of what never counts, in its protocol's own words for the token."""
+    both = (position for position in (moved.before, moved.after) if position is not None)
+    found = next(each for position in both for each in position.uncounted if each.token == token)
+    units = format_units(abs(raw), found.decimals, found.symbol)
+    return {"token": token, "symbol": found.symbol, "raw": str(raw), "units": f"-{units}" if raw < 0 else units}
 
 
 def _debts(position: Position | None) -> list[Any]:

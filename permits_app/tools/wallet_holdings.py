@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from permits_app.performance.profit_days import Worth as DayWorth
 from permits_app.permits.elsewhere import NOWHERE, Elsewhere, look_elsewhere
+from permits_app.permits.told_holdings import tell_rules
 from permits_app.safety.figures import format_ratio
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_holdings
 from tools_app.portfolio.known import list_hints
@@ -32,7 +33,8 @@ class Balance:
 class PositionHeld:
     """One position at a protocol. `value_usd` is what it adds, debts subtracted; null when a part has no price.
 
-    `health` is 1.00 at liquidation and null without debt; `free_at` is when all of it can be had, null for at once.
+    `counted` says by what rule something counts that is not worth the price of a token, or never counts. `health` is
+    1.00 at liquidation and null without debt; `free_at` is when all of it can be had, null for at once.
     `is_simulated`: a contract of ours stands in for the real protocol there.
     """
 
@@ -44,6 +46,7 @@ class PositionHeld:
     value_usd: UsdAmount | None
     health: str | None
     free_at: str | None
+    counted: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,7 @@ def describe_held(held: HeldPosition) -> PositionHeld:
         value_usd=UsdAmount(value) if value is not None else None,
         health=format_ratio(held.health_bps) if held.health_bps is not None else None,
         free_at=datetime.fromtimestamp(free_at, tz=UTC).isoformat() if free_at is not None else None,
+        counted=tell_rules(held),
     )
 
 

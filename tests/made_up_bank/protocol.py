@@ -65,6 +65,7 @@ PROTOCOL = ProtocolDef(
             revoke=lambda contract, taker, token: ("function setTeller(address,bool)", (taker, False)),
         ),
     ),
+    no_lending="its debts are for tests of everything but the tripwire",
     traits=frozenset({Trait.LEVERAGE, Trait.ASYNC}),
     simulated_on=frozenset({31337}),
     events=("event Deposited(address indexed account, uint256 amount)",),

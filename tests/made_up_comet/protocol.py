@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools_app.toolkit.leaving import AtMostHeld, AtMostOwed, Everything, IsContract, WhileOwed
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait
+from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef, Trait
 
 from .addresses import deployments
 from .effects import SUPPLY, WITHDRAW, CometEffects
@@ -14,7 +14,7 @@ PROTOCOL = ProtocolDef(
     label="The made-up comet",
     deployments=deployments,
     entry="comet",
-    contracts=(Contract("comet", "The made-up comet", (SUPPLY, WITHDRAW), takes_tokens=True),),
+    contracts=(Contract("comet", "The made-up comet", (SUPPLY, WITHDRAW), NOT_UNDER_A_CAGE, takes_tokens=True),),
     positions=CometPositions(),
     exits=CometExits(),
     leaving=(
@@ -25,6 +25,8 @@ PROTOCOL = ProtocolDef(
     ),
     effects=CometEffects(),
     traits=frozenset({Trait.LEVERAGE}),
+    uncaged="nobody wrote a valuer of it",
+    no_lending="its debts are for tests of leaving alone",
     simulated_on=frozenset({31337}),
     errors=("error TooMuchDebt(uint256 cover, uint256 debt)",),
 )

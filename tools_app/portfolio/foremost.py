@@ -19,4 +19,4 @@ def list_foremost(held: Iterable[HeldPosition]) -> list[HeldPosition]:
 
 def _rank(held: HeldPosition) -> tuple[bool, int, int, PositionRef]:
     known = sum(part.micro_usd or 0 for part in held.parts)
-    return not held.position.has_debt, -held.debt_micro_usd, -known, held.ref
+    return not held.position.has_health, -held.debt_micro_usd, -known, held.ref

@@ -58,7 +58,7 @@ class Worth:
 class HeldPosition:
     """A position with what its legs are worth, in their order, and what it follows. `health_bps` is measured: None
     without debt, 0 where the debt cannot be priced. Its legs are what counts; `held_back` is what its shares stand for
-    beyond that, in base units by token.
+    beyond that, in base units by token, and `shown` what people are told of what never counts.
     """
 
     position: Position
@@ -66,6 +66,7 @@ class HeldPosition:
     exposure: tuple[Worth, ...] = ()
     health_bps: int | None = None
     held_back: Mapping[str, int] = field(default_factory=dict)
+    shown: tuple[Worth, ...] = ()
 
     @property
     def ref(self) -> PositionRef:
@@ -223,6 +224,7 @@ def measure_holdings(
     claims = {address for position in positions for address in position.claim_tokens}
     inside = {leg.token for position in positions for leg in position.legs}
     inside |= {each.token for position in positions for each in position.exposure}
+    inside |= {each.market.token for position in positions for each in position.uncounted if each.market is not None}
     book = PriceBook(chain, wanted)
     book.preload([*(address for address, raw in held.items() if raw and address not in claims), *inside])
     counted = tuple(
@@ -303,7 +305,10 @@ class PriceBook:
         """A position with its legs weighed and its health measured."""
         parts = tuple(self.weigh(leg.token, leg.raw) for leg in position.legs)
         follows = tuple(self.weigh(each.token, each.raw) for each in position.exposure)
-        return HeldPosition(position, parts, follows, self._measure_health(position))
+        shown = tuple(
+            self.weigh(each.market.token, each.market.raw) for each in position.uncounted if each.market is not None
+        )
+        return HeldPosition(position, parts, follows, self._measure_health(position), shown=shown)
 
     def _measure_health(self, position: Position) -> int | None:
         try:

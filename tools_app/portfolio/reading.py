@@ -26,7 +26,7 @@ from tools_app.toolkit.positions import (
     drive,
     side_by_side,
 )
-from tools_app.toolkit.protocol import SHELF, ProtocolDef
+from tools_app.toolkit.protocol import SHELF, ProtocolDef, Trait
 from tools_app.toolkit.recalled import RECALLED
 
 
@@ -51,7 +51,7 @@ class HeldAt:
 
     def _list(self) -> list[tuple[ProtocolDef, Reads[tuple[Position, ...]]]]:
         return [
-            (each, _named(each.name, each.positions.list(self.chain_id, self.account, self._hints_of(each))))
+            (each, _named(each, each.positions.list(self.chain_id, self.account, self._hints_of(each))))
             for each in self.protocols
             if each.positions is not None
         ]
@@ -174,10 +174,14 @@ def _or_error(reads: Reads[tuple[Position, ...]]) -> Reads[tuple[Position, ...] 
         return error
 
 
-def _named(name: str, reads: Reads[tuple[Position, ...]]) -> Reads[tuple[Position, ...]]:
-    """The same reads, with the protocol named in what goes wrong."""
+def _named(protocol: ProtocolDef, reads: Reads[tuple[Position, ...]]) -> Reads[tuple[Position, ...]]:
+    """The same reads, with the protocol named in what goes wrong. One that says it knows no debts tells none."""
+    name = protocol.name
     try:
-        return (yield from reads)
+        told = yield from reads
+        if Trait.LEVERAGE not in protocol.traits and any(each.has_health for each in told):
+            raise PositionsUnreadable("it tells a debt or a margin, and its definition knows none")
+        return told
     except GolemError as error:
         raise PositionsUnreadable(f"{name}: {error.detail}", protocol=name, cause=error.code) from error
     except Exception as error:

@@ -361,6 +361,11 @@ def _position_as_dict(position: Position | None) -> dict[str, Any] | None:
         "legs": [{"token": leg.token, "raw": str(leg.raw)} for leg in position.legs],
         "health_bps": None if position.health_bps is None else str(position.health_bps),
         **({"claim_tokens": sorted(position.claim_tokens)} if position.claim_tokens else {}),
+        **(
+            {"uncounted": [{"token": each.token, "raw": str(each.raw)} for each in position.uncounted]}
+            if position.uncounted
+            else {}
+        ),
     }
 
 

@@ -86,17 +86,85 @@ WHEN_REPAID: Final = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
+class Due:
+    """A claim of `claim` base units on `face` base units of a leg's token, due at the unix second `at`.
+
+    `average` is what it was traded at over the last `seconds`, in the leg's token; from `at` on nothing is asked of it.
+    What was paid in this block alone decides nothing: neither a push up nor a push down moves the figure at once.
+    """
+
+    claim: int
+    symbol: str
+    decimals: int
+    face: int
+    at: int
+    average: int | None
+    seconds: int = 0
+
+    @property
+    def counted(self) -> int:
+        """Base units it counts as: the lower of the two."""
+        return self.face if self.average is None else min(self.face, self.average)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What people are told that something uncounted would bring: base units of a token that has a price."""
+
+    token: str
+    raw: int
+
+
+@dataclass(frozen=True, slots=True)
+class Uncounted:
+    """Base units of a token in a position that never count: in no value, no limit, no share, and for no debt.
+
+    `symbol` and `decimals` are its protocol's own words: the token's contract, which may be anybody's, is asked
+    nothing. `reason` is a word of UNCOUNTED_WORDS. `market` is what people are shown beside it, where somebody buys it;
+    what has one was paid for, and is measured as a holding is, in base units.
+    """
+
+    token: str
+    raw: int
+    symbol: str
+    decimals: int
+    reason: str
+    market: Shown | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what is owed: a debt counts, whatever it is owed in."""
+        if self.raw < 0:
+            raise ValueError("what is owed always counts")
+
+
+UNCOUNTED_WORDS: Final = {
+    "reward": "a reward that nobody prices",
+    "points": "points, which nobody sells",
+    "receipt": "a receipt that nobody prices",
+    "yield": "yield to come, which may be none",
+}
+"""Why something counts as nothing, for people, by the word of `Uncounted.reason`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Leg:
     """Base units of a token address (the coin under NATIVE) inside a position; negative is owed.
 
     `free_at` is the unix second from which it can be had; None: at once. `cover_bps` is how much of its value the
-    protocol counts against debts before it liquidates, 0 for what covers none.
+    protocol counts against debts before it liquidates, 0 for what covers none. `due` is told by a claim that is due
+    later, and decides `raw`.
     """
 
     token: str
     raw: int
     free_at: int | None = None
     cover_bps: int = 0
+    due: Due | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a claim that is counted at more than its rule."""
+        if self.due is not None and self.raw != self.due.counted:
+            raise ValueError("a claim that is due later counts as the lower of its average price and its face")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +238,9 @@ class Position:
     `relies_on` are contracts that decide its health or its interest and are neither called by a plan nor heard in its
     logs: oracles, where those have their prices from, rate models. A permit binds their code too.
     `share_index` is told by a share that a stranger can make dearer: its legs count as far as it grew believably.
-    `locked` is what of its legs cannot be taken out now, whatever the golem does.
+    `locked` is what of its legs cannot be taken out now, whatever the golem does. `uncounted` is what never counts.
+    `is_margin` is on where its health is the margin its protocol tells, with or without a debt: gains and losses so far
+    are legs, and no leg covers another.
     `is_settled`: what was under way has arrived by itself. It is told once more, without legs, so that whoever follows
     it ends it; nobody counts it.
     `standing` is what may still come of it, for a position that others carry out, and None for every other.
@@ -189,6 +259,8 @@ class Position:
     locked: tuple[Locked, ...] = ()
     standing: Standing | None = None
     is_settled: bool = False
+    uncounted: tuple[Uncounted, ...] = ()
+    is_margin: bool = False
 
     @property
     def is_told(self) -> bool:
@@ -200,9 +272,20 @@ class Position:
         """Whether anything is owed in it."""
         return any(leg.raw < 0 for leg in self.legs)
 
+    @property
+    def has_health(self) -> bool:
+        """Whether it can be liquidated: it owes something, or stands on a margin."""
+        return self.has_debt or self.is_margin
+
     def raw_of(self, token: str) -> int:
         """Base units of one token in it, what is owed subtracted."""
         return sum(leg.raw for leg in self.legs if leg.token == token)
+
+    def uncounted_of(self, token: str, *, is_paid_for: bool = False) -> int:
+        """Base units of one token in it that never count; only those that somebody buys with `is_paid_for`."""
+        return sum(
+            each.raw for each in self.uncounted if each.token == token and (each.market is not None or not is_paid_for)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +294,8 @@ class PositionChange:
 
     `expected` as quoted, `bound` the lowest that still passes: at least so much more is there (a deposit, a repayment),
     or at most so much less (a withdrawal, a new debt). `ref` None is a position of `protocol` that the plan opens.
-    `least_health_bps` is what the position's health may not be under afterwards, where there is debt.
+    `least_health_bps` is what the position's health may not be under afterwards, where there is debt. `counts` is off
+    for what never counts there (`Position.uncounted`).
     """
 
     protocol: str
@@ -221,6 +305,7 @@ class PositionChange:
     bound: int
     ref: PositionRef | None = None
     least_health_bps: int | None = None
+    counts: bool = True
 
     @property
     def is_debt(self) -> bool:

@@ -30,6 +30,12 @@ class Trait(StrEnum):
     ASYNC = "ASYNC"
 
 
+NOTHING_HELD: Final = "nothing is held there"
+"""`Contract.valued_at` of a contract at which an account never has anything."""
+NOT_UNDER_A_CAGE: Final = "not under a cage"
+"""`Contract.valued_at` of one at which something is held that no valuer can count: no cage is suggested its calls."""
+
+
 @dataclass(frozen=True, slots=True)
 class Valuer:
     """The contract of ours that tells a cage what an account has at `subject`, a key of `deployments`.
@@ -53,23 +59,28 @@ class Contract:
     account (who receives, for whom), and `tokens` those of tokens, of lists of tokens and of packed paths of them;
     places are counted from 0 and downwards into structs. `takes_tokens` is whether it takes tokens by allowance,
     `is_token` whether it is itself a token that stands for a position and that plans approve. `valued_at` is the
-    subject of the valuer that counts what is held there, empty where nothing is. `besides` are functions that the tools
-    call and that no cage is suggested: parts of a bundle of calls, loans within one call, and what gives away for good.
-    `empty` are, by function, the places of bytes that must be empty: with any the contract calls the account back.
-    `runs_hooks` is whether its pools may run strangers' code: then calls to it are read for the hooks they reach.
+    subject of the valuer that counts what is held there, NOTHING_HELD or NOT_UNDER_A_CAGE. `besides` are functions that
+    the tools call and that no cage is suggested: parts of a bundle of calls, loans within one call, and what gives away
+    for good. `empty` are, by function, the places of bytes that must be empty: with any the contract calls the account
+    back. `runs_hooks` is whether its pools may run strangers' code: then calls to it are read for the hooks they reach.
     """
 
     key: str
     label: str
     functions: tuple[str, ...]
+    valued_at: str
     takes_tokens: bool = False
-    valued_at: str = ""
     is_token: bool = False
     besides: tuple[str, ...] = ()
     own: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     tokens: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     empty: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     runs_hooks: bool = False
+
+    @property
+    def is_place(self) -> bool:
+        """Whether something may be held there."""
+        return self.valued_at != NOTHING_HELD
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +175,8 @@ class ProtocolDef:
     for others to carry out, and `orders` tell what became of positions that others carry out. `leaving` is all that a
     halted golem may still sign there. `trails` are, by chain and account, the logs by which positions are found that no
     contract lists; what they tell goes through `positions.born`.
+    `uncaged` tells owners why no valuer can count what is held at a contract that is NOT_UNDER_A_CAGE. `no_lending` is
+    why one that knows debts offers no `lending`: without it no debt there is lowered by the tripwire.
     """
 
     name: str
@@ -190,6 +203,27 @@ class ProtocolDef:
     events: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     inner_calls: tuple[str, ...] = ()
+    uncaged: str = ""
+    no_lending: str = ""
+
+    def list_gaps(self) -> list[str]:
+        """What it leaves unsaid of where something is held and of its debts; a shelf takes none with a gap."""
+        subjects = {each.subject for each in self.valuers}
+        gaps = [
+            f"{each.key} is valued at {each.valued_at!r}, which is no subject of its valuers"
+            for each in self.contracts
+            if each.valued_at not in {*subjects, NOTHING_HELD, NOT_UNDER_A_CAGE}
+        ]
+        if self.positions is not None and self.contracts and not any(each.is_place for each in self.contracts):
+            gaps.append("it tells positions, and none of its contracts says who values what is held there")
+        if any(each.valued_at == NOT_UNDER_A_CAGE for each in self.contracts) != bool(self.uncaged):
+            gaps.append("`uncaged` says why exactly where a contract is NOT_UNDER_A_CAGE")
+        knows_debts = Trait.LEVERAGE in self.traits
+        if knows_debts and self.lending is None and not self.no_lending:
+            gaps.append("it knows debts and offers no lending, and `no_lending` does not say why")
+        if self.lending is not None and (self.no_lending or not knows_debts):
+            gaps.append("it offers lending, so it knows debts and needs no reason")
+        return gaps
 
     def address(self, chain_id: int, key: str) -> str | None:
         """One of its contracts on a chain."""
@@ -212,15 +246,19 @@ class ProtocolDef:
 
 @dataclass
 class Shelf:
-    """Every protocol, found at start-up. Two of one name stop the start. `version` changes with what stands on it."""
+    """Every protocol, found at start-up. Two of one name stop the start, and one that leaves out what somebody counts
+    on. `version` changes with what stands on it.
+    """
 
     _by_name: dict[str, ProtocolDef] = field(default_factory=dict)
     version: int = 0
 
     def add(self, protocol: ProtocolDef) -> None:
-        """Raises ValueError for a name that is there."""
+        """Raises ValueError for a name that is there, and for gaps."""
         if protocol.name in self._by_name:
             raise ValueError(f"two protocols are called {protocol.name!r}")
+        if gaps := protocol.list_gaps():
+            raise ValueError(f"the protocol {protocol.name!r} is not whole: {'; '.join(gaps)}")
         self._by_name[protocol.name] = protocol
         self.version += 1
 
@@ -251,12 +289,25 @@ class Shelf:
         ]
 
     def valued_on(self, chain_id: int) -> Mapping[str, str]:
-        """Contracts at which something may be held, and the subject of the valuer that would count it: addresses."""
+        """Contracts at which something may be held, and the subject of the valuer that would count it: addresses.
+
+        The subject is empty where nobody can count it.
+        """
         return {
             address: protocol.address(chain_id, contract.valued_at) or ""
             for protocol in self.on(chain_id)
             for contract in protocol.contracts
-            if contract.valued_at and (address := protocol.address(chain_id, contract.key)) is not None
+            if contract.is_place and (address := protocol.address(chain_id, contract.key)) is not None
+        }
+
+    def uncaged_on(self, chain_id: int) -> Mapping[str, ProtocolDef]:
+        """Contracts of a chain at which something is held that no cage can count, and whose they are."""
+        return {
+            address: protocol
+            for protocol in self.on(chain_id)
+            for contract in protocol.contracts
+            if contract.valued_at == NOT_UNDER_A_CAGE
+            and (address := protocol.address(chain_id, contract.key)) is not None
         }
 
     def valuers_on(self, chain_id: int) -> list[tuple[str, Valuer]]:

@@ -15,7 +15,7 @@ from tools_app.core.units import BPS
 from tools_app.standards.erc20 import BALANCE_OF
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.positions import ACCOUNT, Leg, Position, PositionRef, Reads
-from tools_app.toolkit.protocol import SHELF, ProtocolDef
+from tools_app.toolkit.protocol import SHELF, ProtocolDef, Trait
 from tools_app.toolkit.views import NATIVE, FeedPrice, TokenMeta
 
 CHAIN_ID = 77_777
@@ -146,6 +146,8 @@ PROTOCOL = ProtocolDef(
     entry="bank",
     positions=PaperPositions(),
     deployments=lambda chain_id: {"bank": BANK} if chain_id == CHAIN_ID else None,
+    traits=frozenset({Trait.LEVERAGE}),
+    no_lending="it is read and nothing is done there",
 )
 
 

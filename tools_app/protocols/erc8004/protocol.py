@@ -8,7 +8,7 @@ from tools_app.protocols.erc8004.addresses import IDENTITY, LOCAL_CHAIN_ID, NAME
 from tools_app.protocols.erc8004.effects import RegistryEffects
 from tools_app.standards import erc8004
 from tools_app.standards.item_rights import describe_item_rights
-from tools_app.toolkit.protocol import Contract, ProtocolDef
+from tools_app.toolkit.protocol import NOTHING_HELD, Contract, ProtocolDef
 
 _TRANSFER: Final = "function safeTransferFrom(address,address,uint256)"
 
@@ -22,6 +22,7 @@ PROTOCOL: Final = ProtocolDef(
             IDENTITY,
             "ERC-8004 identity registry",
             ("function register(string)",),
+            NOTHING_HELD,
             # Who the agent is, whose, and what is said in its name is its owners' to say: it stays for good.
             besides=(_TRANSFER, "function setAgentURI(uint256,string)", "function setMetadata(uint256,string,bytes)"),
         ),
@@ -29,12 +30,14 @@ PROTOCOL: Final = ProtocolDef(
             REPUTATION,
             "ERC-8004 reputation registry",
             (),
+            NOTHING_HELD,
             besides=("function giveFeedback(uint256,int128,uint8,string,string,string,string,bytes32)",),
         ),
         Contract(
             VALIDATION,
             "ERC-8004 validation registry",
             (),
+            NOTHING_HELD,
             # Whoever is named as the judge writes a score under the agent for good.
             besides=("function validationRequest(address,uint256,string,bytes32)",),
         ),

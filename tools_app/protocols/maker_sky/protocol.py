@@ -9,7 +9,7 @@ from tools_app.protocols.maker_sky.lending import MakerLending
 from tools_app.protocols.maker_sky.positions import NEW_CDP, MakerExits, MakerPositions
 from tools_app.protocols.maker_sky.reads import CDP_CAN, VAT_CAN, ask_contracts
 from tools_app.protocols.maker_sky.valuer import VALUER
-from tools_app.toolkit.protocol import AskedRight, Contract, LeavingCall, ProtocolDef, Trait
+from tools_app.toolkit.protocol import NOTHING_HELD, AskedRight, Contract, LeavingCall, ProtocolDef, Trait
 
 _JOIN = ("join(address,uint256)", "exit(address,uint256)")
 _EXIT = {"exit(address,uint256)": ((0,),)}
@@ -54,8 +54,8 @@ PROTOCOL = ProtocolDef(
                 ("open(bytes32,address)", "flux(uint256,address,uint256)", "move(uint256,address,uint256)"), ((1,),)
             ),
         ),
-        Contract("vat", "Maker ledger", ("hope(address)", "nope(address)")),
-        Contract("jug", "Maker fees", ("drip(bytes32)",)),
+        Contract("vat", "Maker ledger", ("hope(address)", "nope(address)"), NOTHING_HELD),
+        Contract("jug", "Maker fees", ("drip(bytes32)",), NOTHING_HELD),
         Contract("join_dai", "Maker DAI adapter", _JOIN, takes_tokens=True, valued_at="cdp_manager", own=_EXIT),
         Contract("join_eth_a", "Maker ETH-A adapter", _JOIN, takes_tokens=True, valued_at="cdp_manager", own=_EXIT),
         Contract("join_eth_b", "Maker ETH-B adapter", _JOIN, takes_tokens=True, valued_at="cdp_manager", own=_EXIT),

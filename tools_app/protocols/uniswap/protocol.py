@@ -13,7 +13,7 @@ from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.standards.item_rights import describe_item_rights
 from tools_app.toolkit.positions import Reads
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Valuer
+from tools_app.toolkit.protocol import NOTHING_HELD, Contract, LeavingCall, ProtocolDef, Valuer
 
 
 def _ask_manager(chain_id: int) -> Reads[tuple[Any, ...]]:
@@ -33,6 +33,8 @@ PROTOCOL = ProtocolDef(
             key="v2_router",
             label="Uniswap V2 router",
             functions=(v2.TOKENS_IN, v2.TOKENS_IN_FEE, v2.TOKENS_OUT, v2.REMOVE),
+            # Shares of a pair lie with the pair: the router only passes on.
+            valued_at=NOTHING_HELD,
             takes_tokens=True,
             own={**dict.fromkeys(_V2_SWAPS, ((3,),)), v2.REMOVE: ((5,),)},
             tokens={**dict.fromkeys(_V2_SWAPS, ((2,),)), v2.REMOVE: ((0,), (1,))},
@@ -49,6 +51,7 @@ PROTOCOL = ProtocolDef(
                 v3.V2_TOKENS_IN,
             ),
             besides=(v3.UNWRAP, v3.REFUND),
+            valued_at=NOTHING_HELD,
             takes_tokens=True,
             own={
                 **dict.fromkeys((v3.EXACT_IN_SINGLE, v3.EXACT_OUT_SINGLE), ((0, 3),)),

@@ -263,7 +263,7 @@ def _locked(place: OnChain, held: HeldPosition) -> int:
 
 def _list_debts(measured: Measured) -> list[LiquidationRisk]:
     """Debts, the worst health first."""
-    owing = [(place, held, held.health_bps) for place, held in measured.list_positions() if held.position.has_debt]
+    owing = [(place, held, held.health_bps) for place, held in measured.list_positions() if held.position.has_health]
     owing.sort(key=lambda each: (each[2] if each[2] is not None else 2**63, each[1].ref))
     return [_describe_debt(place, held, health) for place, held, health in owing if health is not None]
 
@@ -296,7 +296,7 @@ def _list_actions(measured: Measured, critical: tuple[LiquidationRisk, ...]) -> 
         (each.position, each.action, each.tool, each.params) for each in critical
     ]
     for place, held in measured.list_positions():
-        if held.position.locked and not held.position.has_debt and held.position.legs:
+        if held.position.locked and not held.position.has_health and held.position.legs:
             way = find_way_out(place, held)
             steps.append((str(held.ref), f"cannot be left whole now: {way.reason}", way.tool, way.params))
     return tuple(PendingAction(number, *step) for number, step in enumerate(steps, start=1))

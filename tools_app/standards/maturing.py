@@ -1,0 +1,58 @@
+"""How claims that are due at a date are counted, and the parts of a pool that holds them. Pure.
+
+What somebody pays for a claim in this block decides nothing: it counts as the lower of its average price and what is
+due. A pool's parts are those it would have at that average: a push in either direction leaves them where they were.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isqrt
+from typing import Final
+
+from tools_app.toolkit.positions import Due, Leg
+
+AVERAGE_SECONDS: Final = 900
+"""Fifteen minutes: whoever moves an average of so many has to hold the price against everybody for as long."""
+ONE: Final = 10**18
+"""The scale of prices of claims."""
+
+
+@dataclass(frozen=True, slots=True)
+class Maturing:
+    """A claim: what it is called, when it is due, what one of it is due in base units of `token` times 1e18, and what
+    it cost on average in the same; None once it is due.
+    """
+
+    token: str
+    symbol: str
+    decimals: int
+    at: int
+    face: int = ONE
+    average: int | None = None
+    seconds: int = AVERAGE_SECONDS
+
+    @property
+    def rate(self) -> int:
+        """What one counts as."""
+        return self.face if self.average is None else min(self.face, self.average)
+
+    def leg(self, claims: int) -> Leg:
+        """So many base units of it, as the leg of a position."""
+        average = None if self.average is None else claims * self.average // ONE
+        due = Due(
+            claim=claims,
+            symbol=self.symbol,
+            decimals=self.decimals,
+            face=claims * self.face // ONE,
+            at=self.at,
+            average=average,
+            seconds=0 if average is None else self.seconds,
+        )
+        return Leg(self.token, due.counted, due=due)
+
+
+def fair_parts(*, cash: int, claims: int, rate: int) -> tuple[int, int]:
+    """What a pool of a constant product would hold of both at a price of claims, whatever its own price is now."""
+    product = cash * claims
+    return isqrt(product * rate // ONE), isqrt(product * ONE // rate)

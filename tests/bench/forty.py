@@ -39,7 +39,7 @@ from tools_app.core import clock
 from tools_app.standards import erc20
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.positions import Position, PositionRef, PositionsUnreadable, Reads
-from tools_app.toolkit.protocol import SHELF, Contract, ProtocolDef
+from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, SHELF, Contract, ProtocolDef
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.views import LogEntry
@@ -84,7 +84,12 @@ def make_protocols(count: int) -> tuple[ProtocolDef, ...]:
                 label=f"Made up {number}",
                 deployments=lambda chain_id, where=where: where if chain_id == CHAIN_ID else None,  # type: ignore[misc]
                 entry="shares",
-                contracts=(Contract("shares", name, ("function deposit(uint256,address)",), takes_tokens=True),),
+                contracts=(
+                    Contract(
+                        "shares", name, ("function deposit(uint256,address)",), NOT_UNDER_A_CAGE, takes_tokens=True
+                    ),
+                ),
+                uncaged="nobody wrote a valuer of it",
                 positions=MadeUpPositions(name, where["shares"]),
             )
         )

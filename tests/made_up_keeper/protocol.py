@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait
+from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef, Trait
 
 from .addresses import deployments
 from .effects import KeeperEffects
@@ -22,6 +22,7 @@ PROTOCOL = ProtocolDef(
                 "function cancel(uint256)",
                 "function close(uint256)",
             ),
+            NOT_UNDER_A_CAGE,
             takes_tokens=True,
         ),
     ),
@@ -31,5 +32,6 @@ PROTOCOL = ProtocolDef(
     leaving=tuple(LeavingCall("keeper", f"function {name}(uint256)") for name in ("cancel", "close")),
     effects=KeeperEffects(),
     traits=frozenset({Trait.ASYNC}),
+    uncaged="what an order becomes is up to its keeper",
     simulated_on=frozenset({31337}),
 )

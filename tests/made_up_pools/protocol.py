@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools_app.toolkit.protocol import Contract, ProtocolDef, Trait
+from tools_app.toolkit.protocol import NOTHING_HELD, Contract, ProtocolDef, Trait
 
 from .addresses import NAME, deployments
 from .effects import PoolsEffects
@@ -18,6 +18,7 @@ PROTOCOL = ProtocolDef(
             "manager",
             "The made-up pools",
             ("function trade(bytes32,bool,uint256,uint256)",),
+            NOTHING_HELD,
             takes_tokens=True,
             runs_hooks=True,
         ),

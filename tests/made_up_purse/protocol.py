@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools_app.toolkit.protocol import Contract, ProtocolDef
+from tools_app.toolkit.protocol import NOTHING_HELD, Contract, ProtocolDef
 
 from .addresses import deployments
 from .effects import DRAW, PurseEffects
@@ -14,7 +14,7 @@ PROTOCOL = ProtocolDef(
     label="The made-up purse",
     deployments=deployments,
     entry="purse",
-    contracts=(Contract("purse", "The made-up purse", (DRAW,)),),
+    contracts=(Contract("purse", "The made-up purse", (DRAW,), NOTHING_HELD),),
     effects=PurseEffects(),
     received=PurseRights(),
     simulated_on=frozenset({31337}),

@@ -8,7 +8,7 @@ from tools_app.protocols.metamask.addresses import MANAGER, NAME, deployments
 from tools_app.protocols.metamask.delegations import REDEEM
 from tools_app.protocols.metamask.effects import RedemptionEffects
 from tools_app.protocols.metamask.received import Delegations
-from tools_app.toolkit.protocol import Contract, ProtocolDef
+from tools_app.toolkit.protocol import NOTHING_HELD, Contract, ProtocolDef
 
 PROTOCOL: Final = ProtocolDef(
     name=NAME,
@@ -16,7 +16,7 @@ PROTOCOL: Final = ProtocolDef(
     deployments=deployments,
     entry=MANAGER,
     # Under a cage nothing is drawn: whose money it is no cage can tell.
-    contracts=(Contract(MANAGER, "DelegationManager", (), besides=(REDEEM,)),),
+    contracts=(Contract(MANAGER, "DelegationManager", (), NOTHING_HELD, besides=(REDEEM,)),),
     effects=RedemptionEffects(),
     received=Delegations(),
 )

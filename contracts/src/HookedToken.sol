@@ -13,6 +13,8 @@ contract HookedToken {
     bool public wasHeard;
     bytes public answer;
 
+    event Transfer(address indexed from, address indexed to, uint256 value);
+
     function mint(address to, uint256 value) external {
         balanceOf[to] += value;
     }
@@ -41,5 +43,6 @@ contract HookedToken {
         balanceOf[from] -= value;
         if (listener != address(0)) (wasHeard, answer) = listener.call(message);
         balanceOf[to] += value;
+        emit Transfer(from, to, value);
     }
 }

@@ -44,7 +44,7 @@ from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS
 from tools_app.chain.signatures import parse_signature
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import Phase
-from tools_app.toolkit.protocol import SHELF, Trait
+from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, SHELF, Trait
 
 MAX_LOSS_BPS: Final = 300
 MAX_WINDOW_LOSS_BPS: Final = 300
@@ -203,14 +203,16 @@ def call_rules(chain_id: int, contracts: set[str], *, valued: Collection[str] | 
     Nothing for a contract they do not know.
 
     Nor for a place of positions that is not `valued`, by a valuer or as an asset with a feed: what counts as nothing
-    there could be taken for nothing. None values everything.
+    there could be taken for nothing. None values everything but what no valuer can count.
 
     Nor for what sends to another chain: the contract that holds a cage is nobody's account there.
     """
     rules: list[Rule] = []
     contracts = contracts - list_crossing(chain_id)
     for address, contract in SHELF.contracts_on(chain_id):
-        if address not in contracts or not (not contract.is_place or valued is None or address in valued):
+        if address not in contracts or contract.valued_at == NOT_UNDER_A_CAGE:
+            continue
+        if contract.is_place and valued is not None and address not in valued:
             continue
         for text in contract.functions:
             places = (contract.own.get(text, ()), contract.tokens.get(text, ()), contract.empty.get(text, ()))

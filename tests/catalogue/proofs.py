@@ -31,6 +31,7 @@ from tools_app.standards.calldata import calls as is_call
 from tools_app.toolkit.case import About, Amount, Case
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.positions import Position
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import NATIVE
 
 CENT: Final = 10_000
@@ -140,6 +141,8 @@ def is_covered_by_what_is_suggested(trial: Trial) -> list[str]:
             f"no rule of a cage is suggested for {call.label}"
             for call in plan.calls
             if trial.case.tool not in _OWNERS_SEND
+            # What no valuer can count is under no cage, and its protocol says why.
+            and call.to not in SHELF.uncaged_on(CHAIN_ID)
             and not is_call(call.data, _APPROVE)
             and call_key(call.to, call.data[:4]) not in rules
         ),

@@ -19,6 +19,7 @@ _SELL = "function sell(uint256,uint256)"
 _REDEEM = "function redeem(uint256)"
 _BUY_COUPONS = "function buyCoupons(uint256,uint256)"
 _SELL_COUPONS = "function sellCoupons(uint256,uint256)"
+_PART = "function part(uint256)"
 
 
 class BondEffects:
@@ -49,6 +50,12 @@ class BondEffects:
             (amount,) = read_exactly(call.data, _REDEEM)
             into.receives[at["cash"]] += amount
             change(at["cash"], -self._count(amount, chain), is_exact=False)
+        elif calls(call.data, _PART):
+            read_exactly(call.data, _PART)
+            into.open_minimums.add(at["cash"])
+            pool = PositionRef(NAME, "pool", chain.chain_id, account)
+            into.changes.append(ChangeRead(NAME, "pool", at["cash"], 0, pool, is_exact=False))
+            change(at["cash"], 0, is_exact=False)
         else:
             raise UnknownCall(f"selector 0x{call.data[:4].hex()} of the bond is not known")
 

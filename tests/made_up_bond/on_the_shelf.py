@@ -63,3 +63,4 @@ def bond(local_chain: World, tmp_path: Path) -> Iterator[Bond]:
         found.pass_time(DAY)
         yield found
         modules["tools"].SLIPS.clear()
+        modules["positions"].SHOWS.clear()

@@ -24,6 +24,7 @@ _CALLS = (
     "function redeem(uint256)",
     "function buyCoupons(uint256,uint256)",
     "function sellCoupons(uint256,uint256)",
+    "function part(uint256)",
 )
 
 PROTOCOL = ProtocolDef(
@@ -43,7 +44,7 @@ PROTOCOL = ProtocolDef(
     ),
     positions=BondPositions(),
     exits=BondExits(),
-    leaving=tuple(LeavingCall("bond", _CALLS[index]) for index in (1, 2, 4)),
+    leaving=tuple(LeavingCall("bond", _CALLS[index]) for index in (1, 2, 4, 5)),
     effects=BondEffects(),
     simulated_on=frozenset({31337}),
     errors=("error NotReady(uint256 oldest, uint256 wanted)", "error TooLittle(uint256 given, uint256 least)"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.chain.abi import encode_call
-from tools_app.standards.maturing import AVERAGE_SECONDS, ONE
+from tools_app.standards.maturing import AVERAGE_SECONDS, ONE, fair_parts
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -61,7 +61,7 @@ def bond_buy(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     draft.pay(chain, cash, amount, to=at["bond"])
     draft.call(Call(at["bond"], encode_call("function buy(uint256,uint256)", amount, _less(given)), 0, "Buy claims"))
     draft.changes.append(_change(chain, ctx.account, given * rate // ONE))
-    return draft.finish(action_class=ActionClass.INCREASE_POSITION)
+    return draft.finish(action_class=ActionClass.INCREASE_POSITION, details={})
 
 
 @bond.write(action_type="bond_sell", **_LEAVES)
@@ -75,7 +75,7 @@ def bond_sell(ctx: WriteContext, claims: RawAmount) -> TxPlan:
     draft.call(Call(at["bond"], encode_call("function sell(uint256,uint256)", claims, _less(given)), 0, "Sell claims"))
     draft.receive(cash, given, at_least=_less(given))
     draft.changes.append(_change(chain, ctx.account, -(claims * _rate(chain) // ONE)))
-    return draft.finish(action_class=ActionClass.DECREASE_POSITION)
+    return draft.finish(action_class=ActionClass.DECREASE_POSITION, details={})
 
 
 @bond.write(action_type="bond_redeem", **_LEAVES)
@@ -89,7 +89,7 @@ def bond_redeem(ctx: WriteContext, claims: RawAmount) -> TxPlan:
     draft.changes.append(_change(chain, ctx.account, -(claims * _rate(chain) // ONE)))
     if chain.block.timestamp < _read(chain, MATURITY):
         draft.changes.append(_change(chain, ctx.account, -claims, counts=False))
-    return draft.finish(action_class=ActionClass.DECREASE_POSITION)
+    return draft.finish(action_class=ActionClass.DECREASE_POSITION, details={})
 
 
 @bond.write(action_type="bond_buy_coupons", **_GROWS)
@@ -103,7 +103,7 @@ def bond_buy_coupons(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     draft.pay(chain, cash, amount, to=at["bond"])
     draft.call(Call(at["bond"], data, 0, "Buy coupons"))
     draft.changes.append(_change(chain, ctx.account, given * SLIPS.get("says", 10_000) // 10_000, counts=False))
-    return draft.finish(action_class=ActionClass.INCREASE_POSITION)
+    return draft.finish(action_class=ActionClass.INCREASE_POSITION, details={})
 
 
 @bond.write(action_type="bond_sell_coupons", **_LEAVES)
@@ -118,4 +118,21 @@ def bond_sell_coupons(ctx: WriteContext, coupons: RawAmount) -> TxPlan:
     draft.call(Call(at["bond"], data, 0, "Sell coupons"))
     draft.receive(cash, given, at_least=least)
     draft.changes.append(_change(chain, ctx.account, -coupons * SLIPS.get("says", 10_000) // 10_000, counts=False))
-    return draft.finish(action_class=ActionClass.DECREASE_POSITION)
+    return draft.finish(action_class=ActionClass.DECREASE_POSITION, details={})
+
+
+@bond.write(action_type="bond_part", **_LEAVES)
+def bond_part(ctx: WriteContext, shares: RawAmount) -> TxPlan:
+    """Take a part of the pool out, as cash and claims. Does not sell the claims."""
+    chain = ctx.chain()
+    at, cash = DEPLOYED[chain.chain_id], chain.token(DEPLOYED[chain.chain_id]["cash"])
+    cash_in, claims_in, every = (_read(chain, each) for each in FIGURES)
+    rate = _rate(chain)
+    in_cash, in_claims = fair_parts(cash=cash_in, claims=claims_in, rate=rate)
+    gone = in_cash * shares // every + in_claims * shares // every * rate // ONE
+    draft = PlanDraft(chain.chain_id, ctx.account)
+    draft.call(Call(at["bond"], encode_call("function part(uint256)", shares), 0, "Take a part of the pool"))
+    draft.receive(cash, cash_in * shares // every, at_least=_less(cash_in * shares // every))
+    draft.changes.append(_change(chain, ctx.account, -gone, kind="pool"))
+    draft.changes.append(_change(chain, ctx.account, claims_in * shares // every * rate // ONE))
+    return draft.finish(action_class=ActionClass.DECREASE_POSITION, details={})

@@ -49,3 +49,4 @@ def gauge(local_chain: World, tmp_path: Path) -> Iterator[Gauge]:
     with dropped_in(NAME, Path(__file__).parent, _FILES, tmp_path) as modules:
         modules["addresses"].DEPLOYED[CHAIN_ID] = {"gauge": address, "token": token, "reward": reward}
         yield Gauge(local_chain, address, reward, modules)
+        modules["tools"].SLIPS.clear()

@@ -14,6 +14,9 @@ from tools_app.toolkit.positions import PositionChange, PositionRef
 from .addresses import DEPLOYED
 from .positions import EARNED, NAME
 
+SLIPS: set[str] = set()
+"""Slips of their author: "uncounted" calls what is put in something that never counts."""
+
 gauge = ToolFamily(prefix="gauge", category=Category.YIELD, venue=NAME)
 
 
@@ -30,8 +33,8 @@ def gauge_deposit(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     draft = PlanDraft(chain.chain_id, ctx.account)
     draft.pay(chain, chain.token(at["token"]), amount, to=at["gauge"])
     draft.call(Call(at["gauge"], encode_call("function deposit(uint256)", amount), 0, "Put it in"))
-    draft.changes.append(PositionChange(NAME, "stake", at["token"], amount, amount, ref=ref))
-    return draft.finish(action_class=ActionClass.INCREASE_POSITION)
+    draft.changes.append(PositionChange(NAME, "stake", at["token"], amount, amount, ref=ref, counts="uncounted" not in SLIPS))
+    return draft.finish(action_class=ActionClass.INCREASE_POSITION, details={})
 
 
 @gauge.write(
@@ -48,7 +51,7 @@ def gauge_withdraw(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     draft.call(Call(at["gauge"], encode_call("function withdraw(uint256)", amount), 0, "Take it out"))
     draft.receive(chain.token(at["token"]), amount, at_least=amount)
     draft.changes.append(PositionChange(NAME, "stake", at["token"], -amount, -amount, ref=ref))
-    return draft.finish(action_class=ActionClass.DECREASE_POSITION)
+    return draft.finish(action_class=ActionClass.DECREASE_POSITION, details={})
 
 
 @gauge.write(
@@ -67,4 +70,4 @@ def gauge_claim(ctx: WriteContext) -> TxPlan:
     draft.receive(chain.token(at["reward"]), earned, at_least=earned)
     most = earned + earned // 100 + 10**18
     draft.changes.append(PositionChange(NAME, "stake", at["reward"], -earned, -most, ref=ref, counts=False))
-    return draft.finish(action_class=ActionClass.DECREASE_POSITION)
+    return draft.finish(action_class=ActionClass.DECREASE_POSITION, details={})

@@ -116,6 +116,7 @@ FOR_TESTS: Final = frozenset(
         ),
         *("GasBurner", "HookedToken", "HostileValuer", "LyingFeed", "MadeUpBank", "MadeUpBankValuer", "MadeUpKeeper"),
         "MadeUpBridge",
+        *("MadeUpBond", "MadeUpBondValuer", "MadeUpGauge"),
         "MoodyEcho",
         *(
             "MoodyToken",

@@ -40,12 +40,20 @@ class BondEffects:
             is_coupon = calls(call.data, _BUY_COUPONS)
             amount, least = read_exactly(call.data, _BUY_COUPONS if is_coupon else _BUY)
             into.spends[at["cash"]] += amount
-            change(at["bond"] if is_coupon else at["cash"], least if is_coupon else self._count(least, chain), is_exact=False)
+            change(
+                at["bond"] if is_coupon else at["cash"],
+                least if is_coupon else self._count(least, chain),
+                is_exact=False,
+            )
         elif calls(call.data, _SELL) or calls(call.data, _SELL_COUPONS):
             is_coupon = calls(call.data, _SELL_COUPONS)
             amount, least = read_exactly(call.data, _SELL_COUPONS if is_coupon else _SELL)
             into.receives[at["cash"]] += least
-            change(at["bond"] if is_coupon else at["cash"], -(amount if is_coupon else self._count(amount, chain)), is_exact=is_coupon)
+            change(
+                at["bond"] if is_coupon else at["cash"],
+                -(amount if is_coupon else self._count(amount, chain)),
+                is_exact=is_coupon,
+            )
         elif calls(call.data, _REDEEM):
             (amount,) = read_exactly(call.data, _REDEEM)
             into.receives[at["cash"]] += amount

@@ -121,7 +121,12 @@ def bond_sell_coupons(ctx: WriteContext, coupons: RawAmount) -> TxPlan:
     return draft.finish(action_class=ActionClass.DECREASE_POSITION, details={})
 
 
-@bond.write(action_type="bond_part", **_LEAVES)
+@bond.write(
+    action_type="bond_part",
+    risk=RiskLayer.LOW,
+    budget=TickBudget.MEDIUM,
+    action_class=ActionClass.REBALANCE,
+)
 def bond_part(ctx: WriteContext, shares: RawAmount) -> TxPlan:
     """Take a part of the pool out, as cash and claims. Does not sell the claims."""
     chain = ctx.chain()
@@ -135,4 +140,4 @@ def bond_part(ctx: WriteContext, shares: RawAmount) -> TxPlan:
     draft.receive(cash, cash_in * shares // every, at_least=_less(cash_in * shares // every))
     draft.changes.append(_change(chain, ctx.account, -gone, kind="pool"))
     draft.changes.append(_change(chain, ctx.account, claims_in * shares // every * rate // ONE))
-    return draft.finish(action_class=ActionClass.DECREASE_POSITION, details={})
+    return draft.finish(action_class=ActionClass.REBALANCE, details={})

@@ -34,9 +34,7 @@ class Gauge:
     def call_back(self, signature: str, *args: Any) -> None:
         """From now on the reward calls the gauge in the middle of every payment."""
         data = bytes.fromhex(call_data(signature, *args)[2:])
-        self.world.transact(
-            self.world.actors.deployer, self.reward, "listen(address,bytes)", self.address, data
-        )
+        self.world.transact(self.world.actors.deployer, self.reward, "listen(address,bytes)", self.address, data)
 
 
 @pytest.fixture

@@ -33,7 +33,9 @@ def gauge_deposit(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     draft = PlanDraft(chain.chain_id, ctx.account)
     draft.pay(chain, chain.token(at["token"]), amount, to=at["gauge"])
     draft.call(Call(at["gauge"], encode_call("function deposit(uint256)", amount), 0, "Put it in"))
-    draft.changes.append(PositionChange(NAME, "stake", at["token"], amount, amount, ref=ref, counts="uncounted" not in SLIPS))
+    draft.changes.append(
+        PositionChange(NAME, "stake", at["token"], amount, amount, ref=ref, counts="uncounted" not in SLIPS)
+    )
     return draft.finish(action_class=ActionClass.INCREASE_POSITION, details={})
 
 

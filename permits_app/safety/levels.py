@@ -26,7 +26,7 @@ from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import LEAVING, RiskLayer
 from tools_app.toolkit.plan import TxPlan
-from tools_app.toolkit.positions import Position
+from tools_app.toolkit.positions import Leg, Position
 from tools_app.toolkit.protocol import SHELF, Trait
 
 DEEPER_DEBT: Final = "simulator.halt_debt"
@@ -118,7 +118,7 @@ def _judge_held(moved: Moved, beside: Sequence[UnderWay], is_borrowing: bool, ch
 
 def _judge_cover(call: HookCall, moved: Moved, beside: Sequence[UnderWay], value_of: ValueOf) -> Reject | None:
     """A debt would stand on less than it may, once others took what covers it or borrowed besides."""
-    if moved.after is None:
+    if moved.after is None or not _knows_debts(moved):
         return None
     others = [each for each in beside if any(change.ref == moved.ref and change.bound <= 0 for change in each.changes)]
     if not others:
@@ -194,9 +194,13 @@ def _held_of(position: Position | None, token: str) -> int:
 
 
 def _room(moved: Moved, token: str) -> int:
+    return DUST + _held_of(moved.before, token) // (_DRIFT if _knows_debts(moved) else _LOOSE)
+
+
+def _knows_debts(moved: Moved) -> bool:
+    """Whether something may be owed in a position. Of a protocol that knows no debts nothing is read that tells one."""
     protocol = SHELF.get(moved.ref.protocol)
-    knows_debts = protocol is None or Trait.LEVERAGE in protocol.traits
-    return DUST + _held_of(moved.before, token) // (_DRIFT if knows_debts else _LOOSE)
+    return protocol is None or Trait.LEVERAGE in protocol.traits
 
 
 def _let_happen(position: Position, others: Sequence[UnderWay], value_of: ValueOf) -> Position:
@@ -214,13 +218,13 @@ def _let_happen(position: Position, others: Sequence[UnderWay], value_of: ValueO
             for index, leg in enumerate(legs):
                 if leg.token == change.token and leg.raw > 0:
                     taken = min(missing, leg.raw)
-                    legs[index] = replace(leg, raw=leg.raw - taken)
+                    legs[index] = leg.with_raw(leg.raw - taken)
                     missing -= taken
             owed = next((i for i, leg in enumerate(legs) if leg.token == change.token and leg.raw < 0), None)
             if missing and owed is not None:
-                legs[owed] = replace(legs[owed], raw=legs[owed].raw - missing)
+                legs[owed] = legs[owed].with_raw(legs[owed].raw - missing)
             elif missing:
-                legs.append(replace(position.legs[0], token=change.token, raw=-missing, free_at=None, cover_bps=0))
+                legs.append(Leg(change.token, -missing))
     told = position.health_bps
     if told is not None and position.is_margin:
         # What stands on a margin falls with all that is in it.

@@ -235,6 +235,16 @@ def test_what_people_are_shown_is_not_given_away(holder: LiveGolem, bond: Bond) 
     assert (data["rule"], bool(data["would_pass"])) == ("simulator.sold_for_nothing", True)
 
 
+def test_claims_are_sold_beside_another_sale_that_is_under_way(holder: LiveGolem, bond: Bond) -> None:
+    act(holder, "bond_buy", amount=1_000 * DAI)
+    half = claims_of(holder, bond) // 2
+    first, second = (ask(holder, "bond_sell", claims=half) for _ in range(2))
+    with pytest.raises(GolemError) as refused:
+        ask(holder, "bond_sell", claims=half)
+    assert refused.value.data["rule"] == "simulator.level", refused.value.data
+    assert {holder.commit(each["permit_id"])["status"] for each in (first, second)} == {"COMMITTED"}
+
+
 def test_a_halt_takes_the_pool_apart_sells_claims_and_then_coupons(holder: LiveGolem, bond: Bond) -> None:
     act(holder, "bond_buy", amount=500 * DAI)
     act(holder, "bond_buy_coupons", amount=50 * DAI)

@@ -74,7 +74,7 @@ def believe(position: Position, marks: Mapping[str, Mark], now: int) -> Believed
     if index is None or mark is None or (counts := mark.believe(index, now)) == (whole := index.raw * index.held):
         return Believed(position, {})
     # A leg that is there stays one, so that a token without a price is told.
-    legs = tuple(replace(leg, raw=max(1, leg.raw * counts // whole)) if leg.raw > 0 else leg for leg in position.legs)
+    legs = tuple(leg.with_raw(max(1, leg.raw * counts // whole)) if leg.raw > 0 else leg for leg in position.legs)
     pairs = zip(position.legs, legs, strict=True)
     return Believed(replace(position, legs=legs), {told.token: told.raw - leg.raw for told, leg in pairs})
 

@@ -10,7 +10,7 @@ pinned block, the state after a simulated plan, a receipt's block, and many prot
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from tools_app.core.errors import GolemError, Recovery
@@ -165,6 +165,10 @@ class Leg:
         """Raises ValueError for a claim that is counted at more than its rule."""
         if self.due is not None and self.raw != self.due.counted:
             raise ValueError("a claim that is due later counts as the lower of its average price and its face")
+
+    def with_raw(self, raw: int) -> Leg:
+        """The leg with so much in it. What is left of a claim, or believed of it, follows its rule no more."""
+        return replace(self, raw=raw, due=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -270,9 +270,10 @@ def _list_debts(measured: Measured) -> list[LiquidationRisk]:
 
 def _describe_debt(place: OnChain, held: HeldPosition, health: int) -> LiquidationRisk:
     level, way = risk_level(health), find_way_out(place, held)
+    less = "close" if held.position.is_margin else "repay"
     advice = {
-        "danger": "repay now, or add collateral now",
-        "warning": "repay a part or add collateral",
+        "danger": f"{less} now, or add collateral now",
+        "warning": f"{less} a part or add collateral",
         "safe": "nothing to do now",
     }
     return LiquidationRisk(

@@ -58,12 +58,18 @@ def fall(worth: Worth, falls_bps: Mapping[str, int]) -> int:
 
 
 def shock(held: HeldPosition, falls_bps: Mapping[str, int]) -> Shocked:
-    """A position after its tokens fell. Health falls as its cover does against its debt, from what it is now."""
+    """A position after its tokens fell. Health falls as its cover does against its debt, from what it is now; on a margin
+    with all that is in it and what it follows besides.
+    """
     parts = list(zip(held.position.legs, held.parts, strict=True))
     after = [fall(part, falls_bps) for _, part in parts]
     debt = -sum(value for value in after if value < 0)
     if held.health_bps is None:
         return Shocked(sum(after), debt, None)
+    if held.position.is_margin:
+        follows = sum(fall(each, falls_bps) - (each.micro_usd or 0) for each in held.exposure)
+        now, then = sum(part.micro_usd or 0 for part in held.parts), sum(after) + follows
+        return Shocked(then, debt, held.health_bps * max(0, then) // now if now > 0 else 0)
     cover_now = sum((part.micro_usd or 0) * leg.cover_bps for leg, part in parts if leg.raw > 0)
     cover = sum(value * leg.cover_bps for value, (leg, _) in zip(after, parts, strict=True) if leg.raw > 0)
     debt_now = held.debt_micro_usd

@@ -9,7 +9,8 @@ from permits_app.permits.told_ranges import tell_range
 from permits_app.permits.told_shares import tell_shares
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth
-from tools_app.toolkit.positions import LOCKED_WORDS, UNCOUNTED_WORDS
+from tools_app.toolkit.counting_rules import UNCOUNTED_WORDS
+from tools_app.toolkit.positions import LOCKED_WORDS
 from tools_app.toolkit.protocol import SHELF
 
 CLAIM_NOTE = "counted as a position"

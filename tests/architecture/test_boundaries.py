@@ -67,6 +67,9 @@ TESTS: dict[str, str] = {
     ),
     "INTEREST_BPS": (f"{SAFETY}position_rules.py::test_what_raises_risk_ends_above_the_floor_by_a_block_of_interest"),
     "DUST": f"{SAFETY}position_rules.py::test_rounding_may_take_two_base_units_of_a_leg_and_no_more",
+    "LEAST_OF_SHOWN_BPS": (
+        "permits_app/test_claims_by_their_rule.py::test_what_people_are_shown_is_sold_for_half_of_it_and_not_for_less"
+    ),
     "PolicyCage.min_range_ticks": f"{CAGE}a_range_is_held_to_the_tick",
     "PolicyCage.min_collateral_ratio_bps": f"{CAGE}the_collateral_ratio_is_held_to_the_basis_point",
     "Golem.permit_ttl_seconds": f"{EDGES}a_permit_is_valid_until_its_ttl_is_over_and_not_at_it",

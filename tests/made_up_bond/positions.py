@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tools_app.standards.maturing import AVERAGE_SECONDS, ONE, Maturing, fair_parts
+from tools_app.core.ratio import Ratio
+from tools_app.standards.maturing import AVERAGE_SECONDS, ONE, Maturing
+from tools_app.standards.pool_maths import reserves_at
 from tools_app.toolkit.context import ReadCall
-from tools_app.toolkit.positions import (
-    Act,
-    ExitStep,
-    Leg,
-    Position,
-    PositionRef,
-    PositionsUnreadable,
-    Reads,
-    Shown,
-    Uncounted,
-)
+from tools_app.toolkit.counting_rules import Shown, Uncounted
+from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, PositionsUnreadable, Reads
 from tools_app.toolkit.views import LogEntry
 
 from .addresses import DEPLOYED
 
 NAME = "made_up_bond"
 SHOWS: list[int] = []
-"""Slips of its author: how many times too much people are shown of coupons."""
+"""Slips of its author: what people are shown of coupons, in parts of ten thousand of the truth."""
 CLAIMS_OF = "function claimsOf(address) view returns (uint256)"
 COUPONS_OF = "function couponsOf(address) view returns (uint256)"
 SHARES_OF = "function sharesOf(address) view returns (uint256)"
@@ -57,7 +50,9 @@ class BondPositions:
         claim = Maturing(at["cash"], "CLM", 18, due_at, average=average)
         found = []
         if claims or coupons:
-            market = Shown(at["cash"], coupons * coupon // ONE * (SHOWS or [1])[0] if now < due_at else 0)
+            market = Shown(
+                at["cash"], coupons * coupon * (SHOWS or [10_000])[0] // 10_000 // ONE if now < due_at else 0
+            )
             found.append(
                 Position(
                     ref=PositionRef(NAME, "claims", chain_id, account),
@@ -68,7 +63,7 @@ class BondPositions:
                 )
             )
         if held:
-            in_cash, in_claims = fair_parts(cash=cash_in, claims=claims_in, rate=claim.rate)
+            in_claims, in_cash = reserves_at(Ratio(claim.rate, ONE), claims_in, cash_in)
             parts = claim.leg(in_claims * held // shares)
             found.append(
                 Position(

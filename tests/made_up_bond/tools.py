@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.chain.abi import encode_call
-from tools_app.standards.maturing import AVERAGE_SECONDS, ONE, fair_parts
+from tools_app.core.ratio import Ratio
+from tools_app.standards.maturing import AVERAGE_SECONDS, ONE
 from tools_app.standards.plan_draft import PlanDraft
+from tools_app.standards.pool_maths import reserves_at
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -133,7 +135,7 @@ def bond_part(ctx: WriteContext, shares: RawAmount) -> TxPlan:
     at, cash = DEPLOYED[chain.chain_id], chain.token(DEPLOYED[chain.chain_id]["cash"])
     cash_in, claims_in, every = (_read(chain, each) for each in FIGURES)
     rate = _rate(chain)
-    in_cash, in_claims = fair_parts(cash=cash_in, claims=claims_in, rate=rate)
+    in_claims, in_cash = reserves_at(Ratio(rate, ONE), claims_in, cash_in)
     gone = in_cash * shares // every + in_claims * shares // every * rate // ONE
     draft = PlanDraft(chain.chain_id, ctx.account)
     draft.call(Call(at["bond"], encode_call("function part(uint256)", shares), 0, "Take a part of the pool"))

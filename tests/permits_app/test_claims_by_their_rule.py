@@ -226,11 +226,15 @@ def test_what_never_counts_is_still_measured_against_what_the_plan_says(
     assert refused.value.data["rule"] == "simulator.position_bound", refused.value.data
 
 
-def test_what_people_are_shown_is_not_given_away(holder: LiveGolem, bond: Bond) -> None:
+def test_what_people_are_shown_is_sold_for_half_of_it_and_not_for_less(holder: LiveGolem, bond: Bond) -> None:
     act(holder, "bond_buy_coupons", amount=100 * DAI)
-    bond.modules["positions"].SHOWS.append(3)
+    shows, coupons = bond.modules["positions"].SHOWS, claims_of(holder, bond, "coupons")
+    shows.append(20_000)
+    assert ask(holder, "bond_sell_coupons", coupons=coupons)["permit_id"]
+    # A cent is what rounding may take, of 50 dollars that were asked for.
+    shows[0] = 20_010
     with pytest.raises(GolemError) as refused:
-        ask(holder, "bond_sell_coupons", coupons=claims_of(holder, bond, "coupons"))
+        ask(holder, "bond_sell_coupons", coupons=coupons)
     data = refused.value.data
     assert (data["rule"], bool(data["would_pass"])) == ("simulator.sold_for_nothing", True)
 

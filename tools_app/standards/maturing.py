@@ -1,16 +1,17 @@
-"""How claims that are due at a date are counted, and the parts of a pool that holds them. Pure.
+"""How claims that are due at a date are counted. Pure.
 
 What somebody pays for a claim in this block decides nothing: it counts as the lower of its average price and what is
-due. A pool's parts are those it would have at that average: a push in either direction leaves them where they were.
+due. A pool that holds such claims counts as its parts at that price (`pool_maths.reserves_at`), so that a push in
+either direction leaves them where they were.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isqrt
 from typing import Final
 
-from tools_app.toolkit.positions import Due, Leg
+from tools_app.toolkit.counting_rules import Due
+from tools_app.toolkit.positions import Leg
 
 AVERAGE_SECONDS: Final = 900
 """Fifteen minutes: whoever moves an average of so many has to hold the price against everybody for as long."""
@@ -50,9 +51,3 @@ class Maturing:
             seconds=0 if average is None else self.seconds,
         )
         return Leg(self.token, due.counted, due=due)
-
-
-def fair_parts(*, cash: int, claims: int, rate: int) -> tuple[int, int]:
-    """What a pool of a constant product would hold of both at a price of claims, whatever its own price is now."""
-    product = cash * claims
-    return isqrt(product * rate // ONE), isqrt(product * ONE // rate)

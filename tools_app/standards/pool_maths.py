@@ -6,8 +6,9 @@ Integers and roundings are those of the pools themselves, so that a swap of the 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isqrt
 
-from tools_app.core.ratio import ceil_div
+from tools_app.core.ratio import Ratio, ceil_div
 from tools_app.standards.concentrated import (
     MAX_SQRT_PRICE,
     MIN_SQRT_PRICE,
@@ -146,3 +147,12 @@ def _price_after(price: int, liquidity: int, amount: int, *, falls: bool) -> int
         numerator = liquidity << 96
         return ceil_div(numerator * price, numerator + amount * price)
     return price + amount * Q96 // liquidity
+
+
+def reserves_at(ratio: Ratio, reserve0: int, reserve1: int) -> tuple[int, int]:
+    """What a constant-product pool would hold if its price were token1 per token0 = `ratio`, rounded down."""
+    product = reserve0 * reserve1
+    return (
+        isqrt(product * ratio.denominator // ratio.numerator),
+        isqrt(product * ratio.numerator // ratio.denominator),
+    )

@@ -11,22 +11,15 @@ from hypothesis import strategies as st
 
 from golem_project.heartbeat.tripwire import Alarm, watch_debts
 from tests.tools_app.portfolio.paper_bank import CASH, CHAIN_ID, LOAN, ME, NAME, PROTOCOL, Paper, read_paper
+from tools_app.core.ratio import Ratio
 from tools_app.portfolio.health import measure_health
 from tools_app.portfolio.holdings import Holdings, measure_holdings
 from tools_app.portfolio.share_growth import Mark, believe
-from tools_app.standards.maturing import ONE, Maturing, fair_parts
+from tools_app.standards.maturing import ONE, Maturing
+from tools_app.standards.pool_maths import reserves_at
 from tools_app.subsystems.safety.price_shocks import shock
-from tools_app.toolkit.positions import (
-    Due,
-    Exposure,
-    Leg,
-    Position,
-    PositionRef,
-    PositionsUnreadable,
-    Reads,
-    ShareIndex,
-    Uncounted,
-)
+from tools_app.toolkit.counting_rules import Due, Uncounted
+from tools_app.toolkit.positions import Exposure, Leg, Position, PositionRef, PositionsUnreadable, Reads, ShareIndex
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
 from tools_app.toolkit.views import LogEntry
 
@@ -141,10 +134,11 @@ def test_a_claim_never_counts_for_more_than_what_is_due_or_what_it_cost(claims: 
 
 @given(st.integers(10**18, 10**27), st.integers(10**18, 10**27), st.integers(ONE // 10, ONE), st.integers(1, 10**27))
 def test_no_trade_through_a_pool_moves_what_its_parts_count_as(cash: int, claims: int, rate: int, paid: int) -> None:
-    before = fair_parts(cash=cash, claims=claims, rate=rate)
+    ratio = Ratio(rate, ONE)
+    before = reserves_at(ratio, claims, cash)
     # Somebody buys claims for `paid`: the product stays, but for rounding in the pool's favour.
-    pushed = fair_parts(cash=cash + paid, claims=-(-cash * claims // (cash + paid)), rate=rate)
-    worth, then = (each[0] + each[1] * rate // ONE for each in (before, pushed))
+    pushed = reserves_at(ratio, -(-cash * claims // (cash + paid)), cash + paid)
+    worth, then = (each[1] + each[0] * rate // ONE for each in (before, pushed))
     # One base unit of claims more in the pool is what rounding gives it.
     assert -4 <= then - worth <= 4 + worth // max(1, cash * claims // (cash + paid))
 

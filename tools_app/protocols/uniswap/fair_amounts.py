@@ -65,12 +65,3 @@ class FeedRatios:
 def sqrt_price_of(ratio: Ratio) -> int:
     """The Q64.96 square root of token1 per token0 in base units."""
     return isqrt(Q192 * ratio.numerator // ratio.denominator)
-
-
-def reserves_at(ratio: Ratio, reserve0: int, reserve1: int) -> tuple[int, int]:
-    """What a constant-product pool would hold if its price were token1 per token0 = `ratio`, rounded down."""
-    product = reserve0 * reserve1
-    return (
-        isqrt(product * ratio.denominator // ratio.numerator),
-        isqrt(product * ratio.numerator // ratio.denominator),
-    )

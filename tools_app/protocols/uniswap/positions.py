@@ -21,13 +21,14 @@ from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.units import format_units
 from tools_app.protocols.uniswap.addresses import NAME, Deployment, find_deployment
-from tools_app.protocols.uniswap.fair_amounts import FeedRatios, FeedReads, reserves_at, sqrt_price_of
+from tools_app.protocols.uniswap.fair_amounts import FeedRatios, FeedReads, sqrt_price_of
 from tools_app.protocols.uniswap.history import SYNC_V2
 from tools_app.protocols.uniswap.pool_addresses import v2_pair_address, v3_pool_address
 from tools_app.protocols.uniswap.pools import BALANCE_OF, GET_RESERVES, TOKEN0, TOKEN1
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v3 import positions as v3
 from tools_app.standards import erc20, erc721
+from tools_app.standards.pool_maths import reserves_at
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.markets import sort_tokens
 from tools_app.toolkit.positions import (

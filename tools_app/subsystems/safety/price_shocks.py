@@ -58,8 +58,9 @@ def fall(worth: Worth, falls_bps: Mapping[str, int]) -> int:
 
 
 def shock(held: HeldPosition, falls_bps: Mapping[str, int]) -> Shocked:
-    """A position after its tokens fell. Health falls as its cover does against its debt, from what it is now; on a margin
-    with all that is in it and what it follows besides.
+    """A position after its tokens fell. Health falls as its cover does against its debt, from what it is now.
+
+    On a margin it falls with all that is in it and with what it follows besides.
     """
     parts = list(zip(held.position.legs, held.parts, strict=True))
     after = [fall(part, falls_bps) for _, part in parts]

@@ -10,7 +10,6 @@ from tools_app.chain.node_errors import ContractOutputUnexpected
 from tools_app.protocols.uniswap.addresses import NAME, Deployment, deployment_on
 from tools_app.protocols.uniswap.changes import FEE_DUST, LEAST_MOVE_BPS, pair_feeds
 from tools_app.protocols.uniswap.errors import PositionEmpty
-from tools_app.protocols.uniswap.fair_amounts import reserves_at
 from tools_app.protocols.uniswap.pool_addresses import v2_pair_address
 from tools_app.protocols.uniswap.pools import GET_RESERVES, TOKEN0, TOKEN1
 from tools_app.protocols.uniswap.positions import K_LAST, SHARE
@@ -20,6 +19,7 @@ from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v2 import plans as v2_plans
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft
+from tools_app.standards.pool_maths import reserves_at
 from tools_app.toolkit.context import ChainReader, ReadCall, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.markets import PositionNotFound

@@ -17,20 +17,22 @@ from tools_app.core.units import BPS, format_micro_usd
 from tools_app.portfolio.health import ValueOf
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.counting_rules import Uncounted
 
 VANISHES_UNSEEN: Final = 10_000
 """A cent, in micro-USD: what rounding in a feed and in a protocol may take."""
 LEAST_OF_SHOWN_BPS: Final = 5_000
-"""What never counts brings at least half of what people were shown: its price moves far in the minutes of an average,
-and it is not given away.
+"""What never counts brings at least half of what people were shown, and costs at most twice of it: its price moves far
+in the minutes of an average, and it is neither given away nor bought at any price.
 """
 
 
 def judge_arrival(call: HookCall, simulation: SimulationResult, chain: ChainReader) -> Reject | None:
     """What leaves positions, or is borrowed, arrives in the wallet or in other positions.
 
-    Worth at our feeds, less what slippage and price impact may take; a token that cannot be priced in base units. Not
-    judged of what the plan pays to others by name: that is a payment. Raises what the chain raises.
+    Worth at our feeds, less what slippage and price impact may take; a token that cannot be priced in base units. What
+    is paid for something that never counts is held against what people are shown of it. Not judged of what the plan
+    pays to others by name: that is a payment. Raises what the chain raises.
     """
     if not returns_to_golem(call):
         return None
@@ -38,12 +40,12 @@ def judge_arrival(call: HookCall, simulation: SimulationResult, chain: ChainRead
     moved, claims = list_moved(simulation), list_claim_tokens(simulation)
     net: dict[str, int] = defaultdict(int)
     out: dict[str, int] = defaultdict(int)
-    shown = _sum_shown(moved, value_of)
+    shown, bought = _sum_sold(moved, value_of), _sum_bought(moved, value_of)
     for each in moved:
         for token, change in each.list_changes().items():
             net[token] += change
             out[token] += max(0, -change)
-    if not any(raw > DUST for raw in out.values()) and not shown:
+    if not any(raw > DUST for raw in out.values()) and not shown and bought is None:
         return None
     for token, delta in simulation.deltas.items():
         if token not in claims:
@@ -56,39 +58,70 @@ def judge_arrival(call: HookCall, simulation: SimulationResult, chain: ChainRead
         except (PriceUnavailable, PriceStale):
             if raw < -DUST - out[token] * most_lost_bps // BPS:
                 return _vanished(f"{-raw} base units of {token}", f"{out[token]} base units")
-    if arrived < -VANISHES_UNSEEN - left * most_lost_bps // BPS:
+    most_lost = VANISHES_UNSEEN + left * most_lost_bps // BPS
+    if bought is None and arrived < -most_lost:
         return _vanished(format_micro_usd(-arrived), format_micro_usd(left))
-    if arrived < shown * LEAST_OF_SHOWN_BPS // BPS - VANISHES_UNSEEN:
-        return Reject(
-            rule="simulator.sold_for_nothing",
-            reason=(
-                f"what is shown at {format_micro_usd(shown)} and never counted would leave the golem's positions for"
-                f" {format_micro_usd(max(0, arrived))}"
-            ),
-            observed=format_micro_usd(max(0, arrived)),
-            limit=f"at least {format_bps(LEAST_OF_SHOWN_BPS)} of what it is shown at",
-            would_pass="a sale at a better price, or once the average price has followed the market",
-            error=SimulationFailed,
-        )
-    return None
+    if bought is not None and arrived < -most_lost - bought * BPS // LEAST_OF_SHOWN_BPS:
+        return _bought_dearly(-arrived, bought)
+    return _sold_for_nothing(arrived, shown) if shown else None
 
 
-def _sum_shown(moved: Sequence[Moved], value_of: ValueOf) -> int:
-    """Micro-USD at which people were shown the part that leaves of what never counts. What has no price is shown at
-    nothing. Raises nothing.
-    """
+def _sold_for_nothing(arrived: int, shown: int) -> Reject | None:
+    """What never counts brings its least part of what people were shown."""
+    if arrived >= shown * LEAST_OF_SHOWN_BPS // BPS - VANISHES_UNSEEN:
+        return None
+    brings = format_micro_usd(max(0, arrived))
+    return Reject(
+        rule="simulator.sold_for_nothing",
+        reason=f"what is shown at {format_micro_usd(shown)} and never counted would leave for {brings}",
+        observed=brings,
+        limit=f"at least {format_bps(LEAST_OF_SHOWN_BPS)} of what it is shown at",
+        would_pass="a sale at a better price, or once the average price has followed the market",
+        error=SimulationFailed,
+    )
+
+
+def _sum_sold(moved: Sequence[Moved], value_of: ValueOf) -> int:
+    """Micro-USD at which people were shown the part that leaves of what never counts. Raises nothing."""
     total = 0
     for each in moved:
         changes = each.list_uncounted_changes(is_paid_for=True)
         for held in each.before.uncounted if each.before is not None else ():
-            gone = min(max(0, -changes.get(held.token, 0)), held.raw)
-            if held.market is None or not gone:
-                continue
-            try:
-                total += value_of(held.market.token, held.market.raw) * gone // held.raw
-            except (PriceUnavailable, PriceStale):
-                continue
+            total += _show(held, -changes.get(held.token, 0), value_of)
     return total
+
+
+def _sum_bought(moved: Sequence[Moved], value_of: ValueOf) -> int | None:
+    """Micro-USD at which people are shown what comes in of what never counts; None where nothing does."""
+    total, is_any = 0, False
+    for each in moved:
+        changes = each.list_uncounted_changes(is_paid_for=True)
+        for held in each.after.uncounted if each.after is not None else ():
+            is_any = is_any or changes.get(held.token, 0) > 0
+            total += _show(held, changes.get(held.token, 0), value_of)
+    return total if is_any else None
+
+
+def _show(held: Uncounted, raw: int, value_of: ValueOf) -> int:
+    """Micro-USD at which so much of it is shown: nothing of a negative amount, and of what has no price."""
+    part = min(max(0, raw), held.raw)
+    if held.market is None or not part:
+        return 0
+    try:
+        return value_of(held.market.token, held.market.raw) * part // held.raw
+    except (PriceUnavailable, PriceStale):
+        return 0
+
+
+def _bought_dearly(paid: int, shown: int) -> Reject:
+    return Reject(
+        rule="simulator.bought_dearly",
+        reason=f"{format_micro_usd(paid)} would be paid for what is shown at {format_micro_usd(shown)}, uncounted",
+        observed=format_micro_usd(paid),
+        limit=f"what is shown is at least {format_bps(LEAST_OF_SHOWN_BPS)} of what is paid",
+        would_pass="a purchase nearer to the market's price",
+        error=SimulationFailed,
+    )
 
 
 def _vanished(lost: str, left: str) -> Reject:

@@ -239,6 +239,20 @@ def test_what_people_are_shown_is_sold_for_half_of_it_and_not_for_less(holder: L
     assert (data["rule"], bool(data["would_pass"])) == ("simulator.sold_for_nothing", True)
 
 
+def test_what_never_counts_is_bought_for_twice_what_people_are_shown_and_not_for_more(
+    holder: LiveGolem, bond: Bond
+) -> None:
+    shows = bond.modules["positions"].SHOWS
+    shows.append(5_000)
+    assert ask(holder, "bond_buy_coupons", amount=100 * DAI)["permit_id"]
+    # Two cents less than half of what is paid.
+    shows[0] = 4_998
+    with pytest.raises(GolemError) as refused:
+        ask(holder, "bond_buy_coupons", amount=100 * DAI)
+    data = refused.value.data
+    assert (data["rule"], bool(data["would_pass"])) == ("simulator.bought_dearly", True), data
+
+
 def test_claims_are_sold_beside_another_sale_that_is_under_way(holder: LiveGolem, bond: Bond) -> None:
     act(holder, "bond_buy", amount=1_000 * DAI)
     half = claims_of(holder, bond) // 2

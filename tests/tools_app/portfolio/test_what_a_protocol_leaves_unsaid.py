@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from tests.tools_app.portfolio.paper_bank import PROTOCOL
+from tools_app.toolkit.lending import Lending
 from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import (
     NOT_UNDER_A_CAGE,
@@ -27,6 +28,8 @@ def _ask(chain_id: int) -> Reads[tuple[Any, ...]]:
     return ()
 
 
+LENDING = cast("Lending", object())
+"""Some lending; nobody calls it."""
 VALUER = Valuer("bank", "NoValuer", "constructor()", _ask, ())
 
 
@@ -53,8 +56,8 @@ def test_who_values_a_contract_is_never_left_empty_by_default() -> None:
         (replace(WHOLE, contracts=at(NOT_UNDER_A_CAGE)), "`uncaged` says why"),
         (replace(WHOLE, uncaged="for no reason"), "`uncaged` says why"),
         (replace(WHOLE, no_lending=""), "`no_lending` does not say why"),
-        (replace(WHOLE, traits=frozenset(), no_lending="", lending=object()), "needs no reason"),
-        (replace(WHOLE, lending=object()), "needs no reason"),
+        (replace(WHOLE, traits=frozenset(), no_lending="", lending=LENDING), "needs no reason"),
+        (replace(WHOLE, lending=LENDING), "needs no reason"),
     ],
 )
 def test_a_protocol_with_a_gap_stops_the_start(protocol: ProtocolDef, word: str) -> None:
@@ -72,7 +75,7 @@ def test_a_protocol_with_a_gap_stops_the_start(protocol: ProtocolDef, word: str)
         replace(WHOLE, contracts=at(NOT_UNDER_A_CAGE), valuers=(), uncaged="nobody wrote a valuer"),
         replace(WHOLE, contracts=at(NOTHING_HELD), positions=None),
         replace(WHOLE, traits=frozenset(), no_lending=""),
-        replace(WHOLE, no_lending="", lending=object()),
+        replace(WHOLE, no_lending="", lending=LENDING),
     ],
 )
 def test_a_protocol_that_says_all_of_it_stands_on_the_shelf(protocol: ProtocolDef) -> None:

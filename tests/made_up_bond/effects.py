@@ -58,6 +58,8 @@ class BondEffects:
             (amount,) = read_exactly(call.data, _REDEEM)
             into.receives[at["cash"]] += amount
             change(at["cash"], -self._count(amount, chain), is_exact=False)
+            if chain.block.timestamp < self._maturity(chain):
+                change(at["bond"], -amount, is_exact=True)
         elif calls(call.data, _PART):
             read_exactly(call.data, _PART)
             into.open_minimums.add(at["cash"])
@@ -69,7 +71,10 @@ class BondEffects:
 
     def _count(self, claims: int, chain: ChainReader) -> int:
         bond = DEPLOYED[chain.chain_id]["bond"]
-        if chain.block.timestamp >= int(chain.call(bond, "function maturity() view returns (uint256)")[0]):
+        if chain.block.timestamp >= self._maturity(chain):
             return claims
         average = chain.call(bond, "function average(uint256) view returns (uint256)", AVERAGE_SECONDS)[0]
         return int(claims * min(ONE, average) // ONE)
+
+    def _maturity(self, chain: ChainReader) -> int:
+        return int(chain.call(DEPLOYED[chain.chain_id]["bond"], "function maturity() view returns (uint256)")[0])

@@ -18,10 +18,12 @@ from permits_app.permits.told_holdings import tell_rules
 from permits_app.policy_cage.abi import FUNCTIONS
 from permits_app.policy_cage.contract import AssetRule, asset_rules, call_key, valuer_rule
 from permits_app.policy_cage.suggested_rules import list_uncaged, suggest_rules
+from permits_app.reviewers import safety_guardian
 from tests.contracts.test_valuers import WorldCage
 from tests.evm.world import CHAIN_ID
 from tests.live_golem import LiveGolem, make_live_golem
 from tests.made_up_bond.on_the_shelf import NAME, YEAR, Bond
+from tests.permits_app.safety.calls import live_call
 from tests.proof.caged.safe import FEED_DECIMALS
 from tools_app import runner
 from tools_app.chain.abi import checksum
@@ -56,7 +58,9 @@ def ask(golem: LiveGolem, action: str, **amounts: int) -> dict[str, Any]:
 
 
 def act(golem: LiveGolem, action: str, **amounts: int) -> dict[str, Any]:
-    """Preview and commit: the preview. What was promised is verified."""
+    """Preview, review by who reads the bytes alone, and commit: the preview. What was promised is verified."""
+    reviewed = safety_guardian.review(live_call(golem, action, {name: str(raw) for name, raw in amounts.items()}))
+    assert not reviewed.reasons, reviewed
     permit = ask(golem, action, **amounts)
     done = golem.commit(permit["permit_id"])
     assert done["status"] == "COMMITTED", done

@@ -17,9 +17,11 @@ from permits_app.models import HaltRecord, HaltSetting, OutcomeRecord, PolicyCag
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.permits.told_holdings import tell_rules
 from permits_app.policy_cage.suggested_rules import call_rules, list_subjects, list_uncaged
+from permits_app.reviewers import safety_guardian
 from tests.evm.world import CHAIN_ID
 from tests.live_golem import LiveGolem, make_live_golem
 from tests.made_up_gauge.on_the_shelf import NAME, Gauge
+from tests.permits_app.safety.calls import live_call
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
@@ -46,7 +48,9 @@ def farmer(db: None, gauge: Gauge) -> LiveGolem:
 
 
 def act(golem: LiveGolem, action: str, amount: int | None = None) -> dict[str, Any]:
-    """Preview and commit: the permit's preview. What was promised is verified."""
+    """Preview, review by who reads the bytes alone, and commit: the preview. What was promised is verified."""
+    reviewed = safety_guardian.review(live_call(golem, action, {} if amount is None else {"amount": str(amount)}))
+    assert not reviewed.reasons, reviewed
     permit = golem.preview(action_type=action, amount=None if amount is None else str(amount), **NO_SWAP)
     done = golem.commit(permit["permit_id"])
     assert done["status"] == "COMMITTED", done

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 
 from tools_app.core.models import TimeStamped
@@ -25,7 +23,7 @@ class OutcomeRecord(TimeStamped):
     """
 
     objects = models.Manager()
-    live: Any = LiveOutcomes()
+    live = LiveOutcomes()
 
     permit = models.ForeignKey("permits_app.ActionPermit", on_delete=models.PROTECT, related_name="outcomes")
     is_verified = models.BooleanField(help_text="Balances show that it did what the permit promised, and nothing else")

@@ -28,6 +28,6 @@ def test_no_column_or_relation_is_of_any_type(app: str) -> None:
         for path in MODELS
         if path.startswith(f"{app}/")
         for made in _UNTYPED.findall(Path(ROOT / path).read_text())
-        if not made.startswith(_WITHOUT_TYPES)
+        if not made.startswith(_WITHOUT_TYPES) and re.match(r"models\.|\w*Field\(|[A-Z]\w*\(", made)
     ]
     assert untyped == []

@@ -24,8 +24,16 @@ SLIPS: dict[str, int] = {}
 """Slips of their author: what an action says of what it changes, in parts of ten thousand of the truth."""
 
 bond = ToolFamily(prefix="bond", category=Category.YIELD, venue=NAME)
-_GROWS = {"risk": RiskLayer.BOUNDED, "budget": TickBudget.MEDIUM, "action_class": ActionClass.INCREASE_POSITION}
-_LEAVES = {"risk": RiskLayer.LOW, "budget": TickBudget.MEDIUM, "action_class": ActionClass.DECREASE_POSITION}
+_GROWS: dict[str, Any] = {
+    "risk": RiskLayer.BOUNDED,
+    "budget": TickBudget.MEDIUM,
+    "action_class": ActionClass.INCREASE_POSITION,
+}
+_LEAVES: dict[str, Any] = {
+    "risk": RiskLayer.LOW,
+    "budget": TickBudget.MEDIUM,
+    "action_class": ActionClass.DECREASE_POSITION,
+}
 
 
 def _read(chain: ChainReader, signature: str, *args: object) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from tools_app.chain.abi import encode_call
 from tools_app.core.ratio import Ratio

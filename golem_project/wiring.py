@@ -20,6 +20,7 @@ from golem_project.heartbeat.thinking import model_planner
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
 from golem_project.heartbeat.thinking.errors import ModelEndpointRefused, ModelNotConfigured
 from golem_project.heartbeat.thinking.model_client import read_client
+from golem_project.local_faucet import LocalFaucet
 from golem_project.outside.door import GuardedDoor
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.token_count import cost_little
@@ -53,6 +54,7 @@ from tools_app.subsystems.testnet.dev_chains import DevChains
 from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.falling import OnlyFalling
+from tools_app.toolkit.faucets import Faucet
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
 from tools_app.toolkit.outside import OutsideDoor
 from tools_app.toolkit.principals import RightsBook
@@ -155,6 +157,7 @@ def _build_services() -> dict[type, object]:
         ),
         CredentialBook: list_credentials,
         RightsBook: StoredRights(),
+        Faucet: LocalFaucet(),
         Workspaces: GolemWorkspaces(
             Path(settings.GOLEM_CODING_DIR),
             key_folder=Path(settings.GOLEM_KEYSTORE_DIR) / "ssh",

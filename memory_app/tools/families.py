@@ -33,6 +33,9 @@ update = _make_family("update")
 trigger = _make_family("trigger")
 link = _make_family("link")
 tune = _make_family("tune", Category.SELF_IMPROVEMENT)
+# What a sleepwalker sells, by the names it was specified with.
+publish = _make_family("publish")
+query = _make_family("query")
 
 StoreChoice = Annotated[
     Literal["episodes", "insights", "both"],

@@ -11,34 +11,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 
 from archetypes_app.models import Artifact, Golem, Heartbeat
-from archetypes_app.models.artifact import LARGEST_PRICE_MICRO_USD, LEAST_CONFIDENCE_PERCENT, LEAST_PRICE_MICRO_USD
+from archetypes_app.models.artifact import LEAST_CONFIDENCE_PERCENT
 from archetypes_app.ownership import list_owned_golems
+from archetypes_app.publishing import LEAST_ROWS, MOST_SOURCES, Statement, has_room, publish, rate_confidence
 from golem_project.heartbeat.duties.alerting import Alert, floor_to_window, tell_alerts
 from golem_project.heartbeat.duties.measures import MEASURES, Counted, Measure
 from memory_app.actions.store_episode import store_episode
+from memory_app.actions.publish_artifact import NAMED_EPISODES, count_named
 from memory_app.decay import Importance
 from memory_app.provenance import Provenance
-from tools_app.core import audit_log, event_bus
-from tools_app.core.clock import AHEAD
-from tools_app.core.events import Event, EventType
 from tools_app.core.one_by_one import one_by_one
 from tools_app.core.units import BPS
 from tools_app.core.whole import whole
 
 OBSERVER: Final = "sleepwalker-observer"
 ACTOR: Final = f"system:{OBSERVER}"
-MOST_ARTIFACTS_AN_HOUR: Final = 100
-LEAST_ROWS: Final = 5
 _SAY_AGAIN_POINTS: Final = 5
 _SAY_AGAIN_AFTER: Final = timedelta(days=1)
-_MOST_SOURCES: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +60,8 @@ class Finding:
 
     @property
     def confidence_percent(self) -> int:
-        """How likely the next row is like most of these (rule of succession), rounded down."""
-        return (max(self.support, self.total - self.support) + 1) * 100 // (self.total + 2)
+        """How likely the next row is like most of these, in percent."""
+        return rate_confidence(self.support, self.total)
 
     @property
     def statement(self) -> str:
@@ -104,16 +100,12 @@ def find_all(golem: Golem, *, now: datetime) -> list[Finding]:
 def check_artifact(artifact: Artifact) -> bool | None:
     """Count again what an artifact counted: whether the figures are the same; None when rows are gone meanwhile."""
     recipe = artifact.validation_recipe
+    if recipe["measure"] == NAMED_EPISODES:
+        return count_named(artifact)
     rows = [row for row in MEASURES[recipe["measure"]].again(recipe["rows"]) if row.subject == artifact.subject]
     if len(rows) != artifact.total:
         return None
     return sum(row.holds for row in rows) == artifact.support
-
-
-def price_of(confidence_percent: int) -> int:
-    """Micro-USD from 0.05 dollars at the least confidence to 0.50 at all of it."""
-    span, points = LARGEST_PRICE_MICRO_USD - LEAST_PRICE_MICRO_USD, 100 - LEAST_CONFIDENCE_PERCENT
-    return LEAST_PRICE_MICRO_USD + span * (confidence_percent - LEAST_CONFIDENCE_PERCENT) // points
 
 
 def _look_around(golem: Golem, now: datetime) -> int:
@@ -122,7 +114,7 @@ def _look_around(golem: Golem, now: datetime) -> int:
     for finding in findings:
         episode_id = _keep(golem, finding, now) if golem.is_memory_enabled else None
         sources = [row.episode_id for row in finding.rows if row.episode_id is not None]
-        published += _publish(golem, finding, [*([episode_id] if episode_id else []), *sources][:_MOST_SOURCES], now)
+        published += _publish(golem, finding, [*([episode_id] if episode_id else []), *sources][:MOST_SOURCES], now)
     adverse = [
         Alert(finding.measure.name, finding.statement, finding.measure.rule)
         for finding in findings
@@ -165,59 +157,29 @@ def _keep(golem: Golem, finding: Finding, now: datetime) -> UUID:
 @whole
 def _publish(golem: Golem, finding: Finding, sources: Sequence[UUID], now: datetime) -> bool:
     """PUBLISH, where it is sure, new, has sources, and the hour has room."""
-    confidence = finding.confidence_percent
-    if confidence < LEAST_CONFIDENCE_PERCENT or not sources:
+    if finding.confidence_percent < LEAST_CONFIDENCE_PERCENT or not sources:
         return False
     with transaction.atomic():
-        Heartbeat.objects.select_for_update(no_key=True).get(pk=golem.pk)
+        Golem.objects.select_for_update(no_key=True, of=("self",)).get(pk=golem.pk)
         if not _is_news(_last_of(golem, finding), finding, now):
             return False
-        if Artifact.objects.filter(
-            golem=golem, published_at__gt=now - timedelta(hours=1), published_at__lte=now + AHEAD
-        ).count() >= (MOST_ARTIFACTS_AN_HOUR):
+        if not has_room(golem, now=now):
             return False
-        artifact = Artifact.objects.create(
-            golem=golem,
+        statement = Statement(
             domain=finding.measure.domain,
             subject=finding.subject,
-            statement=finding.statement,
+            text=finding.statement,
             support=finding.support,
             total=finding.total,
-            is_adverse=finding.is_adverse,
-            confidence_percent=confidence,
-            episode_sources=list(dict.fromkeys(sources)),
-            validation_recipe={
+            sources=sources,
+            recipe={
                 "measure": finding.measure.name,
                 "rule": finding.measure.rule,
                 "rows": [row.key for row in finding.rows],
                 "expect": {"support": finding.support, "total": finding.total},
             },
-            price_micro_usd=price_of(confidence),
-            published_at=now,
         )
-        facts: dict[str, Any] = {
-            "artifact_id": str(artifact.pk),
-            "domain": artifact.domain,
-            "subject": artifact.subject,
-            "statement": artifact.statement,
-            "confidence_percent": confidence,
-            "is_adverse": artifact.is_adverse,
-            "price_micro_usd": str(artifact.price_micro_usd),
-        }
-        audit_log.append(
-            golem_id=golem.pk,
-            event="ArtifactPublished",
-            actor=ACTOR,
-            now=now,
-            heartbeat_tick=golem.heartbeat_tick,
-            data={name: str(value) for name, value in facts.items()},
-        )
-        event_bus.emit(
-            golem_id=golem.pk,
-            event=Event(EventType.GRIMOIRE_ARTIFACT, facts),
-            now=now,
-            heartbeat_tick=golem.heartbeat_tick,
-        )
+        publish(golem=golem, statement=statement, actor=ACTOR, now=now)
     return True
 
 

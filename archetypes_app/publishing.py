@@ -1,0 +1,122 @@
+"""The rules of publications: how sure, how dear, how many in an hour; and the one writer of their rows.
+
+Whoever publishes, a sleepwalker by itself or an agent by a tool, is held to the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+
+from archetypes_app.models import Artifact, Golem
+from archetypes_app.models.artifact import LARGEST_PRICE_MICRO_USD, LEAST_CONFIDENCE_PERCENT, LEAST_PRICE_MICRO_USD
+from tools_app.core import audit_log, event_bus
+from tools_app.core.clock import AHEAD
+from tools_app.core.errors import GolemError, Recovery
+from tools_app.core.events import Event, EventType
+
+MOST_ARTIFACTS_AN_HOUR: Final = 100
+LEAST_ROWS: Final = 5
+MOST_SOURCES: Final = 50
+
+
+class PublishingPaused(GolemError):
+    """The golem published as much within the hour as it may."""
+
+    code = "PUBLISHING_PAUSED"
+    http_status = 429
+    recovery = Recovery.WAIT
+    cleared_by = "an hour passes since the oldest of the last hundred publications"
+    title = "This golem published as much as it may within an hour"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What would be published: `support` of `total` rows bear it out, `sources` are the episodes behind it."""
+
+    domain: str
+    subject: str
+    text: str
+    support: int
+    total: int
+    sources: Sequence[UUID]
+    recipe: dict[str, Any]
+    price_micro_usd: int | None = None
+
+    @property
+    def confidence_percent(self) -> int:
+        """See rate_confidence."""
+        return rate_confidence(self.support, self.total)
+
+    @property
+    def is_adverse(self) -> bool:
+        """Whether most rows speak against what should hold."""
+        return 2 * self.support < self.total
+
+
+def rate_confidence(support: int, total: int) -> int:
+    """How likely the next row is like most of these (rule of succession), in percent, rounded down."""
+    return (max(support, total - support) + 1) * 100 // (total + 2)
+
+
+def price_of(confidence_percent: int) -> int:
+    """Micro-USD from 0.05 dollars at the least confidence to 0.50 at all of it."""
+    span, points = LARGEST_PRICE_MICRO_USD - LEAST_PRICE_MICRO_USD, 100 - LEAST_CONFIDENCE_PERCENT
+    return LEAST_PRICE_MICRO_USD + span * (confidence_percent - LEAST_CONFIDENCE_PERCENT) // points
+
+
+def has_room(golem: Golem, *, now: datetime) -> bool:
+    """Whether the golem may publish once more within this hour."""
+    lately = Artifact.objects.filter(
+        golem=golem, published_at__gt=now - timedelta(hours=1), published_at__lte=now + AHEAD
+    )
+    return lately.count() < MOST_ARTIFACTS_AN_HOUR
+
+
+def publish(*, golem: Golem, statement: Statement, actor: str, now: datetime) -> Artifact:
+    """Store it, audit it and tell it. The caller holds a lock of the golem and has looked whether there is room."""
+    with transaction.atomic():
+        price = statement.price_micro_usd
+        artifact = Artifact.objects.create(
+            golem=golem,
+            domain=statement.domain,
+            subject=statement.subject,
+            statement=statement.text,
+            support=statement.support,
+            total=statement.total,
+            is_adverse=statement.is_adverse,
+            confidence_percent=statement.confidence_percent,
+            episode_sources=list(dict.fromkeys(statement.sources)),
+            validation_recipe=statement.recipe,
+            price_micro_usd=price_of(statement.confidence_percent) if price is None else price,
+            published_at=now,
+        )
+        facts: dict[str, Any] = {
+            "artifact_id": str(artifact.pk),
+            "domain": artifact.domain,
+            "subject": artifact.subject,
+            "statement": artifact.statement,
+            "confidence_percent": artifact.confidence_percent,
+            "is_adverse": artifact.is_adverse,
+            "price_micro_usd": str(artifact.price_micro_usd),
+        }
+        audit_log.append(
+            golem_id=golem.pk,
+            event="ArtifactPublished",
+            actor=actor,
+            now=now,
+            heartbeat_tick=golem.heartbeat_tick,
+            data={name: str(value) for name, value in facts.items()},
+        )
+        event_bus.emit(
+            golem_id=golem.pk,
+            event=Event(EventType.GRIMOIRE_ARTIFACT, facts),
+            now=now,
+            heartbeat_tick=golem.heartbeat_tick,
+        )
+    return artifact

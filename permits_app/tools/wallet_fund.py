@@ -1,0 +1,131 @@
+"""`wallet_fund`: test money from the local chain's faucet; real money comes from people, and the refusal says how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from permits_app.tools.wallet import wallet
+from tools_app.core.errors import GolemError, InvalidParams, Recovery
+from tools_app.core.units import format_units
+from tools_app.standards.erc20 import balance_of
+from tools_app.toolkit.capability import Capability
+from tools_app.toolkit.context import ReadContext, WriteContext
+from tools_app.toolkit.enums import ActionClass, Requirement, TickBudget
+from tools_app.toolkit.faucets import MOST_COINS_WEI, MOST_UNITS, Faucet, FaucetMissing, Gift
+from tools_app.toolkit.params import ChainId, RawAmount, Token
+from tools_app.toolkit.plan import LocalEffect
+from tools_app.toolkit.result import TokenAmount
+from tools_app.toolkit.views import TokenMeta
+
+FundSource = Annotated[
+    Literal["faucet", "transfer", "bridge"],
+    Field(description="faucet: test money of the local chain. The others only answer who can send and where to."),
+]
+_COIN: Final = "ETH"
+
+
+class FundingNeedsPeople(GolemError):
+    """Money of others comes to a golem by their own hand."""
+
+    code = "FUNDING_NEEDS_OWNER"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "An owner sends this money themselves"
+
+
+@dataclass(frozen=True, slots=True)
+class Funded:
+    """What arrived. `tx_hash` is null: the faucet mints, and the golem signs nothing."""
+
+    tx_hash: None
+    amount_funded: TokenAmount
+    token: str
+    source: str
+    balance: TokenAmount
+
+
+def preview_fund(
+    ctx: WriteContext,
+    source: FundSource,
+    token: Token = _COIN,
+    amount: RawAmount | None = None,
+    chain_id: ChainId | None = None,
+) -> LocalEffect:
+    """What would arrive. Raises FundingNeedsPeople, FaucetMissing, InvalidParams."""
+    meta, raw = _choose(ctx, source, token, amount, chain_id)
+    shown = format_units(raw, meta.decimals, meta.symbol)
+    return LocalEffect(
+        f"Take {shown} of test money from the local chain's faucet",
+        {"source": source, "token": meta.address, "amount": str(raw), "account": ctx.account},
+    )
+
+
+@wallet.local_write(
+    action_type="fund",
+    budget=TickBudget.SLOW,
+    preview=preview_fund,
+    action_class=ActionClass.DECREASE_POSITION,
+    requires=(Requirement.WALLET,),
+    steps=("Asking the faucet",),
+    snippet=(
+        "fund: take test money from the local chain's faucet, at most 1 coin or 15,000 units of a token at a time; on"
+        " any other chain it answers the address that an owner sends to."
+    ),
+    guidelines=("Test money is worth nothing: a balance that came from a faucet proves no strategy.",),
+)
+def wallet_fund(
+    ctx: WriteContext,
+    capability: Capability,
+    source: FundSource,
+    token: Token = _COIN,
+    amount: RawAmount | None = None,
+    chain_id: ChainId | None = None,
+) -> Funded:
+    """Fund the golem's wallet with test money, or learn who can fund it.
+
+    Use on the local chain before trying a strategy. Without an amount it is the most that one request gives.
+    Does not take money from anybody, and does not bridge: an owner sends, or grants a runway that redeem_runway draws.
+    """
+    meta, raw = _choose(ctx, source, token, amount, chain_id)
+    ctx.step("Asking the faucet")
+    faucet: Faucet = ctx.service(Faucet)  # type: ignore[type-abstract]
+    faucet.give(chain_id=meta.chain_id, account=ctx.account, gift=Gift(meta.symbol, meta.is_native, raw))
+    held = balance_of(ctx.open_chain(meta.chain_id), meta, ctx.account)
+    return Funded(None, TokenAmount(raw, meta), meta.address, source, TokenAmount(held, meta))
+
+
+def _choose(
+    ctx: ReadContext, source: str, token: str, amount: int | None, chain_id: int | None
+) -> tuple[TokenMeta, int]:
+    """The token and how much of it. Raises FundingNeedsPeople, FaucetMissing, InvalidParams."""
+    reader, account = ctx.chain(chain_id), ctx.golem.address
+    meta = reader.token(token)
+    if source != "faucet":
+        there = ", and what it has on another chain is bridged from there" if source == "bridge" else ""
+        raise FundingNeedsPeople(
+            f"a golem takes money from nobody{there}: an owner sends {meta.symbol} to {account} on chain"
+            f" {reader.chain_id}, or grants a runway, which redeem_runway draws",
+            account=str(account),
+            chain_id=reader.chain_id,
+            token=meta.address,
+        )
+    faucet: Faucet = ctx.service(Faucet)  # type: ignore[type-abstract]
+    if not faucet.gives_on(reader.chain_id):
+        raise FaucetMissing(
+            f"chain {reader.chain_id} has no faucet here; an owner sends {meta.symbol} to {account}",
+            account=str(account),
+            chain_id=reader.chain_id,
+        )
+    most = MOST_COINS_WEI if meta.is_native else MOST_UNITS * 10**meta.decimals
+    raw = most if amount is None else amount
+    if raw > most:
+        raise InvalidParams(
+            f"one request gives at most {format_units(most, meta.decimals, meta.symbol)}",
+            fields={"amount": f"at most {most}, or left out for that"},
+        )
+    if not meta.is_native and not meta.is_registered:
+        raise InvalidParams("the faucet gives registered tokens alone", fields={"token": "one of this chain's list"})
+    return meta, raw

@@ -1,0 +1,139 @@
+"""`wallet_provision`: an agent asks its owners for a wallet; what they approve is done once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal
+
+from django.db import transaction
+from pydantic import Field
+
+from archetypes_app.models import Golem
+from permits_app.actions.carry_out_wish import carry_out_wish
+from permits_app.actions.request_change import WISH
+from permits_app.approvals.operations import find_operation
+from permits_app.approvals.operations.base import ObservingOperation
+from permits_app.errors import WalletExists
+from permits_app.models import ChangeRequest, Wallet
+from permits_app.models.wallet import WalletKind
+from permits_app.tools.wallet import wallet
+from tools_app.core.errors import GolemError, InvalidParams, Recovery
+from tools_app.toolkit.capability import Capability
+from tools_app.toolkit.context import WriteContext
+from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
+from tools_app.toolkit.params import PLAIN, Address
+from tools_app.toolkit.plan import LocalEffect
+
+Provider = Annotated[
+    Literal["config", "local", "safe", "privy", "zerodev", "turnkey", "metamask"],
+    Field(description="config or local: a new key of this server. safe: a Safe that owners made, by its `address`."),
+]
+Label = Annotated[str, Field(min_length=1, max_length=100, description="A word for the owners."), PLAIN]
+
+_ELSEWHERE: Final = {
+    "privy": "a wallet at Privy has an id that only its owner sees; they choose it on the golem's page, Choose who signs",
+    "zerodev": "a smart account at ZeroDev is chosen by an owner on the golem's page, Choose who signs",
+    "turnkey": "Turnkey is not connected here; ask for a local key or a Safe",
+    "metamask": "a golem draws on an owner's MetaMask by a delegation: request_runway asks for it",
+}
+
+
+class ProviderNeedsOwner(GolemError):
+    """A wallet of this provider is not made at an agent's word."""
+
+    code = "WALLET_PROVIDER_NOT_HERE"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "A wallet of this provider is not made here"
+
+
+@dataclass(frozen=True, slots=True)
+class Provisioned:
+    """The wallet the golem acts with now. `account_type` is eoa or safe."""
+
+    address: str
+    provider: str
+    chain_id: int
+    account_type: str
+    request_id: str
+
+
+def preview_provision(
+    ctx: WriteContext, provider: Provider = "config", label: Label | None = None, address: Address | None = None
+) -> LocalEffect:
+    """The owners' operation that is asked for. Raises ProviderNeedsOwner, WalletExists, InvalidParams."""
+    golem = Golem.objects.select_related("owner", "archetype").get(pk=ctx.golem.id)
+    if provider in _ELSEWHERE:
+        raise ProviderNeedsOwner(_ELSEWHERE[provider], provider=provider)
+    if provider == "safe":
+        return _ask_for_safe(ctx, golem, address)
+    if address is not None:
+        raise InvalidParams("a new key has no address yet", fields={"address": "left out, but for a Safe"})
+    if golem.address:
+        raise WalletExists(
+            "this golem has a wallet already; its owner chooses another account or key on its page, Choose who signs",
+            address=golem.address,
+        )
+    wish: dict[str, Any] = {"name": "new_wallet", "arguments": {"label": label or ""}}
+    return LocalEffect("asks the owners for a wallet: a new key of this server's keystore", {WISH: wish})
+
+
+def _ask_for_safe(ctx: WriteContext, golem: Golem, safe: str | None) -> LocalEffect:
+    if safe is None:
+        raise InvalidParams(
+            "a Safe is made by its owners; name the one they made", fields={"address": "the Safe's address"}
+        )
+    if not golem.address:
+        raise InvalidParams(
+            "a golem needs a key of its own before it acts through a Safe; ask for a local wallet first",
+            fields={"provider": "local, and then safe"},
+        )
+    operation = find_operation("signer")
+    if not isinstance(operation, ObservingOperation):
+        raise TypeError("the operation looks at no chain")
+    asked = {"kind": WalletKind.GNOSIS_SAFE.value, "safe": safe}
+    wish = {"name": "signer", "arguments": operation.observe(golem, asked, now=ctx.now)}
+    return LocalEffect(f"asks the owners to let it act with the Safe {safe}", {WISH: wish})
+
+
+@wallet.local_write(
+    action_type="provision",
+    budget=TickBudget.SLOW,
+    in_database=True,
+    risk=RiskLayer.BOUNDED,
+    preview=preview_provision,
+    action_class=ActionClass.READ_ONLY,
+    privileged=True,
+    aliases=("bootstrap_setup_wallet",),
+    steps=("Making the wallet",),
+    snippet=(
+        "provision: ask your owners for a wallet: a new key where the golem has none, or a Safe that they made; they"
+        " decide with a second factor."
+    ),
+    guidelines=("A golem has one wallet. Ask once, and tell the owner what it needs to hold for gas.",),
+)
+def wallet_provision(
+    ctx: WriteContext,
+    capability: Capability,
+    provider: Provider = "config",
+    label: Label | None = None,
+    address: Address | None = None,
+) -> Provisioned:
+    """Ask the golem's owners for a wallet to act with.
+
+    Use when the golem has none, or should act through a Safe that its owners made. Always needs their approval; the
+    key is made when they approved, and stays in this server's keystore.
+    Does not fund it, does not replace a key in place, and makes no wallet at Privy, ZeroDev, Turnkey or MetaMask.
+    """
+    ctx.step("Making the wallet")
+    with transaction.atomic():
+        request = ChangeRequest.objects.select_related("golem").get(permit_id=capability.permit_id)
+        carry_out_wish(request=request, now=ctx.now)
+        made = Wallet.objects.get(golem_id=ctx.golem.id)
+    return Provisioned(
+        address=made.address,
+        provider=made.kind.lower(),
+        chain_id=ctx.golem.home_chain_id,
+        account_type="safe" if made.kind == WalletKind.GNOSIS_SAFE else "eoa",
+        request_id=str(request.pk),
+    )

@@ -19,6 +19,7 @@ from tools_app.core import audit_log, event_bus
 from tools_app.core.clock import AHEAD
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.events import Event, EventType
+from tools_app.core.whole import whole
 
 MOST_ARTIFACTS_AN_HOUR: Final = 100
 LEAST_ROWS: Final = 5
@@ -46,7 +47,6 @@ class Statement:
     total: int
     sources: Sequence[UUID]
     recipe: dict[str, Any]
-    price_micro_usd: int | None = None
 
     @property
     def confidence_percent(self) -> int:
@@ -78,10 +78,10 @@ def has_room(golem: Golem, *, now: datetime) -> bool:
     return lately.count() < MOST_ARTIFACTS_AN_HOUR
 
 
+@whole
 def publish(*, golem: Golem, statement: Statement, actor: str, now: datetime) -> Artifact:
     """Store it, audit it and tell it. The caller holds a lock of the golem and has looked whether there is room."""
     with transaction.atomic():
-        price = statement.price_micro_usd
         artifact = Artifact.objects.create(
             golem=golem,
             domain=statement.domain,
@@ -93,7 +93,7 @@ def publish(*, golem: Golem, statement: Statement, actor: str, now: datetime) ->
             confidence_percent=statement.confidence_percent,
             episode_sources=list(dict.fromkeys(statement.sources)),
             validation_recipe=statement.recipe,
-            price_micro_usd=price_of(statement.confidence_percent) if price is None else price,
+            price_micro_usd=price_of(statement.confidence_percent),
             published_at=now,
         )
         facts: dict[str, Any] = {

@@ -21,7 +21,7 @@ from golem_project.embedded.world.fund import fund
 from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.heartbeat.owner_actions import save_heartbeat
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.actions.create_wallet import create_wallet
+from permits_app.custody.create_wallet import create_wallet
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import PolicyCage, SpendingLimits
 from permits_app.relayer import create_relayer, find_relayer_address

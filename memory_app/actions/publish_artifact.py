@@ -18,6 +18,7 @@ from archetypes_app.models.artifact import LEAST_CONFIDENCE_PERCENT
 from archetypes_app.publishing import LEAST_ROWS, PublishingPaused, Statement, has_room, publish
 from memory_app.models import Episode
 from tools_app.core.errors import InvalidParams
+from tools_app.core.whole import whole
 
 NAMED_EPISODES: Final = "named_episodes"
 """The recipe of what an agent publishes: which of its own episodes it names for it, and which against it."""
@@ -32,7 +33,6 @@ class Draft:
     text: str
     bears_out: Sequence[UUID]
     speaks_against: Sequence[UUID]
-    price_micro_usd: int | None = None
 
 
 def check_draft(*, golem_id: UUID, draft: Draft) -> Statement:
@@ -48,7 +48,9 @@ def check_draft(*, golem_id: UUID, draft: Draft) -> Statement:
     known = set(Episode.objects.filter(golem_id=golem_id, pk__in=named).values_list("pk", flat=True))
     unknown = [str(each) for each in named if each not in known]
     if unknown:
-        raise InvalidParams("a statement rests on episodes of this golem", fields={"bears_out": f"unknown {unknown[0]}"})
+        raise InvalidParams(
+            "a statement rests on episodes of this golem", fields={"bears_out": f"unknown {unknown[0]}"}
+        )
     statement = Statement(
         domain=draft.domain,
         subject=draft.subject,
@@ -63,12 +65,11 @@ def check_draft(*, golem_id: UUID, draft: Draft) -> Statement:
             "against": [str(each) for each in draft.speaks_against],
             "expect": {"support": len(draft.bears_out), "total": len(named)},
         },
-        price_micro_usd=draft.price_micro_usd,
     )
     if statement.is_adverse:
         raise InvalidParams(
             "more episodes speak against it than for it: publish what they bear out",
-            fields={"speaks_against": "fewer than bear it out"},
+            fields={"against": "fewer than bear it out"},
         )
     if statement.confidence_percent < LEAST_CONFIDENCE_PERCENT:
         raise InvalidParams(
@@ -78,6 +79,7 @@ def check_draft(*, golem_id: UUID, draft: Draft) -> Statement:
     return statement
 
 
+@whole
 def publish_artifact(*, golem_id: UUID, draft: Draft, actor: str, now: datetime) -> Artifact:
     """Publish it. Takes the golem's row lock. Raises InvalidParams, PublishingPaused."""
     with transaction.atomic():

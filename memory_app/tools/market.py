@@ -8,26 +8,23 @@ from typing import Annotated
 from pydantic import Field
 
 from archetypes_app.models import Artifact, Golem
-from archetypes_app.models.artifact import LARGEST_PRICE_MICRO_USD, LEAST_PRICE_MICRO_USD, Domain
+from archetypes_app.models.artifact import Domain
 from archetypes_app.ownership import list_owned_golems
 from archetypes_app.publishing import MOST_SOURCES, price_of
 from memory_app.actions.publish_artifact import Draft, check_draft
 from memory_app.actions.publish_artifact import publish_artifact as publish_statement
 from memory_app.tools.families import MemoryId, Note, ResultLimit, publish, query, read_id
-from tools_app.core.errors import InvalidParams
-from tools_app.core.units import format_micro_usd, usd_to_micro
+from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, TickBudget
-from tools_app.toolkit.params import PLAIN, MicroUsdText
+from tools_app.toolkit.params import PLAIN
 from tools_app.toolkit.plan import LocalEffect
 from tools_app.toolkit.result import UsdAmount
 from tools_app.toolkit.spelling import Meaning
 
-DomainName = Annotated[Domain, Field(description="What it is about.")]
-Subject = Annotated[
-    str, Field(min_length=1, max_length=128, description="What it is about, such as a pool or a venue."), PLAIN
-]
+DomainName = Annotated[Domain, Field(description="Its field.")]
+Subject = Annotated[str, Field(min_length=1, max_length=128, description="Such as a pool."), PLAIN]
 EpisodeIds = Annotated[
     list[MemoryId],
     Field(min_length=1, max_length=MOST_SOURCES, description="Ids of this golem's episodes."),
@@ -81,13 +78,12 @@ def preview_publication(
     subject: Subject,
     statement: Note,
     bears_out: EpisodeIds,
-    speaks_against: EpisodeIds | None = None,
-    price_usd: MicroUsdText | None = None,
+    against: EpisodeIds | None = None,
 ) -> LocalEffect:
     """How sure and how dear it would be. Raises InvalidParams."""
-    draft = _read(domain, subject, statement, bears_out, speaks_against, price_usd)
+    draft = _read(domain, subject, statement, bears_out, against)
     checked = check_draft(golem_id=ctx.golem.id, draft=draft)
-    price = checked.price_micro_usd if checked.price_micro_usd is not None else price_of(checked.confidence_percent)
+    price = price_of(checked.confidence_percent)
     return LocalEffect(
         f"Publish for {format_micro_usd(price)}, {checked.confidence_percent}% sure: {statement[:200]}",
         {"domain": str(domain), "confidence_percent": checked.confidence_percent, "price_micro_usd": str(price)},
@@ -101,12 +97,9 @@ def preview_publication(
     preview=preview_publication,
     action_class=ActionClass.READ_ONLY,
     snippet=(
-        "publish_artifact: publish what your own episodes bear out, with a price and the episodes behind it; at least"
-        " five episodes and 60% sure, a hundred an hour."
+        "publish_artifact: publish what at least five of your own episodes bear out, 60% sure or more, for a price."
     ),
-    guidelines=(
-        "Name the episodes that speak against it too: leaving them out makes a statement that nobody should buy.",
-    ),
+    guidelines=("Name what speaks against it too.",),
 )
 def publish_artifact(
     ctx: WriteContext,
@@ -115,16 +108,14 @@ def publish_artifact(
     subject: Subject,
     statement: Note,
     bears_out: EpisodeIds,
-    speaks_against: EpisodeIds | None = None,
-    price_usd: MicroUsdText | None = None,
+    against: EpisodeIds | None = None,
 ) -> Published:
     """Publish a statement over the golem's own episodes, with a price.
 
-    Use when the same thing came again unasked. How sure it is follows from the episodes named for it and against it
-    (rule of succession), its price from that where none is named: 0.05 to 0.50 dollars.
-    Does not collect its price, and does not publish what rests on another golem's episodes.
+    Use when the same came again. Confidence follows from the episodes named, the price from that: 0.05 to 0.50 dollars.
+    Does not collect the price.
     """
-    draft = _read(domain, subject, statement, bears_out, speaks_against, price_usd)
+    draft = _read(domain, subject, statement, bears_out, against)
     actor = f"golem:{ctx.golem.id}"
     artifact = publish_statement(golem_id=ctx.golem.id, draft=draft, actor=actor, now=ctx.now)
     return Published(
@@ -154,7 +145,7 @@ def query_sleepwalker_catalog(
 ) -> Catalogue:
     """Browse what the golems of this golem's owner published.
 
-    Use before finding something out anew. Answers statements with confidence, price, rows for and against, and the rule.
+    Use before finding something out anew. Answers statements with confidence, price, rows for and the rule.
     Does not show other owners' publications, and charges nothing.
     """
     golem = Golem.objects.select_related("owner").get(pk=ctx.golem.id)
@@ -190,17 +181,12 @@ def _read(
     subject: str,
     text: str,
     bears_out: list[str],
-    speaks_against: list[str] | None,
-    price_usd: str | None,
+    against: list[str] | None,
 ) -> Draft:
-    price = usd_to_micro(price_usd) if price_usd is not None else None
-    if price is not None and not LEAST_PRICE_MICRO_USD <= price <= LARGEST_PRICE_MICRO_USD:
-        raise InvalidParams("a publication costs 0.05 to 0.50 dollars", fields={"price_usd": "from 0.05 to 0.50"})
     return Draft(
         domain=str(domain),
         subject=subject,
         text=text,
         bears_out=tuple(read_id(each, field="bears_out") for each in bears_out),
-        speaks_against=tuple(read_id(each, field="speaks_against") for each in speaks_against or ()),
-        price_micro_usd=price,
+        speaks_against=tuple(read_id(each, field="against") for each in against or ()),
     )

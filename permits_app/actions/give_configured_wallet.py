@@ -10,7 +10,7 @@ from pathlib import Path
 from django.conf import settings
 
 from archetypes_app.models import Golem
-from permits_app.actions.create_wallet import create_wallet, import_wallet
+from permits_app.custody.create_wallet import create_wallet, import_wallet
 from permits_app.errors import SignerUnavailable, WalletExists
 from permits_app.models import Wallet
 from tools_app.core.taint import Secret, TaintLabel

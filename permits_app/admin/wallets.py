@@ -18,11 +18,11 @@ from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
-from permits_app.actions.create_wallet import back_up_wallet
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.rotate_session import ask_for_session
 from permits_app.approval_pages.forms import WhyForm
 from permits_app.approval_pages.views import page_of as page_of_request
+from permits_app.custody.create_wallet import back_up_wallet
 from permits_app.custody.signer_addresses import list_addresses, write_csv
 from permits_app.forms import PasswordForm
 from permits_app.models import SigningKey, Wallet

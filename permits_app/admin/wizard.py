@@ -30,7 +30,6 @@ from archetypes_app.profiles import list_new_golem_profiles
 from archetypes_app.roles import Power
 from archetypes_app.toolset import resolve_toolset
 from permits_app.actions.create_golem import create_golem
-from permits_app.actions.create_wallet import create_wallet, import_wallet
 from permits_app.actions.give_configured_wallet import (
     ConfiguredWallet,
     import_configured_file,
@@ -39,6 +38,7 @@ from permits_app.actions.give_configured_wallet import (
 from permits_app.actions.set_limits import set_limits
 from permits_app.admin.portfolio_card import read_portfolio_card
 from permits_app.approvals.setup import is_in_setup
+from permits_app.custody.create_wallet import create_wallet, import_wallet
 from permits_app.doors.request_preview import request_preview
 from permits_app.errors import SignerUnavailable, WalletExists
 from permits_app.forms import WalletForm, WalletSource

@@ -17,7 +17,15 @@ from django.db.models import Q
 from archetypes_app.models import Golem
 from permits_app.custody.session_keys import adopt_session
 from permits_app.errors import SessionNotActive, SignerUnavailable, WalletBusy, WalletExists
-from permits_app.models import ActionPermit, CageMirror, FormerAccount, OutboundTransaction, SigningKey, Wallet
+from permits_app.models import (
+    ActionPermit,
+    CageMirror,
+    ChangeRequest,
+    FormerAccount,
+    OutboundTransaction,
+    SigningKey,
+    Wallet,
+)
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.signing_key import KeyHolder, KeyState
 from permits_app.models.transaction import UNSETTLED
@@ -117,7 +125,11 @@ def _note_left(
 
 
 def _check_idle(golem: Golem) -> None:
-    unfinished = ActionPermit.objects.filter(golem=golem, status__in=[str(status) for status in UNFINISHED])
+    # The permit by which an agent asked for this very change sends nothing, and ends with it.
+    asks = ChangeRequest.objects.filter(golem=golem, permit__isnull=False, change__operation="signer")
+    unfinished = ActionPermit.objects.filter(golem=golem, status__in=[str(status) for status in UNFINISHED]).exclude(
+        pk__in=asks.values("permit_id")
+    )
     keys = SigningKey.objects.filter(golem=golem).values_list("address", "account")
     in_flight = OutboundTransaction.objects.filter(
         sender__in=[address for pair in keys for address in pair if address],

@@ -69,9 +69,7 @@ def report_migration(outcome: PlanOutcome) -> Migrated:
     spends = outcome.plan.spends
     return Migrated(
         tx_hashes=tuple(dict.fromkeys(receipt.tx_hash for receipt in outcome.receipts)),
-        total_migrated=tuple(
-            TokenAmount(-outcome.deltas.get(flow.token.address, 0), flow.token) for flow in spends
-        ),
+        total_migrated=tuple(TokenAmount(-outcome.deltas.get(flow.token.address, 0), flow.token) for flow in spends),
         total_migrated_usd=UsdAmount(int(outcome.plan.details["worth_micro_usd"])),
         left_behind=tuple(outcome.plan.details["left_behind"]),
     )
@@ -96,7 +94,7 @@ def report_migration(outcome: PlanOutcome) -> Migrated:
 )
 def wallet_migrate(
     ctx: WriteContext,
-    destination_wallet: Address,
+    recipient: Address,
     gas_reserve: GasReserve = _GAS_RESERVE_WEI,
     tokens: Tokens | None = None,
     min_balance_usd: MicroUsdText = _LEAST_USD,
@@ -110,15 +108,13 @@ def wallet_migrate(
     Does not move positions, NFTs or rights received: they are told as left behind. Always needs the owners' approval.
     """
     reader = ctx.chain(chain_id)
-    if destination_wallet == ctx.account:
-        raise InvalidParams(
-            "the destination is the golem's own account", fields={"destination_wallet": "another wallet"}
-        )
-    if not is_registered_recipient(ctx, reader.chain_id, destination_wallet):
+    if recipient == ctx.account:
+        raise InvalidParams("the destination is the golem's own account", fields={"recipient": "another wallet"})
+    if not is_registered_recipient(ctx, reader.chain_id, recipient):
         raise DestinationNotRegistered(
-            f"{destination_wallet} is no registered recipient on chain {reader.chain_id}: an owner adds it to the golem's"
+            f"{recipient} is no registered recipient on chain {reader.chain_id}: an owner adds it to the golem's"
             " allowlist as a recipient, then this is asked again",
-            recipient=destination_wallet,
+            recipient=recipient,
             chain_id=reader.chain_id,
         )
     ctx.step("Reading the balances")
@@ -131,14 +127,12 @@ def wallet_migrate(
     ctx.step("Building the transfers")
     return TxPlan(
         chain_id=reader.chain_id,
-        calls=tuple(
-            erc20.transfer(token=flow.token, recipient=destination_wallet, amount=flow.bound) for flow in flows
-        ),
+        calls=tuple(erc20.transfer(token=flow.token, recipient=recipient, amount=flow.bound) for flow in flows),
         spends=tuple(flows),
         action_class=ActionClass.DECREASE_POSITION,
-        recipients=(destination_wallet,),
+        recipients=(recipient,),
         details={
-            "recipient": destination_wallet,
+            "recipient": recipient,
             "moves": [format_units(flow.bound, flow.token.decimals, flow.token.symbol) for flow in flows],
             "worth_micro_usd": str(worth),
             "left_behind": list(left),

@@ -25,16 +25,15 @@ from tools_app.toolkit.params import PLAIN, Address
 from tools_app.toolkit.plan import LocalEffect
 
 Provider = Annotated[
-    Literal["config", "local", "safe", "privy", "zerodev", "turnkey", "metamask"],
+    Literal["config", "local", "safe", "privy", "zerodev", "turnkey"],
     Field(description="config or local: a new key of this server. safe: a Safe that owners made, by its `address`."),
 ]
 Label = Annotated[str, Field(min_length=1, max_length=100, description="A word for the owners."), PLAIN]
 
 _ELSEWHERE: Final = {
-    "privy": "a wallet at Privy has an id that only its owner sees; they choose it on the golem's page, Choose who signs",
+    "privy": "a wallet at Privy is chosen by its owner on the golem's page, Choose who signs",
     "zerodev": "a smart account at ZeroDev is chosen by an owner on the golem's page, Choose who signs",
     "turnkey": "Turnkey is not connected here; ask for a local key or a Safe",
-    "metamask": "a golem draws on an owner's MetaMask by a delegation: request_runway asks for it",
 }
 
 
@@ -123,7 +122,7 @@ def wallet_provision(
 
     Use when the golem has none, or should act through a Safe that its owners made. Always needs their approval; the
     key is made when they approved, and stays in this server's keystore.
-    Does not fund it, does not replace a key in place, and makes no wallet at Privy, ZeroDev, Turnkey or MetaMask.
+    Does not fund it, does not replace a key in place, and makes no wallet at Privy, ZeroDev or Turnkey.
     """
     ctx.step("Making the wallet")
     with transaction.atomic():

@@ -12,8 +12,8 @@ from django.test import Client
 from archetypes_app.actions.create_api_key import hash_token
 from archetypes_app.models import ApiKey, Golem
 from golem_project import wiring
-from permits_app.actions.create_wallet import create_wallet
 from permits_app.actions.stage_key import stage_key
+from permits_app.custody.create_wallet import create_wallet
 from permits_app.models import AllowlistEntry, ChangeRequest, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from tests import factories

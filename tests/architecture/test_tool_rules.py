@@ -29,7 +29,7 @@ _CHARACTERS_PER_TOKEN = 4
 _IN_APPS = {
     "memory": "memory_app/tools/",
     # The memory-consolidator's names without a prefix of their own.
-    **dict.fromkeys(("search", "get", "update", "trigger", "link", "tune"), "memory_app/tools/"),
+    **dict.fromkeys(("search", "get", "update", "trigger", "link", "tune", "publish", "query"), "memory_app/tools/"),
     "wallet": "permits_app/tools/wallet",
     "golem": "permits_app/tools/golem_state.py",
     "delegate": "permits_app/tools/delegation.py",

@@ -23,7 +23,7 @@ from golem_project.demo.seed import CHAIN_ID, seed_demo
 from golem_project.embedded.children import WEB_HOST
 from golem_project.embedded.world.fund import fund
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.actions.create_wallet import create_wallet
+from permits_app.custody.create_wallet import create_wallet
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import PolicyCage, SpendingLimits
 from tools_app.core import clock

@@ -12,8 +12,8 @@ from eth_account import Account
 
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.rpc import call_data
-from permits_app.actions.create_wallet import import_wallet
 from permits_app.actions.search_positions import search_positions
+from permits_app.custody.create_wallet import import_wallet
 from tests.factories.golems import make_golem
 from tests.live_golem import LiveGolem
 from tests.permits_app.tools.test_wallet import read

@@ -74,6 +74,8 @@ BY_PATTERN: Final[dict[str, Spellings]] = {
         }.items()
     },
 }
+EPISODE: Final = "00000000-0000-0000-0000-0000000000e1"
+OTHER_EPISODE: Final = "00000000-0000-0000-0000-0000000000e2"
 BY_NAME: Final[dict[str, Spellings]] = {
     "route": Spellings(
         ("v3:500>USDC>v2@20", "v3:0500>usdc>v2@020", f"v3:500>{USDC}>v2@20", f"v3:500>{USDC.lower()}>v2@20"),
@@ -95,6 +97,11 @@ BY_NAME: Final[dict[str, Spellings]] = {
     "collateral_type": Spellings(("ETH-A", "eth-a", " Eth-A "), "ETH-C"),
     "versions": Spellings((["v2", "v3"], ["v3", "v2"]), ["v2"]),
     "tokens": Spellings((["USDC", "WETH"], [USDC, "weth"]), ["WETH", "USDC"]),
+    "wallet_migrate.tokens": Spellings((["USDC", "WETH"], ["WETH", USDC]), ["USDC"]),
+    **{
+        name: Spellings(([EPISODE, OTHER_EPISODE], [OTHER_EPISODE, EPISODE, EPISODE]), [EPISODE])
+        for name in ("bears_out", "against")
+    },
     "amounts": Spellings((["500", "600"], ["0500", "600"]), ["600", "500"]),
     "path": Spellings(("a/one.txt", "./a/one.txt", "a//one.txt"), "a/two.txt"),
     **{
@@ -112,7 +119,7 @@ BY_NAME: Final[dict[str, Spellings]] = {
 }
 FREE_TEXT: Final = frozenset(
     "content new_string old_string command description instruction context name review image proof outcome reflection"
-    " reasoning_chain reason mode version".split()
+    " reasoning_chain reason mode version label subject statement".split()
 )
 """Texts that say what they say, letter by letter; of `mode` and `version` the tool takes no other spelling."""
 

@@ -47,7 +47,8 @@ def _make(schema: Mapping[str, Any], kind: str, size: int) -> list[Any]:
         many = [one + each if isinstance(one, int) else one for each in range(size)]
         # Where one may be named once alone.
         hashes = [[f"0x{each:0{digits}x}" for each in range(1, size + 1)] for digits in (40, 64)]
-        return [many, [str(each + 1) for each in range(size)], *hashes]
+        ids = [f"00000000-0000-0000-0000-{each:012x}" for each in range(size)]
+        return [many, [str(each + 1) for each in range(size)], *hashes, ids]
     texts = ["x" * size, "https://a.b/" + "x" * (size - 12), "0x" + "0" * (size - 2)]
     return [each for each in [*texts, json.dumps({"a": "x" * max(0, size - 9)})] if len(each) == size]
 

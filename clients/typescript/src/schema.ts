@@ -2367,6 +2367,30 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description publish_artifact: Publish a statement over the golem's own episodes, with a price. */
+        PublishArtifactBody: {
+            /** @constant */
+            action_type?: "publish_artifact";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Its field. */
+            domain: components["schemas"]["PublishArtifactBodyDomain"];
+            /** @description Such as a pool. */
+            subject: string;
+            /** @description Plain text, at most 1,000 characters. */
+            statement: string;
+            /** @description Ids of this golem's episodes. */
+            bears_out: string[];
+            against?: (string[] | null) | null;
+        };
+        /**
+         * @description What an observer looks at.
+         * @enum {string}
+         */
+        PublishArtifactBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
         QueryGrimoireBody: components["schemas"]["QueryGrimoireInput"] | components["schemas"]["ReadInput"];
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         QueryGrimoireInput: {
@@ -2416,6 +2440,22 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        /** @description query_sleepwalker_catalog: Browse what the golems of this golem's owner published. */
+        QuerySleepwalkerCatalogBody: {
+            /** @constant */
+            query?: "sleepwalker_catalog";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            cursor?: string | null;
+            domain?: (components["schemas"]["QuerySleepwalkerCatalogBodyDomain"] | null) | null;
+            min_confidence?: number | null;
+            limit?: number | null;
+        };
+        /**
+         * @description What an observer looks at.
+         * @enum {string}
+         */
+        QuerySleepwalkerCatalogBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
         /** @description A read that is made instead of the search, with its own parameters; its tool's schema closes it. */
         ReadInput: {
             /** @description One of the manifest's queries of this tool. */
@@ -3514,6 +3554,24 @@ export interface components {
             address: string;
             chain_id?: (number | null) | null;
         };
+        /** @description wallet_fund: Fund the golem's wallet with test money, or learn who can fund it. */
+        WalletFundBody: {
+            /** @constant */
+            action_type?: "fund";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /**
+             * @description faucet: test money of the local chain. The others only answer who can send and where to.
+             * @enum {string}
+             */
+            source: "faucet" | "transfer" | "bridge";
+            token?: string | null;
+            amount?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description wallet_get_delegation: Read what delegations touch the golem's account: its own code by EIP-7702, and rights that others gave it. */
         WalletGetDelegationBody: {
             /** @constant */
@@ -3549,6 +3607,36 @@ export interface components {
             /** @enum {unknown} */
             venue?: "wallet" | null;
             cursor?: string | null;
+        };
+        /** @description wallet_migrate: Move every balance of the golem's account to a wallet that its owner registered. */
+        WalletMigrateBody: {
+            /** @constant */
+            action_type?: "migrate";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed account or contract address. */
+            recipient: string;
+            gas_reserve?: string | null;
+            tokens?: (string[] | null) | null;
+            min_balance_usd?: string | null;
+            include_coin?: boolean | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description wallet_provision: Ask the golem's owners for a wallet to act with. */
+        WalletProvisionBody: {
+            /** @constant */
+            action_type?: "provision";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            provider?: ("config" | "local" | "safe" | "privy" | "zerodev" | "turnkey") | null;
+            label?: (string | null) | null;
+            address?: (string | null) | null;
         };
         /** @description wallet_transfer_token: Send a token, or the chain's own coin, from the golem's wallet to an address. */
         WalletTransferTokenBody: {

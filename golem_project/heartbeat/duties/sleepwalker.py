@@ -23,8 +23,8 @@ from archetypes_app.ownership import list_owned_golems
 from archetypes_app.publishing import LEAST_ROWS, MOST_SOURCES, Statement, has_room, publish, rate_confidence
 from golem_project.heartbeat.duties.alerting import Alert, floor_to_window, tell_alerts
 from golem_project.heartbeat.duties.measures import MEASURES, Counted, Measure
-from memory_app.actions.store_episode import store_episode
 from memory_app.actions.publish_artifact import NAMED_EPISODES, count_named
+from memory_app.actions.store_episode import store_episode
 from memory_app.decay import Importance
 from memory_app.provenance import Provenance
 from tools_app.core.one_by_one import one_by_one

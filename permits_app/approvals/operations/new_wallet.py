@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from archetypes_app.models import Golem
-from permits_app.actions.create_wallet import create_wallet
 from permits_app.approval_errors import ChangeStale, ChangeUnchanged
 from permits_app.approvals.operations.base import Difference, Proposal
+from permits_app.custody.create_wallet import create_wallet
 from tools_app.toolkit.enums import RiskTier
 
 

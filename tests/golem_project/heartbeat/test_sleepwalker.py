@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.models import AlertBatch, Archetype, Artifact, DecisionCycleRecord, Golem, Heartbeat, HeartbeatTick
 from archetypes_app.models.artifact import LARGEST_PRICE_MICRO_USD, LEAST_PRICE_MICRO_USD, Domain
+from archetypes_app.publishing import price_of
 from golem_project.heartbeat.duties import sleepwalker
 from golem_project.heartbeat.duties.alerting import floor_to_window
 from golem_project.heartbeat.duties.measures import MEASURES, Counted
-from golem_project.heartbeat.duties.sleepwalker import OBSERVER, Finding, check_artifact, price_of, walk_asleep
+from golem_project.heartbeat.duties.sleepwalker import OBSERVER, Finding, check_artifact, walk_asleep
 from memory_app.models import Episode
 from permits_app.models.action_record import ActionRecord
 from tests.factories.golems import make_golem, make_owner

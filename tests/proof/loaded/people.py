@@ -30,10 +30,10 @@ from archetypes_app.models.golem import Maker
 from golem_project.embedded.world.fund import fund
 from golem_project.heartbeat.owner_actions import save_heartbeat
 from permits_app.actions.allow_addresses import allow_addresses
-from permits_app.actions.create_wallet import create_wallet
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.set_limits import set_limits
+from permits_app.custody.create_wallet import create_wallet
 from permits_app.doors.decide_change import decide_change
 from permits_app.halts.resume import resume_golem
 from permits_app.limits.suggested_allowlist import suggest_allowlist

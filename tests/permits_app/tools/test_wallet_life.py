@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from archetypes_app.models import Golem
+from golem_project import local_faucet
 from permits_app.actions.execute_change import execute_change
 from permits_app.errors import WalletExists
 from permits_app.models import (
@@ -152,8 +153,8 @@ def test_real_money_is_an_owners_to_send_and_the_refusal_says_where(live_golem: 
     assert live_golem.golem.address in refused.value.detail and str(CHAIN_ID) in refused.value.detail
 
 
-def test_a_chain_without_a_faucet_gives_nothing(live_golem: LiveGolem, settings: Any) -> None:
-    settings.GOLEM_RPC_URLS = {}
+def test_a_chain_without_a_faucet_gives_nothing(live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_faucet, "_LOCAL", frozenset())
     with pytest.raises(FaucetMissing) as refused:
         ask(live_golem, "fund", source="faucet")
     assert live_golem.golem.address in refused.value.detail

@@ -27,6 +27,7 @@ from permits_app.actions.retire_golem import bring_back, retire_golem
 from permits_app.admin.cage_pages import CagePages
 from permits_app.admin.death_pages import DeathPages
 from permits_app.admin.fence_pages import FencePages
+from permits_app.admin.followed_pages import FollowedPages
 from permits_app.admin.golem_page import build_golem_page
 from permits_app.admin.golem_state import read_states
 from permits_app.admin.live_tools import LiveToolsMixin
@@ -52,6 +53,7 @@ class GolemAdmin(
     StopPages,
     DeathPages,
     StatementPages,
+    FollowedPages,
     PeoplePages,
     ProposalPages,
     PolicyPages,
@@ -120,6 +122,7 @@ class GolemAdmin(
             path("<uuid:golem_id>/definitions/", wrap(self.definitions_view), name=f"{name}_definitions"),
             *self.list_people_urls(wrap, name),
             *self.list_statement_urls(wrap, name),
+            *self.list_followed_urls(wrap, name),
             *self.list_proposal_urls(wrap, name),
             *self.list_policy_urls(wrap, name),
             *self.list_fence_urls(wrap, name),

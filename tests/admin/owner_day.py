@@ -17,6 +17,7 @@ MOST = {
     f"{OWN}/change/": 49,
     f"{OWN}/people/": 15,
     f"{OWN}/statement/": 15,
+    f"{OWN}/followed/": 17,
     f"{OWN}/policy/": 18,
     f"{OWN}/cage/": 17,
     f"{OWN}/halt/": 26,

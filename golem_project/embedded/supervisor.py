@@ -8,12 +8,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 
 from golem_project.embedded.autostart import SUPERVISOR_RECORD
 from golem_project.embedded.children import LIBRARIES, MODULES, answers_ok
-from golem_project.embedded.environment import current_environment
+from golem_project.embedded.environment import LOCAL_RPC_VARIABLE, current_environment
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.forked_children import Loads
 from golem_project.embedded.output import Output
@@ -26,6 +26,10 @@ from golem_project.embedded.throwaway import throwaway_paths
 
 SUPERVISOR_LOCK = "supervisor.lock"
 DEMO = "demo"
+# Who listens there begins with the further protocols: `world/people/uniswap_x.py`. It is not imported, to start sooner.
+DESKS_VARIABLE = "GOLEM_ORDER_DESKS"
+PRIVATE_VARIABLE = "GOLEM_ORDER_DESKS_ALLOW_PRIVATE_ADDRESSES"
+LOCAL_DESK = "uniswap_x:31337=http://127.0.0.1:{port}/v2/order"
 # What the demo does not use is fetched, compiled and built while the rest already serves; then it is kept going.
 PROTOCOLS = (sys.executable, "-m", "golem_project.embedded.world", "protocols", "--stay")
 
@@ -49,6 +53,7 @@ def run() -> int:
             commands={DEMO: sys.stdout.fileno()},
         )
         with_signals(stack)
+        offer_order_desk(environment)
         try:
             stack.begin()
             demo = [sys.executable, "manage.py", "run_demo", "--serve-report"]
@@ -66,6 +71,16 @@ def run() -> int:
             stack.output.close()
         stack.output.say("stopped")
     return 0
+
+
+def offer_order_desk(environment: MutableMapping[str, str]) -> None:
+    """Have the product hand signed orders to the desk of the local chain's people, where it is our chain and the
+    operator set no other desk.
+    """
+    if environment.get(LOCAL_RPC_VARIABLE) or environment.get(DESKS_VARIABLE):
+        return
+    environment[DESKS_VARIABLE] = LOCAL_DESK.format(port=free_port())
+    environment.setdefault(PRIVATE_VARIABLE, "1")
 
 
 def tell_where_it_runs(paths: Paths) -> int:

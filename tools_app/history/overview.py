@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from django.conf import settings
-from django.db.models import Count
+from django.db.models import Count, Max
 
 from tools_app.models.history import FollowedChain, LogGap, LogSource, LogWish
 
@@ -46,7 +46,7 @@ class Overview:
 
 
 def look_over(wanted_by: Collection[str]) -> Overview:
-    """What is followed for a golem: `wanted_by` are its id and its account. Three questions, however much it is."""
+    """What is followed for a golem: `wanted_by` are its id and its account. Five questions, however much it is."""
     wishes = LogWish.objects.filter(wanted_by__in=wanted_by).select_related("source").order_by("source__added_at", "pk")
     by_source: dict[int, LogWish] = {}
     for wish in wishes:
@@ -58,10 +58,18 @@ def look_over(wanted_by: Collection[str]) -> Overview:
         .values_list("source_id")
         .annotate(Count("pk"))
     )
+    # Of all gaps: the list below is cut.
+    known = dict(LogGap.objects.filter(source__in=by_source).values_list("source_id").annotate(Max("until_time")))
     chains = {wish.source.chain_id for wish in by_source.values()}
     return Overview(
         contracts=tuple(
-            _describe(wish, tuple(gaps.get(source_id, ())), others.get(source_id, 0))
+            FollowedContract(
+                source=wish.source,
+                because=wish.because,
+                known_since=known.get(source_id, wish.source.kept_from),
+                gaps=tuple(gaps.get(source_id, ())),
+                shared_with=others.get(source_id, 0),
+            )
             for source_id, wish in by_source.items()
         ),
         chains=tuple(FollowedChain.objects.filter(pk__in=chains).order_by("pk")),
@@ -78,8 +86,3 @@ def _list_gaps(sources: Mapping[int, LogWish]) -> dict[int, list[LogGap]]:
     for gap in LogGap.objects.filter(source__in=sources).order_by("-to_block", "pk")[:MOST_GAPS]:
         found.setdefault(gap.source_id, []).append(gap)
     return found
-
-
-def _describe(wish: LogWish, gaps: tuple[LogGap, ...], shared_with: int) -> FollowedContract:
-    known_since = max((gap.until_time for gap in gaps), default=wish.source.kept_from)
-    return FollowedContract(wish.source, wish.because, known_since, gaps, shared_with)

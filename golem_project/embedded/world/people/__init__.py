@@ -41,6 +41,11 @@ class Place:
         latest = self.rpc.call("eth_getBlockByNumber", "latest", False)
         return max(int(time.time()), int(latest["timestamp"], 16))
 
+    @property
+    def account(self) -> str:
+        """Who sends what they do: the account that built the protocol."""
+        return str(derive_account(f"{self.key} deployer").address)
+
     def transact(self, to: str, signature: str, *arguments: object, value: int = 0) -> None:
         """A transaction of the account that built the protocol. Raises EmbeddedError."""
         account = derive_account(f"{self.key} deployer")

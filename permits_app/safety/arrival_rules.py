@@ -47,8 +47,10 @@ def judge_arrival(call: HookCall, simulation: SimulationResult, chain: ChainRead
             out[token] += max(0, -change)
     if not any(raw > DUST for raw in out.values()) and not shown and bought is None:
         return None
+    # What is one of a kind (the NFT of a position that is opened) is counted, and is worth what its position tells.
+    items = {seen.token for seen in simulation.unexpected_transfers if seen.token_id is not None}
     for token, delta in simulation.deltas.items():
-        if token not in claims:
+        if token not in claims and token not in items:
             net[token] += delta
     left = arrived = 0
     for token, raw in net.items():

@@ -3376,6 +3376,20 @@ export interface components {
             slippage_bps?: number | null;
             deadline?: number | null;
         };
+        /** @description uniswap_lp_batch_operations: Several operations at V3 positions of the golem as one plan, bounded as a whole. */
+        UniswapLpBatchOperationsBody: {
+            /** @constant */
+            action_type?: "batch_liquidity";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description The text of a JSON list such as [{"op_type": "collect", "position_id": "7"}], at most ten: collect; compound; remove with "params": {"percent_to_remove": 50}; rebalance with {"new_price_lower", "new_price_upper"}; add with {"token0", "token1", "price_lower", "price_upper", "amount0"}. */
+            operations: string;
+            chain_id?: (number | null) | null;
+            slippage_bps?: number | null;
+        };
         /** @description uniswap_lp_collect_fees: Collect the fees a Uniswap V3 position of the golem has earned. */
         UniswapLpCollectFeesBody: {
             /** @constant */
@@ -3388,6 +3402,21 @@ export interface components {
             /** @description Liquidity position NFT id, as a decimal string. */
             position_id: string;
             chain_id?: (number | null) | null;
+        };
+        /** @description uniswap_lp_compound_fees: Put the fees a Uniswap V3 position of the golem has earned back into the same position. */
+        UniswapLpCompoundFeesBody: {
+            /** @constant */
+            action_type?: "compound_fees";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+            chain_id?: (number | null) | null;
+            swap_to_optimal_ratio?: boolean | null;
+            slippage_bps?: number | null;
         };
         /** @description uniswap_lp_increase_liquidity: Add tokens to a Uniswap V3 position of the golem without changing its range. */
         UniswapLpIncreaseLiquidityBody: {
@@ -3405,6 +3434,25 @@ export interface components {
             amount1?: (string | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+        };
+        /** @description uniswap_lp_rebalance_position: Move a Uniswap V3 position of the golem to another price range, by default in the same pool. */
+        UniswapLpRebalancePositionBody: {
+            /** @constant */
+            action_type?: "rebalance_position";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            new_price_lower: string;
+            /** @description Positive decimal number written as text, such as 2950.5. */
+            new_price_upper: string;
+            chain_id?: (number | null) | null;
+            fee?: (number | null) | null;
+            slippage_bps?: number | null;
         };
         /** @description uniswap_lp_remove_liquidity: Take liquidity out of a Uniswap V3 position of the golem. */
         UniswapLpRemoveLiquidityBody: {

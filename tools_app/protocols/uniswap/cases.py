@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tools_app.protocols.uniswap.changes import FEE_DUST
 from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
 
@@ -15,7 +16,16 @@ _HALF: Final = 2_000
 _MINT: Final = "mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))"
 _INCREASE: Final = "increaseLiquidity((uint256,uint256,uint256,uint256,uint256,uint256))"
 _LEAST: Final = "one unit of what goes in at least; which of it the price decides, and neither may be left unbounded"
+_STAYS: Final = "so little more is within what the plan takes of the token, and within what it says may stay allowed"
+_ROOM: Final = "so little more is within what surely comes out, and what the permit promises to be left over"
 _LIQUIDITY: Final = "so little of the liquidity that what leaves the position is within what the plan promises"
+_OVER_WETH: Final = _ETH // 10
+_OVER_USDC: Final = 300 * _USD
+"""About what a rebalance leaves in the wallet: what comes out only if the price does not move."""
+_BATCH: Final = (
+    '[{"op_type": "add", "params": {"token0": "WETH", "token1": "USDC", "price_lower": "2700", "price_upper": "3300",'
+    ' "fee": 500, "amount0": "1000000000000000000"}}]'
+)
 _NOT_OWN: Final = ({"position_id": "999999"}, "POSITION_NOT_FOUND")
 
 CASES: Final = (
@@ -110,6 +120,82 @@ CASES: Final = (
         moves={"WETH": About(10**15, 9_900), "USDC": About(3 * _USD, 9_900)},
         holds={"WETH": About(-(10**15), 9_900), "USDC": About(-3 * _USD, 9_900)},
         refuses=(_NOT_OWN,),
+    ),
+    Case(
+        "uniswap_lp_rebalance_position",
+        {**_POSITION, "new_price_lower": "2850", "new_price_upper": "3142"},
+        ActionClass.REBALANCE,
+        after=("uniswap_lp_add_liquidity",),
+        moves={"WETH": About(_OVER_WETH, 4_000), "USDC": About(_OVER_USDC, 4_000)},
+        holds={"WETH": About(-_OVER_WETH, 4_000), "USDC": About(-_OVER_USDC, 4_000)},
+        refuses=(
+            _NOT_OWN,
+            ({"new_price_lower": "2700", "new_price_upper": "3300"}, "INVALID_RANGE"),
+            ({"new_price_lower": "3600", "new_price_upper": "2500"}, "INVALID_RANGE"),
+        ),
+        meaningless={("multicall(bytes[])", 26): _LEAST},
+        loses_bps=10,
+        gains_bps=10,
+    ),
+    Case(
+        "uniswap_lp_rebalance_position",
+        {**_POSITION, "new_price_lower": "3200", "new_price_upper": "3600"},
+        ActionClass.REBALANCE,
+        name="uniswap_lp_rebalance_with_a_swap",
+        after=("uniswap_lp_add_liquidity",),
+        moves={"WETH": About(_OVER_WETH, 4_000), "USDC": About(_OVER_USDC, 4_000)},
+        holds={"WETH": About(2 * _ETH, 50), "USDC": About(-6_655 * _USD, 50)},
+        meaningless={(_MINT, 5): _ROOM},
+        loses_bps=50,
+        gains_bps=10,
+    ),
+    Case(
+        "uniswap_lp_compound_fees",
+        {**_POSITION, "swap_to_optimal_ratio": False},
+        ActionClass.REBALANCE,
+        after=("uniswap_lp_add_liquidity",),
+        given=("others trade back and forth through the pool",),
+        moves={"WETH": About(3 * 10**12, 9_000), "USDC": FEE_DUST},
+        holds={"WETH": About(-3 * 10**12, 9_000), "USDC": -FEE_DUST},
+        refuses=(_NOT_OWN,),
+        meaningless={("multicall(bytes[])", 14): _LEAST},
+        loses_bps=10,
+        gains_bps=10,
+    ),
+    Case(
+        "uniswap_lp_compound_fees",
+        _POSITION,
+        ActionClass.REBALANCE,
+        name="uniswap_lp_compound_with_a_swap",
+        after=("uniswap_lp_add_liquidity",),
+        given=("others trade back and forth through the pool",),
+        moves={"WETH": About(10**10, 9_000), "USDC": About(FEE_DUST, 5_000)},
+        holds={"WETH": About(-(10**12), 9_900), "USDC": About(3_000, 9_900)},
+        meaningless={
+            ("approve(address,uint256)", 1): _STAYS,
+            (_INCREASE, 3): _LEAST,
+            (_INCREASE, 4): _LEAST,
+        },
+        loses_bps=50,
+        gains_bps=10,
+    ),
+    Case(
+        "uniswap_lp_batch_operations",
+        {"operations": _BATCH},
+        ActionClass.NEW_POSITION,
+        after=("uniswap_lp_add_liquidity",),
+        moves={"WETH": About(-_ETH, 1), "USDC": About(-3_000 * _USD, _HALF)},
+        holds={"WETH": About(_ETH, 50), "USDC": About(3_000 * _USD, _HALF)},
+        refuses=(
+            ({"operations": _BATCH.replace("WETH", "USDC")}, "INVALID_PARAMS"),
+            ({"operations": "[]"}, "INVALID_PARAMS"),
+            ({"operations": "{"}, "INVALID_PARAMS"),
+            ({"operations": '[{"op_type": "collect", "position_id": "999999"}]'}, "POSITION_NOT_FOUND"),
+            ({"operations": '[{"op_type": "burn", "position_id": "1"}]'}, "INVALID_PARAMS"),
+        ),
+        meaningless={(_MINT, 7): _LEAST, (_MINT, 8): _LEAST},
+        loses_bps=10,
+        gains_bps=10,
     ),
     Case(
         "uniswap_lp_remove_shares",

@@ -130,24 +130,12 @@ def uniswap_lp_add_liquidity(
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading tokens")
     named = (reader.token(token0), reader.token(token1))
-    _check_pair(*named)
-    is_inverse = sort_tokens(named[0].address, named[1].address)[0] != named[0].address
-    tokens = (named[1], named[0]) if is_inverse else named
-    amounts = (amount1, amount0) if is_inverse else (amount0, amount1)
-    if amounts == (None, None):
-        raise InvalidParams("give amount0, amount1 or both", fields={"amount0": "missing", "amount1": "missing"})
     ctx.step("Reading the pool")
-    reader.expect(calls=pair_feeds(reader.chain_id, tokens[0].address, tokens[1].address).calls)
-    pool = _choose_pool(reader, deployment, tokens, fee)
-    spacing = read_tick_spacing(reader, pool)
-    tick_lower, tick_upper = ticks_of_range(
-        price_lower,
-        price_upper,
-        decimals0=tokens[0].decimals,
-        decimals1=tokens[1].decimals,
-        spacing=spacing,
-        is_inverse=is_inverse,
+    chosen = choose_range(
+        reader, deployment, named=named, prices=(price_lower, price_upper), amounts=(amount0, amount1), fee=fee
     )
+    pool, tokens, amounts = chosen.pool, chosen.tokens, chosen.amounts
+    tick_lower, tick_upper = chosen.ticks
     offer = plan_deposit(
         pool.sqrt_price, tick_lower, tick_upper, amount0=amounts[0], amount1=amounts[1], slippage_bps=slippage_bps
     )
@@ -256,6 +244,43 @@ def uniswap_lp_increase_liquidity(
 
 
 # ---- below ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenRange:
+    """A pool and what is opened in it; tokens and amounts in the pool's order."""
+
+    pool: Pool
+    tokens: tuple[TokenMeta, TokenMeta]
+    ticks: tuple[int, int]
+    amounts: tuple[int | None, int | None]
+
+
+def choose_range(
+    reader: ChainReader,
+    deployment: Deployment,
+    *,
+    named: tuple[TokenMeta, TokenMeta],
+    prices: tuple[str, str],
+    amounts: tuple[int | None, int | None],
+    fee: int | None,
+) -> ChosenRange:
+    """What tokens, prices and amounts mean in the pool's order. Raises InvalidParams, PoolNotFound, InvalidRange."""
+    _check_pair(*named)
+    is_inverse = sort_tokens(named[0].address, named[1].address)[0] != named[0].address
+    tokens = (named[1], named[0]) if is_inverse else named
+    if amounts == (None, None):
+        raise InvalidParams("give amount0, amount1 or both", fields={"amount0": "missing", "amount1": "missing"})
+    reader.expect(calls=pair_feeds(reader.chain_id, tokens[0].address, tokens[1].address).calls)
+    pool = _choose_pool(reader, deployment, tokens, fee)
+    ticks = ticks_of_range(
+        *prices,
+        decimals0=tokens[0].decimals,
+        decimals1=tokens[1].decimals,
+        spacing=read_tick_spacing(reader, pool),
+        is_inverse=is_inverse,
+    )
+    return ChosenRange(pool, tokens, ticks, (amounts[1], amounts[0]) if is_inverse else amounts)
 
 
 def _check_pair(token0: TokenMeta, token1: TokenMeta) -> None:

@@ -91,6 +91,21 @@ def plan_deposit(
     return RangeDeposit(offered=offered, used=used, least=least, liquidity=liquidity, least_liquidity=least_liquidity)
 
 
+def amount_to_swap(sqrt_price: int, tick_lower: int, tick_upper: int, *, amount0: int, amount1: int) -> tuple[int, int]:
+    """(token0 to sell, token1 to sell), one of them 0, so that the rest is what the range takes at this price.
+
+    Fees and the price's own move are left out: what they make of it stays over.
+    """
+    lower, upper = v3_math.sqrt_price_at_tick(tick_lower), v3_math.sqrt_price_at_tick(tick_upper)
+    per0, per1 = v3_math.amounts_for_liquidity(sqrt_price, lower, upper, v3_math.Q192, round_up=False)
+    square = sqrt_price * sqrt_price
+    worth = per1 * v3_math.Q192 + per0 * square
+    surplus = amount0 * per1 - amount1 * per0
+    if surplus >= 0:
+        return min(amount0, surplus * v3_math.Q192 // worth), 0
+    return 0, min(amount1, -surplus * square // worth)
+
+
 def _liquidity_wanted(sqrt_price: int, lower: int, upper: int, amount0: int | None, amount1: int | None) -> int:
     if sqrt_price <= lower:
         if amount0 is None:

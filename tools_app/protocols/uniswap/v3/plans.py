@@ -152,6 +152,34 @@ def increase_position(*, manager: str, position_id: str, deposit: Deposit, deadl
     return Call(to=manager, data=encode_call(INCREASE, (int(position_id), *amounts, deadline)), value=0, label=label)
 
 
+def decrease_steps(
+    *,
+    position_id: str,
+    liquidity: int,
+    least0: int,
+    least1: int,
+    most0: int | None,
+    most1: int | None,
+    recipient: str,
+    deadline: int,
+) -> list[bytes]:
+    """Take liquidity out and collect; `most0` and `most1` None collect everything owed, fees included."""
+    take = encode_call(DECREASE, (int(position_id), liquidity, least0, least1, deadline))
+    return [take, collect_step(position_id=position_id, recipient=recipient, most0=most0, most1=most1)]
+
+
+def collect_step(*, position_id: str, recipient: str, most0: int | None = None, most1: int | None = None) -> bytes:
+    """Take what is owed to a position; of a token whose most is told, no more than that."""
+    most = (UINT128_MAX if most0 is None else most0, UINT128_MAX if most1 is None else most1)
+    return encode_call(COLLECT, (int(position_id), recipient, *most))
+
+
+def bundle(*, manager: str, steps: Sequence[bytes], label: str) -> Call:
+    """Steps of the manager as one call, which are all done or none."""
+    data = steps[0] if len(steps) == 1 else encode_call(MULTICALL, list(steps))
+    return Call(to=manager, data=data, value=0, label=label)
+
+
 def decrease_position(
     *,
     manager: str,
@@ -166,23 +194,22 @@ def decrease_position(
     label: str,
 ) -> Call:
     """Take liquidity out and collect in one call; `most0` and `most1` None collect everything owed, fees included."""
-    take = encode_call(DECREASE, (int(position_id), liquidity, least0, least1, deadline))
-    collect = encode_call(
-        COLLECT,
-        (
-            int(position_id),
-            recipient,
-            UINT128_MAX if most0 is None else most0,
-            UINT128_MAX if most1 is None else most1,
-        ),
+    steps = decrease_steps(
+        position_id=position_id,
+        liquidity=liquidity,
+        least0=least0,
+        least1=least1,
+        most0=most0,
+        most1=most1,
+        recipient=recipient,
+        deadline=deadline,
     )
-    return Call(to=manager, data=encode_call(MULTICALL, [take, collect]), value=0, label=label)
+    return bundle(manager=manager, steps=steps, label=label)
 
 
 def collect_fees(
     *, manager: str, position_id: str, recipient: str, label: str, most0: int | None = None, most1: int | None = None
 ) -> Call:
     """Take all fees owed to a position; of a token whose most is told, no more than that."""
-    most = (UINT128_MAX if most0 is None else most0, UINT128_MAX if most1 is None else most1)
-    data = encode_call(COLLECT, (int(position_id), recipient, *most))
-    return Call(to=manager, data=data, value=0, label=label)
+    step = collect_step(position_id=position_id, recipient=recipient, most0=most0, most1=most1)
+    return Call(to=manager, data=step, value=0, label=label)

@@ -31,6 +31,7 @@ _IN_APPS = {
     # The memory-consolidator's names without a prefix of their own.
     **dict.fromkeys(("search", "get", "update", "trigger", "link", "tune", "publish", "query"), "memory_app/tools/"),
     "wallet": "permits_app/tools/wallet",
+    "session": "permits_app/tools/session_keys.py",
     "golem": "permits_app/tools/golem_state.py",
     "delegate": "permits_app/tools/delegation.py",
     # The tools of a standard are called after what people know it as.

@@ -2732,6 +2732,42 @@ export interface components {
             token_pair?: (string | null) | null;
             limit?: number | null;
         };
+        /** @description session_get_keys: List the keys that the golem's cage names, with what each may do and what is left of it. */
+        SessionGetKeysBody: {
+            /** @constant */
+            query?: "session_keys";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
+            cursor?: string | null;
+        };
+        /** @description session_provision_key: Ask the golem's owners for a session key with an end, a number of batches and a budget. */
+        SessionProvisionKeyBody: {
+            /** @constant */
+            action_type?: "provision_session_key";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            expires_in?: number | null;
+            operations?: number | null;
+            budget_usd?: (string | null) | null;
+            role?: number | null;
+            key?: (string | null) | null;
+            label?: (string | null) | null;
+        };
+        /** @description session_revoke_key: Ask the golem's owners to end a session key on chain. */
+        SessionRevokeKeyBody: {
+            /** @constant */
+            action_type?: "revoke_session_key";
+            /** @enum {unknown} */
+            venue?: "wallet" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            key_id?: (string | null) | null;
+            reason?: (string | null) | null;
+        };
         /** @description spark_borrow: Borrow an asset at SparkLend against the golem's collateral there. */
         SparkBorrowBody: {
             /** @constant */

@@ -1,0 +1,366 @@
+"""`session_*`: keys that may act for a golem's Safe through its cage, each until its time, operations or budget are up.
+
+The contract enforces them: whoever has such a key can do what the cage lets its role do, and no more. Owners appoint
+and end them by their own signature; an agent asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final
+
+from django.db import transaction
+from pydantic import BeforeValidator, Field
+
+from archetypes_app.models import Golem
+from permits_app.actions.carry_out_wish import carry_out_wish
+from permits_app.actions.request_change import WISH
+from permits_app.actions.stage_key import stage_key
+from permits_app.approval_errors import CageNotMirrored, ChangeUnchanged
+from permits_app.approvals.cage_words import name_rule
+from permits_app.approvals.operations import find_operation
+from permits_app.approvals.operations.base import ObservingOperation
+from permits_app.models import CageMirror, ChangeRequest, SigningKey
+from permits_app.policy_cage.contract import Limit, RuleKind
+from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
+from permits_app.policy_cage.state import CageState, SessionState
+from tools_app.core.errors import InvalidParams
+from tools_app.core.units import format_micro_usd, usd_to_micro
+from tools_app.toolkit.capability import Capability
+from tools_app.toolkit.context import ReadContext, WriteContext
+from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
+from tools_app.toolkit.family import ToolFamily
+from tools_app.toolkit.params import PLAIN, Address, MicroUsdText, check_whole
+from tools_app.toolkit.plan import LocalEffect
+from tools_app.toolkit.result import UsdAmount
+
+session = ToolFamily(prefix="session", category=Category.WALLET, venue="wallet")
+
+LONGEST_SECONDS: Final = 30 * 86_400
+"""No session is asked for longer; the contract's own limit may be shorter."""
+
+ExpiresIn = Annotated[
+    int, Field(ge=60, le=LONGEST_SECONDS, description="Seconds until it ends."), BeforeValidator(check_whole)
+]
+Operations = Annotated[
+    int, Field(ge=1, le=10_000, description="How many batches it may run."), BeforeValidator(check_whole)
+]
+RoleNumber = Annotated[
+    int, Field(ge=0, le=15, description="Role of the cage; 0 is the golem's own."), BeforeValidator(check_whole)
+]
+KeyLabel = Annotated[str, Field(min_length=1, max_length=100, description="A word for the owners."), PLAIN]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKeyAsked:
+    """What the owners approved. It acts once the chain has their transaction; session_get_keys shows it then."""
+
+    key_id: str
+    public_key: str
+    role: int
+    expires_at: str
+    operations: int
+    budget_usd: UsdAmount
+    permissions: tuple[str, ...]
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKeyLine:
+    """One key as the contract has it. `permissions` are the calls its role may make, `is_active` whether it may now.
+
+    `usage_count` is null where nobody here saw it appointed. `is_held_here`: this server keeps the key.
+    """
+
+    key_id: str
+    role: int
+    label: str
+    created_at: str | None
+    expires_at: str
+    permissions: tuple[str, ...]
+    usage_count: int | None
+    operations_left: int
+    budget_left_usd: UsdAmount
+    is_active: bool
+    is_held_here: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKeys:
+    """Every key that the golem's cage names. `note` says why there are none."""
+
+    keys: tuple[SessionKeyLine, ...]
+    total: int
+    contract: str | None
+    block_number: int | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKeyEnded:
+    """What the owners approved to end. The chain lets the key act until it has their transaction."""
+
+    revoked_count: int
+    revoked_keys: tuple[str, ...]
+    request_id: str
+
+
+def preview_session_key(
+    ctx: WriteContext,
+    expires_in: ExpiresIn = 86_400,
+    operations: Operations = 100,
+    budget_usd: MicroUsdText | None = None,
+    role: RoleNumber = 0,
+    key: Address | None = None,
+    label: KeyLabel | None = None,
+) -> LocalEffect:
+    """What the owners are asked to sign. Raises CageNotMirrored, InvalidParams."""
+    golem = Golem.objects.select_related("owner", "archetype").get(pk=ctx.golem.id)
+    mirror, state = _open_cage(ctx)
+    budget = usd_to_micro(budget_usd) if budget_usd is not None else state.limit(Limit.MAX_SESSION_BUDGET_MICRO_USD)
+    _check_bounds(state, expires_in, operations, budget)
+    if role == 0 and key is not None:
+        raise InvalidParams("the golem's own key is made by this server", fields={"key": "left out for role 0"})
+    if role and key is None:
+        raise InvalidParams("the key of another role is held by others", fields={"key": "its address"})
+    if not _list_permissions(state, role, mirror.chain_id):
+        raise InvalidParams(f"the owners gave role {role} no call", fields={"role": "one that may do something"})
+    if key is None:
+        key = _stage(golem, label, ctx.now)
+    arguments = {
+        "act": "role" if role else "session",
+        "key": key,
+        "expires_at": int(ctx.now.timestamp()) + expires_in,
+        "operations": operations,
+        "budget_micro_usd": budget,
+        **({"role": role} if role else {}),
+    }
+    words = f"asks the owners to let the key {key} act until {_time(arguments['expires_at'])}, {operations} batches"
+    return LocalEffect(f"{words} and {format_micro_usd(budget)} at most", {WISH: _observe(golem, arguments, ctx.now)})
+
+
+@session.local_write(
+    action_type="provision_session_key",
+    budget=TickBudget.SLOW,
+    in_database=True,
+    risk=RiskLayer.BOUNDED,
+    preview=preview_session_key,
+    action_class=ActionClass.READ_ONLY,
+    privileged=True,
+    aliases=("wallet_provision_session_key",),
+    steps=("Asking the owners",),
+    snippet=(
+        "provision_session_key: ask your owners for a key that acts for their Safe through the cage until its time,"
+        " batches or budget are used up; they sign it on chain."
+    ),
+    guidelines=("Ask for as little time and budget as the work needs; what it may call its role says, not you.",),
+)
+def session_provision_key(
+    ctx: WriteContext,
+    capability: Capability,
+    expires_in: ExpiresIn = 86_400,
+    operations: Operations = 100,
+    budget_usd: MicroUsdText | None = None,
+    role: RoleNumber = 0,
+    key: Address | None = None,
+    label: KeyLabel | None = None,
+) -> SessionKeyAsked:
+    """Ask the golem's owners for a session key with an end, a number of batches and a budget.
+
+    Use before the present one is used up, or for somebody who holds a key of another role. The contract enforces it.
+    Does not widen what the role may call, and needs a golem with a cage on chain.
+    """
+    ctx.step("Asking the owners")
+    mirror, state = _open_cage(ctx)
+    with transaction.atomic():
+        request = ChangeRequest.objects.select_related("golem").get(permit_id=capability.permit_id)
+        carry_out_wish(request=request, now=ctx.now)
+    asked = request.change
+    return SessionKeyAsked(
+        key_id=asked["key"],
+        public_key=asked["key"],
+        role=role,
+        expires_at=_time(int(asked["expires_at"])),
+        operations=int(asked["operations"]),
+        budget_usd=UsdAmount(int(asked["budget_micro_usd"])),
+        permissions=_list_permissions(state, role, mirror.chain_id),
+        request_id=str(request.pk),
+    )
+
+
+@session.read(
+    query="session_keys",
+    budget=TickBudget.FAST,
+    aliases=("wallet_list_session_keys",),
+    snippet=(
+        "session_keys: every key that may act for the golem's Safe through its cage, with its calls, end, batches used"
+        " and left, and budget left."
+    ),
+    guidelines=("A key you do not know is not yours to judge: tell the owner at once.",),
+)
+def session_get_keys(ctx: ReadContext) -> SessionKeys:
+    """List the keys that the golem's cage names, with what each may do and what is left of it.
+
+    Use to see how long the golem can go on, and who else may act. As the mirror of the contract saw it last.
+    Does not show the keys themselves, nor keys of accounts without a cage.
+    """
+    mirror = CageMirror.objects.filter(cage__golem_id=ctx.golem.id).first()
+    if mirror is None:
+        return SessionKeys((), 0, None, None, "this golem has no cage on chain: its key signs without an end")
+    state = CageState.from_dict(mirror.state)
+    own = {each.address: each for each in SigningKey.objects.filter(golem_id=ctx.golem.id)}
+    lines = tuple(
+        _describe(role, each, state, mirror.chain_id, own.get(each.key), ctx.now)
+        for role, each in sorted(state.sessions.items())
+        if each.key != ZERO_ADDRESS
+    )
+    note = "" if lines else "the cage names no key: nobody acts for the Safe until its owners appoint one"
+    return SessionKeys(lines, len(lines), mirror.contract, mirror.block_number, note)
+
+
+def preview_revocation(ctx: WriteContext, key_id: Address | None = None, reason: KeyLabel | None = None) -> LocalEffect:
+    """Whose session ends. Raises CageNotMirrored, ChangeUnchanged, InvalidParams."""
+    golem = Golem.objects.select_related("owner", "archetype").get(pk=ctx.golem.id)
+    _, state = _open_cage(ctx)
+    role = _find_role(state, key_id)
+    arguments = {
+        "act": "role" if role else "session",
+        "key": ZERO_ADDRESS,
+        "expires_at": 0,
+        "operations": 0,
+        "budget_micro_usd": 0,
+        **({"role": role} if role else {}),
+    }
+    ends = state.sessions[role].key
+    return LocalEffect(f"asks the owners to end the key {ends}", {WISH: _observe(golem, arguments, ctx.now)})
+
+
+@session.local_write(
+    action_type="revoke_session_key",
+    budget=TickBudget.SLOW,
+    in_database=True,
+    preview=preview_revocation,
+    action_class=ActionClass.READ_ONLY,
+    privileged=True,
+    aliases=("wallet_revoke_session_key",),
+    steps=("Asking the owners",),
+    snippet=(
+        "revoke_session_key: ask your owners to end a key of the cage on chain; where it must stop now, emergency_halt"
+        " stops this server's at once."
+    ),
+    guidelines=("When a key may be stolen call emergency_halt first, then this, and tell the owner why.",),
+)
+def session_revoke_key(
+    ctx: WriteContext, capability: Capability, key_id: Address | None = None, reason: KeyLabel | None = None
+) -> SessionKeyEnded:
+    """Ask the golem's owners to end a session key on chain.
+
+    Use when a key is not needed any more, or may be known to others. Without `key_id` the only one there is.
+    Does not end it before the owners' transaction is on the chain.
+    """
+    ctx.step("Asking the owners")
+    _, state = _open_cage(ctx)
+    ends = state.sessions[_find_role(state, key_id)].key
+    with transaction.atomic():
+        request = ChangeRequest.objects.select_related("golem").get(permit_id=capability.permit_id)
+        carry_out_wish(request=request, now=ctx.now)
+    return SessionKeyEnded(1, (ends,), str(request.pk))
+
+
+# ---- below ---------------------------------------------------------------------------------------------------------
+
+
+def _open_cage(ctx: ReadContext) -> tuple[CageMirror, CageState]:
+    """Raises CageNotMirrored."""
+    mirror = CageMirror.objects.filter(cage__golem_id=ctx.golem.id).first()
+    if mirror is None:
+        raise CageNotMirrored(
+            "session keys act through a cage on chain, and this golem has none; its owners deploy one on its page"
+        )
+    return mirror, CageState.from_dict(mirror.state)
+
+
+def _check_bounds(state: CageState, seconds: int, operations: int, budget: int) -> None:
+    """What the contract would refuse is told before anybody is asked. Raises InvalidParams."""
+    for name, given, limit in (
+        ("expires_in", seconds, Limit.MAX_SESSION_SECONDS),
+        ("operations", operations, Limit.MAX_SESSION_OPERATIONS),
+        ("budget_usd", budget, Limit.MAX_SESSION_BUDGET_MICRO_USD),
+    ):
+        most = state.limit(limit)
+        if given > most:
+            shown = format_micro_usd(most) if name == "budget_usd" else str(most)
+            raise InvalidParams(f"the cage takes at most {shown}", fields={name: f"at most {shown}"})
+
+
+def _find_role(state: CageState, key: str | None) -> int:
+    """Raises ChangeUnchanged, InvalidParams."""
+    appointed = {each.key: role for role, each in state.sessions.items() if each.key != ZERO_ADDRESS}
+    if key is None and len(appointed) > 1:
+        raise InvalidParams(
+            f"{len(appointed)} keys are appointed; name one, and ask for each",
+            fields={"key_id": " or ".join(sorted(appointed))},
+        )
+    if not appointed or (key is not None and key not in appointed):
+        raise ChangeUnchanged("the cage names no such key: nothing of it can act")
+    return appointed[key] if key is not None else next(iter(appointed.values()))
+
+
+def _list_permissions(state: CageState, role: int, chain_id: int) -> tuple[str, ...]:
+    return tuple(sorted(set(_name_calls(state, role, chain_id)))
+
+
+def _name_calls(state: CageState, role: int, chain_id: int) -> Iterator[str]:
+    kinds = {RuleKind.ROLE_CALL, RuleKind.ROLE_ALLOWANCE, RuleKind.PAYOUT} if role else {RuleKind.CALL}
+    place = {RuleKind.ROLE_CALL: 192, RuleKind.ROLE_ALLOWANCE: 160, RuleKind.PAYOUT: 168}
+    for (kind, name), value in state.rules.items():
+        if value and kind in kinds and (not role or int(name, 16) >> place[RuleKind(kind)] == role):
+            yield name_rule(kind, bytes.fromhex(name[2:]), chain_id=chain_id)
+
+
+def _describe(
+    role: int, named: SessionState, state: CageState, chain_id: int, own: SigningKey | None, now: datetime
+) -> SessionKeyLine:
+    granted = int(own.granted.get("operations", 0)) if own is not None and own.granted else None
+    is_over = named.expires_at <= now.timestamp()
+    reason = "it may act"
+    if state.is_halted:
+        reason = "the cage is halted"
+    elif is_over:
+        reason = "its time is over"
+    elif not named.operations_left:
+        reason = "its batches are used up"
+    return SessionKeyLine(
+        key_id=named.key,
+        role=role,
+        label=own.reason if own is not None else "",
+        created_at=own.created_at.isoformat() if own is not None else None,
+        expires_at=_time(named.expires_at),
+        permissions=_list_permissions(state, role, chain_id),
+        usage_count=max(0, granted - named.operations_left) if granted is not None else None,
+        operations_left=named.operations_left,
+        budget_left_usd=UsdAmount(named.budget_left),
+        is_active=reason == "it may act",
+        is_held_here=own is not None,
+        reason=reason,
+    )
+
+
+def _stage(golem: Golem, label: str | None, now: datetime) -> str:
+    """A key without any right yet; asking again answers the same one."""
+    staged = stage_key(golem=golem, reason=label or "asked for by its agent", actor=f"golem:{golem.pk}", now=now)
+    return str(staged.address)
+
+
+def _observe(golem: Golem, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
+    operation = find_operation("cage")
+    if not isinstance(operation, ObservingOperation):
+        raise TypeError("the operation looks at no chain")
+    return {"name": "cage", "arguments": operation.observe(golem, arguments, now=now)}
+
+
+def _time(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()

@@ -310,7 +310,7 @@ def _find_role(state: CageState, key: str | None) -> int:
 
 
 def _list_permissions(state: CageState, role: int, chain_id: int) -> tuple[str, ...]:
-    return tuple(sorted(set(_name_calls(state, role, chain_id)))
+    return tuple(sorted(set(_name_calls(state, role, chain_id))))
 
 
 def _name_calls(state: CageState, role: int, chain_id: int) -> Iterator[str]:

@@ -578,3 +578,28 @@ class NobodyAppointed(GolemError):
     http_status = 409
     recovery = Recovery.ASK_OWNER
     title = "Nobody is appointed in the cage"
+
+
+class HealthAlertNotFound(GolemError):
+    """No such alert of this golem; another golem's alert answers the same."""
+
+    code = "HEALTH_ALERT_NOT_FOUND"
+    http_status = 404
+    recovery = Recovery.CHECK_STATE
+    title = "This golem has no such health alert"
+
+
+class TooManyHealthAlerts(GolemError):
+    code = "TOO_MANY_HEALTH_ALERTS"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "This golem has as many health alerts as it may"
+
+
+class BreakerResetByOwner(GolemError):
+    """An agent may always stop its golem, and never set it going again."""
+
+    code = "BREAKER_RESET_BY_OWNER"
+    http_status = 403
+    recovery = Recovery.ASK_OWNER
+    title = "Only the golem's owner resets the circuit breaker"

@@ -7,10 +7,11 @@ around a limit rings once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, Final
+from uuid import UUID
 
 from golem_project.heartbeat.liquidity_plan import Wish
 from permits_app.models.action_record import RESCUE_KEY
@@ -60,9 +61,29 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedHealth:
+    """What the golem itself asks of its debts at one lender of a chain, beside its owner's floor."""
+
+    alert_id: UUID
+    protocol: str
+    chain_id: int
+    min_health_bps: int
+    tells: bool
+    acts: bool
+    leaves: bool
+
+    def is_about(self, held: HeldPosition) -> bool:
+        """Whether a position is one of these debts."""
+        return (held.ref.protocol, held.ref.chain_id) == (self.protocol, self.chain_id)
+
+
+@dataclass(frozen=True, slots=True)
 class WatchedDebt:
     """One debt. `health_bps` is measured: 10,000 is liquidation, 0 where it cannot be told. `is_news` is whether its
     owner has not been told of this yet.
+
+    `floor_bps` is the higher of the owner's floor and what the golem asks to be acted on; `warn_bps` is where the golem
+    asked to be told, 0 where it did not. `leaves` is whether it asked to be out rather than to owe less.
     """
 
     ref: str
@@ -71,21 +92,49 @@ class WatchedDebt:
     floor_bps: int
     alarm: Alarm
     is_news: bool = False
+    warn_bps: int = 0
+    leaves: bool = False
+
+    @property
+    def warning_bps(self) -> int:
+        """From here down its owner is warned."""
+        return max(_share(self.floor_bps, WARNING_BPS), self.warn_bps)
+
+    @property
+    def limit_bps(self) -> int:
+        """What its health is told beside: the floor, or the golem's own alert where that one warns first."""
+        is_asked = self.alarm is Alarm.NEAR and self.warn_bps >= _share(self.floor_bps, WARNING_BPS)
+        return self.warn_bps if is_asked else self.floor_bps
+
+    @property
+    def calm_bps(self) -> int:
+        """From here up what was told is forgotten."""
+        return self.warning_bps * CALM_BPS // WARNING_BPS
 
     @property
     def sentence(self) -> str:
         """For its owner."""
         if self.alarm is Alarm.UNKNOWN:
             return f"The health of {self.label} cannot be told: a price or its lender does not answer."
-        where = "under your floor" if self.alarm is Alarm.UNDER else "near your floor"
+        where, limit = "under your floor", self.floor_bps
+        if self.alarm is not Alarm.UNDER:
+            is_asked = self.warn_bps >= _share(self.floor_bps, WARNING_BPS)
+            where, limit = (
+                ("under the golem's alert", self.warn_bps) if is_asked else ("near your floor", self.floor_bps)
+            )
         return (
-            f"The health of {self.label} is {format_ratio(self.health_bps)}, {where} of {format_ratio(self.floor_bps)};"
+            f"The health of {self.label} is {format_ratio(self.health_bps)}, {where} of {format_ratio(limit)};"
             " at 1.00 it is liquidated."
         )
 
 
 def watch_debts(
-    *, holdings: Holdings | None, floor_bps: int, told: Mapping[str, Told], remembered: Iterable[WatchedDebt] = ()
+    *,
+    holdings: Holdings | None,
+    floor_bps: int,
+    told: Mapping[str, Told],
+    remembered: Iterable[WatchedDebt] = (),
+    asked: Sequence[AskedHealth] = (),
 ) -> tuple[WatchedDebt, ...]:
     """Every debt of `holdings`, the most urgent first. None: nothing could be read, and what was owed at the look
     before (`remembered`) is not known to be well.
@@ -93,13 +142,8 @@ def watch_debts(
     if holdings is None:
         found = [WatchedDebt(each.ref, each.label, 0, floor_bps, Alarm.UNKNOWN) for each in remembered]
     else:
-        found = [_watch(each, floor_bps) for each in holdings.positions if each.health_bps is not None]
-    marked = [
-        WatchedDebt(
-            each.ref, each.label, each.health_bps, each.floor_bps, each.alarm, _is_news(each, told.get(each.ref))
-        )
-        for each in found
-    ]
+        found = [_watch(each, floor_bps, asked) for each in holdings.positions if each.health_bps is not None]
+    marked = [replace(each, is_news=_is_news(each, told.get(each.ref))) for each in found]
     return tuple(sorted(marked, key=lambda each: (-each.alarm, each.health_bps, each.ref)))
 
 
@@ -108,8 +152,21 @@ def keep_told(told: Mapping[str, Told], debts: Iterable[WatchedDebt]) -> dict[st
     return {
         each.ref: told[each.ref]
         for each in debts
-        if each.ref in told and (each.alarm is Alarm.UNKNOWN or each.health_bps < _share(each.floor_bps, CALM_BPS))
+        if each.ref in told and (each.alarm is Alarm.UNKNOWN or each.health_bps < each.calm_bps)
     }
+
+
+def list_breached(
+    *, holdings: Holdings | None, debts: Iterable[WatchedDebt], asked: Sequence[AskedHealth]
+) -> frozenset[UUID]:
+    """Which of `asked` some debt is below."""
+    health = {each.ref: each.health_bps for each in debts if each.alarm is not Alarm.UNKNOWN}
+    return frozenset(
+        wish.alert_id
+        for held in (holdings.positions if holdings is not None else ())
+        for wish in asked
+        if wish.is_about(held) and health.get(str(held.ref), wish.min_health_bps) < wish.min_health_bps
+    )
 
 
 def plan_rescues(
@@ -126,7 +183,7 @@ def plan_rescues(
     for debt in debts:
         if debt.alarm is not Alarm.UNDER:
             continue
-        deleverage = _deleverage(debt, by_ref[debt.ref], account)
+        deleverage = None if debt.leaves else _deleverage(debt, by_ref[debt.ref], account)
         wishes += [deleverage] if deleverage is not None else []
         if deleverage is None or deleverage.key in refused:
             wishes += _leave(debt, by_ref[debt.ref], holdings, now, refused)
@@ -145,7 +202,15 @@ def read_told(stored: Mapping[str, Any]) -> dict[str, Told]:
 def read_debts(stored: Mapping[str, Any]) -> tuple[WatchedDebt, ...]:
     """The debts of the look before, out of a stored state."""
     return tuple(
-        WatchedDebt(ref, str(row["label"]), int(row["health"]), int(row["floor"]), Alarm(int(row["alarm"])))
+        WatchedDebt(
+            ref,
+            str(row["label"]),
+            int(row["health"]),
+            int(row["floor"]),
+            Alarm(int(row["alarm"])),
+            warn_bps=int(row.get("warn", 0)),
+            leaves=bool(row.get("leaves")),
+        )
         for ref, row in stored.items()
     )
 
@@ -158,6 +223,8 @@ def write_debts(debts: Iterable[WatchedDebt], told: Mapping[str, Told]) -> dict[
             "health": each.health_bps,
             "floor": each.floor_bps,
             "alarm": int(each.alarm),
+            **({"warn": each.warn_bps} if each.warn_bps else {}),
+            **({"leaves": True} if each.leaves else {}),
             **(_write_told(told[each.ref]) if each.ref in told else {}),
         }
         for each in debts
@@ -176,6 +243,8 @@ def describe_dangers(stored: Mapping[str, Any]) -> tuple[tuple[str, bool], ...]:
         wait = waits.get(f"{RESCUE_KEY}{debt.ref}")
         if debt.alarm is not Alarm.UNDER:
             rest = ""
+        elif debt.leaves:
+            rest = " Each tick takes the next step out of it, as the golem asked."
         elif wait is None:
             rest = f" Each tick lowers the debt until it is {format_ratio(_share(debt.floor_bps, TARGET_BPS))}."
         else:
@@ -188,15 +257,23 @@ def _write_told(told: Told) -> dict[str, Any]:
     return {"told": int(told.alarm), "told_bps": told.health_bps, "told_unknown": told.of_unknown}
 
 
-def _watch(held: HeldPosition, floor_bps: int) -> WatchedDebt:
-    health = held.health_bps or 0
-    if health <= 0:
-        alarm = Alarm.UNKNOWN
-    elif health < floor_bps:
-        alarm = Alarm.UNDER
-    else:
-        alarm = Alarm.NEAR if health < _share(floor_bps, WARNING_BPS) else Alarm.CALM
-    return WatchedDebt(str(held.ref), held.position.label, health, floor_bps, alarm)
+def _watch(held: HeldPosition, floor_bps: int, asked: Sequence[AskedHealth]) -> WatchedDebt:
+    wishes = [each for each in asked if each.is_about(held)]
+    acting = max((each.min_health_bps for each in wishes if each.acts), default=0)
+    debt = WatchedDebt(
+        str(held.ref),
+        held.position.label,
+        held.health_bps or 0,
+        max(floor_bps, acting),
+        Alarm.CALM,
+        warn_bps=max((each.min_health_bps for each in wishes if each.tells), default=0),
+        leaves=any(each.leaves for each in wishes),
+    )
+    if debt.health_bps <= 0:
+        return replace(debt, alarm=Alarm.UNKNOWN)
+    if debt.health_bps < debt.floor_bps:
+        return replace(debt, alarm=Alarm.UNDER)
+    return replace(debt, alarm=Alarm.NEAR if debt.health_bps < debt.warning_bps else Alarm.CALM)
 
 
 def _is_news(debt: WatchedDebt, told: Told | None) -> bool:

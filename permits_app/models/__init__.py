@@ -12,6 +12,7 @@ from permits_app.models.denied_call import DeniedCall
 from permits_app.models.former_account import FormerAccount
 from permits_app.models.grant import CapabilityGrant
 from permits_app.models.halt import HaltRecord, HaltSetting
+from permits_app.models.health_alert import HealthAlert
 from permits_app.models.idempotency import IdempotencyRecord
 from permits_app.models.known_address import KnownAddress
 from permits_app.models.known_contract import KnownContract
@@ -72,6 +73,7 @@ __all__ = [
     "PolicyCage",
     "PolicyTrial",
     "PolicyVersion",
+    "HealthAlert",
     "ReceivedRight",
     "RelayedTransaction",
     "RightUse",

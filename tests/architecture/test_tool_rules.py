@@ -38,7 +38,7 @@ _IN_APPS = {
     "vault": "tools_app/protocols/erc4626/",
 }
 # Prefixes of which some tools need what an app knows: what raw calls may name is judged by the permits' own rules.
-_MORE_PLACES = {"safety": ("permits_app/tools/safety.py",)}
+_MORE_PLACES = {"safety": ("permits_app/tools/safety",)}
 # Prefixes whose protocol has a longer name, or the name of a standard.
 _FOLDERS = {"morpho": "morpho_blue", "vault": "erc4626", "identity": "erc8004"}
 # Whole words of a parameter that is an amount of money or of a token's base units.

@@ -114,6 +114,7 @@ EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
             {"holds_micro_usd": 0, "spent_micro_usd": 0},
         ],
     ),
+    "health_alert_above_liquidation": _between("min_health_bps", 10_001, 1_000_000),
     "received_right_of_something": _between("most", 1, None),
     "received_right_ends_after_begin": _in_order("starts_at", "ends_at", may_be_equal=False),
     "right_use_of_something": _between("raw", 1, None),

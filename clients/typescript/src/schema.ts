@@ -2575,6 +2575,28 @@ export interface components {
              */
             spender: string;
         };
+        /** @description safety_check_pending_alerts: Measure the golem's debts against its health alerts now, the worst first. */
+        SafetyCheckPendingAlertsBody: {
+            /** @constant */
+            query?: "pending_alerts";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description safety_clear_health_alert: Delete one of the golem's health alerts. */
+        SafetyClearHealthAlertBody: {
+            /** @constant */
+            action_type?: "clear_health_alert";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description An alert by its id, as health_alerts lists them. */
+            alert_id: string;
+        };
         /** @description safety_detect_honeypot: Try in a simulation whether a token can be bought from its deepest pool and sold back. */
         SafetyDetectHoneypotBody: {
             /** @constant */
@@ -2597,6 +2619,15 @@ export interface components {
             account?: (string | null) | null;
             chain_id?: (number | null) | null;
             urgency?: ("Normal" | "Urgent") | null;
+        };
+        /** @description safety_get_health_alerts: List the golem's health alerts, of one chain or of all. */
+        SafetyGetHealthAlertsBody: {
+            /** @constant */
+            query?: "health_alerts";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
         };
         /** @description safety_get_liquidation_risks: List the debts of an account by how near they are to liquidation, with what to do about each. */
         SafetyGetLiquidationRisksBody: {
@@ -2638,6 +2669,51 @@ export interface components {
             account?: (string | null) | null;
             chain_id?: (number | null) | null;
         };
+        /** @description safety_get_status: Say what holds the golem now: halt, spending limits with what is used, permits, API keys, alerts. */
+        SafetyGetStatusBody: {
+            /** @constant */
+            query?: "safety_status";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            cursor?: string | null;
+        };
+        /** @description safety_set_circuit_breaker: Stop the golem: the same halt that its owner has, for an agent that sees something wrong. */
+        SafetySetCircuitBreakerBody: {
+            /** @constant */
+            action_type?: "circuit_breaker";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description TRIGGER stops the golem. RESET is the owner's alone. */
+            action: components["schemas"]["SafetySetCircuitBreakerBodyBreakerAction"];
+            reason?: (string | null) | null;
+        };
+        /**
+         * @description What to do with the breaker.
+         * @enum {string}
+         */
+        SafetySetCircuitBreakerBodyBreakerAction: "TRIGGER" | "RESET";
+        /** @description safety_set_health_alert: Say how healthy the golem's debts at a lender must stay, and what its heartbeat does when they are not. */
+        SafetySetHealthAlertBody: {
+            /** @constant */
+            action_type?: "set_health_alert";
+            /** @enum {unknown} */
+            venue?: "golem" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description A lender by its name, as lending_compare_rates lists them. */
+            protocol: string;
+            /** @description Health factor to stay above, such as 1.6; 1.00 is liquidation. */
+            min_health_factor: string;
+            chain_id?: (number | null) | null;
+            notify_on_breach?: boolean | null;
+            auto_action?: components["schemas"]["SafetySetHealthAlertBodyAutoAction"] | null;
+        };
+        /** @enum {string} */
+        SafetySetHealthAlertBodyAutoAction: "NONE" | "DELEVERAGE" | "CLOSE";
         /** @description safety_simulate_price_stress: Try falls of prices on what an account holds and owes now, and say what would be lost and liquidated. */
         SafetySimulatePriceStressBody: {
             /** @constant */

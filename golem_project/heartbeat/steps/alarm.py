@@ -31,7 +31,7 @@ def alarm(state: CycleState) -> None:
 
 @whole
 def _tell(golem: Golem, source: str, news: list[WatchedDebt], now: datetime) -> bool:
-    alerts = [Alert(f"health of {each.label}", _word(each), format_ratio(each.floor_bps)) for each in news]
+    alerts = [Alert(f"health of {each.label}", _word(each), format_ratio(each.limit_bps)) for each in news]
     with transaction.atomic():
         return tell_alerts(golem=golem, source=source, alerts=alerts, now=now)
 

@@ -15,11 +15,13 @@ from golem_project.heartbeat.cycle_state import CycleState, PermitFacts
 from golem_project.heartbeat.following import settle_earlier
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
 from golem_project.heartbeat.probes import add_elsewhere, observe_chain
-from golem_project.heartbeat.tripwire import read_debts, read_told, watch_debts
+from golem_project.heartbeat.tripwire import AskedHealth, list_breached, read_debts, read_told, watch_debts
 from permits_app.actions.hold_to_mark import hold_to_mark
+from permits_app.actions.note_breached_alerts import note_breached_alerts
 from permits_app.actions.note_elsewhere import note_elsewhere
-from permits_app.models import ActionPermit, OutcomeRecord, PolicyCage
+from permits_app.models import ActionPermit, HealthAlert, OutcomeRecord, PolicyCage
 from permits_app.models.action_record import OPEN_STATES, ActionRecord
+from permits_app.models.health_alert import AutoAction
 from permits_app.models.permit import UNFINISHED
 from permits_app.permits.elsewhere import NOWHERE, look_elsewhere
 from tools_app import runner
@@ -97,8 +99,29 @@ def watch_health(state: CycleState) -> None:
         state.debts = ()
         return
     cage = getattr(state.golem, "policy_cage", None) or PolicyCage()
+    asked = _read_asked(state.golem.pk)
     state.debts = watch_debts(
-        holdings=seen, floor_bps=cage.min_health_bps, told=state.told, remembered=state.debts or before
+        holdings=seen, floor_bps=cage.min_health_bps, told=state.told, remembered=state.debts or before, asked=asked
+    )
+    note_breached_alerts(
+        golem_id=state.golem.pk,
+        alert_ids=list_breached(holdings=seen, debts=state.debts, asked=asked),
+        now=state.now(),
+    )
+
+
+def _read_asked(golem_id: UUID) -> tuple[AskedHealth, ...]:
+    return tuple(
+        AskedHealth(
+            alert_id=row.pk,
+            protocol=row.protocol,
+            chain_id=row.chain_id,
+            min_health_bps=row.min_health_bps,
+            tells=row.notify_on_breach,
+            acts=row.auto_action != AutoAction.NONE,
+            leaves=row.auto_action == AutoAction.CLOSE,
+        )
+        for row in HealthAlert.objects.filter(golem_id=golem_id)
     )
 
 

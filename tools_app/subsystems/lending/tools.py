@@ -291,11 +291,11 @@ def parse_leverage(text: str) -> Fraction:
     return found
 
 
-def parse_health(text: str) -> int:
+def parse_health(text: str, *, field: str = "target_health_factor") -> int:
     """Basis points of a health factor above 1 and at most 100. Raises InvalidParams."""
     found = int(Fraction(text) * 10_000)
     if not 10_000 < found <= 1_000_000:
-        raise InvalidParams("a health factor is more than 1 and at most 100", fields={"target_health_factor": text})
+        raise InvalidParams("a health factor is more than 1 and at most 100", fields={field: text})
     return found
 
 

@@ -186,7 +186,7 @@ def safety_get_liquidation_risks(
     """
     ctx.step("Reading debts")
     measured = measure_account(ctx, account, chain_id)
-    risks = _list_debts(measured)
+    risks = list_debts(measured)
     at_risk = sum(each.collateral_usd.micro for each in risks if each.risk_level != "safe")
     return LiquidationRisks(
         account=measured.account,
@@ -218,7 +218,7 @@ def safety_get_risk_dashboard(
     """
     ctx.step("Reading everything the account holds")
     measured = measure_account(ctx, account, chain_id)
-    debts = _list_debts(measured)
+    debts = list_debts(measured)
     critical = tuple(each for each in debts if each.risk_level != "safe")
     overall = judge_overall(measured)
     return RiskDashboard(
@@ -261,7 +261,7 @@ def _locked(place: OnChain, held: HeldPosition) -> int:
     return waits + held.locked_micro_usd(place.now)
 
 
-def _list_debts(measured: Measured) -> list[LiquidationRisk]:
+def list_debts(measured: Measured) -> list[LiquidationRisk]:
     """Debts, the worst health first."""
     owing = [(place, held, held.health_bps) for place, held in measured.list_positions() if held.position.has_health]
     owing.sort(key=lambda each: (each[2] if each[2] is not None else 2**63, each[1].ref))
@@ -308,7 +308,7 @@ def _list_risks(measured: Measured) -> list[str]:
     told = [
         f"{each.label}: health {each.health_factor}, liquidated when its collateral falls by"
         f" {each.collateral_may_fall_percent}%"
-        for each in _list_debts(measured)
+        for each in list_debts(measured)
         if each.risk_level != "safe"
     ]
     for place, held in measured.list_positions():

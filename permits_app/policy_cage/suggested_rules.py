@@ -53,6 +53,8 @@ MAX_POOLED_PER_DAY_BPS: Final = 2_500
 MAX_GAS_TOP_UP_WEI: Final = 5 * 10**16
 MAX_SESSION_SECONDS: Final = 30 * 86_400
 MAX_SESSION_OPERATIONS: Final = 10_000
+_CROSSING: Final = "what it sends goes to another chain, where the account of a cage is nobody's"
+_OF_OTHERS: Final = "it moves money of a principal, and a cage counts its account's own alone"
 _PHASES: Final = (Phase.THRIVING, Phase.CAUTIOUS, Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
 
 
@@ -68,7 +70,7 @@ def suggest_rules(
     """Rules for the golem's home chain. An allowed token without a feed is left out: the cage could not value it.
 
     `valuers` are contracts on the chain that value positions, by their subjects; `left_out` are names of protocols that
-    the cage begins without. What sends to another chain is never among them: see `call_rules`.
+    the cage begins without. What a cage cannot count is never among them: see `call_rules`.
 
     Raises what a feed raises.
     """
@@ -82,7 +84,7 @@ def suggest_rules(
     counted = {each.key for each in rules if each.kind is RuleKind.ASSET}
     valued = {key_address(key) for key in counted}
     valued |= {place for place, subject in SHELF.valued_on(chain.chain_id).items() if subject in valuers}
-    gone = _list_addresses(chain.chain_id, left_out) | list_crossing(chain.chain_id)
+    gone = _list_addresses(chain.chain_id, left_out) | set(list_beyond(chain.chain_id))
     rules += call_rules(chain.chain_id, set(addresses[AllowlistKind.CONTRACT]) - gone, valued=valued)
     for spender in addresses[AllowlistKind.SPENDER]:
         if spender not in gone:
@@ -110,8 +112,12 @@ def list_uncaged(golem: Golem, chain_id: int) -> list[str]:
     """What the golem may call on a chain and under no cage: the protocol's label, and why."""
     allowed = AllowlistEntry.objects.filter(golem=golem, chain_id=chain_id, kind=AllowlistKind.CONTRACT)
     called = set(allowed.values_list("address", flat=True))
-    found = {each.name: each for place, each in SHELF.uncaged_on(chain_id).items() if place in called}
-    return [f"{SHELF.label_on(name, chain_id)}: {each.uncaged}" for name, each in sorted(found.items())]
+    found = {each.name: each.uncaged for place, each in SHELF.uncaged_on(chain_id).items() if place in called}
+    for place, why in list_beyond(chain_id).items():
+        protocol = SHELF.of_contract(chain_id, place)
+        if place in called and protocol is not None:
+            found.setdefault(protocol.name, why)
+    return [f"{SHELF.label_on(name, chain_id)}: {why}" for name, why in sorted(found.items())]
 
 
 def _list_addresses(chain_id: int, names: Collection[str]) -> set[str]:
@@ -120,9 +126,16 @@ def _list_addresses(chain_id: int, names: Collection[str]) -> set[str]:
     return {address for protocol in named for address in (protocol.deployments(chain_id) or {}).values()}
 
 
-def list_crossing(chain_id: int) -> set[str]:
-    """Every contract on a chain of the protocols that send to other chains."""
-    return _list_addresses(chain_id, [each.name for each in SHELF.on(chain_id) if Trait.CROSS_CHAIN in each.traits])
+def list_beyond(chain_id: int) -> dict[str, str]:
+    """Every contract on a chain whose calls move what no cage counts, and why: it is gone to another chain, where the
+    contract that holds the cage is nobody's account, or it is somebody else's money.
+    """
+    crossing = [each.name for each in SHELF.on(chain_id) if Trait.CROSS_CHAIN in each.traits]
+    others = [each.name for each in SHELF.on(chain_id) if each.received is not None]
+    return {
+        **dict.fromkeys(_list_addresses(chain_id, others), _OF_OTHERS),
+        **dict.fromkeys(_list_addresses(chain_id, crossing), _CROSSING),
+    }
 
 
 def _limit_rules(golem: Golem, cage: PolicyCage, limits: SpendingLimits, mark: int) -> list[Rule]:
@@ -205,10 +218,10 @@ def call_rules(chain_id: int, contracts: set[str], *, valued: Collection[str] | 
     Nor for a place of positions that is not `valued`, by a valuer or as an asset with a feed: what counts as nothing
     there could be taken for nothing. None values everything but what no valuer can count.
 
-    Nor for what sends to another chain: the contract that holds a cage is nobody's account there.
+    Nor for what sends to another chain or moves a principal's money (`list_beyond`): a cage counts its account alone.
     """
     rules: list[Rule] = []
-    contracts = contracts - list_crossing(chain_id)
+    contracts = contracts - set(list_beyond(chain_id))
     for address, contract in SHELF.contracts_on(chain_id):
         if address not in contracts or contract.valued_at == NOT_UNDER_A_CAGE:
             continue

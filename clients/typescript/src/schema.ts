@@ -598,6 +598,18 @@ export interface components {
             quote_currency?: string | null;
             chain_id?: (number | null) | null;
         };
+        /** @description data_search_tokens: Find tokens of a chain by a part of their symbol or name, or by their address. */
+        DataSearchTokensBody: {
+            /** @constant */
+            query?: "search_tokens";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            /** @description Part of a symbol or name, or an address. */
+            text: string;
+            limit?: number | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description delegate_to_archetype: Ask another archetype to work inside this golem, its wallet and its limits. */
         DelegateToArchetypeBody: {
             /** @constant */
@@ -3189,7 +3201,7 @@ export interface components {
             transaction_hashes: string[];
             chain_id?: (number | null) | null;
         };
-        /** @description uniswap_api_check_wallet_delegation: Ask the Trading API whether the golem's account is delegated to a contract (EIP-7702), chain by chain. */
+        /** @description uniswap_api_check_wallet_delegation: Ask the Trading API whether an account is delegated to a contract (EIP-7702), chain by chain. */
         UniswapApiCheckWalletDelegationBody: {
             /** @constant */
             query?: "api_delegation";
@@ -3198,6 +3210,7 @@ export interface components {
             cursor?: string | null;
             /** @description EIP-155 chain ids, at most 10. */
             chain_ids: number[];
+            wallet_address?: (string | null) | null;
         };
         /** @description uniswap_api_claim_lp_fees: Collect the fees of a Uniswap V3 position of the golem with calldata of the Trading API. */
         UniswapApiClaimLpFeesBody: {

@@ -195,6 +195,9 @@ def test_a_pool_and_a_delegation_are_those_that_were_asked_about(agent: Agent, a
 
     lines = read(agent, "uniswap_api_check_wallet_delegation", chain_ids=[1, 8453])["delegations"]
     assert [(each["chain_id"], each["delegated"]) for each in lines] == [(1, True), (8453, None)]
+    of_another = read(agent, "uniswap_api_check_wallet_delegation", chain_ids=[1], wallet_address=STRANGER)
+    assert of_another["delegations"][0]["delegated"] is True
+    assert api.got[-1][1]["walletAddresses"] == [STRANGER]
     # The other of its two descriptions puts the chains one level deeper.
     api.twists["/wallet/check_delegation"] = lambda made: {
         "delegationDetails": {name: {"chains": chains} for name, chains in made["delegationDetails"].items()}

@@ -129,6 +129,7 @@ def report_cancel(outcome: PlanOutcome) -> CancelReport:
     report=report_approval,
     action_class=ActionClass.INCREASE_POSITION,
     steps=("Reading the allowance", "Building calls"),
+    aliases=("uniswap_approve_token",),
     snippet="approve_order_token at uniswap_x: let Permit2 take exactly an amount of a token, which orders then spend.",
     guidelines=("It lasts until orders used it up or it is taken back; Permit2 takes nothing without a signed order.",),
 )

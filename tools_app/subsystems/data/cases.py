@@ -40,6 +40,18 @@ def _price(look: Look) -> About:
 
 READS: Final = (
     ReadCase(
+        "data_search_tokens",
+        {"text": "usd"},
+        {
+            "tokens.#": 2,
+            "tokens.0.token.address": lambda look: look.token("USDC"),
+            "tokens.1.token.address": lambda look: look.token("USDT"),
+            "tokens.0.source": "committed",
+            "left_out": 0,
+        },
+        refuses=(({"text": "NOTOKEN"}, "TOKEN_NOT_FOUND"), ({"text": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
+    ),
+    ReadCase(
         "data_get_pool_info",
         _POOL,
         {

@@ -221,28 +221,33 @@ class ApiDelegations:
 
 @uniswap_api.read(
     query="api_delegation",
+    schema_version=2,
     category=Category.WALLET,
     budget=TickBudget.SLOW,
     steps=("Asking the service",),
     requires=(Requirement.WALLET,),
-    snippet="api_delegation: whether the golem's account runs a contract's code on some chains, by the Trading API.",
+    snippet="api_delegation: whether an account runs a contract's code on some chains, by the Trading API.",
     guidelines=("The account's own code on the chain decides; this is a hint for chains that are not read here.",),
 )
-def uniswap_api_check_wallet_delegation(ctx: ReadContext, chain_ids: ChainIds) -> ApiDelegations:
-    """Ask the Trading API whether the golem's account is delegated to a contract (EIP-7702), chain by chain.
+def uniswap_api_check_wallet_delegation(
+    ctx: ReadContext, chain_ids: ChainIds, wallet_address: Address | None = None
+) -> ApiDelegations:
+    """Ask the Trading API whether an account is delegated to a contract (EIP-7702), chain by chain.
 
-    Use for chains this server does not read. A chain the answer leaves out is unknown, not undelegated.
+    Use for chains this server does not read; without `wallet_address` it is the golem's own account. A chain the answer
+    leaves out is unknown, not undelegated.
     Does not delegate and does not revoke.
     """
-    if ctx.golem.address is None:
-        raise WalletNotConfigured("a delegation belongs to a wallet, and this golem has none")
+    account = wallet_address or ctx.golem.address
+    if account is None:
+        raise WalletNotConfigured("a delegation belongs to a wallet, and this golem has none; name a wallet_address")
     ctx.step("Asking the service")
-    body = {"walletAddresses": [ctx.golem.address], "chainIds": chain_ids}
+    body = {"walletAddresses": [account], "chainIds": chain_ids}
     answer = ask(ctx, API, post_question("/wallet/check_delegation", DelegationAnswer, **body))
     told = {name.lower(): chains for name, chains in answer.value.wallets.items()}
-    if set(told) - {ctx.golem.address.lower()}:
+    if set(told) - {account.lower()}:
         raise ForeignAnswerUnfit("it tells of another account than was asked about", field="account")
-    chains = told.get(ctx.golem.address.lower(), {})
+    chains = told.get(account.lower(), {})
     lines = []
     for one in chain_ids:
         found = chains.get(str(one))

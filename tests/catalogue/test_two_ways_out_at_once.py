@@ -65,6 +65,13 @@ AT_ONCE: Final[dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[st
         {"shares": str(7_000 * USD)},
         {"shares": str(3_000 * USD)},
     ),
+    "curve": (
+        "curve_add_liquidity",
+        "curve_remove_liquidity",
+        {"lp_amount": str(16_000 * ETH)},
+        {"lp_amount": str(17_000 * ETH)},
+        {"lp_amount": str(5_000 * ETH)},
+    ),
     "lido": (
         "lido_stake_rebasing",
         "lido_unstake",
@@ -126,6 +133,7 @@ MARKS: Final = {
     "sushi_bar": ("sushi_bar",),
     "ethena": ("ethena",),
     "yearn": ("yearn",),
+    "curve": ("curve",),
     "lido": ("lido",),
     "rocketpool": ("rocketpool",),
     "maker": ("maker",),

@@ -481,6 +481,67 @@ export interface components {
             permit: components["schemas"]["PermitOutput"];
             result: components["schemas"]["ToolResultOutput"] | null;
         };
+        /** @description curve_add_liquidity: Deposit into a Curve pool for LP tokens, with one coin or several. */
+        CurveAddLiquidityBody: {
+            /** @constant */
+            action_type?: "add_liquidity";
+            /** @enum {unknown} */
+            venue?: "curve" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            pool: string;
+            /** @description Base units of each coin, in the pool's order; 0 for none. */
+            amounts: string[];
+            min_lp_tokens?: (string | null) | null;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description curve_get_pools: List known Curve pools with rates, size and gauge. */
+        CurveGetPoolsBody: {
+            /** @constant */
+            query?: "curve_pools";
+            /** @enum {unknown} */
+            venue?: "curve" | null;
+            cursor?: string | null;
+            asset?: (string | null) | null;
+            pool_type?: ("all" | "stable" | "crypto" | "tricrypto") | null;
+            pool?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description curve_remove_liquidity: Give LP tokens of a Curve pool back for its coins. */
+        CurveRemoveLiquidityBody: {
+            /** @constant */
+            action_type?: "remove_liquidity";
+            /** @enum {unknown} */
+            venue?: "curve" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            pool: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            lp_amount: string;
+            single_coin?: (string | null) | null;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description curve_stake_gauge: Stake LP tokens in a Curve pool's gauge, take them out, or claim its CRV. */
+        CurveStakeGaugeBody: {
+            /** @constant */
+            action_type?: "stake_gauge";
+            /** @enum {unknown} */
+            venue?: "curve" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            pool: string;
+            action?: ("stake" | "unstake" | "claim") | null;
+            amount?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description data_get_new_pools: List the pools of every market created in the last hours, newest first. */
         DataGetNewPoolsBody: {
             /** @constant */

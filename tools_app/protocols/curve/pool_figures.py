@@ -1,0 +1,144 @@
+"""What people are told of a pool: its size, what its fees and its gauge come to in a year."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from tools_app.chain.abi import decode_log, event_topic
+from tools_app.core.units import BPS, format_units
+from tools_app.portfolio.holdings import PriceBook
+from tools_app.protocols.curve.addresses import Place
+from tools_app.protocols.curve.reads import Standing, ask_emission, ask_standing
+from tools_app.standards.vault_logs import DAY_SECONDS
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.positions import drive
+from tools_app.toolkit.result import TokenAmount, UsdAmount
+from tools_app.toolkit.views import TokenMeta
+
+YEAR_SECONDS: Final = 365 * DAY_SECONDS
+FEE_UNITS: Final = 10**10
+UNBOOSTED_PERCENT: Final = 40
+EXCHANGED: Final = (
+    "event TokenExchange(address indexed buyer, int128 sold_id, uint256 tokens_sold, int128 bought_id,"
+    " uint256 tokens_bought)"
+)
+_NOBODY: Final = "0x0000000000000000000000000000000000000001"
+
+
+@dataclass(frozen=True, slots=True)
+class Coin:
+    """A coin of a pool and how much of it lies there."""
+
+    token: TokenMeta
+    balance: TokenAmount
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRow:
+    """A pool. Rates are yearly, simple and in percent; null with what is missing named in `untold`. `virtual_price` is
+    what a whole LP token stands for, `coins_apart_bps` how far the coins' feeds lie apart.
+    """
+
+    address: str
+    lp_token: str
+    name: str
+    coins: tuple[Coin, ...]
+    base_apy: str | None
+    crv_apy: str | None
+    total_apy: str | None
+    tvl_usd: UsdAmount | None
+    volume_24h_usd: UsdAmount | None
+    pool_type: str
+    gauge: str
+    amplification_coef: int
+    fee: str
+    virtual_price: str
+    coins_apart_bps: int
+    untold: tuple[str, ...]
+
+
+def describe_pool(reader: ChainReader, place: Place) -> PoolRow:
+    """One pool at the pinned block. Raises what the chain raises, PositionsUnreadable."""
+    standing = drive(ask_standing(reader.chain_id, place, _NOBODY), reader.call_many)
+    books, prices = standing.books, PriceBook(reader)
+    tokens = [reader.token(coin) for coin in place.pool.coins]
+    untold: list[str] = []
+    size = [prices.weigh(token.address, raw).micro_usd for token, raw in zip(tokens, books.balances, strict=True)]
+    tvl = None if None in size else sum(each for each in size if each is not None)
+    if tvl is None:
+        untold.append("tvl_usd: a coin has no price")
+    volume = _volume(reader, place, tokens, prices)
+    base = None
+    if volume is None:
+        untold.append("volume_24h_usd, base_apy: the chain is younger than a day, or a coin has no price")
+    elif tvl:
+        # Admins keep their part of the fee.
+        earned = volume * books.fee // FEE_UNITS * (FEE_UNITS - books.admin_fee) // FEE_UNITS
+        base = earned * 365 * BPS // tvl
+    reward = _reward_bps(reader, place, standing)
+    if reward is None:
+        untold.append(f"crv_apy: {place.reward.symbol} has no price here, or the gauge does not tell")
+    total = None if base is None or reward is None else base + reward
+    return PoolRow(
+        address=place.pool.address,
+        lp_token=place.pool.lp,
+        name="Curve 3pool",
+        coins=tuple(Coin(token, TokenAmount(raw, token)) for token, raw in zip(tokens, books.balances, strict=True)),
+        base_apy=_percent(base),
+        crv_apy=_percent(reward),
+        total_apy=_percent(total),
+        tvl_usd=None if tvl is None else UsdAmount(tvl),
+        volume_24h_usd=None if volume is None else UsdAmount(volume),
+        pool_type="stable",
+        gauge=place.gauge,
+        amplification_coef=books.amp,
+        fee=format_units(books.fee, 8),
+        virtual_price=format_units(standing.counting.virtual_price, 18),
+        coins_apart_bps=standing.counting.apart_bps,
+        untold=tuple(untold),
+    )
+
+
+def reward_rates(reader: ChainReader, place: Place, standing: Standing) -> tuple[str | None, str | None]:
+    """Percent a year of CRV, without votes and with all that help: two and a half times as much."""
+    base = _reward_bps(reader, place, standing)
+    return _percent(base), _percent(None if base is None else base * 100 // UNBOOSTED_PERCENT)
+
+
+def _reward_bps(reader: ChainReader, place: Place, standing: Standing) -> int | None:
+    """What a dollar of LP tokens earns in a year without votes; None where nobody can say."""
+    counting, prices = standing.counting, PriceBook(reader)
+    emission = drive(ask_emission(place), reader.call_many)
+    if emission is None or counting.cheapest is None or not place.reward.is_counted(reader.chain_id):
+        return None
+    if not emission.working:
+        return 0
+    shares = 10**24
+    yearly = emission.per_second * YEAR_SECONDS * shares * UNBOOSTED_PERCENT // (100 * emission.working)
+    paid = prices.weigh(place.reward.address, yearly).micro_usd
+    worth = prices.weigh(counting.cheapest, counting.worth_of(shares)).micro_usd
+    return None if paid is None or not worth else paid * BPS // worth
+
+
+def _volume(reader: ChainReader, place: Place, tokens: list[TokenMeta], prices: PriceBook) -> int | None:
+    first = reader.first_block_since(reader.block.timestamp - DAY_SECONDS)
+    if not first.number:
+        return None
+    logs = reader.logs(
+        address=place.pool.address,
+        topics=[event_topic(EXCHANGED)],
+        from_block=first.number,
+        to_block=reader.block.number,
+    )
+    sold = [0] * len(tokens)
+    for log in logs:
+        told = decode_log(EXCHANGED, log)
+        if told is not None:
+            sold[int(told["sold_id"])] += int(told["tokens_sold"])
+    worth = [prices.weigh(token.address, raw).micro_usd for token, raw in zip(tokens, sold, strict=True)]
+    return None if None in worth else sum(each for each in worth if each is not None)
+
+
+def _percent(bps: int | None) -> str | None:
+    return None if bps is None else format_units(bps, 2)

@@ -1,0 +1,53 @@
+"""Curve as the product knows it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools_app.protocols.curve.addresses import GAUGE, LOCAL_CHAIN_ID, LP, MINTER, NAME, POOL, deployments
+from tools_app.protocols.curve.effects import CurveEffects
+from tools_app.protocols.curve.positions import CurveExits, CurvePositions
+from tools_app.toolkit.leaving import IsContract
+from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, NOTHING_HELD, Contract, LeavingCall, ProtocolDef
+
+_ADD: Final = "function add_liquidity(uint256[3],uint256)"
+_REMOVE: Final = "function remove_liquidity(uint256,uint256[3])"
+_REMOVE_ONE: Final = "function remove_liquidity_one_coin(uint256,int128,uint256)"
+_STAKE: Final = "function deposit(uint256)"
+_UNSTAKE: Final = "function withdraw(uint256)"
+_MINT: Final = "function mint(address)"
+
+PROTOCOL: Final = ProtocolDef(
+    name=NAME,
+    label="Curve",
+    deployments=deployments,
+    entry=POOL,
+    contracts=(
+        Contract(POOL, "Curve 3pool", (_ADD, _REMOVE, _REMOVE_ONE), NOT_UNDER_A_CAGE, takes_tokens=True),
+        Contract(LP, "Curve 3Crv", (), NOT_UNDER_A_CAGE),
+        Contract(GAUGE, "Curve 3pool gauge", (_STAKE, _UNSTAKE), NOT_UNDER_A_CAGE, takes_tokens=True),
+        Contract(MINTER, "Curve's minter", (_MINT,), NOTHING_HELD),
+    ),
+    positions=CurvePositions(),
+    exits=CurveExits(),
+    # Pool, gauge and minter pay who calls them.
+    leaving=(
+        LeavingCall(GAUGE, _UNSTAKE),
+        LeavingCall(POOL, _REMOVE),
+        LeavingCall(POOL, _REMOVE_ONE),
+        LeavingCall(MINTER, _MINT, only=(IsContract((0,), (GAUGE,)),)),
+    ),
+    effects=CurveEffects(),
+    simulated_on=frozenset({LOCAL_CHAIN_ID}),
+    events=(
+        "event AddLiquidity(address indexed provider, uint256[3] token_amounts, uint256[3] fees, uint256 invariant,"
+        " uint256 token_supply)",
+        "event RemoveLiquidity(address indexed provider, uint256[3] token_amounts, uint256[3] fees,"
+        " uint256 token_supply)",
+        "event RemoveLiquidityOne(address indexed provider, uint256 token_amount, uint256 coin_amount)",
+        "event TokenExchange(address indexed buyer, int128 sold_id, uint256 tokens_sold, int128 bought_id,"
+        " uint256 tokens_bought)",
+        "event Minted(address indexed recipient, address gauge, uint256 minted)",
+    ),
+    uncaged="what LP tokens count as is read from a pool and three feeds, and no valuer for cages does that yet",
+)

@@ -73,7 +73,7 @@ MAY_TELL = {
 
 OF_MARKETS = ("tools_app.toolkit.markets", "tools_app.portfolio.markets")
 PLAIN_WORDS = frozenset({"curve", "identity", "maker", "vault"})
-"""Words by which tools begin that mean something else elsewhere: whoever makes a golem, a cage's vault, a drawn line."""
+"""Words by which tools begin that mean something else elsewhere: whoever makes a golem, a cage's vault, a line."""
 
 
 def list_names() -> list[str]:

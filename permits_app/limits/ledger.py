@@ -17,6 +17,7 @@ from django.db.models.functions import Coalesce
 
 from archetypes_app.models import Heartbeat
 from archetypes_app.profiles import writes_per_hour_cap
+from permits_app.limits.owner_budget import LOCKED_BUDGET, judge_budget, list_golems_of
 from permits_app.limits.rate_rules import judge_rate, most_writes_per_hour
 from permits_app.limits.spend_rules import judge_spend
 from permits_app.limits.usage import Usage
@@ -161,8 +162,8 @@ def reserve(
 ) -> list[Rows]:
     """Reserve the worst case of `permit`, and store the permit with it when it is new. Call inside a transaction.
 
-    It holds the golem's row and its limits row from here on. The statements of `along` are sent with the new rows;
-    their rows are the answer. Raises SpendingLimitExceeded when a window would overflow, RateLimited when the hour is
+    It holds the golem's row, its limits row and the budget of its owner from here on. The statements of `along` are sent
+    with the new rows; their rows are the answer. Raises SpendingLimitExceeded when a window would overflow, RateLimited when the hour is
     full of writes.
     """
     arguments = usage_arguments(
@@ -173,8 +174,11 @@ def reserve(
         exclude_permit_id=permit.pk,
     )
     # Together, and the sums still see what was committed before the lock was given: each statement looks anew.
-    _, rows, (used,) = fetch_together(
-        fill_golem_lock(permit.golem_id), _LOCKED_LIMITS.fill(permit.golem_id), _USAGE.fill(**arguments)
+    _, rows, shared, (used,) = fetch_together(
+        fill_golem_lock(permit.golem_id),
+        _LOCKED_LIMITS.fill(permit.golem_id),
+        LOCKED_BUDGET.fill(permit.golem_id),
+        _USAGE.fill(**arguments),
     )
     if rows:
         (limits,), usage = _LOCKED_LIMITS.read(rows), read_usage_columns(used)
@@ -184,6 +188,16 @@ def reserve(
     refusal = judge_spend(
         limits=limits, usage=usage, amount_micro_usd=value.total_micro_usd, counts_per_day=counts_per_day
     )
+    for budget in LOCKED_BUDGET.read(shared) if counts_per_day else ():
+        # The others' are read once this golem holds the budget's row: each of them had to hold it too.
+        refusal = refusal or judge_budget(
+            budget=budget,
+            used_micro_usd=sum(
+                sum_days(golem_ids=list_golems_of(budget), now=now, exclude_permit_id=permit.pk).values()
+            ),
+            amount_micro_usd=value.total_micro_usd,
+            now=now,
+        )
     if refusal is not None:
         raise refusal.as_error("spending_limiter")
     refusal = judge_rate(
@@ -296,7 +310,7 @@ def release(*, permit_id: UUID) -> bool:
     return bool(changed)
 
 
-def sum_days(*, golem_ids: Sequence[UUID], now: datetime) -> dict[UUID, int]:
+def sum_days(*, golem_ids: Sequence[UUID], now: datetime, exclude_permit_id: UUID | None = None) -> dict[UUID, int]:
     """What each golem has reserved or settled in the 24 h ending at `now`, and what older allowances still let others
     take, micro-USD; one with neither is absent.
     """
@@ -305,6 +319,7 @@ def sum_days(*, golem_ids: Sequence[UUID], now: datetime) -> dict[UUID, int]:
             Q(counted_at__gt=now - DAY) | Q(state=SpendState.RESERVED), golem_id__in=golem_ids, counts_per_day=True
         )
         .exclude(state=SpendState.RELEASED)
+        .exclude(permit_id=exclude_permit_id)
         .values_list("golem_id")
         .annotate(total=Sum(Coalesce("settled_micro_usd", "reserved_micro_usd")))
     )

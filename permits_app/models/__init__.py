@@ -19,6 +19,7 @@ from permits_app.models.known_contract import KnownContract
 from permits_app.models.net_asset_value import HighWaterMark, NavSnapshot
 from permits_app.models.nonce import NonceCursor, NonceReservation
 from permits_app.models.outcome import OutcomeRecord
+from permits_app.models.owner_budget import OwnerBudget
 from permits_app.models.owner_transaction import OwnerSignature, OwnerTransaction, RelayedTransaction
 from permits_app.models.passkey import Passkey, PasskeyChallenge
 from permits_app.models.pending_request import PendingRequest
@@ -67,6 +68,7 @@ __all__ = [
     "Passkey",
     "PasskeyChallenge",
     "OwnerApproval",
+    "OwnerBudget",
     "OwnerSignature",
     "OwnerTransaction",
     "PendingRequest",

@@ -30,6 +30,8 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     # What others let the golem move of theirs.
     ("permits_app_receivedright",),
     ("permits_app_spendinglimits",),
+    # What golems of one owner share, and take turns at once each holds its own.
+    ("permits_app_ownerbudget",),
     ("permits_app_cagemirror",),
     ("permits_app_cagecheckpoint",),
     ("permits_app_policycage",),

@@ -162,9 +162,9 @@ def reserve(
 ) -> list[Rows]:
     """Reserve the worst case of `permit`, and store the permit with it when it is new. Call inside a transaction.
 
-    It holds the golem's row, its limits row and the budget of its owner from here on. The statements of `along` are sent
-    with the new rows; their rows are the answer. Raises SpendingLimitExceeded when a window would overflow, RateLimited when the hour is
-    full of writes.
+    It holds the rows of the golem, of its limits and of its owner's budget from here on. The statements of `along` are
+    sent with the new rows; their rows are the answer. Raises SpendingLimitExceeded when a window would overflow,
+    RateLimited when the hour is full of writes.
     """
     arguments = usage_arguments(
         golem_id=permit.golem_id,

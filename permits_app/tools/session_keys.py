@@ -130,10 +130,11 @@ def preview_session_key(
         raise InvalidParams(f"the owners gave role {role} no call", fields={"role": "one that may do something"})
     if key is None:
         key = _stage(golem, label, ctx.now)
+    ends_at = int(ctx.now.timestamp()) + expires_in
     arguments = {
         "act": "role" if role else "session",
         "key": key,
-        "expires_at": int(ctx.now.timestamp()) + expires_in,
+        "expires_at": ends_at,
         "operations": operations,
         "budget_micro_usd": budget,
         **({"role": role} if role else {}),

@@ -23,6 +23,7 @@ _ALLOWED_STATUS = {"permits_app/permits/lifecycle.py"}
 
 _REVEALERS = {
     "golem_project/faucet.py",
+    "golem_project/local_faucet.py",
     "golem_project/a2a/card_key.py",
     "golem_project/alerts/sending.py",
     "golem_project/coding/ssh_keys.py",

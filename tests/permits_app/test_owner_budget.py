@@ -58,7 +58,7 @@ def test_what_one_golem_spends_is_missing_for_the_other_of_the_same_owner(live_g
         sister.preview()
     assert refused.value.data["rule"] == "spending_limiter.owner_day"
     assert refused.value.data["resets_at"] and "all golems of this owner" in refused.value.detail
-    assert refused.value.data["recovery"] == "FIX_PARAMS"
+    assert refused.value.next_step == "FIX_PARAMS"
     assert sister.preview(amount=str(200 * USD))["status"] == "CREATED"
     assert stranger.preview()["status"] == "CREATED"
     ledger.release(permit_id=ActionPermit.objects.get(pk=first["permit_id"]).pk)
@@ -77,7 +77,7 @@ def test_a_budget_frees_itself_after_a_day_and_ends_when_its_owner_ends_it(live_
     allow(live_golem, 0)
     with pytest.raises(SpendingLimitExceeded) as refused:
         live_golem.preview(amount=str(100 * USD))
-    assert refused.value.data["recovery"] in ("WAIT", "ASK_OWNER")
+    assert refused.value.next_step in ("WAIT", "ASK_OWNER")
     allow(live_golem, None)
     assert live_golem.preview(amount=str(100 * USD))["status"] == "CREATED"
 

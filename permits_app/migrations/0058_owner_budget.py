@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("auth", "0012_alter_user_first_name_max_length"),
-        ("permits_app", "0056_rights_received_are_followed"),
+        ("permits_app", "0057_health_alerts"),
     ]
 
     operations = [

@@ -20,6 +20,7 @@ from tests.tools_app.protocols.uniswap.test_liquidity import (
 )
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.protocols.uniswap.changes import FEE_DUST
 from tools_app.protocols.uniswap.errors import InvalidRange, PositionEmpty
 from tools_app.protocols.uniswap.tools.batch_fields import MOST_OPERATIONS, parse_operations
 from tools_app.protocols.uniswap.tools.joint_steps import UNTIL_SECONDS, is_worth_swapping
@@ -147,6 +148,20 @@ def test_a_batch_collects_takes_out_and_opens_in_one_call_and_names_what_it_did(
     assert [each["position_id"] for each in told["results"]][:2] == [first, second]
     assert look_at(chain, told["results"][2]["position_id"]).owner == account.address
     assert (look_at(chain, first).fees0, told["gas_saved_vs_separate"]) == (0, None)
+
+
+def test_fees_that_a_batch_collects_are_promised_where_nothing_takes_them(chain: World) -> None:
+    account = rich_account(chain)
+    position_id, _ = open_position(chain, account)
+    trade_back_and_forth(chain, 500)
+    held = look_at(chain, position_id)
+    collects = json.dumps([{"op_type": "collect", "position_id": position_id}])
+    plan = plan_of(chain, account, "uniswap_lp_batch_operations", operations=collects)
+    fees = (held.fees0, held.fees1)
+    assert plan.action_class is ActionClass.DECREASE_POSITION and len(plan.calls) == 1
+    assert [flow.expected for flow in plan.receives] == list(fees)
+    assert [flow.bound for flow in plan.receives] == [fee - FEE_DUST for fee in fees]
+    assert keeps_its_promises(run_plan(chain, account, plan))
 
 
 def test_nobody_s_positions_but_the_golem_s_are_touched(chain: World) -> None:

@@ -48,11 +48,14 @@ def is_worth_swapping(amount: int, *, of: int) -> bool:
 
 @dataclass
 class _Flow:
-    """Base units of one token: what steps bring (as quoted, and at least by their bytes), and what they take."""
+    """Base units of one token: what steps bring (as quoted, at least by their bytes, the least of fees, which no bytes
+    bound), and what they take.
+    """
 
     token: TokenMeta
     brings: int = 0
     surely: int = 0
+    fees: int = 0
     takes: int = 0
     most: int = 0
 
@@ -116,7 +119,7 @@ class JointSteps:
             ),
         )
         for token, amount, fee, low in zip(tokens, amounts, fees, least, strict=True):
-            self._brings(token, amount + fee, surely=low)
+            self._brings(token, amount + fee, surely=low, fees=max(0, fee - FEE_DUST))
         self.changes += self._range_of(position).shrinks(
             liquidity,
             position.liquidity,
@@ -134,7 +137,7 @@ class JointSteps:
             v3_plans.collect_step(position_id=position.position_id, recipient=self.ctx.account),
         )
         for token, fee in zip(self.tokens_of(position.pool), fees, strict=True):
-            self._brings(token, fee, surely=0)
+            self._brings(token, fee, surely=0, fees=max(0, fee - FEE_DUST))
         self.changes += self._range_of(position).shrinks(
             0, position.liquidity, fees, slippage_bps=0, ref=nft_ref(self.reader.chain_id, position.position_id)
         )
@@ -235,13 +238,15 @@ class JointSteps:
             missing = flow.most - flow.surely
             expected = max(0, flow.takes - flow.brings)
             check_enough(token, balance=holding.balance, needed=expected)
-            offered, least = self._offered[token.address]
+            offered, taken = self._offered[token.address]
             manager = self.deployment.v3_position_manager
-            draft.approve(token, spender=manager, amount=offered, allowance=holding.allowance, least_taken=least)
+            draft.approve(token, spender=manager, amount=offered, allowance=holding.allowance, least_taken=taken)
             if missing > 0:
                 draft.spend(token, expected, at_most=missing)
             else:
-                draft.receive(token, max(0, flow.brings - flow.takes), at_least=-missing)
+                # Fees are promised where nothing is taken: what is put in is held against bytes alone.
+                least = -missing if flow.most else flow.surely + flow.fees
+                draft.receive(token, max(0, flow.brings - flow.takes), at_least=least)
         for (address, router), amount in self._routed.items():
             token = self._flows[address].token
             (allowed,) = read_holdings(self.reader, self.ctx.account, [token], spender=router)
@@ -287,10 +292,11 @@ class JointSteps:
     def _flow(self, token: TokenMeta) -> _Flow:
         return self._flows.setdefault(token.address, _Flow(token))
 
-    def _brings(self, token: TokenMeta, expected: int, *, surely: int) -> None:
+    def _brings(self, token: TokenMeta, expected: int, *, surely: int, fees: int = 0) -> None:
         flow = self._flow(token)
         flow.brings += expected
         flow.surely += surely
+        flow.fees += fees
 
     def _takes(self, token: TokenMeta, expected: int, *, most: int) -> None:
         flow = self._flow(token)

@@ -126,7 +126,10 @@ def uniswap_lp_rebalance_position(
         "compound_fees: collect the fees of a Uniswap V3 position and put them back into it, swapping part of them"
         " where its range wants the other token."
     ),
-    guidelines=("Fees worth less than the gas of collecting and adding can wait.",),
+    guidelines=(
+        "Fees worth less than the gas of collecting and adding can wait.",
+        "It counts as a rebalance: the owner's least time between two holds for it too.",
+    ),
 )
 def uniswap_lp_compound_fees(
     ctx: WriteContext,

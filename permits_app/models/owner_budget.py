@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -14,7 +12,7 @@ from tools_app.core.models import TimeStamped
 class OwnerBudget(TimeStamped):
     """One row a person; without a row each golem has its own limits alone. Its lock orders their reservations."""
 
-    person: Any = models.OneToOneField(
+    person = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="golem_budget"
     )
     per_day_micro_usd = models.BigIntegerField(help_text="Rolling 24 h, over all golems of the person")

@@ -101,6 +101,7 @@ EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
     "death_due_when_announced": _in_order("announced_at", "due_at", may_be_equal=True),
     "high_water_mark_not_negative": _between("value_micro_usd", 0, None),
     "nav_snapshot_debt_not_negative": _between("debt_micro_usd", 0, None),
+    "owner_budget_not_negative": _between("per_day_micro_usd", 0, None),
     "permit_value_not_negative": _between("value_micro_usd", 0, None),
     "spending_limits_not_negative": (
         [{f"{name}_micro_usd": 0} for name in LIMITS],

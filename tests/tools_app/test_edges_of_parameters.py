@@ -41,6 +41,8 @@ def _make(schema: Mapping[str, Any], kind: str, size: int) -> list[Any]:
         item = schema["items"]
         if "$ref" in item:
             return [[{"token": "USDC", "spender": _ADDRESS}] * size]
+        if "enum" in item:
+            return [[item["enum"][0]] * size]
         if item.get("maximum", 0) < 0:
             return [[item["maximum"]] * size]
         one: Any = 1 if item["type"] == "integer" else _ADDRESS if "0x" in item["pattern"] else "1"

@@ -1032,6 +1032,17 @@ export interface components {
          * @enum {string}
          */
         ImportanceEnum: "BASE" | "NOTABLE" | "MEV" | "CRITICAL" | "EMERGENCY";
+        /** @description intel_advise_gas_optimization: Compare what operations cost in gas on several chains now, and say whether to wait and whether to batch. */
+        IntelAdviseGasOptimizationBody: {
+            /** @constant */
+            query?: "gas_advice";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description What is to be done, one for each transaction. */
+            operations: ("TRANSFER" | "APPROVE" | "SWAP" | "ADD_LIQUIDITY" | "REMOVE_LIQUIDITY" | "SUPPLY" | "BORROW" | "REPAY" | "CLAIM")[];
+            chain_ids?: (number[] | null) | null;
+        };
         /** @description intel_assess_mev_risk: Compute what a sandwich around a swap could take from it, at most, on one pool. */
         IntelAssessMevRiskBody: {
             /** @constant */
@@ -1096,6 +1107,16 @@ export interface components {
             chain_id?: (number | null) | null;
             position_size_usd?: (string | null) | null;
         };
+        /** @description intel_classify_regime: Classify the market of an asset as strong or weak, bull or bear, or sideways, from a week of its deepest pool. */
+        IntelClassifyRegimeBody: {
+            /** @constant */
+            query?: "regime";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            asset?: string | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description intel_compute_lvr: Compute the loss versus rebalancing of a pool's liquidity and hold it against its fees. */
         IntelComputeLvrBody: {
             /** @constant */
@@ -1133,6 +1154,17 @@ export interface components {
             min_tvl_usd?: number | null;
             sort_by?: ("apy" | "tvl") | null;
             limit?: number | null;
+        };
+        /** @description intel_discover_token: Look a token up by symbol or address and score its risk from what four sources of this server show. */
+        IntelDiscoverTokenBody: {
+            /** @constant */
+            query?: "discover_token";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            chain_id?: (number | null) | null;
         };
         /** @description intel_estimate_revert_risk: Estimate from the last 24 hours how often a swap in a pool would have reverted for a price that moved. */
         IntelEstimateRevertRiskBody: {

@@ -52,6 +52,41 @@ READS: Final = (
         refuses=(({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED"),),
     ),
     ReadCase(
+        "intel_classify_regime",
+        {},
+        # Nobody sells for a day and a half.
+        {"asset": "WETH", "current_regime": "strong_bull", "transition_probabilities.#": 5, "confidence": "low"},
+        given=_BOUGHT,
+        refuses=(({"asset": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+        most_exchanges=40,
+    ),
+    ReadCase(
+        "intel_discover_token",
+        {"token": "WETH"},
+        {
+            "risk_score": 100,
+            "risk_rating": "SAFE",
+            "risk_factors": [],
+            "untrusted_words": False,
+            "market_data.price_usd": _price_now,
+        },
+        refuses=(({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), ({"token": "ETH"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=60,
+    ),
+    ReadCase(
+        "intel_advise_gas_optimization",
+        {"operations": ["SWAP", "TRANSFER"]},
+        {
+            "recommended_chain": lambda look: look.chain_id,
+            "current_gas_by_chain.#": 1,
+            "current_gas_by_chain.0.is_dear": False,
+            "batch_suggestion": "one batch of 2 saves about 21000 gas where the account carries out batches",
+            "estimated_savings_usd": "0.000000",
+        },
+        refuses=(({"operations": []}, "INVALID_PARAMS"), ({"operations": ["DANCE"]}, "INVALID_PARAMS")),
+        most_exchanges=10,
+    ),
+    ReadCase(
         "intel_calculate_il",
         {**_POOL, "price_change": "2"},
         # 2 * sqrt(2) / 3 - 1, as for a pool of reserves.

@@ -81,6 +81,7 @@ class TokenCheck:
     """What is known of a token. `risk_level` is Safe, Caution or Dangerous; `warnings` say why it is not Safe.
 
     `symbol` and `name` of a token that is not registered are its own words. Taxes are null where nothing was traded.
+    The first `dangers` of the warnings make it Dangerous.
     """
 
     token: str
@@ -97,6 +98,7 @@ class TokenCheck:
     transfer_tax_sell_bps: int | None
     is_honeypot: bool | None
     risk_level: str
+    dangers: int
     warnings: tuple[str, ...]
 
 
@@ -185,6 +187,11 @@ def safety_validate_token(ctx: ReadContext, token: Token, chain_id: ChainId | No
     meta = reader.token(token)
     if meta.is_native:
         raise InvalidParams("the chain's own coin is no token", fields={"token": "name a token"})
+    return check_token(ctx, reader, meta)
+
+
+def check_token(ctx: ReadContext, reader: ChainReader, meta: TokenMeta) -> TokenCheck:
+    """Everything that is looked at before a token is bought. Raises the node's errors, ChainNotSupported."""
     is_compliant = _is_compliant(reader, meta.address)
     depth = find_depth(reader, meta)
     ctx.step("Trying it")
@@ -208,6 +215,7 @@ def safety_validate_token(ctx: ReadContext, token: Token, chain_id: ChainId | No
         transfer_tax_sell_bps=None if trial is None or not trial.sales else trial.sell_tax_bps,
         is_honeypot=None if trial is None else is_honeypot(trial),
         risk_level="Dangerous" if dangers else "Caution" if cautions else "Safe",
+        dangers=len(dangers),
         warnings=(*dangers, *cautions),
     )
 

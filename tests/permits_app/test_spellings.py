@@ -107,7 +107,7 @@ BY_NAME: Final[dict[str, Spellings]] = {
     **{
         name: Spellings(('{"a": 1, "b": [2, 3]}', '{ "b":[2,3],"a":1 }'), '{"a": 1, "b": [3, 2]}')
         for name in (
-            "operations",
+            "uniswap_lp_batch_operations.operations",
             "registration",
             "updates",
             "portfolio_snapshot",

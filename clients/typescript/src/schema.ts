@@ -481,6 +481,60 @@ export interface components {
             permit: components["schemas"]["PermitOutput"];
             result: components["schemas"]["ToolResultOutput"] | null;
         };
+        /** @description convex_claim_rewards: Claim CRV and CVX of LP tokens that are staked at Convex. */
+        ConvexClaimRewardsBody: {
+            /** @constant */
+            action_type?: "claim_convex";
+            /** @enum {unknown} */
+            venue?: "convex" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            pool: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description convex_get_pools: List known pools of Convex with their rates. */
+        ConvexGetPoolsBody: {
+            /** @constant */
+            query?: "convex_pools";
+            /** @enum {unknown} */
+            venue?: "convex" | null;
+            cursor?: string | null;
+            asset?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description convex_stake_lp: Stake LP tokens of a Curve pool at Convex. */
+        ConvexStakeLpBody: {
+            /** @constant */
+            action_type?: "stake_convex";
+            /** @enum {unknown} */
+            venue?: "convex" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            pool: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description convex_unstake_lp: Take LP tokens of a Curve pool out of Convex, and claim CRV and CVX unless `claim` is off. */
+        ConvexUnstakeLpBody: {
+            /** @constant */
+            action_type?: "unstake_convex";
+            /** @enum {unknown} */
+            venue?: "convex" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            pool: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            claim?: boolean | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description curve_add_liquidity: Deposit into a Curve pool for LP tokens, with one coin or several. */
         CurveAddLiquidityBody: {
             /** @constant */

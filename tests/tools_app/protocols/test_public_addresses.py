@@ -15,6 +15,7 @@ import pytest
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import Package, fetch_packages
 from tools_app.chain.abi import checksum
+from tools_app.protocols.curve.addresses import find_places
 from tools_app.protocols.ethena.addresses import find_vault
 from tools_app.protocols.morpho_blue import addresses as morpho
 from tools_app.protocols.sushi_bar.addresses import find_place
@@ -79,6 +80,13 @@ SUSHI = Package(
     integrity="sha512-z7ks+cVG8nH5jiHMtZp4HzdDcnSLEm/Pd+aNav1ZjfgKrsVNNSAs6a6tjoEvK7GRj6XhM4RFyV772y4mIAkxjQ==",
     packed_bytes=181_346,
     keep=("dist/core-sdk.esm.js",),
+)
+CURVE = Package(
+    name="@curvefi/api",
+    version="2.70.1",
+    integrity="sha512-Ri+DqW7BISubW1pILxMFuaDKMV5I4wuEdgZy9TM9DJtO7O5CB3o3In4PuFngzw0sxoudLIzv93iCHpB6OE3qow==",
+    packed_bytes=279_508,
+    keep=("lib/constants/network_constants.js", "lib/constants/pools/ethereum.js"),
 )
 MORPHO_CHAINS = {
     1: "EthMainnet",
@@ -197,6 +205,21 @@ def test_the_queue_and_the_bar_lie_where_their_makers_packages_say() -> None:
     assert f"[CHAINS.Mainnet]: '{lido.address(1, 'queue')}'" in queue
     assert f"_BAR_ADDRESS[ChainId.MAINNET] = '{sushi.bar}'" in bar
     assert f"_SUSHI_ADDRESS[ChainId.MAINNET] = '{sushi.token}'" in bar
+
+
+def test_the_pool_of_three_dollars_and_who_pays_its_gauge_are_those_of_their_makers_package() -> None:
+    folder, protocol = fetch(CURVE) / "lib" / "constants", SHELF.get("curve")
+    assert protocol is not None
+    pools, common = ((folder / name).read_text() for name in ("pools/ethereum.js", "network_constants.js"))
+    start = pools.index("'3pool': {")
+    row = pools[start : pools.index("gauge_abi", start)]
+    for word, key in (("swap", "pool_3pool"), ("token", "lp_3pool"), ("gauge", "gauge_3pool")):
+        assert f"{word}_address: '{protocol.address(1, key)}'" in row
+    ethereum = common[common.index("ALIASES_ETHEREUM") : common.index("ALIASES_POLYGON")]
+    for word, key in (("minter", "minter"), ("gauge_controller", "controller")):
+        assert re.search(rf"\"{word}\": ['\"]{protocol.address(1, key)}['\"]", ethereum)
+    (place,) = find_places(1)
+    assert f'"crv": "{place.reward.address}"' in ethereum
 
 
 @pytest.mark.parametrize("name", sorted(LISTS))

@@ -1,7 +1,9 @@
-"""Where Curve's pool of three dollars is, its gauge and who pays the gauge's rewards, as data.
+"""Where Curve's pool of three dollars is, its gauge, who pays the gauge's rewards, and Convex over it, as data.
 
-The public addresses are those of the npm package `@curvefi/api` 2.70.1, its makers' own. The local ones follow from the
-account that deploys our own contracts there. No CRV with a price is on the local chain: WBTC is paid in its place.
+The public addresses of Curve are those of the npm package `@curvefi/api` 2.70.1, its makers' own. No package carries
+those of Convex: every tool of it asks its deposit contract whether LP token and place of rewards are those of the
+pool's number. The local ones follow from the account that deploys our own contracts there. No CRV and
+no CVX with a price is on the local chain: WBTC and WETH are paid in their place.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ LP: Final = "lp_3pool"
 GAUGE: Final = "gauge_3pool"
 MINTER: Final = "minter"
 CONTROLLER: Final = "controller"
+BOOSTER: Final = "convex_booster"
+CONVEX_REWARDS: Final = "convex_rewards_3pool"
 
 _DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
     {
@@ -32,6 +36,8 @@ _DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
                 GAUGE: "0xbFcF63294aD7105dEa65aA58F8AE5BE2D9d0952A",
                 MINTER: "0xd061D61a4d941c39E5453435B6345Dc261C2fcE0",
                 CONTROLLER: "0x2F50D538606Fa9EDD2B11E2446BEb18C9D5846bB",
+                BOOSTER: "0xF403C135812408BFbE8713b5A23a04b3D48AAE31",
+                CONVEX_REWARDS: "0x689440f2Ff927E1f24c72F1087E1FAF471eCe1c8",
             }
         ),
         LOCAL_CHAIN_ID: MappingProxyType(
@@ -40,24 +46,35 @@ _DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
                 POOL: "0x28bdBaa4c972DAdaa230f3285A7504f053c79a62",
                 GAUGE: "0xDb2Ad1eC0b5a88E128BCcF710A972d976061B807",
                 MINTER: "0xE634567639cA25E23eaAAE7BcF68288943ac3e57",
+                BOOSTER: "0xD028d49fD7C642214C3695B577985B4A5b04908D",
+                CONVEX_REWARDS: "0x26E498851a4FFf2157e8c2b6bf1a7667E7262f16",
             }
         ),
     }
 )
 _PUBLIC_CRV: Final = "0xD533a949740bb3306d119CC777fa900bA034cd52"
+_PUBLIC_CVX: Final = "0x4e3FBD56CD56c3e72c1403e103b45Db9da5B9D2B"
+_NUMBERS: Final[Mapping[int, int]] = MappingProxyType({1: 9, LOCAL_CHAIN_ID: 0})
 _COINS: Final = ("DAI", "USDC", "USDT")
 CHAINS: Final = frozenset(_DEPLOYMENTS)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A pool of a chain with its gauge, who pays the gauge's reward, and who weighs gauges."""
+    """A pool of a chain with its gauge, who pays the gauge's reward, and who weighs gauges.
+
+    At Convex it has a `number`, a place of `convex_rewards`, and a reward of Convex's `own` beside the gauge's.
+    """
 
     pool: StablePool
     gauge: str
     minter: str
     controller: str
     reward: RewardToken
+    booster: str
+    convex_rewards: str
+    number: int
+    own: RewardToken
 
 
 def deployments(chain_id: int) -> Mapping[str, str] | None:
@@ -74,8 +91,11 @@ def find_places(chain_id: int) -> tuple[Place, ...]:
     pool = StablePool(at[POOL], at[LP], tuple(by_symbol[symbol] for symbol in _COINS), "3Crv")
     local = chain_id == LOCAL_CHAIN_ID
     reward = RewardToken(by_symbol["WBTC"], "WBTC", 8) if local else RewardToken(_PUBLIC_CRV, "CRV", 18)
+    own = RewardToken(by_symbol["WETH"], "WETH", 18) if local else RewardToken(_PUBLIC_CVX, "CVX", 18)
     # Our own minter weighs its one gauge itself.
-    return (Place(pool, at[GAUGE], at[MINTER], at.get(CONTROLLER, at[MINTER]), reward),)
+    controller = at.get(CONTROLLER, at[MINTER])
+    over = (at[BOOSTER], at[CONVEX_REWARDS], _NUMBERS[chain_id], own)
+    return (Place(pool, at[GAUGE], at[MINTER], controller, reward, *over),)
 
 
 def find_place(chain_id: int, address: str) -> Place | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.protocols.curve.addresses import GAUGE, LOCAL_CHAIN_ID, LP, POOL, deployments
+from tools_app.protocols.curve.addresses import CONVEX_REWARDS, GAUGE, LOCAL_CHAIN_ID, LP, POOL, deployments
 from tools_app.toolkit.case import About, Case, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.told_figures import decimals_text
@@ -17,10 +17,14 @@ _USD: Final = 10**6
 _POOL: Final = {"pool": (deployments(LOCAL_CHAIN_ID) or {})[POOL]}
 _EVEN: Final = [str(10_000 * _WAD), str(10_000 * _USD), str(10_000 * _USD)]
 _NOWHERE: Final = ({"pool": "0x" + "11" * 20}, "CURVE_POOL_NOT_FOUND")
-# What a day brings of ten base units a second, for about 30,000 of 4,830,000 LP tokens.
-_EARNED: Final = About(10 * 86_400 * 30_000 // 4_830_000, 20)
+# What a day brings of ten base units a second, for about 30,000 of 5,730,000 LP tokens.
+_EARNED: Final = About(10 * 86_400 * 30_000 // 5_730_000, 20)
 
-CASES: Final = (
+# What a day brings at Convex of sixteen a second, for about 30,000 of 930,000 LP tokens; beside it half as many tokens.
+_PAID: Final = About(16 * 86_400 * 30_000 // 930_000, 20)
+_BESIDE: Final = About(_PAID.raw * 10**10 // 2, 20)
+
+_CURVE_CASES: Final = (
     Case(
         "curve_add_liquidity",
         {**_POOL, "amounts": _EVEN},
@@ -122,6 +126,54 @@ CASES: Final = (
     ),
 )
 
+_CONVEX_CASES: Final = (
+    Case(
+        "convex_stake_lp",
+        {**_POOL, "amount": "max"},
+        ActionClass.INCREASE_POSITION,
+        after=("curve_add_liquidity",),
+        tells={"staked_amount": About(30_000 * _WAD, 1), "estimated_cvx_apy": None},
+        refuses=(
+            ({"pool": "0x" + "11" * 20}, "CONVEX_POOL_NOT_FOUND"),
+            ({"amount": str(40_000 * _WAD)}, "CURVE_LP_MISSING"),
+            ({"amount": "0"}, "INVALID_PARAMS"),
+            ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED"),
+        ),
+    ),
+    Case(
+        "convex_unstake_lp",
+        {**_POOL, "amount": str(9_000 * _WAD)},
+        ActionClass.DECREASE_POSITION,
+        after=("convex_stake_lp",),
+        given=("a day has passed",),
+        moves={"WBTC": _PAID, "WETH": _BESIDE},
+        holds={"WBTC": About(-_PAID.raw, _PAID.bps)},
+        tells={"lp_returned": str(9_000 * _WAD)},
+        refuses=(({"amount": str(40_000 * _WAD)}, "CURVE_LP_MISSING"),),
+        gains_bps=400,
+    ),
+    Case(
+        "convex_unstake_lp",
+        {**_POOL, "amount": "max", "claim": False},
+        ActionClass.DECREASE_POSITION,
+        name="convex_unstake_alone",
+        after=("convex_stake_lp",),
+        tells={"rewards_claimed": []},
+    ),
+    Case(
+        "convex_claim_rewards",
+        {**_POOL},
+        ActionClass.DECREASE_POSITION,
+        after=("convex_stake_lp",),
+        given=("a day has passed",),
+        moves={"WBTC": _PAID, "WETH": _BESIDE},
+        holds={"WBTC": About(-_PAID.raw, _PAID.bps)},
+        refuses=(({"pool": "0x" + "11" * 20}, "CONVEX_POOL_NOT_FOUND"),),
+        gains_bps=400,
+    ),
+)
+CASES: Final = (*_CURVE_CASES, *_CONVEX_CASES)
+
 _BALANCES: Final = "function balances(uint256) view returns (uint256)"
 _VIRTUAL: Final = "function get_virtual_price() view returns (uint256)"
 
@@ -137,6 +189,17 @@ def _tvl(look: Look) -> str:
 def _virtual_price(look: Look) -> str:
     told = decimals_text(int(look.call(look.at(POOL), _VIRTUAL)), _WAD, 18)
     return told.rstrip("0")
+
+
+_RATE: Final = "function rewardRate() view returns (uint256)"
+_STAKED: Final = "function totalSupply() view returns (uint256)"
+
+
+def _convex_rate(look: Look) -> str:
+    place = look.at(CONVEX_REWARDS)
+    paid = int(look.call(place, _RATE)) * 31_536_000 * look.price("WBTC") // 10**8
+    worth = int(look.call(place, _STAKED)) * int(look.call(look.at(POOL), _VIRTUAL)) * look.price("DAI") // 10**36
+    return decimals_text(100 * paid, worth, 2)
 
 
 READS: Final = (
@@ -162,5 +225,20 @@ READS: Final = (
             ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED"),
         ),
         most_exchanges=10,
+    ),
+    ReadCase(
+        "convex_get_pools",
+        {"asset": "DAI"},
+        {
+            "pools.#": 1,
+            "pools.0.pool": lambda look: look.at(POOL),
+            "pools.0.curve_lp_token": lambda look: look.at(LP),
+            "pools.0.crv_apy": _convex_rate,
+            "pools.0.cvx_apy": None,
+            "pools.0.extra_apy": "0",
+            "is_simulated": True,
+        },
+        refuses=(({"asset": "NOTOKEN"}, "TOKEN_NOT_FOUND"), ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED")),
+        most_exchanges=12,
     ),
 )

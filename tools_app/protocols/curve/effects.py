@@ -23,6 +23,10 @@ _REMOVE_ONE: Final = "function remove_liquidity_one_coin(uint256,int128,uint256)
 _STAKE: Final = "function deposit(uint256)"
 _UNSTAKE: Final = "function withdraw(uint256)"
 _MINT: Final = "function mint(address)"
+_STAKE_AT_CONVEX: Final = "function deposit(uint256,uint256,bool)"
+_UNSTAKE_AT_CONVEX: Final = "function withdrawAndUnwrap(uint256,bool)"
+_CLAIM_AT_CONVEX: Final = "function getReward(address,bool)"
+_EARNED: Final = "function earned(address) view returns (uint256)"
 _APPROVE: Final = "function approve(address,uint256)"
 _WOULD_MINT: Final = "function calc_token_amount(uint256[3],bool) view returns (uint256)"
 _CLAIMABLE: Final = "function claimable_tokens(address) returns (uint256)"
@@ -37,8 +41,10 @@ class CurveEffects:
         """Add what `call` does. Raises UnknownCall, and what the chain raises."""
         if call.value:
             raise UnknownCall("Curve is sent coin, which it does not take")
-        minter = next((each for each in find_places(chain.chain_id) if each.minter == call.to), None)
-        place = find_place(chain.chain_id, call.to) or minter
+        beside = (
+            each for each in find_places(chain.chain_id) if call.to in (each.minter, each.booster, each.convex_rewards)
+        )
+        place = find_place(chain.chain_id, call.to) or next(beside, None)
         if place is None:
             raise UnknownCall(f"{call.to} is no known contract of Curve")
         readers = {
@@ -49,6 +55,9 @@ class CurveEffects:
             (place.gauge, _UNSTAKE): _unstake,
             (place.minter, _MINT): _claim,
             (place.pool.lp, _APPROVE): _approve,
+            (place.booster, _STAKE_AT_CONVEX): _stake_at_convex,
+            (place.convex_rewards, _UNSTAKE_AT_CONVEX): _unstake_at_convex,
+            (place.convex_rewards, _CLAIM_AT_CONVEX): _claim_at_convex,
         }
         for (contract, signature), reader in readers.items():
             if call.to == contract and calls(call.data, signature):
@@ -138,3 +147,32 @@ def _claim(reading: _Reading, args: tuple[Any, ...]) -> None:
 def _approve(reading: _Reading, args: tuple[Any, ...]) -> None:
     spender, amount = args
     reading.into.approvals.append((reading.place.pool.lp, spender, amount))
+
+
+def _stake_at_convex(reading: _Reading, args: tuple[Any, ...]) -> None:
+    number, amount, is_staked = args
+    if number != reading.place.number or not is_staked:
+        raise UnknownCall("the LP tokens would go into another pool of Convex, or not be staked there")
+    reading.state(reading.place.booster, "staked", amount)
+    reading.shares_change(0)
+
+
+def _unstake_at_convex(reading: _Reading, args: tuple[Any, ...]) -> None:
+    amount, claims = args
+    if claims:
+        raise UnknownCall("a way out that claims everything stops where one reward is not paid")
+    reading.state(reading.place.convex_rewards, "taken out", amount)
+    reading.shares_change(0)
+
+
+def _claim_at_convex(reading: _Reading, args: tuple[Any, ...]) -> None:
+    whose, with_extras = args
+    if whose != reading.account or with_extras:
+        raise UnknownCall("the rewards of somebody else would be claimed, or rewards that nobody named")
+    place = reading.place
+    due = int(reading.chain.call(place.convex_rewards, _EARNED, reading.account)[0])
+    reading.into.receives[place.reward.address] += due
+    # Of Convex' own token nothing is sure.
+    reading.into.receives[place.own.address] += 0
+    reading.into.open_minimums.add(place.reward.address)
+    reading.change(place.reward.address, -due)

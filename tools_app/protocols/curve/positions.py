@@ -31,7 +31,7 @@ class CurvePositions:
         if not places:
             return ()
         held = yield from ask_held(places, account)
-        owned = [(place, each) for place, each in zip(places, held, strict=True) if each.shares or each.claimable]
+        owned = [(place, each) for place, each in zip(places, held, strict=True) if each.shares or each.owed]
         if not owned:
             return ()
         answers = yield from gather(*(counting_calls(chain_id, place.pool) for place, _ in owned))
@@ -46,12 +46,15 @@ class CurvePositions:
 
 
 class CurveExits:
-    """Out of the gauge, out of the pool, then the reward: who does not pay rewards keeps nobody in."""
+    """Out of Convex and the gauge, out of the pool, then rewards: who does not pay rewards keeps nobody in."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """One step; dust stays, and so does a reward that nobody prices."""
         facts, chain_id = position.facts, position.ref.chain_id
         wanted = {"pool": facts["pool"], "chain_id": chain_id}
+        if int(facts["lp_at_convex"]) >= DUST:
+            unstake = {**wanted, "amount": EVERYTHING, "claim": False}
+            return Act("convex_unstake_lp", unstake, "the LP tokens are taken out of Convex")
         if int(facts["lp_staked"]) >= DUST:
             unstake = {**wanted, "action": "unstake", "amount": EVERYTHING}
             return Act("curve_stake_gauge", unstake, "the LP tokens are taken out of the gauge")
@@ -60,6 +63,8 @@ class CurveExits:
             return Act("curve_remove_liquidity", give_back, "the LP tokens are given back for the pool's coins")
         if int(facts["claimable"]) and facts["is_reward_counted"]:
             return Act("curve_stake_gauge", {**wanted, "action": "claim"}, "the gauge's reward is claimed")
+        if int(facts["earned_at_convex"]) and facts["is_reward_counted"]:
+            return Act("convex_claim_rewards", wanted, "what Convex owes is claimed")
         return None
 
 
@@ -68,14 +73,16 @@ def _make(chain_id: int, place: Place, held: Held, counting: Counting) -> Positi
     return Position(
         ref=ref_of(chain_id, place),
         label=f"Curve {pool.label}",
-        legs=(*counting.legs_of(held.shares), *reward.legs_of(chain_id, held.claimable)),
-        uncounted=(*counting.uncounted_of(held.shares), *reward.uncounted_of(chain_id, held.claimable)),
+        legs=(*counting.legs_of(held.shares), *reward.legs_of(chain_id, held.owed)),
+        uncounted=(*counting.uncounted_of(held.shares), *reward.uncounted_of(chain_id, held.owed)),
         claim_tokens=frozenset({pool.lp, place.gauge}),
         facts={
             "pool": pool.address,
             "gauge": place.gauge,
             "lp_free": str(held.free),
             "lp_staked": str(held.staked),
+            "lp_at_convex": str(held.at_convex),
+            "earned_at_convex": str(held.earned),
             "virtual_price": str(counting.virtual_price),
             "counted_in": counting.token,
             "feeds_apart_bps": str(counting.apart_bps),

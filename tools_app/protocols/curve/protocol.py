@@ -1,10 +1,20 @@
-"""Curve as the product knows it."""
+"""Curve as the product knows it, and Convex over it: what is staked there is the same shares."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from tools_app.protocols.curve.addresses import GAUGE, LOCAL_CHAIN_ID, LP, MINTER, NAME, POOL, deployments
+from tools_app.protocols.curve.addresses import (
+    BOOSTER,
+    CONVEX_REWARDS,
+    GAUGE,
+    LOCAL_CHAIN_ID,
+    LP,
+    MINTER,
+    NAME,
+    POOL,
+    deployments,
+)
 from tools_app.protocols.curve.effects import CurveEffects
 from tools_app.protocols.curve.positions import CurveExits, CurvePositions
 from tools_app.toolkit.leaving import IsContract
@@ -16,6 +26,9 @@ _REMOVE_ONE: Final = "function remove_liquidity_one_coin(uint256,int128,uint256)
 _STAKE: Final = "function deposit(uint256)"
 _UNSTAKE: Final = "function withdraw(uint256)"
 _MINT: Final = "function mint(address)"
+_STAKE_AT_CONVEX: Final = "function deposit(uint256,uint256,bool)"
+_UNSTAKE_AT_CONVEX: Final = "function withdrawAndUnwrap(uint256,bool)"
+_CLAIM_AT_CONVEX: Final = "function getReward(address,bool)"
 
 PROTOCOL: Final = ProtocolDef(
     name=NAME,
@@ -27,11 +40,21 @@ PROTOCOL: Final = ProtocolDef(
         Contract(LP, "Curve 3Crv", (), NOT_UNDER_A_CAGE),
         Contract(GAUGE, "Curve 3pool gauge", (_STAKE, _UNSTAKE), NOT_UNDER_A_CAGE, takes_tokens=True),
         Contract(MINTER, "Curve's minter", (_MINT,), NOTHING_HELD),
+        Contract(BOOSTER, "Convex", (_STAKE_AT_CONVEX,), NOT_UNDER_A_CAGE, takes_tokens=True),
+        Contract(
+            CONVEX_REWARDS,
+            "Convex 3pool rewards",
+            (_UNSTAKE_AT_CONVEX, _CLAIM_AT_CONVEX),
+            NOT_UNDER_A_CAGE,
+            own={_CLAIM_AT_CONVEX: ((0,),)},
+        ),
     ),
     positions=CurvePositions(),
     exits=CurveExits(),
-    # Pool, gauge and minter pay who calls them.
+    # Pool, gauge, minter and Convex pay who calls them, or whom a claim names.
     leaving=(
+        LeavingCall(CONVEX_REWARDS, _UNSTAKE_AT_CONVEX),
+        LeavingCall(CONVEX_REWARDS, _CLAIM_AT_CONVEX, own=((0,),)),
         LeavingCall(GAUGE, _UNSTAKE),
         LeavingCall(POOL, _REMOVE),
         LeavingCall(POOL, _REMOVE_ONE),

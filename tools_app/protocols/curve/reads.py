@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +12,7 @@ from tools_app.protocols.curve.addresses import Place
 from tools_app.standards import erc20
 from tools_app.standards.stable_shares import Counting, counting_calls, read_counting
 from tools_app.standards.stable_swap import StableSwap
-from tools_app.toolkit.context import ReadCall
+from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, gather
 
 BALANCES: Final = "function balances(uint256 i) view returns (uint256)"
@@ -20,6 +21,14 @@ FEE: Final = "function fee() view returns (uint256)"
 ADMIN_FEE: Final = "function admin_fee() view returns (uint256)"
 CLAIMABLE: Final = "function claimable_tokens(address account) returns (uint256)"
 """Not a view: the gauge writes down what was earned and answers it. Asked by eth_call."""
+EARNED: Final = "function earned(address account) view returns (uint256)"
+REWARD_RATE: Final = "function rewardRate() view returns (uint256)"
+PERIOD_FINISH: Final = "function periodFinish() view returns (uint256)"
+EXTRAS: Final = "function extraRewardsLength() view returns (uint256)"
+POOL_INFO: Final = (
+    "function poolInfo(uint256 pid) view returns (address lptoken, address token, address gauge, address crvRewards,"
+    " address stash, bool shutdown)"
+)
 INFLATION: Final = "function inflation_rate() view returns (uint256)"
 WORKING: Final = "function working_supply() view returns (uint256)"
 WEIGHT: Final = "function gauge_relative_weight(address gauge) view returns (uint256)"
@@ -27,16 +36,25 @@ WEIGHT: Final = "function gauge_relative_weight(address gauge) view returns (uin
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """LP tokens in the wallet and in the gauge, and base units of the reward that can be claimed."""
+    """LP tokens in the wallet, in the gauge and at Convex, and base units of the gauge's reward that can be claimed of
+    its minter and of Convex.
+    """
 
     free: int
     staked: int
     claimable: int
+    at_convex: int
+    earned: int
 
     @property
     def shares(self) -> int:
         """All LP tokens."""
-        return self.free + self.staked
+        return self.free + self.staked + self.at_convex
+
+    @property
+    def owed(self) -> int:
+        """All of the reward."""
+        return self.claimable + self.earned
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +75,31 @@ class Emission:
 
 
 def held_calls(place: Place, account: str) -> list[ReadCall]:
-    """Three questions of an account."""
+    """The questions of an account."""
     return [
         erc20.balance_call(place.pool.lp, account),
         erc20.balance_call(place.gauge, account),
         ReadCall(place.gauge, CLAIMABLE, (account,)),
+        erc20.balance_call(place.convex_rewards, account),
+        ReadCall(place.convex_rewards, EARNED, (account,)),
     ]
+
+
+def read_held(place: Place, outcomes: Sequence[ReadOutcome]) -> Held:
+    """The answers to `held_calls`. Raises PositionsUnreadable."""
+    free, staked, claimable, at_convex, earned = outcomes
+    if not free.ok or not staked.ok or not at_convex.ok:
+        raise PositionsUnreadable(f"{place.pool.label}, its gauge or Convex does not tell balances")
+    # A reward that cannot be told keeps nobody in: it counts as none.
+    owed, more = (int(each.values[0]) if each.ok else 0 for each in (claimable, earned))
+    return Held(int(free.values[0]), int(staked.values[0]), owed, int(at_convex.values[0]), more)
 
 
 def ask_held(places: tuple[Place, ...], account: str) -> Reads[list[Held]]:
     """What `account` has of each pool. Raises PositionsUnreadable."""
     outcomes = yield [call for place in places for call in held_calls(place, account)]
-    held = []
-    for index, place in enumerate(places):
-        free, staked, claimable = outcomes[3 * index : 3 * index + 3]
-        if not free.ok or not staked.ok:
-            raise PositionsUnreadable(f"{place.pool.label} or its gauge does not tell balances")
-        # A reward that cannot be told keeps nobody in: it counts as none.
-        reward = int(claimable.values[0]) if claimable.ok else 0
-        held.append(Held(int(free.values[0]), int(staked.values[0]), reward))
-    return held
+    size = len(outcomes) // len(places)
+    return [read_held(place, outcomes[size * index :][:size]) for index, place in enumerate(places)]
 
 
 def ask_standing(chain_id: int, place: Place, account: str) -> Reads[Standing]:
@@ -91,16 +114,15 @@ def ask_standing(chain_id: int, place: Place, account: str) -> Reads[Standing]:
         counting_calls(chain_id, pool),
         held_calls(place, account),
     )
-    if not all(each.ok for each in books) or not own[0].ok or not own[1].ok:
+    if not all(each.ok for each in books):
         raise PositionsUnreadable(f"{pool.label} does not tell its balances")
     *balances, amp, fee, admin_fee, supply = (int(each.values[0]) for each in books)
     decimals = {token.address: token.decimals for token in load_deployment(KNOWN_NETWORKS[chain_id]).tokens}
     scales = tuple(10 ** (18 - decimals[coin]) for coin in pool.coins)
-    claimable = int(own[2].values[0]) if own[2].ok else 0
     return Standing(
         StableSwap(tuple(balances), scales, amp, fee, admin_fee, supply),
         read_counting(chain_id, pool, counting),
-        Held(int(own[0].values[0]), int(own[1].values[0]), claimable),
+        read_held(place, own),
     )
 
 
@@ -115,3 +137,31 @@ def ask_emission(place: Place) -> Reads[Emission | None]:
         return None
     rate, working, weight = (int(each.values[0]) for each in outcomes)
     return Emission(rate * weight // 10**18, working)
+
+
+@dataclass(frozen=True, slots=True)
+class AtConvex:
+    """How a pool stands at Convex: base units of the reward a second until the unix second `until`, all LP tokens
+    there, how many other rewards there are, and whether it takes no more.
+    """
+
+    per_second: int
+    until: int
+    staked: int
+    extras: int
+    is_shut_down: bool
+
+
+def ask_convex(place: Place) -> Reads[AtConvex]:
+    """How the pool stands there. Raises PositionsUnreadable, also where Convex tells another pool under its number."""
+    outcomes = yield [
+        *(ReadCall(place.convex_rewards, each) for each in (REWARD_RATE, PERIOD_FINISH, erc20.TOTAL_SUPPLY, EXTRAS)),
+        ReadCall(place.booster, POOL_INFO, (place.number,)),
+    ]
+    if not all(each.ok for each in outcomes):
+        raise PositionsUnreadable(f"Convex does not tell how {place.pool.label} stands there")
+    rate, until, staked, extras = (int(each.values[0]) for each in outcomes[:4])
+    lp, _, _, rewards, _, is_shut_down = outcomes[4].values
+    if (str(lp).lower(), str(rewards).lower()) != (place.pool.lp.lower(), place.convex_rewards.lower()):
+        raise PositionsUnreadable(f"Convex tells another pool under number {place.number}")
+    return AtConvex(rate, until, staked, extras, bool(is_shut_down))

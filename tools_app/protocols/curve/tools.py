@@ -248,7 +248,8 @@ def curve_remove_liquidity(
     given = held.free if lp_amount == EVERYTHING else lp_amount
     if not given or given > held.free:
         raise TooFewShares(
-            f"the account has {_lp(held.free)} LP tokens to give back, and {_lp(held.staked)} in the gauge",
+            f"the account has {_lp(held.free)} LP tokens to give back, {_lp(held.staked)} in the gauge and"
+            f" {_lp(held.at_convex)} at Convex",
             free=str(held.free),
             staked=str(held.staked),
         )
@@ -279,7 +280,7 @@ def curve_remove_liquidity(
     price = after.virtual_price if index is not None and after.supply else counting.virtual_price
     gone = counting.worth_of(held.shares) - counting.worth_of(held.shares - given, virtual_price=price)
     draft.changes.append(counting.shrinks(NAME, KIND, ref_of(reader.chain_id, place), gone))
-    is_last = given == held.shares and not held.claimable
+    is_last = given == held.shares and not held.owed
     return draft.finish(
         action_class=ActionClass.CLOSE_POSITION if is_last else ActionClass.DECREASE_POSITION,
         slippage_bps=slippage_bps,

@@ -1,7 +1,8 @@
 """Curve on the local chain: our own pool, LP token, gauge and minter in its place, with three guests inside.
 
 No real bytecode is used: no registry carries any. The pool has the three dollars of the world, four fifths of what the
-guest holds is staked, and WBTC is paid where CRV would be, because no CRV with a price is here.
+guest holds is staked, and WBTC is paid where CRV would be, because no CRV with a price is here. Convex stands over the
+gauge, with WETH where CVX would be.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ ADMIN_FEE: Final = 5_000_000_000
 REWARD: Final = "WBTC"
 REWARD_A_SECOND: Final = 10
 STOCK_USD: Final = 60_000_000
+OWN: Final = "WETH"
+OWN_STOCK_USD: Final = 300_000
+WEEKLY_USD: Final = 6_000
 LP: Final = 10**18
 
 
@@ -54,7 +58,23 @@ def deploy(site: Site) -> dict[str, str]:
         site.transact(pool, "exchange(int128,int128,uint256,uint256)", sold, bought, size, 0, sender=guest)
     site.transact(lp, "approve(address,uint256)", gauge, 2**255, sender=guest)
     site.transact(gauge, "deposit(uint256)", 4_800_000 * LP, sender=guest)
-    return {"lp_3pool": lp, "pool_3pool": pool, "gauge_3pool": gauge, "minter": minter}
+    booster = site.create_ours("SimulatedConvexBooster", "(address,address)", minter, site.tokens[OWN])
+    rewards = site.create_ours("SimulatedConvexRewards", "(uint256,address,address)", 0, booster, site.tokens[REWARD])
+    site.transact(booster, "addPool(address,address,address)", lp, gauge, rewards)
+    site.give(OWN, worth(OWN, OWN_STOCK_USD), booster)
+    site.transact(lp, "approve(address,uint256)", booster, 2**255, sender=guest)
+    site.transact(booster, "deposit(uint256,uint256,bool)", 0, 900_000 * LP, True, sender=guest)
+    site.give(REWARD, worth(REWARD, WEEKLY_USD))
+    site.transact(site.tokens[REWARD], "approve(address,uint256)", booster, worth(REWARD, WEEKLY_USD))
+    site.transact(booster, "addRewards(uint256,uint256)", 0, worth(REWARD, WEEKLY_USD))
+    return {
+        "lp_3pool": lp,
+        "pool_3pool": pool,
+        "gauge_3pool": gauge,
+        "minter": minter,
+        "convex_booster": booster,
+        "convex_rewards_3pool": rewards,
+    }
 
 
 WORLD = ProtocolWorld("curve", deploy)

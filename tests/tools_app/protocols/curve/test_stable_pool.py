@@ -282,6 +282,6 @@ def test_rates_of_a_day_are_what_fees_and_rewards_come_to(chain: World, golem: G
     (row,) = told["pools"]
     # 200,000 dollars of trades in a day and those of the world, a hundredth of a percent, half of it to the pool.
     assert row["volume_24h_usd"] is not None and 0 <= float(row["base_apy"]) < 1
-    # Ten base units a second of WBTC at 60,000 dollars, for 40 percent of 4.8 million at work in a hundred.
-    assert float(row["crv_apy"]) == pytest.approx(10 * 31_536_000 * 60_000 / 10**8 / 4_800_000 * 100, abs=0.02)
+    # Ten base units a second of WBTC at 60,000 dollars, for 40 percent of 5.7 million at work in a hundred.
+    assert float(row["crv_apy"]) == pytest.approx(10 * 31_536_000 * 60_000 / 10**8 / 5_700_000 * 100, abs=0.02)
     assert answer_of(make_context(chain, address=golem.address), "curve_get_pools", pool_type="crypto")["pools"] == []

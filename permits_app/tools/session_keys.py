@@ -139,7 +139,7 @@ def preview_session_key(
         "budget_micro_usd": budget,
         **({"role": role} if role else {}),
     }
-    words = f"asks the owners to let the key {key} act until {_time(arguments['expires_at'])}, {operations} batches"
+    words = f"asks the owners to let the key {key} act until {_time(ends_at)}, {operations} batches"
     return LocalEffect(f"{words} and {format_micro_usd(budget)} at most", {WISH: _observe(golem, arguments, ctx.now)})
 
 

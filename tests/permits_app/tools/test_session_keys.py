@@ -12,7 +12,7 @@ from permits_app.approval_errors import CageNotMirrored, ChangeUnchanged
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.session_keys import follow_session
 from permits_app.custody.signers.choose import open_keystore
-from permits_app.models import ChangeRequest, SigningKey
+from permits_app.models import ActionPermit, ChangeRequest, SigningKey
 from permits_app.models.wallet import WalletKind
 from permits_app.policy_cage.contract import decode_cage_error, encode_execute
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
@@ -48,6 +48,12 @@ def sign(safe: OwnedSafe, request: ChangeRequest, by: Any) -> ChangeRequest:
     return ChangeRequest.objects.select_related("permit").get(pk=request.pk)
 
 
+def permit_of(request: ChangeRequest) -> ActionPermit:
+    """The permit that asked."""
+    assert request.permit is not None
+    return request.permit
+
+
 def steal(safe: OwnedSafe, address: str) -> Any:
     """The key itself, as somebody who took the server has it, with coins for gas."""
     thief = Account.from_key(open_keystore().read_key(address).reveal())
@@ -77,8 +83,8 @@ def test_a_session_key_is_signed_by_owners_counted_on_chain_and_ended_by_owners(
     request = ask(live, "provision_session_key", expires_in=3_600, operations=7, budget_usd="5000", label="work")
     assert safe.sync().session.key == ZERO_ADDRESS, "nothing acts before the owners signed"
     done = sign(safe, request, other)
-    assert (done.state, done.permit.status) == ("EXECUTED", "COMMITTED"), done.problem
-    told = done.permit.result["data"]
+    assert (done.state, permit_of(done).status) == ("EXECUTED", "COMMITTED"), done.problem
+    told = permit_of(done).result["data"]
     named = safe.sync().session
     assert (named.key, named.operations_left, named.budget_left) == (told["key_id"], 7, 5_000 * USD)
     live.world.fund(named.key, 10**18)
@@ -95,7 +101,7 @@ def test_a_session_key_is_signed_by_owners_counted_on_chain_and_ended_by_owners(
     robbed = rob(safe, thief)
     assert not robbed.succeeded and decode_cage_error(robbed.output).name == "CallNotAllowed", robbed
     ended = sign(safe, ask(live, "revoke_session_key", key_id=named.key, reason="lost"), other)
-    assert (ended.state, ended.permit.result["data"]["revoked_keys"]) == ("EXECUTED", [named.key])
+    assert (ended.state, permit_of(ended).result["data"]["revoked_keys"]) == ("EXECUTED", [named.key])
     assert safe.sync().session.key == ZERO_ADDRESS
     assert decode_cage_error(rob(safe, thief).output).name == "NotSessionKey"
     assert live.world.rpc.balance_of(live.world.tokens["USDC"].address, THIEF) == had

@@ -52,6 +52,12 @@ def decide(permit: dict[str, Any], by: Any) -> ChangeRequest:
     return ChangeRequest.objects.select_related("permit").get(pk=request.pk)
 
 
+def permit_of(request: ChangeRequest) -> ActionPermit:
+    """The permit that asked."""
+    assert request.permit is not None
+    return request.permit
+
+
 def register(live: LiveGolem, recipient: str = OTHER) -> None:
     """As owners prepare a migration: where it goes, and limits that take all of it."""
     everything = 200_000 * USD
@@ -91,8 +97,8 @@ def test_a_golem_without_a_wallet_gets_one_when_its_owner_agreed_and_not_before(
     assert not Wallet.objects.filter(golem=live.golem).exists()
     done = decide(permit, other)
     wallet = Wallet.objects.get(golem=live.golem)
-    assert (done.state, done.permit.status) == ("EXECUTED", "COMMITTED"), done.problem
-    told = done.permit.result["data"]
+    assert (done.state, permit_of(done).status) == ("EXECUTED", "COMMITTED"), done.problem
+    told = permit_of(done).result["data"]
     assert (told["address"], told["account_type"], told["chain_id"]) == (wallet.address, "eoa", CHAIN_ID)
     live.golem.refresh_from_db()
     assert live.golem.address == wallet.address
@@ -126,7 +132,7 @@ def test_a_safe_that_owners_made_is_taken_up_with_their_approval(two_owners: tup
         ask(live, "provision", provider="safe", address=live.world.tokens["USDC"].address)
     done = decide(ask(live, "provision", provider="safe", address=safe.address), other)
     assert done.state == "EXECUTED", done.problem
-    assert done.permit.result["data"]["account_type"] == "safe"
+    assert permit_of(done).result["data"]["account_type"] == "safe"
     live.golem.refresh_from_db()
     assert live.golem.address == safe.address
     assert FormerAccount.objects.get(golem=live.golem).address == before
@@ -175,12 +181,12 @@ def test_everything_moves_to_a_registered_wallet_tokens_first_and_the_coin_last(
     assert len(moves) == 4 and moves[-1].endswith("ETH")
     assert held_by(live, OTHER, "USDC") == there["USDC"], "the preview is the dry run"
     done = decide(permit, other)
-    assert (done.state, done.permit.status) == ("EXECUTED", "COMMITTED"), (done.problem, done.permit.result)
+    assert (done.state, permit_of(done).status) == ("EXECUTED", "COMMITTED"), (done.problem, permit_of(done).result)
     moved = {symbol: held_by(live, OTHER, symbol) - there[symbol] for symbol in had}
     assert moved == {**had, "ETH": had["ETH"] - 10**16}
     assert all(held_by(live, account, symbol) == 0 for symbol in ("USDC", "WETH", "DAI"))
     assert 0 < held_by(live, account, "ETH") <= 10**16
-    told = done.permit.result["data"]
+    told = permit_of(done).result["data"]
     assert len(told["tx_hashes"]) == 4 and len(told["total_migrated"]) == 4
 
 
@@ -192,10 +198,10 @@ def test_a_migration_that_moved_a_part_goes_on_with_what_is_still_there(
     had = held_by(live, live.golem.address, "WETH")
     there = held_by(live, OTHER, "WETH")
     first = decide(ask(live, "migrate", recipient=OTHER, tokens=["USDC"]), other)
-    assert first.permit.status == "COMMITTED"
+    assert permit_of(first).status == "COMMITTED"
     second = decide(ask(live, "migrate", recipient=OTHER, include_coin=False), other)
-    assert second.permit.status == "COMMITTED", second.problem
-    moves = second.permit.expected_outcome["details"]["moves"]
+    assert permit_of(second).status == "COMMITTED", second.problem
+    moves = permit_of(second).expected_outcome["details"]["moves"]
     assert len(moves) == 2 and not any("USDC" in each for each in moves)
     assert held_by(live, OTHER, "WETH") - there == had
     with pytest.raises(NothingToMigrate):

@@ -36,6 +36,7 @@ THREADS = {
     "tools_app/core/exhausted.py": "notes the code of what has run out",
     "golem_project/embedded/npm.py": "downloads packages",
     "golem_project/embedded/output.py": "carries a server's output into its file",
+    "golem_project/embedded/world/people/uniswap_x.py": "takes orders that were signed to be handed on",
     "golem_project/embedded/world/checkpoint.py": "writes the local chain down",
     "memory_app/tasks.py": "loads the embedding model",
     "permits_app/tasks.py": "opens keys ahead, which says addresses alone",

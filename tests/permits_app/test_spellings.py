@@ -56,6 +56,7 @@ BY_PATTERN: Final[dict[str, Spellings]] = {
     r"^[1-9][0-9]{0,15}:(0|[1-9][0-9]{0,77})$": Spellings(("1:7",), "1:8"),
     r"^[a-z][a-z0-9_]{1,39}$": Spellings(("aave_v3", "aave"), "spark"),
     r"^[0-9a-f-]{36}$": Spellings((str(uuid.UUID(int=1)),), str(uuid.UUID(int=2))),
+    r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$": Spellings((str(uuid.UUID(int=1)),), str(uuid.UUID(int=2))),
     r"^[A-Za-z0-9._/-]{1,400}$": Spellings(("a/one.txt", "./a/one.txt", "a//one.txt"), "a/two.txt"),
     r"^[a-z][a-z0-9_]{1,39}/[a-z_]{1,20}/[0-9]{1,16}/[0-9a-zA-Z_\-]{1,100}$": Spellings(
         ("aave_v3/account/1/0xab",), "aave_v3/account/1/0xcd"

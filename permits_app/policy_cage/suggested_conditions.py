@@ -5,6 +5,7 @@ Which arguments these are stands in each protocol's folder; here their places be
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from permits_app.policy_cage.conditions import Condition, Must
@@ -13,6 +14,7 @@ from tools_app.chain.signatures import AbiParam, parse_signature
 Places = tuple[tuple[int, ...], ...]
 """Where arguments stand, counted from 0 and downwards into structs."""
 
+_SIZED = re.compile(r"(?:u?int\d*|address|bool|bytes\d+)\[(\d+)\]")
 _MUST_OF_TOKENS = {
     "address": Must.BE_ASSET,
     "address[]": Must.BE_ASSETS,
@@ -51,7 +53,9 @@ def _count_words(param: AbiParam) -> int:
     """How many words it takes in the head."""
     if param.members and not _is_behind(param):
         return sum(_count_words(member) for member in param.members)
-    return 1
+    # So many of one word each lie in place; of anything else so many are not known here.
+    sized = _SIZED.fullmatch(param.type)
+    return int(sized[1]) if sized else 1
 
 
 def _is_behind(param: AbiParam) -> bool:

@@ -97,3 +97,8 @@ def test_a_call_of_the_router_meets_its_conditions_or_not(
         is_met(each.pack(), value=0, data=data, account=ACCOUNT, is_listed=assets.__contains__) for each in conditions
     ]
     assert all(met) is is_fine
+
+
+def test_what_stands_behind_an_array_of_fixed_size_is_pinned_at_its_own_word() -> None:
+    [found] = suggest_conditions("function add(uint256[3],uint256,address)", own=((2,),), tokens=())
+    assert found == Condition(Must.BE_ACCOUNT, (4,))

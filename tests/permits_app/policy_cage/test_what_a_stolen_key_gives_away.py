@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -35,7 +36,7 @@ from tools_app.chain.abi import encode_call
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.chain.signatures import AbiParam, parse_signature
 from tools_app.toolkit.plan import Call
-from tools_app.toolkit.protocol import SHELF, Contract
+from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, SHELF, Contract
 
 ACCOUNT, THIEF, USDC = "0x" + "aa" * 20, "0x" + "bb" * 20, "0x" + "01" * 20
 ITEMS: Final = (
@@ -76,6 +77,8 @@ def fill(param: AbiParam, here: tuple[int, ...], named: dict[tuple[int, ...], st
     """A value of a parameter: the addresses that are named where they stand, and nothing of all else."""
     if param.members and not param.array_suffix:
         return tuple(fill(each, (*here, index), named) for index, each in enumerate(param.members))
+    if sized := re.fullmatch(r"u?int\d*\[(\d+)\]", param.type):
+        return [0] * int(sized[1])
     if param.array_suffix or param.type.endswith("[]"):
         return [named[here], named[here]] if param.type == "address[]" else []
     if param.type == "address":
@@ -97,6 +100,9 @@ def suggested_calls() -> Iterator[tuple[str, str, Contract, str]]:
     for address, contract in SHELF.contracts_on(CHAIN_ID):
         protocol = SHELF.of_contract(CHAIN_ID, address)
         assert protocol is not None
+        if contract.valued_at == NOT_UNDER_A_CAGE:
+            # Nothing of it is suggested.
+            continue
         for text in contract.functions:
             yield protocol.name, address, contract, text
 

@@ -16,12 +16,14 @@ from tests.bench.shelf import (
 from tests.live_golem import LiveGolem
 from tests.proof.holding_steps import STEPS
 from tests.proof.holding_walk import COINS, FUNDS, HoldingsWalk
-from tests.proof.holdings import WORLDS
+from tests.proof.holdings import WORLDS as WALKED
 from tests.tools_app.factories import make_context
 from tools_app.core import clock
 from tools_app.portfolio.known import remember_positions
 from tools_app.portfolio.reading import foretell_positions, read_positions
 
+WORLDS = ("curve", *WALKED)
+"""Every protocol that tells positions, also the one whose deposit no walk takes, because it names several amounts."""
 pytestmark = pytest.mark.protocols(*WORLDS)
 
 

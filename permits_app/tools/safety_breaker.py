@@ -17,7 +17,7 @@ from permits_app.models import ActionPermit, HealthAlert, SpendingLimits
 from permits_app.models.permit import UNFINISHED, PermitStatus
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
-from tools_app.toolkit.enums import Category, TickBudget
+from tools_app.toolkit.enums import Category, Requirement, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import PLAIN
 from tools_app.toolkit.plan import LocalEffect
@@ -105,6 +105,7 @@ def preview_breaker(ctx: WriteContext, action: WhatToDo, reason: Reason | None =
     action_type="circuit_breaker",
     budget=TickBudget.MEDIUM,
     preview=preview_breaker,
+    requires=(Requirement.WALLET,),
     steps=("Stopping the golem",),
     snippet=(
         "circuit_breaker: stop this golem at once when something is wrong that you cannot judge; open permits end,"

@@ -39,8 +39,8 @@ _IN_APPS = {
 }
 # Prefixes of which some tools need what an app knows: what raw calls may name is judged by the permits' own rules.
 _MORE_PLACES = {"safety": ("permits_app/tools/safety",)}
-# Prefixes whose protocol has a longer name, or the name of a standard.
-_FOLDERS = {"morpho": "morpho_blue", "vault": "erc4626", "identity": "erc8004"}
+# Prefixes whose protocol has a longer name, the name of a standard, or of what it is built over.
+_FOLDERS = {"morpho": "morpho_blue", "vault": "erc4626", "identity": "erc8004", "convex": "curve"}
 # Whole words of a parameter that is an amount of money or of a token's base units.
 _AMOUNT = re.compile(r"^(amount\w*|value|max_amount\w*|min_amount\w*|liquidity)$")
 # Named like an amount, and none: each with what it is.

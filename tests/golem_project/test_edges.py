@@ -68,7 +68,7 @@ def _debt(health: int, alarm: Alarm = Alarm.CALM) -> WatchedDebt:
 )
 def test_a_debt_is_near_its_floor_within_a_tenth_above_it(health: int, alarm: Alarm) -> None:
     held: Any = SimpleNamespace(health_bps=health, ref="ref", position=SimpleNamespace(label="a loan"))
-    assert _watch(held, 10_000).alarm is alarm
+    assert _watch(held, 10_000, ()).alarm is alarm
 
 
 @pytest.mark.parametrize(("health", "is_kept"), [(11_199, True), (11_200, False)])

@@ -157,7 +157,10 @@ def safety_set_health_alert(
 @alerts.read(
     query="health_alerts",
     budget=TickBudget.FAST,
-    snippet="health_alerts: the health alerts you set, and when each was last triggered.",
+    snippet=(
+        "health_alerts: the health alerts you set for your debts, what each does on a breach, and when it last happened."
+    ),
+    guidelines=("Where is_watched is false nobody looks after them: ask your owner for a heartbeat.",),
 )
 def safety_get_health_alerts(ctx: ReadContext, chain_id: ChainOrAll | None = None) -> AlertList:
     """List the golem's health alerts, of one chain or of all.

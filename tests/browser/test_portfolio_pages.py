@@ -151,7 +151,7 @@ def test_liquidity_is_seen_in_its_range_and_each_share_beside_what_the_cage_allo
     PolicyCage.objects.filter(golem=owned.golem).update(max_position_bps=8_000, max_concentration_bps=9_000)
     clean = dict.fromkeys(("token_in", "token_out", "amount"))
     opened = {"token0": "WETH", "token1": "USDC", "price_lower": "2500", "price_upper": "3600"}
-    do(owned, "add_liquidity", None, **clean, **opened, amount1="1000000000")
+    do(owned, "add_liquidity", "uniswap", **clean, **opened, amount1="1000000000")
     page_of = f"/admin/archetypes_app/golem/{owned.golem.pk}/change/"
     for viewport in (WIDE, PHONE):
         visit = open_window(viewport=viewport)

@@ -208,5 +208,7 @@ def test_a_pushed_pool_and_a_fallen_feed_leave_both_at_one_value(both: BothSides
 
 def test_every_place_where_something_may_be_held_is_valued_by_a_contract() -> None:
     subjects = {subject for subject, _ in SHELF.valuers_on(CHAIN_ID)}
-    assert set(SHELF.valued_on(CHAIN_ID).values()) <= subjects
+    valued = SHELF.valued_on(CHAIN_ID)
+    assert set(valued.values()) - {""} <= subjects
+    assert {place for place, subject in valued.items() if not subject} == set(SHELF.uncaged_on(CHAIN_ID))
     assert {protocol.name for protocol in SHELF if protocol.valuers} >= {"uniswap", *WORLDS}

@@ -68,8 +68,14 @@ def test_a_write_that_is_refused_leaves_nothing_but_a_blocked_permit_and_its_eve
 
 
 def test_every_local_write_of_memory_and_policy_is_in_the_database_alone() -> None:
-    """What reaches outside: test chains are processes of their own, a delegate may be a language model, files."""
+    """What reaches outside: test chains are processes of their own, a delegate may be a language model, files; test money
+    is sent on a chain, and a halt has transactions of its own.
+    """
     local = [tool for tool in REGISTRY if isinstance(tool, LocalWriteTool)]
     outside = {tool.name for tool in local if not tool.is_in_database}
     assert len(local) > len(outside) > 0
-    assert {name.partition("_")[0] for name in outside} == {"testnet", "delegate", "coding"}
+    assert {name.partition("_")[0] for name in outside} == {"testnet", "delegate", "coding", "wallet", "safety"}
+    assert {name for name in outside if name.startswith(("wallet", "safety"))} == {
+        "wallet_fund",
+        "safety_set_circuit_breaker",
+    }

@@ -118,13 +118,16 @@ _OWN_AFFAIRS: Final[Mapping[str, int]] = {
     "gas_price": 10,
     "swap": 9,
     "token_price": 7,
-    "delegate": 20,
+    "delegate": 40,
+    "batch_liquidity": -12,
     "pool": 5,
     "position": 5,
     "positions": 5,
     "quote": 5,
 }
-"""Keys that bear on any task: what there is, what it is worth, what turns it into something else, what gas costs."""
+"""Keys that bear on any task: what there is, what it is worth, what turns it into something else, what gas costs. Below
+nothing is what does several things at once, each of which has a tool of its own.
+"""
 _SHOWN_BY: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("PRICE_", ("token_price", "pool")),
     ("POOL_", ("pools_by_pair", "pools_by_token", "pool")),

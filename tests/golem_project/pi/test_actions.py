@@ -264,7 +264,7 @@ def test_a_protocol_that_is_not_here_is_refused_and_what_is_here_is_named(live: 
         assert venue in problem["detail"] and "aave" in problem["venues"] and venue not in problem["venues"]
     body = {"action_type": "add_liquidity", "venue": "uniswap_v4", "token_a": "WETH", "token_b": "USDC"}
     problem = assert_problem(live.post("preview_action", body), 404, "UNKNOWN_VENUE", "FIX_PARAMS")
-    assert problem["venues"] == ["uniswap"]
+    assert problem["venues"] == ["curve", "uniswap"]
 
 
 @pytest.mark.usefixtures("worker")

@@ -48,8 +48,11 @@ def list_properties(schema: Any, path: str = "") -> Iterator[str]:
     for name, inner in schema.get("properties", {}).items():
         yield f"{path}.{name}"
         yield from list_properties(inner, f"{path}.{name}")
-    for part in schema.get("anyOf", []):
-        yield from list_properties(part, path)
+    parts = schema.get("anyOf", [])
+    for part in parts:
+        # What may be named by a text is shown as the text; its parts are taken as well.
+        if part.get("type") != "object" or not any(each.get("type") == "string" for each in parts):
+            yield from list_properties(part, path)
     yield from list_properties(schema.get("items"), f"{path}[]")
 
 

@@ -11,6 +11,7 @@ from tools_app.chain.abi import encode_call
 from tools_app.protocols.uniswap.v3.plans import DECREASE
 from tools_app.toolkit.protocol import SHELF
 
+pytestmark = pytest.mark.django_db
 ACCOUNT, TOKEN = "0x" + "11" * 20, "0x" + "22" * 20
 
 

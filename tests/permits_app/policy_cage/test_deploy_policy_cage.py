@@ -144,7 +144,9 @@ def test_the_golems_policy_becomes_the_contracts_rules(caged: tuple[LiveGolem, S
     )
     assert "uniswap" not in left
     gone = {at for name in left for at in (SHELF.get(name).deployments(CHAIN_ID) or {}).values()}  # type: ignore[union-attr]
-    there = {each for each in places.values() if golem.world.rpc.call("eth_getCode", each, "latest") != "0x"} - gone
+    there = {
+        each for each in places.values() if each and golem.world.rpc.call("eth_getCode", each, "latest") != "0x"
+    } - gone
     assert set(state.positions) == there
     counted = {at for at, _ in known if at not in gone and (places.get(at) in {None, *there} or at in state.assets)}
     selectors = {(address, text) for address, each in known if address in counted for text in each.functions}

@@ -55,7 +55,7 @@ def pool_of(name: str) -> str:
 def test_an_account_that_holds_nothing_costs_one_question_a_protocol(local_chain: World) -> None:
     found = count_questions(local_chain, NOBODY)
     assert found == dict.fromkeys((each.name for each in list_known(CHAIN_ID)), 1)
-    assert len(found) == len(WORLDS) + 1
+    assert len(found) > len(WORLDS)
 
 
 def test_a_chain_without_an_aggregator_tells_the_same_positions(live_golem: LiveGolem) -> None:

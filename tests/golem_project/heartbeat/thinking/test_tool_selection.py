@@ -100,7 +100,7 @@ def keys(task: TickTask, **more: Any) -> set[str]:
 
 
 def test_a_position_out_of_range_brings_the_tools_that_move_it() -> None:
-    assert {"remove_liquidity", "add_liquidity", "swap"} <= keys(TickTask.REBALANCE)
+    assert {"remove_liquidity", "rebalance_position", "swap"} <= keys(TickTask.REBALANCE)
 
 
 def test_an_exit_brings_what_closes() -> None:

@@ -20,6 +20,7 @@ ETH, USD = 10**18, 10**6
 Story = Callable[[Recorder], None]
 
 OPEN, REMOVE, COLLECT = "uniswap_lp_add_liquidity", "uniswap_lp_remove_liquidity", "uniswap_lp_collect_fees"
+ANEW = f"{OPEN}|uniswap_lp_rebalance_position"
 SWAP, PRICE, POOL = "uniswap_execute_swap", "data_get_token_price", "data_get_pool_info"
 LOOK = "data_get_position|data_get_positions_by_owner"
 LATE: Final = ("SURVIVAL", "TERMINAL")
@@ -91,10 +92,10 @@ def out_of_range(sells: str, buys: str, usd: int) -> Story:
         act(stage, "uniswap_lp_add_liquidity")
         recorder.see("the position is in range", LOOK)
         trade(world, sells=sells, buys=buys, usd=usd)
-        recorder.see("the price left the range, and the feeds did not follow", REMOVE, OPEN)
+        recorder.see("the price left the range, and the feeds did not follow", REMOVE, ANEW)
         let_feed_follow(world)
-        recorder.see("the price left the range for good", REMOVE, OPEN, SWAP)
-        recorder.see("it stays out of range while the golem is careful", REMOVE, OPEN, phase="CAUTIOUS")
+        recorder.see("the price left the range for good", REMOVE, ANEW, SWAP)
+        recorder.see("it stays out of range while the golem is careful", REMOVE, ANEW, phase="CAUTIOUS")
         recorder.see("it is out of range and the golem defends itself", REMOVE, phase="DEFENSIVE")
         recorder.see("it is out of range in a late phase", REMOVE, SWAP, phase="SURVIVAL")
         recorder.see("it is out of range in the last phase", REMOVE, SWAP, phase="TERMINAL")
@@ -299,7 +300,10 @@ _ASKED_LATER: Final = (
     ("Repay everything at Aave.", "aave_repay"),
     ("Close our position.", "uniswap_lp_remove_liquidity"),
     ("Increase the liquidity of our position.", "uniswap_lp_increase_liquidity"),
-    ("How risky is our loan?", "aave_get_liquidation_risk|lending_get_health_dashboard|aave_get_health_factor"),
+    (
+        "How risky is our loan?",
+        "aave_get_liquidation_risk|lending_get_health_dashboard|aave_get_health_factor|safety_get_liquidation_risks",
+    ),
     ("What is WETH worth?", "data_get_token_price"),
     ("Which pools have USDC?", "data_get_pools_by_token"),
     ("Watch the price feed of WETH.", "stream_price_feed"),

@@ -158,7 +158,7 @@ def safety_set_health_alert(
     query="health_alerts",
     budget=TickBudget.FAST,
     snippet=(
-        "health_alerts: the health alerts you set for your debts, what each does on a breach, and when it last happened."
+        "health_alerts: the health alerts you set for your debts, what each does on a breach and when it last did."
     ),
     guidelines=("Where is_watched is false nobody looks after them: ask your owner for a heartbeat.",),
 )

@@ -68,8 +68,9 @@ def test_a_write_that_is_refused_leaves_nothing_but_a_blocked_permit_and_its_eve
 
 
 def test_every_local_write_of_memory_and_policy_is_in_the_database_alone() -> None:
-    """What reaches outside: test chains are processes of their own, a delegate may be a language model, files; test money
-    is sent on a chain, and a halt has transactions of its own.
+    """What reaches outside: test chains are processes of their own, a delegate may be a language model, files.
+
+    Test money is sent on a chain, and a halt has transactions of its own.
     """
     local = [tool for tool in REGISTRY if isinstance(tool, LocalWriteTool)]
     outside = {tool.name for tool in local if not tool.is_in_database}

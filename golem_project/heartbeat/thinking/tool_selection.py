@@ -118,7 +118,7 @@ _OWN_AFFAIRS: Final[Mapping[str, int]] = {
     "gas_price": 10,
     "swap": 9,
     "token_price": 7,
-    "delegate": 40,
+    "delegate": 28,
     "batch_liquidity": -12,
     "pool": 5,
     "position": 5,

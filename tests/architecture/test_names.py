@@ -47,6 +47,7 @@ _LAYOUT = {
     "compose.yaml",
     "README.md",
     "CHANGELOG.md",
+    "SECURITY.md",
     "CONTRIBUTING.md",
     "LICENSE",
     ".gitignore",

@@ -116,14 +116,11 @@ class WatchedDebt:
         """For its owner."""
         if self.alarm is Alarm.UNKNOWN:
             return f"The health of {self.label} cannot be told: a price or its lender does not answer."
-        where, limit = "under your floor", self.floor_bps
-        if self.alarm is not Alarm.UNDER:
-            is_asked = self.warn_bps >= _share(self.floor_bps, WARNING_BPS)
-            where, limit = (
-                ("under the golem's alert", self.warn_bps) if is_asked else ("near your floor", self.floor_bps)
-            )
+        where = "under your floor" if self.alarm is Alarm.UNDER else "near your floor"
+        if self.limit_bps != self.floor_bps:
+            where = "under the golem's alert"
         return (
-            f"The health of {self.label} is {format_ratio(self.health_bps)}, {where} of {format_ratio(limit)};"
+            f"The health of {self.label} is {format_ratio(self.health_bps)}, {where} of {format_ratio(self.limit_bps)};"
             " at 1.00 it is liquidated."
         )
 

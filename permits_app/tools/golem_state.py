@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
 from django.db.models import Avg, Count, Max, Q, Sum
@@ -16,6 +15,7 @@ from archetypes_app.vitality import LEAST_PREDICTIONS, MILLION, death_reserve
 from permits_app.halts.deaths import find_open_death
 from permits_app.models import ActionPermit, HaltRecord
 from permits_app.models.permit import UNFINISHED
+from tools_app.core.clock import tell_time
 from tools_app.core.ratio import decimal_text
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import Category, TickBudget
@@ -102,12 +102,12 @@ def golem_get_mortality_state(ctx: ReadContext) -> Mortality:
         vitality=_share(row.value) if row is not None else None,
         death_state=str(death.state) if death is not None else None,
         death_reason=str(death.reason) if death is not None else None,
-        ends_at=_time(death.due_at) if death is not None else None,
+        ends_at=tell_time(death.due_at) if death is not None else None,
         balance_usd=UsdAmount(row.balance_micro_usd) if row is not None else None,
         starting_budget_usd=UsdAmount(budget) if budget is not None else None,
         death_reserve_usd=UsdAmount(death_reserve(budget)) if budget is not None else None,
         ticks_of_hazard=row.hazard_millionths if row is not None else None,
-        measured_at=_time(row.measured_at) if row is not None else None,
+        measured_at=tell_time(row.measured_at) if row is not None else None,
     )
 
 
@@ -216,7 +216,7 @@ def _read_vitality(ctx: ReadContext) -> Vitality:
         is_epistemic_judged=row.predictions >= LEAST_PREDICTIONS,
         phase=ctx.golem.phase.value,
         formula=_FORMULA,
-        measured_at=_time(row.measured_at),
+        measured_at=tell_time(row.measured_at),
         age_seconds=max(0, int((ctx.now - row.measured_at).total_seconds())),
     )
 
@@ -238,7 +238,7 @@ def _read_beats(ctx: ReadContext) -> HeartbeatStats:
     return HeartbeatStats(
         is_on=beat is not None and beat.is_on,
         planner=str(beat.planner) if beat is not None else None,
-        next_tick_at=_time(beat.next_tick_at) if beat is not None and beat.is_on else None,
+        next_tick_at=tell_time(beat.next_tick_at) if beat is not None and beat.is_on else None,
         regime=str(beat.regime) if beat is not None else None,
         ticks=sums["ticks"],
         completed=sums["completed"],
@@ -248,7 +248,7 @@ def _read_beats(ctx: ReadContext) -> HeartbeatStats:
         longest_duration_ms=sums["longest"],
         mean_lateness_ms=_whole(sums["lateness"]),
         missed_ticks=sums["missed"] or 0,
-        last_tick_at=_time(sums["last"]),
+        last_tick_at=tell_time(sums["last"]),
     )
 
 
@@ -258,7 +258,3 @@ def _share(millionths: int) -> str:
 
 def _whole(value: float | None) -> int | None:
     return round(value) if value is not None else None
-
-
-def _time(value: datetime | None) -> str | None:
-    return value.isoformat() if value is not None else None

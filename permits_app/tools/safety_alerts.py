@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -19,6 +18,7 @@ from permits_app.errors import HealthAlertNotFound
 from permits_app.models import HealthAlert
 from permits_app.models.health_alert import AutoAction
 from permits_app.safety.figures import format_ratio
+from tools_app.core.clock import tell_time
 from tools_app.core.errors import InvalidParams
 from tools_app.subsystems.lending.family import Lender
 from tools_app.subsystems.lending.tools import parse_health
@@ -261,7 +261,7 @@ def _describe(row: HealthAlert) -> AlertAsSet:
         notify_on_breach=row.notify_on_breach,
         auto_action=row.auto_action,
         created_at=row.created_at.isoformat(),
-        last_triggered=_time(row.last_triggered_at),
+        last_triggered=tell_time(row.last_triggered_at),
     )
 
 
@@ -277,7 +277,3 @@ def _describe_breach(row: HealthAlert, debt: LiquidationRisk) -> BreachedAlert:
         recommended_tool=debt.tool,
         recommended_params=debt.params,
     )
-
-
-def _time(moment: datetime | None) -> str | None:
-    return moment.isoformat() if moment is not None else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Final
 
@@ -15,6 +14,7 @@ from permits_app.errors import BreakerResetByOwner
 from permits_app.limits.ledger import read_usage
 from permits_app.models import ActionPermit, HealthAlert, SpendingLimits
 from permits_app.models.permit import UNFINISHED, PermitStatus
+from tools_app.core.clock import tell_time
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import Category, Requirement, TickBudget
@@ -156,16 +156,16 @@ def safety_get_status(ctx: ReadContext) -> SafetyStatus:
     return SafetyStatus(
         is_halted=golem.is_halted,
         halt_reason=golem.halt_reason or None if golem.is_halted else None,
-        halted_since=_time(golem.halted_at),
+        halted_since=tell_time(golem.halted_at),
         phase=golem.phase,
         limits=tuple(
-            SpendingWindow(name, UsdAmount(most), UsdAmount(spent), _time(frees) if spent else None)
+            SpendingWindow(name, UsdAmount(most), UsdAmount(spent), tell_time(frees) if spent else None)
             for name, most, spent, frees in windows
         ),
         per_transaction_usd=UsdAmount(limits.per_transaction_micro_usd),
         permits_waiting=permits.filter(status__in=_WAITING).count(),
         permits_under_way=permits.filter(status__in=[str(each) for each in UNFINISHED]).count(),
-        keys=tuple(KeyState(key.prefix, tuple(key.scopes), _time(key.expires_at)) for key in keys),
+        keys=tuple(KeyState(key.prefix, tuple(key.scopes), tell_time(key.expires_at)) for key in keys),
         heartbeat_is_on=beat is not None and beat.is_on,
         health_alerts=HealthAlert.objects.filter(golem=golem).count(),
     )
@@ -175,7 +175,3 @@ def _refuse_reset(action: BreakerAction) -> None:
     """Raises BreakerResetByOwner."""
     if action is BreakerAction.RESET:
         raise BreakerResetByOwner("ask the owner to resume the golem on its page, after they looked at what happened")
-
-
-def _time(moment: datetime | None) -> str | None:
-    return moment.isoformat() if moment is not None else None

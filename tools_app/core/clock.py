@@ -74,3 +74,8 @@ class Deadline:
     @property
     def is_over(self) -> bool:
         return monotonic_ms() >= self.at_ms
+
+
+def tell_time(moment: datetime | None) -> str | None:
+    """A moment as answers tell it, in ISO 8601; None where there is none."""
+    return moment.isoformat() if moment is not None else None

@@ -18,6 +18,7 @@ from golem_project.people.joining import join
 from golem_project.people.sign_ins import show_sign_ins
 from golem_project.pi import guide_views
 from golem_project.stream.pages import EventPageView
+from tools_app.admin.number_reading import show_number
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
@@ -30,6 +31,7 @@ urlpatterns = [
     path("join/", join, name="join"),
     path("admin/cage/<uuid:golem_id>/", admin.site.admin_view(set_up_cage), name="cage_set_up"),
     path("admin/find/", admin.site.admin_view(show_found), name="find"),
+    path("admin/number/", admin.site.admin_view(show_number), name="number"),
     path("admin/help/<path:name>/", admin.site.admin_view(show_document), name="help"),
     path("admin/machinery/", admin.site.admin_view(show_machinery), name="machinery"),
     path("admin/", admin.site.urls),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -14,7 +14,6 @@ from unfold.widgets import (
     UnfoldAdminRadioSelectWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
     UnfoldBooleanWidget,
 )
 
@@ -25,10 +24,12 @@ from permits_app.models import AllowlistEntry, PolicyCage, SpendingLimits
 from permits_app.permits.leaving_chains import find_tie
 from tools_app.admin.confirm import ReasonForm
 from tools_app.admin.display import format_chain, format_usd
+from tools_app.admin.number_reading import PERCENT, USD, make_number_widget, read_as
 from tools_app.admin.opened_rows import OpenedForm
 from tools_app.admin.plain_text import PlainTextField
 from tools_app.chain.abi import checksum
 from tools_app.core.outside_json import read_exact_json
+from tools_app.core.typed_numbers import UnclearNumber
 from tools_app.core.units import MICRO_USD_PER_USD, usd_to_micro
 
 LARGEST_USD = 1_000_000_000_000
@@ -39,7 +40,7 @@ class UsdField(forms.CharField):
     """Dollars as text, `10,000.00`; an integer of micro-USD inside."""
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("widget", UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"}))
+        kwargs.setdefault("widget", make_number_widget("usd"))
         kwargs.setdefault("help_text", "US dollars, for example 10,000.00")
         super().__init__(**kwargs)
 
@@ -54,21 +55,16 @@ class UsdField(forms.CharField):
         """Micro-USD. Refuses negative, endless and too fine amounts."""
         if isinstance(value, int):
             return value
-        text = (super().to_python(value) or "").replace(",", "").replace("$", "").replace(" ", "").replace("_", "")
+        text = super().to_python(value)
         if not text:
             return None
         try:
-            amount = Decimal(text)
-            if not amount.is_finite() or "e" in text.lower():
-                raise InvalidOperation
-        except InvalidOperation:
-            raise ValidationError("Write an amount of dollars, for example 10,000.00.") from None
-        if amount < 0 or amount > LARGEST_USD:
+            amount = read_as(USD, text)
+        except UnclearNumber as error:
+            raise ValidationError(str(error)) from None
+        if amount > LARGEST_USD:
             raise ValidationError(f"Between 0 and {LARGEST_USD:,} dollars.")
-        try:
-            return usd_to_micro(amount)
-        except ValueError:
-            raise ValidationError("At most six decimals.") from None
+        return usd_to_micro(amount)
 
 
 class PercentField(forms.CharField):
@@ -76,7 +72,7 @@ class PercentField(forms.CharField):
 
     def __init__(self, *, least_bps: int = 0, most_bps: int = 10_000, **kwargs: Any) -> None:
         self.least_bps, self.most_bps = least_bps, most_bps
-        kwargs.setdefault("widget", UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"}))
+        kwargs.setdefault("widget", make_number_widget("percent"))
         super().__init__(**kwargs)
 
     def prepare_value(self, value: Any) -> Any:
@@ -87,15 +83,13 @@ class PercentField(forms.CharField):
         """Basis points."""
         if isinstance(value, int):
             return value
-        text = (super().to_python(value) or "").replace("%", "").replace(",", "").strip()
+        text = super().to_python(value)
         if not text:
             return None
         try:
-            scaled = Decimal(text) * 100
-            if not scaled.is_finite() or scaled != scaled.to_integral_value():
-                raise InvalidOperation
-        except InvalidOperation:
-            raise ValidationError("Write a percentage with at most two decimals, for example 0.5.") from None
+            scaled = read_as(PERCENT, text) * 100
+        except UnclearNumber as error:
+            raise ValidationError(str(error)) from None
         if not self.least_bps <= scaled <= self.most_bps:
             raise ValidationError(f"Between {Decimal(self.least_bps) / 100:f}% and {Decimal(self.most_bps) / 100:f}%.")
         return int(scaled)

@@ -21,6 +21,7 @@ PARAGRAPHS: Final[Mapping[str, tuple[str, str]]] = {
     "cockpit": ("how-to/let-a-golem-live", "what-waits-for-you"),
     "faucet": ("how-to/let-a-golem-live", "a-golem-of-your-own"),
     "find": ("concepts", "permit"),
+    "number": ("concepts", "hooks"),
     "fleet": ("how-to/let-a-golem-live", "what-stops-it"),
     "machinery": ("concepts", "golem"),
     "services": ("how-to/ask-outside", "switch-a-service-on"),

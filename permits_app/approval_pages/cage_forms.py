@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar, Final
 
 from django import forms
@@ -33,16 +32,17 @@ from permits_app.policy_cage.contract import (
     spender_rule,
     valuer_rule,
 )
-from permits_app.policy_cage.feed_bounds import MOST_JUMP_PERCENT
+from permits_app.policy_cage.feed_bounds import LARGEST_ANSWER, MOST_JUMP_PERCENT
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.suggested_bounds import USUAL_JUMP_PERCENT, read_bounds
+from tools_app.admin.number_reading import make_number_widget
 from tools_app.admin.tokens import find_token, known_deployment, name_address
 from tools_app.chain.abi import checksum
 from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.errors import InvalidParams
-from tools_app.core.units import parse_units
+from tools_app.core.typed_numbers import UnclearNumber, read_typed_number, read_typed_units
 from tools_app.toolkit.context import ChainReader
 
 _FLAGS: Final = {"yes": 1, "allowed": 1, "on": 1, "no": 0, "refused": 0, "off": 0}
@@ -180,11 +180,11 @@ class AssetForm(CageForm):
         label="May leave in one batch",
         required=False,
         max_length=60,
-        widget=UnfoldAdminTextInputWidget(),
+        widget=make_number_widget("amount"),
         help_text="In whole units of the token; empty leaves it as it is",
     )
     per_window = forms.CharField(
-        label="May leave within 24 h", required=False, max_length=60, widget=UnfoldAdminTextInputWidget()
+        label="May leave within 24 h", required=False, max_length=60, widget=make_number_widget("amount")
     )
     jump = forms.IntegerField(
         label="Its price may jump by, in per cent",
@@ -198,12 +198,10 @@ class AssetForm(CageForm):
         label="Its price is above",
         required=False,
         max_length=60,
-        widget=UnfoldAdminTextInputWidget(),
+        widget=make_number_widget("usd"),
         help_text="US dollars; 0 asks nothing, empty leaves it as it is",
     )
-    most = forms.CharField(
-        label="Its price is below", required=False, max_length=60, widget=UnfoldAdminTextInputWidget()
-    )
+    most = forms.CharField(label="Its price is below", required=False, max_length=60, widget=make_number_widget("usd"))
     field_order = ("token", "becomes", "per_batch", "per_window", "jump", "least", "most", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -223,16 +221,14 @@ class AssetForm(CageForm):
                 given[name] = None
                 continue
             try:
-                given[name] = parse_units(str(given[name]).replace(",", ""), token.decimals if token else 18)
-            except ValueError:
-                self.add_error(name, "Write an amount in units of the token.")
+                given[name] = read_typed_units(str(given[name]), token.decimals if token else 18)
+            except UnclearNumber as error:
+                self.add_error(name, str(error))
         for name in ("least", "most"):
             try:
-                given[name] = Decimal(given[name].replace(",", "")) if given.get(name) else None
-                if given[name] is not None and not (given[name].is_finite() and given[name] >= 0):
-                    raise InvalidOperation
-            except InvalidOperation:
-                self.add_error(name, "Write a price in US dollars.")
+                given[name] = read_typed_number(given[name], most_decimals=18, before="$") if given.get(name) else None
+            except UnclearNumber as error:
+                self.add_error(name, str(error))
         return given
 
     def build_rules(self, chain: ChainReader) -> list[Rule]:
@@ -258,15 +254,22 @@ class AssetForm(CageForm):
         return asset_rules(given["token"], asset, per_batch=batch, per_window=window)
 
     def _bound(self, asset: AssetRule) -> AssetRule:
-        """With the bounds that were written; a bound of the feed is in its own units."""
+        """With the bounds that were written; a bound of the feed is in its own units. Raises InvalidParams."""
         given = self.cleaned_data
         if given["jump"] is not None:
             asset = replace(asset, most_jump_percent=given["jump"])
         if given["least"] is not None:
-            asset = replace(asset, least=int(given["least"] * 10**asset.feed_decimals))
+            asset = replace(asset, least=self._scale_price("least", asset.feed_decimals))
         if given["most"] is not None:
-            asset = replace(asset, most=int(given["most"] * 10**asset.feed_decimals))
+            asset = replace(asset, most=self._scale_price("most", asset.feed_decimals))
         return asset
+
+    def _scale_price(self, name: str, decimals: int) -> int:
+        """The price in the feed's units. Raises InvalidParams for more than the contract takes from any feed."""
+        price = int(self.cleaned_data[name].scaleb(decimals))
+        if price > LARGEST_ANSWER:
+            raise InvalidParams("no feed answers so high a price", fields={name: "more than any feed answers"})
+        return price
 
     def _read_asset(self, chain: ChainReader, state: AssetState) -> AssetRule:
         address = self.cleaned_data["token"]
@@ -381,14 +384,10 @@ def parse_limit(limit: Limit, text: str) -> int:
         return int(PercentField(most_bps=1_000_000).to_python(plain) or 0)
     if limit.name.endswith("_MICRO_USD"):
         return int(UsdField().to_python(plain) or 0)
-    scale = 10**18 if limit.name.endswith("_WEI") else 1
     try:
-        scaled = Decimal(plain.replace(",", "")) * scale
-        if not scaled.is_finite() or scaled != scaled.to_integral_value() or scaled < 0:
-            raise InvalidOperation
-    except InvalidOperation:
-        raise forms.ValidationError("Write a number in the limit's unit.") from None
-    return int(scaled)
+        return read_typed_units(plain, 18 if limit.name.endswith("_WEI") else 0)
+    except UnclearNumber as error:
+        raise forms.ValidationError(str(error)) from None
 
 
 def describe_limits(state: CageState, *, chain_id: int) -> list[tuple[str, str]]:

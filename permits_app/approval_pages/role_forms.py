@@ -21,8 +21,9 @@ from permits_app.policy_cage.contract import (
     role_spender_rule,
 )
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
+from tools_app.admin.number_reading import make_number_widget
 from tools_app.admin.tokens import find_token, name_address
-from tools_app.core.units import parse_units
+from tools_app.core.typed_numbers import UnclearNumber, read_typed_units
 from tools_app.toolkit.context import ChainReader
 
 _HOUR: Final = 3_600
@@ -91,14 +92,14 @@ class RefillForm(CageForm):
     most = forms.CharField(
         label="At most",
         max_length=60,
-        widget=UnfoldAdminTextInputWidget(),
+        widget=make_number_widget("amount"),
         help_text="Whole units; 0 for none",
     )
     back = forms.CharField(
         label="Of which comes back",
         required=False,
         max_length=60,
-        widget=UnfoldAdminTextInputWidget(),
+        widget=make_number_widget("amount"),
         help_text="Whole units; empty for all of it",
     )
     hours = forms.IntegerField(
@@ -122,11 +123,12 @@ class RefillForm(CageForm):
         token = find_token(self.mirror.chain_id, given.get("token", ""))
         amounts = {}
         for name in ("most", "back"):
+            if not (text := str(given.get(name) or given.get("most") or "")):
+                continue
             try:
-                text = str(given.get(name) or given.get("most") or "").replace(",", "")
-                amounts[name] = parse_units(text, token.decimals if token else 18)
-            except ValueError:
-                self.add_error(name, "Write an amount in units of the token.")
+                amounts[name] = read_typed_units(text, token.decimals if token else 18)
+            except UnclearNumber as error:
+                self.add_error(name, str(error))
         if len(amounts) == 2 and "hours" in given:
             is_back = bool(given["hours"] and amounts["most"])
             refill = Refill(

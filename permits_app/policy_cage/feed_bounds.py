@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 MOST_JUMP_PERCENT: Final = 255
+# The contract refuses an answer above it (int96).
+LARGEST_ANSWER: Final = 2**95 - 1
 SETTLING_SECONDS: Final = 3_600
 """How long no batch runs after somebody noted prices that had jumped."""
 _BOUND_BITS: Final = 9

@@ -30,7 +30,7 @@ NOW = datetime(2026, 11, 21, 6, 0, tzinfo=UTC)
 
 @pytest.mark.parametrize(
     ("typed", "micro"),
-    [("10,000.00", 10_000_000_000), ("$2,500", 2_500_000_000), ("0.000001", 1), ("0", 0), (" 1 000.5 ", 1_000_500_000)],
+    [("10,000.00", 10_000_000_000), ("$2,500", 2_500_000_000), ("0.000001", 1), ("0", 0), (" 1,000.5 ", 1_000_500_000)],
 )
 def test_dollars_are_stored_as_integer_micro_usd(typed: str, micro: int) -> None:
     assert UsdField().clean(typed) == micro

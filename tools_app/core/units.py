@@ -39,14 +39,6 @@ def format_units(raw: int, decimals: int, symbol: str = "") -> str:
     return f"{text} {symbol}" if symbol else text
 
 
-def parse_units(text: str, decimals: int) -> int:
-    """Base units of an amount in whole units; raises ValueError when it has more digits than the token."""
-    scaled = Decimal(text) * 10**decimals
-    if scaled != scaled.to_integral_value():
-        raise ValueError(f"{text!r} has more than {decimals} decimals")
-    return int(scaled)
-
-
 def value_in_micro_usd(*, raw: int, token_decimals: int, price: int, price_decimals: int) -> int:
     """USD value of `raw` base units at a feed price, rounded up so that a limit never sees too little."""
     numerator = abs(raw) * price * MICRO_USD_PER_USD

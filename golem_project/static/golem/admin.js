@@ -53,3 +53,39 @@ document.addEventListener("DOMContentLoaded", () => {
   setInterval(goOn, 1000);
   document.addEventListener("DOMContentLoaded", goOn);
 })();
+
+// What a typed number is taken for, asked of the server while it is typed: one reader decides, here and when it is saved.
+(() => {
+  const shown = new WeakMap();
+  const place = (input) => {
+    if (!shown.has(input)) {
+      const words = document.createElement("output");
+      words.className = "gx-number";
+      words.setAttribute("aria-live", "polite");
+      words.htmlFor = input.id;
+      input.after(words);
+      shown.set(input, { words, timer: 0 });
+    }
+    return shown.get(input);
+  };
+  const ask = async (input) => {
+    const { words } = place(input);
+    const text = input.value;
+    if (!text.trim()) { words.textContent = ""; return; }
+    const query = new URLSearchParams({ kind: input.dataset.number, text });
+    try {
+      const answer = await fetch(`${input.dataset.numberReader}?${query}`, { headers: { Accept: "application/json" } });
+      if (!answer.ok || input.value !== text) return;
+      const { read, unclear } = await answer.json();
+      words.textContent = read ? `Read as ${read}` : unclear;
+      words.classList.toggle("gx-unclear", !read);
+    } catch { words.textContent = ""; }
+  };
+  document.addEventListener("input", (event) => {
+    const input = event.target.closest?.("input[data-number]");
+    if (!input) return;
+    const state = place(input);
+    clearTimeout(state.timer);
+    state.timer = setTimeout(() => ask(input), 200);
+  });
+})();

@@ -11,6 +11,7 @@ from permits_app.limits.ledger import sum_days
 from permits_app.limits.owner_budget import list_golems_of, set_budget
 from permits_app.models import OwnerBudget
 from tools_app.core import clock
+from tools_app.core.typed_numbers import UnclearNumber, read_typed_number
 from tools_app.core.units import format_micro_usd, usd_to_micro
 
 MOST_USD = 10**9
@@ -49,9 +50,9 @@ class Command(BaseCommand):
 
     def _read(self, text: str) -> int:
         try:
-            micro = usd_to_micro(text)
-        except (ArithmeticError, ValueError):
-            raise CommandError(f"{text!r} is no amount of dollars with at most six decimals") from None
-        if not 0 <= micro <= usd_to_micro(MOST_USD):
+            amount = read_typed_number(text, most_decimals=6, before="$")
+        except UnclearNumber as error:
+            raise CommandError(str(error)) from None
+        if amount > MOST_USD:
             raise CommandError(f"from 0 to {MOST_USD:,} dollars")
-        return micro
+        return usd_to_micro(amount)

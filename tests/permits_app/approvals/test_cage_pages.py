@@ -192,6 +192,32 @@ def test_a_form_that_cannot_be_read_asks_nobody(caged: tuple[OwnedSafe, Any, Any
     assert not ChangeRequest.objects.exists()
 
 
+def test_amounts_that_cannot_be_read_are_refused_at_their_field(caged: tuple[OwnedSafe, Any, Any]) -> None:
+    safe, owner, _ = caged
+    client, usdc = _browser(owner), safe.live.world.tokens["USDC"].address
+    asset = {"token": usdc, "becomes": "approved"}
+    payout = {"role": "0", "number": "4", "token": usdc, "hours": "1"}
+    unclear = ("1 000", "$500", "500 USDC", "abc", "inf", "nan", "1e9", "500,00", "-1", "1.0000001", "9" * 61)
+    for text in unclear:
+        for act, fields in (
+            ("asset", {**asset, "per_batch": text}),
+            ("asset", {**asset, "per_window": text}),
+            ("payout", {**payout, "most": text}),
+            ("payout", {**payout, "most": "5", "back": text}),
+        ):
+            data = {f"{act}-{name}": value for name, value in {**fields, "reason": "x"}.items()}
+            assert client.post(_cage(safe.live.golem, act), data).status_code == 422, (act, fields)
+    for name, text in (("least", "1.000,5"), ("most", "1,5"), ("least", "inf")):
+        data = {f"asset-{each}": value for each, value in {**asset, name: text, "reason": "x"}.items()}
+        assert client.post(_cage(safe.live.golem, "asset"), data).status_code == 422, (name, text)
+    higher = {f"asset-{each}": value for each, value in {**asset, "most": "9" * 60, "reason": "x"}.items()}
+    refused = client.post(_cage(safe.live.golem, "asset"), higher, follow=True)
+    assert "no feed answers so high a price" in refused.content.decode()
+    limit = {"limit-limit": str(int(Limit.MAX_DRAWDOWN_BPS)), "limit-value": "9,5", "limit-reason": "x"}
+    assert client.post(_cage(safe.live.golem, "limit"), limit).status_code == 422
+    assert not ChangeRequest.objects.exists()
+
+
 def test_another_owner_s_contract_is_not_there(caged: tuple[OwnedSafe, Any, Any]) -> None:
     stranger = factories.make_owner(name="stranger")
     assert _browser(stranger).get(_cage(caged[0].live.golem)).status_code == 404

@@ -26,7 +26,7 @@ from permits_app.policy_cage.safe_tx import (
 )
 from tests.proof.caged.engines import CHAIN_ID, COINS_WEI, Engine, Sent, make_account
 from tools_app.chain.abi import decode_output, encode_call, encode_constructor
-from tools_app.core.units import parse_units
+from tools_app.core.typed_numbers import read_typed_units
 from tools_app.toolkit.plan import Call
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Coin:
 
     def units(self, amount: str | int) -> int:
         """Base units of a decimal amount in whole units, exactly."""
-        return parse_units(str(amount), self.decimals)
+        return read_typed_units(str(amount), self.decimals)
 
     def value(self, amount: int) -> int:
         """Micro-USD of base units, as the cage computes it."""

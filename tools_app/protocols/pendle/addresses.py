@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from tools_app.chain.networks import ChainNotSupported
+from tools_app.chain.deployments import load_deployment
+from tools_app.chain.networks import KNOWN_NETWORKS, ChainNotSupported
 
 NAME: Final = "pendle"
 LOCAL_CHAIN_ID: Final = 31_337
@@ -22,8 +23,87 @@ MARKET: Final = "market_dai"
 SY: Final = "sy_dai"
 PT: Final = "pt_dai"
 YT: Final = "yt_dai"
+YIELD_FACTORY: Final = "yield_factory"
+MARKET_FACTORY: Final = "market_factory"
+GAUGES: Final = "gauges"
+REWARD: Final = "pendle"
 
 _DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
     {LOCAL_CHAIN_ID: MappingProxyType({ROUTER: "", ORACLE: "", MARKET: "", SY: "", PT: "", YT: ""})}
 )
 CHAINS: Final = frozenset(_DEPLOYMENTS)
+_ASSET: Final = "DAI"
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """What Pendle calls a market's tokens."""
+
+    pt: str
+    yt: str
+    lp: str
+    sy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A market: it is the LP token too. `asset` is what a claim is due, with the `decimals` of claims and yield tokens."""
+
+    market: str
+    sy: str
+    pt: str
+    yt: str
+    asset: str
+    decimals: int
+    router: str
+    oracle: str
+    yield_factory: str
+    reward: str
+    symbols: Symbols
+
+    @property
+    def tokens(self) -> frozenset[str]:
+        """Those that stand for what is held here."""
+        return frozenset({self.market, self.sy, self.pt, self.yt})
+
+
+def deployments(chain_id: int) -> Mapping[str, str] | None:
+    """The contracts by key, checksummed; None where there are none."""
+    return _DEPLOYMENTS.get(chain_id)
+
+
+def find_places(chain_id: int) -> tuple[Place, ...]:
+    """The known markets of a chain."""
+    at = deployments(chain_id)
+    if at is None:
+        return ()
+    asset = next(token for token in load_deployment(KNOWN_NETWORKS[chain_id]).tokens if token.symbol == _ASSET)
+    return (
+        Place(
+            market=at[MARKET],
+            sy=at[SY],
+            pt=at[PT],
+            yt=at[YT],
+            asset=asset.address,
+            decimals=asset.decimals,
+            router=at[ROUTER],
+            oracle=at[ORACLE],
+            yield_factory=at[YIELD_FACTORY],
+            reward=at[REWARD],
+            symbols=Symbols("PT-DAI-1JAN2031", "YT-DAI-1JAN2031", "PLP-DAI-1JAN2031", "SY-DAI"),
+        ),
+    )
+
+
+def find_place(chain_id: int, address: str) -> Place | None:
+    """The known market of an address: its own or that of one of its tokens."""
+    return next((each for each in find_places(chain_id) if address in each.tokens), None)
+
+
+def places_on(chain_id: int) -> tuple[Place, ...]:
+    """The known markets. Raises ChainNotSupported."""
+    if chain_id not in CHAINS:
+        raise ChainNotSupported(
+            f"no market of Pendle is known on chain {chain_id}", chain_id=chain_id, chains=sorted(CHAINS)
+        )
+    return find_places(chain_id)

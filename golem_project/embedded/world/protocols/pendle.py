@@ -187,6 +187,9 @@ def _fill(site: Site, market: str, sy: str, pt: str, yt: str) -> None:
     site.transact(yt, "mintPY(address,address)", guest.address, guest.address, sender=guest)
     for token in (sy, pt):
         site.transact(token, "transfer(address,uint256)", market, IN_MARKET, sender=guest)
+    # An observation is written once a second, and the market's first was written when it was made.
+    site.flush()
+    site.rpc.call("evm_increaseTime", 1)
     site.transact(market, "mint(address,uint256,uint256)", guest.address, IN_MARKET, IN_MARKET, sender=guest)
 
 

@@ -1,0 +1,71 @@
+"""What can be wrong with a request to Pendle."""
+
+from __future__ import annotations
+
+from tools_app.core.errors import GolemError, Recovery
+
+
+class MarketNotFound(GolemError):
+    """No known market, or claim of one, has this address; `data.markets` are those that are known."""
+
+    code = "PENDLE_MARKET_NOT_FOUND"
+    http_status = 404
+    recovery = Recovery.FIX_PARAMS
+    title = "That market of Pendle is not known"
+
+
+class ClaimsAreDue(GolemError):
+    """The market is over since `data.expiry`: claims are redeemed, and nothing else is traded."""
+
+    code = "PENDLE_MARKET_EXPIRED"
+    http_status = 409
+    recovery = Recovery.FIX_PARAMS
+    cleared_by = "pendle_redeem, or pendle_remove_lp"
+    title = "The market is over"
+
+
+class OracleNotReady(GolemError):
+    """The market has no average price of `data.seconds` yet, so what is bought there could not be counted."""
+
+    code = "PENDLE_ORACLE_NOT_READY"
+    http_status = 409
+    recovery = Recovery.WAIT
+    cleared_by = "data.seconds after the market's observations were enlarged and somebody traded"
+    title = "The market has no average price yet"
+
+
+class WorseThanAverage(GolemError):
+    """The market's price lies further from its average than the slippage allows: `data.off_bps`, `data.most_bps`."""
+
+    code = "PENDLE_SLIPPAGE_TOO_HIGH"
+    http_status = 409
+    recovery = Recovery.FIX_PARAMS
+    title = "The market would give too little"
+
+
+class MarketRefuses(GolemError):
+    """The market carries out no trade of that size."""
+
+    code = "PENDLE_TRADE_IMPOSSIBLE"
+    http_status = 409
+    recovery = Recovery.FIX_PARAMS
+    title = "The market does not carry that out"
+
+
+class TooFewHeld(GolemError):
+    """The account holds fewer of the market's tokens than asked: `data.held`, `data.asked`, both base units."""
+
+    code = "PENDLE_TOKENS_MISSING"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The account does not hold that many"
+
+
+class NothingToClaim(GolemError):
+    """Yield tokens have earned nothing that is not paid, and no reward is owed."""
+
+    code = "PENDLE_NOTHING_TO_CLAIM"
+    http_status = 409
+    recovery = Recovery.WAIT
+    cleared_by = "interest on the yield tokens"
+    title = "There is nothing to claim"

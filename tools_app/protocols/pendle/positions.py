@@ -1,0 +1,130 @@
+"""What an account has at Pendle: claims and yield of a market, and its part of the market; and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tools_app.protocols.pendle.addresses import NAME, Place, find_places
+from tools_app.protocols.pendle.reads import Standing, ask_standings, shares_worth
+from tools_app.toolkit.counting_rules import Shown, Uncounted
+from tools_app.toolkit.params import EVERYTHING
+from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, Reads
+from tools_app.toolkit.views import LogEntry
+
+CLAIMS: Final = "claims"
+POOL: Final = "pool"
+REWARD_DECIMALS: Final = 18
+REWARD_SYMBOL: Final = "PENDLE"
+
+
+def dust(place: Place) -> int:
+    """Base units that stay, a hundredth of the asset: whoever sends so little keeps nobody from being out."""
+    return 10 ** max(0, place.decimals - 2)
+
+
+def claims_of(chain_id: int, place: Place) -> PositionRef:
+    """Names what is held in claims and yield tokens of a market."""
+    return PositionRef(NAME, CLAIMS, chain_id, place.market)
+
+
+def pool_of(chain_id: int, place: Place) -> PositionRef:
+    """Names the part of a market."""
+    return PositionRef(NAME, POOL, chain_id, place.market)
+
+
+class PendlePositions:
+    """Two positions for each market, in one batch for all of them."""
+
+    def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
+        """Every market of which something is held. Raises PositionsUnreadable while something has no average."""
+        places = find_places(chain_id)
+        if not places:
+            return ()
+        standings = yield from ask_standings(chain_id, places, account)
+        return tuple(
+            position
+            for place, standing in zip(places, standings, strict=True)
+            for position in _make(chain_id, place, standing)
+        )
+
+    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
+        """Nothing that has to be remembered: the known markets' tokens tell balances."""
+        return ()
+
+
+class PendleExits:
+    """The part of the market first, then claims are sold, or redeemed when they are due, then yield tokens are sold."""
+
+    def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
+        """One step; dust stays."""
+        facts, chain_id = position.facts, position.ref.chain_id
+        market = {"market": position.ref.id, "chain_id": chain_id}
+        least, is_due = int(facts["dust"]), now >= int(facts["expiry"])
+        if position.ref.kind == POOL:
+            if int(facts["lp"]) < least:
+                return None
+            leave = {**market, "lp_amount": EVERYTHING}
+            return Act("pendle_remove_lp", leave, "the part of the market is taken out")
+        claims, yields = int(facts["pt"]), int(facts["yt"])
+        if claims >= least:
+            if is_due:
+                redeem = {"pt": facts["pt_address"], "amount": EVERYTHING, "chain_id": chain_id}
+                return Act("pendle_redeem", redeem, "claims are due and redeemed")
+            return Act("pendle_sell_pt", {**market, "amount": EVERYTHING}, "claims are sold before they are due")
+        if not is_due and yields >= least:
+            return Act("pendle_sell_yt", {**market, "amount": EVERYTHING}, "yield tokens are sold for what they bring")
+        if int(facts["interest"]) + int(facts["sy"]) >= least:
+            claim = {"pt": facts["pt_address"], "amount": EVERYTHING, "claim": True, "chain_id": chain_id}
+            return Act("pendle_redeem", claim, "what yield tokens earned is claimed")
+        return None
+
+
+def _make(chain_id: int, place: Place, standing: Standing) -> tuple[Position, ...]:
+    held, market, found = standing.held, standing.market, []
+    facts = {
+        "market": place.market,
+        "pt_address": place.pt,
+        "expiry": str(market.expiry),
+        "dust": str(dust(place)),
+        "claims_count_as": str(standing.claim(place).rate) if held.pt else None,
+    }
+    earned = held.interest + held.sy
+    if held.pt or held.yt or earned:
+        shown = Shown(place.asset, standing.market_of_yields(held.yt))
+        found.append(
+            Position(
+                ref=claims_of(chain_id, place),
+                label=f"Pendle {place.symbols.pt} and {place.symbols.yt}",
+                legs=(
+                    *((standing.claim(place).leg(held.pt),) if held.pt else ()),
+                    *((Leg(place.asset, shares_worth(standing, earned)),) if earned else ()),
+                ),
+                uncounted=(
+                    (Uncounted(place.yt, held.yt, place.symbols.yt, place.decimals, "yield", shown),) if held.yt else ()
+                ),
+                claim_tokens=frozenset({place.pt, place.yt, place.sy}),
+                facts={
+                    **facts,
+                    "pt": str(held.pt),
+                    "yt": str(held.yt),
+                    "sy": str(held.sy),
+                    "interest": str(held.interest),
+                },
+                relies_on=frozenset({place.oracle, place.sy}),
+            )
+        )
+    if held.lp or held.reward:
+        reward = Uncounted(place.reward, held.reward, REWARD_SYMBOL, REWARD_DECIMALS, "reward")
+        found.append(
+            Position(
+                ref=pool_of(chain_id, place),
+                label=f"Pendle {place.symbols.lp}",
+                legs=(Leg(place.asset, standing.worth_of_lp(place, held.lp)),) if held.lp else (),
+                uncounted=(reward,) if held.reward else (),
+                claim_tokens=frozenset({place.market}),
+                facts={**facts, "lp": str(held.lp), "reward": str(held.reward)},
+                relies_on=frozenset({place.oracle, place.sy}),
+            )
+        )
+    return tuple(found)

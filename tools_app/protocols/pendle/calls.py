@@ -17,24 +17,20 @@ ORDER: Final = (
     " address receiver, uint256 makingAmount, uint256 lnImpliedRate, uint256 failSafeRate, bytes permit)"
 )
 FILL: Final = f"({ORDER} order, bytes signature, uint256 makingAmount)"
-LIMIT: Final = (
-    f"(address limitRouter, uint256 epsSkipMarket, {FILL}[] normalFills, {FILL}[] flashFills, bytes optData)"
-)
+LIMIT: Final = f"(address limitRouter, uint256 epsSkipMarket, {FILL}[] normalFills, {FILL}[] flashFills, bytes optData)"
 BUY_PT: Final = (
     f"function swapExactTokenForPt(address receiver, address market, uint256 minPtOut, {GUESS} guessPtOut,"
     f" {INPUT} input, {LIMIT} limit)"
 )
 SELL_PT: Final = (
-    f"function swapExactPtForToken(address receiver, address market, uint256 exactPtIn, {OUTPUT} output,"
-    f" {LIMIT} limit)"
+    f"function swapExactPtForToken(address receiver, address market, uint256 exactPtIn, {OUTPUT} output, {LIMIT} limit)"
 )
 BUY_YT: Final = (
     f"function swapExactTokenForYt(address receiver, address market, uint256 minYtOut, {GUESS} guessYtOut,"
     f" {INPUT} input, {LIMIT} limit)"
 )
 SELL_YT: Final = (
-    f"function swapExactYtForToken(address receiver, address market, uint256 exactYtIn, {OUTPUT} output,"
-    f" {LIMIT} limit)"
+    f"function swapExactYtForToken(address receiver, address market, uint256 exactYtIn, {OUTPUT} output, {LIMIT} limit)"
 )
 ADD_LP: Final = (
     f"function addLiquiditySingleToken(address receiver, address market, uint256 minLpOut,"
@@ -45,9 +41,7 @@ REMOVE_LP: Final = (
     f" {OUTPUT} output, uint256 minPtOut)"
 )
 REDEEM: Final = f"function redeemPyToToken(address receiver, address YT, uint256 netPyIn, {OUTPUT} output)"
-CLAIM: Final = (
-    "function redeemDueInterestAndRewards(address user, address[] sys, address[] yts, address[] markets)"
-)
+CLAIM: Final = "function redeemDueInterestAndRewards(address user, address[] sys, address[] yts, address[] markets)"
 REDEEM_SHARES: Final = (
     "function redeem(address receiver, uint256 amountSharesToRedeem, address tokenOut, uint256 minTokenOut,"
     " bool burnFromInternalBalance)"

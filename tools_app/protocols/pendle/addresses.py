@@ -29,7 +29,22 @@ GAUGES: Final = "gauges"
 REWARD: Final = "pendle"
 
 _DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
-    {LOCAL_CHAIN_ID: MappingProxyType({ROUTER: "", ORACLE: "", MARKET: "", SY: "", PT: "", YT: ""})}
+    {
+        LOCAL_CHAIN_ID: MappingProxyType(
+            {
+                ROUTER: "0x93402C5643c126e6A051bF4725bb1D2C09303d21",
+                ORACLE: "0xb383D8651C30CA1DCEF5c887587D1C5eAd0694b8",
+                MARKET: "0xbc84a90C63E173DC96Dca9B4cb984f6405e7ff8a",
+                SY: "0x4539171427b6d00EC97B96A43d5c0a2102B93f36",
+                PT: "0xef2900c06Ad3C4b03F72835b21Ff9881c1c7D0bb",
+                YT: "0x5186F19870ab30A5d1B575457259dBAb44ACBCf4",
+                YIELD_FACTORY: "0x16bD99c57731d649D51e6c1ab4474A750d51c68A",
+                MARKET_FACTORY: "0x404Ee54257A4C5134ECadeef03c49b445d41106e",
+                GAUGES: "0xfcb3FEB2E3Fd2821aCa91A932b48Aaf35F480643",
+                REWARD: "0x4f60c1432f629a92e0C19a8Da25c9D219E0cEdCD",
+            }
+        )
+    }
 )
 CHAINS: Final = frozenset(_DEPLOYMENTS)
 _ASSET: Final = "DAI"

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, TypeVar
 from pydantic import Field
 
 from tools_app.chain.abi import encode_call
-from tools_app.core.units import BPS, apply_bps_down, format_units
+from tools_app.core.units import BPS, apply_bps_down, format_units, parse_units
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.pendle.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, Place, find_place, places_on
 from tools_app.protocols.pendle.calls import (
@@ -162,7 +162,7 @@ class Redeemed:
 
 @dataclass(frozen=True, slots=True)
 class MarketRow:
-    """A market. Rates are percent; `tvl` is dollars, null without a price. What trades in a day is not read from logs."""
+    """A market. Rates are percent; `tvl` is dollars, null without a price. A day's trades are not read."""
 
     address: str
     name: str
@@ -191,7 +191,7 @@ class Markets:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """So many of a market's tokens. `counts_as` is what limits count, `market_value` what it would cost at the average."""
+    """So many of a market's tokens. `counts_as` is what limits count, `market_value` the average price."""
 
     market: str
     token: str
@@ -532,7 +532,7 @@ def pendle_remove_lp(ctx: WriteContext, market: ContractAddress, lp_amount: RawA
     report=report_redeem,
     action_class=None,
     steps=("Reading the market", "Building calls"),
-    snippet="pendle_redeem: PT for what they are due from maturity on, before it with as many YT; claim takes earnings.",
+    snippet="pendle_redeem: PT for what they are due at maturity, before it with as many YT; claim takes earnings.",
     guidelines=("With claim nothing is redeemed: what YT earned and LP tokens were rewarded comes.",),
 )
 def pendle_redeem(ctx: WriteContext, pt: Claim, amount: RawAmountOrMax, claim: Flag = False) -> TxPlan:
@@ -602,7 +602,7 @@ def pendle_get_markets(
         for place, standing in zip(places, standings, strict=True)
         if wanted in (None, place.asset)
     ]
-    least = int(min_tvl) if min_tvl is not None else 0
+    least = 0 if min_tvl is None else parse_units(min_tvl, 6)
     return Markets(
         markets=tuple(row for row in rows if (row.tvl.micro if row.tvl else 0) >= least),
         block_number=reader.block.number,

@@ -24,6 +24,7 @@ from golem_project.embedded.world.site import Site
 ASSET: Final = "DAI"
 WAD: Final = 10**18
 DAY: Final = 86_400
+HOUR: Final = 3_600
 EXPIRY: Final = 1_924_992_000
 """1 January 2031. Addresses of the market's tokens follow from it, so it is the same for all who build."""
 # 4 % a year on each share, of which the stock pays ten years.
@@ -187,22 +188,27 @@ def _fill(site: Site, market: str, sy: str, pt: str, yt: str) -> None:
     site.transact(yt, "mintPY(address,address)", guest.address, guest.address, sender=guest)
     for token in (sy, pt):
         site.transact(token, "transfer(address,uint256)", market, IN_MARKET, sender=guest)
-    # An observation is written once a second, and the market's first was written when it was made.
-    site.flush()
-    site.rpc.call("evm_increaseTime", 1)
     site.transact(market, "mint(address,uint256,uint256)", guest.address, IN_MARKET, IN_MARKET, sender=guest)
 
 
 def _give_a_past(site: Site, market: str) -> None:
-    """The market's rate is the one it has had for a day: written where the oracle looks it up."""
+    """The market's rate is the one it has had for a day, until an hour ago: written where the oracle looks it up.
+
+    Whether the market itself wrote one observation or two depends on the second in which it was filled.
+    """
     site.flush()
-    read = site.rpc.read
-    *_, rate, index, _, _ = read(market, "_storage()", returns="(int128,int128,uint96,uint16,uint16,uint16)")
-    now, _, _ = read(market, "observations(uint256)", index, returns="(uint32,uint216,bool)")
-    base = _find_observations(site, market, index)
-    for place, (at, summed) in {0: (now - DAY, 0), index: (now, rate * DAY)}.items():
-        word = at | summed << 32 | 1 << 248
-        site.rpc.call("anvil_setStorageAt", market, hex(base + place), f"0x{word:064x}")
+    *_, rate, index, _, _ = site.rpc.read(
+        market, "_storage()", returns="(int128,int128,uint96,uint16,uint16,uint16)"
+    )
+    now, _, _ = site.rpc.read(market, "observations(uint256)", index, returns="(uint32,uint216,bool)")
+    base, last = _find_observations(site, market, index), now - HOUR
+    words = {
+        base - 1: rate | 1 << 96 | OBSERVATIONS << 112 | OBSERVATIONS << 128,
+        base: last - DAY | 1 << 248,
+        base + 1: last | rate * DAY << 32 | 1 << 248,
+    }
+    for slot, word in words.items():
+        site.rpc.call("anvil_setStorageAt", market, hex(slot), f"0x{word:064x}")
 
 
 def _find_observations(site: Site, market: str, index: int) -> int:

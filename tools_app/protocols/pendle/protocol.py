@@ -1,0 +1,75 @@
+"""Pendle V2 as the product knows it: a router, and tokens that stand for claims, yield and a part of a market."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools_app.protocols.pendle.addresses import (
+    LOCAL_CHAIN_ID,
+    MARKET,
+    NAME,
+    PT,
+    ROUTER,
+    SY,
+    YT,
+    deployments,
+)
+from tools_app.protocols.pendle.calls import (
+    ADD_LP,
+    BUY_PT,
+    BUY_YT,
+    CLAIM,
+    REDEEM,
+    REDEEM_SHARES,
+    REMOVE_LP,
+    SELL_PT,
+    SELL_YT,
+)
+from tools_app.protocols.pendle.effects import PendleEffects
+from tools_app.protocols.pendle.positions import PendleExits, PendlePositions
+from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef
+
+_OF_ROUTER: Final = (BUY_PT, SELL_PT, BUY_YT, SELL_YT, ADD_LP, REMOVE_LP, REDEEM, CLAIM)
+
+PROTOCOL: Final = ProtocolDef(
+    name=NAME,
+    label="Pendle",
+    deployments=deployments,
+    entry=ROUTER,
+    contracts=(
+        Contract(
+            ROUTER,
+            "Pendle router",
+            _OF_ROUTER,
+            NOT_UNDER_A_CAGE,
+            takes_tokens=True,
+            own={signature: ((0,),) for signature in _OF_ROUTER},
+        ),
+        Contract(MARKET, "Pendle market of DAI", (), NOT_UNDER_A_CAGE),
+        Contract(PT, "Pendle PT of DAI", (), NOT_UNDER_A_CAGE),
+        Contract(YT, "Pendle YT of DAI", (), NOT_UNDER_A_CAGE),
+        Contract(SY, "Pendle SY of DAI", (REDEEM_SHARES,), NOT_UNDER_A_CAGE, own={REDEEM_SHARES: ((0,),)}),
+    ),
+    positions=PendlePositions(),
+    exits=PendleExits(),
+    leaving=(
+        *(LeavingCall(ROUTER, each, own=((0,),)) for each in (REMOVE_LP, SELL_PT, SELL_YT, REDEEM, CLAIM)),
+        LeavingCall(SY, REDEEM_SHARES, own=((0,),)),
+    ),
+    effects=PendleEffects(),
+    simulated_on=frozenset({LOCAL_CHAIN_ID}),
+    events=(
+        "event Swap(address indexed caller, address indexed receiver, int256 netPtOut, int256 netSyOut,"
+        " uint256 netSyFee, uint256 netSyToReserve)",
+        "event UpdateImpliedRate(uint256 indexed timestamp, uint256 lnLastImpliedRate)",
+        "event RedeemInterest(address indexed user, uint256 interestOut)",
+    ),
+    errors=(
+        "error MarketExpired()",
+        "error MarketProportionTooHigh(int256 proportion, int256 maxProportion)",
+        "error MarketExchangeRateBelowOne(int256 exchangeRate)",
+        "error OracleTargetTooOld(uint32 target, uint32 oldest)",
+        "error YCExpired()",
+    ),
+    uncaged="what claims and parts of a market count as is read from an average, and no valuer for cages does that yet",
+)

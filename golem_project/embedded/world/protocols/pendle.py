@@ -35,7 +35,7 @@ IN_MARKET: Final = 2_000_000 * WAD
 SCALAR_ROOT: Final = 75 * WAD
 # What a claim's asset buys of it at first: 5 % a year for four years and a month.
 INITIAL_ANCHOR: Final = 122 * WAD // 100
-FEE_ROOT: Final = 2 * 10**15
+FEE_ROOT: Final = 5 * 10**14
 OBSERVATIONS: Final = 100
 BLOCK_CYCLE: Final = 11_000
 """Seconds between blocks in thousandths, as the oracle of Ethereum has it."""
@@ -197,9 +197,7 @@ def _give_a_past(site: Site, market: str) -> None:
     Whether the market itself wrote one observation or two depends on the second in which it was filled.
     """
     site.flush()
-    *_, rate, index, _, _ = site.rpc.read(
-        market, "_storage()", returns="(int128,int128,uint96,uint16,uint16,uint16)"
-    )
+    *_, rate, index, _, _ = site.rpc.read(market, "_storage()", returns="(int128,int128,uint96,uint16,uint16,uint16)")
     now, _, _ = site.rpc.read(market, "observations(uint256)", index, returns="(uint32,uint216,bool)")
     base, last = _find_observations(site, market, index), now - HOUR
     words = {

@@ -62,7 +62,7 @@ class Symbols:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A market: it is the LP token too. `asset` is what a claim is due, with the `decimals` of claims and yield tokens."""
+    """A market, which is the LP token too. A claim is due in `asset`, whose `decimals` claims and yield tokens have."""
 
     market: str
     sy: str

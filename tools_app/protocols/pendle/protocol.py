@@ -43,7 +43,7 @@ PROTOCOL: Final = ProtocolDef(
             _OF_ROUTER,
             NOT_UNDER_A_CAGE,
             takes_tokens=True,
-            own={signature: ((0,),) for signature in _OF_ROUTER},
+            own=dict.fromkeys(_OF_ROUTER, ((0,),)),
         ),
         Contract(MARKET, "Pendle market of DAI", (), NOT_UNDER_A_CAGE),
         Contract(PT, "Pendle PT of DAI", (), NOT_UNDER_A_CAGE),

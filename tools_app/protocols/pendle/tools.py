@@ -80,7 +80,7 @@ pendle = ToolFamily(prefix="pendle", category=Category.YIELD, chains=CHAINS, ven
 DRIFT_BPS: Final = 100
 """How far what a claim or a part of the market counts as may move until the transaction, in basis points."""
 LEAVING_BPS: Final = 100
-"""What may be missing of a part of the market that is given back: no price decides it, others' trades shift its parts."""
+"""What may be missing of a given-back part of the market: no price decides it, others' trades shift its parts."""
 DAY_SECONDS: Final = 86_400
 _NOBODY: Final = "0x0000000000000000000000000000000000000001"
 Claim = Annotated[ContractAddress, Field(description="0x-prefixed PT of a market, or the market itself.")]

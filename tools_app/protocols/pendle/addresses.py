@@ -34,7 +34,7 @@ _DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
             {
                 ROUTER: "0x93402C5643c126e6A051bF4725bb1D2C09303d21",
                 ORACLE: "0xb383D8651C30CA1DCEF5c887587D1C5eAd0694b8",
-                MARKET: "0xbc84a90C63E173DC96Dca9B4cb984f6405e7ff8a",
+                MARKET: "0x0E14e3e07B07BCE3BDcDd43f90CfDBA7F86aD03b",
                 SY: "0x4539171427b6d00EC97B96A43d5c0a2102B93f36",
                 PT: "0xef2900c06Ad3C4b03F72835b21Ff9881c1c7D0bb",
                 YT: "0x5186F19870ab30A5d1B575457259dBAb44ACBCf4",

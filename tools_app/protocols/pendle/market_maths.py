@@ -207,7 +207,9 @@ def claims_for(market: Market, shares: int) -> tuple[int, Traded]:
     """The most claims that so many shares buy. Raises NoTrade."""
     most = market.claims - 1
     found = _largest(most, lambda out: -trade(market, out).shares <= shares)
-    return found, trade(market, found)
+    done = trade(market, found)
+    _check_used(shares, -done.shares)
+    return found, done
 
 
 def yields_for(market: Market, shares: int) -> tuple[int, Traded]:
@@ -218,7 +220,9 @@ def yields_for(market: Market, shares: int) -> tuple[int, Traded]:
         return -(-out * WAD // market.index) <= shares + trade(market, -out).shares
 
     found = _largest(most, can_pay)
-    return found, trade(market, -found)
+    done = trade(market, -found)
+    _check_used(shares, -(-found * WAD // market.index) - done.shares)
+    return found, done
 
 
 def shares_for_yields(market: Market, amount: int) -> tuple[int, Traded]:
@@ -300,6 +304,12 @@ def _largest(most: int, fits: Callable[[int], bool]) -> int:
     if not low:
         raise NoTrade("the market gives nothing for that")
     return low
+
+
+def _check_used(shares: int, used: int) -> None:
+    """The router stops where it cannot spend all but a basis point. Raises NoTrade."""
+    if shares - used > shares // 5_000 + 2:
+        raise NoTrade("the market has not so many claims")
 
 
 def _toward_zero(a: int, b: int) -> int:

@@ -72,6 +72,13 @@ AT_ONCE: Final[dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[st
         {"lp_amount": str(17_000 * ETH)},
         {"lp_amount": str(5_000 * ETH)},
     ),
+    "pendle": (
+        "pendle_buy_pt",
+        "pendle_sell_pt",
+        {"amount": str(7_000 * ETH)},
+        {"amount": str(8_000 * ETH)},
+        {"amount": str(3_000 * ETH)},
+    ),
     "lido": (
         "lido_stake_rebasing",
         "lido_unstake",
@@ -134,6 +141,7 @@ MARKS: Final = {
     "ethena": ("ethena",),
     "yearn": ("yearn",),
     "curve": ("curve",),
+    "pendle": ("pendle",),
     "lido": ("lido",),
     "rocketpool": ("rocketpool",),
     "maker": ("maker",),

@@ -1,0 +1,189 @@
+"""Pendle's market: what claims and yield count as, who can move that, and that the ways out stay open, also when over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from golem_project.embedded.world.accounts import derive_account
+from tests.evm.world import CHAIN_ID, World
+from tests.tools_app.factories import answer_of, make_context
+from tests.tools_app.protocols.measured import Golem
+from tools_app.apps import load_registry
+from tools_app.chain.abi import encode_call
+from tools_app.core.errors import GolemError
+from tools_app.protocols.pendle.calls import ANY_GUESS, BUY_PT, CLAIM, NO_LIMIT, REDEEM_SHARES, SELL_PT, paying, taking
+from tools_app.protocols.pendle.protocol import PROTOCOL
+from tools_app.toolkit.effects import Effects, UnknownCall
+from tools_app.toolkit.plan import Call
+
+pytestmark = pytest.mark.protocols("pendle")
+WAD, DAY = 10**18, 86_400
+ROUTER, MARKET, SY, PT, YT = (
+    str(PROTOCOL.address(CHAIN_ID, key)) for key in ("router", "market_dai", "sy_dai", "pt_dai", "yt_dai")
+)
+
+
+@pytest.fixture
+def golem(chain: World) -> Golem:
+    load_registry()
+    return Golem(chain, PROTOCOL, chain.new_account(WAD, {"DAI": 50_000 * WAD}))
+
+
+def pass_time(chain: World, seconds: int) -> None:
+    chain.rpc.call("evm_increaseTime", seconds)
+    chain.rpc.call("evm_mine")
+
+
+def refused(golem: Golem, tool: str, **params: Any) -> GolemError:
+    with pytest.raises(GolemError) as found:
+        golem.plan(tool, **params)
+    return found.value
+
+
+def push(chain: World, tool: str, amount: int) -> None:
+    """A stranger's trade of so much DAI, at any price."""
+    stranger = Golem(chain, PROTOCOL, chain.new_account(WAD, {"DAI": amount}))
+    for call in stranger.plan(tool, market=MARKET, amount=str(amount), slippage_bps=5_000).calls:
+        assert chain.send(stranger.account, call.to, "0x" + call.data.hex())["status"] == "0x1"
+
+
+def counted(golem: Golem) -> int:
+    dai = golem.chain.tokens["DAI"].address
+    return sum(position.raw_of(dai) for position in golem.positions())
+
+
+def test_what_a_trade_gives_is_what_was_told_to_a_basis_point(chain: World, golem: Golem) -> None:
+    for tool, key in (("pendle_buy_pt", PT), ("pendle_buy_yt", YT), ("pendle_add_lp", MARKET)):
+        plan = golem.plan(tool, market=MARKET, amount=str(2_000 * WAD))
+        told = int(next(each.text for each in plan.statements if each.key.startswith("least")))
+        golem.check_measured(plan)
+        golem.act(tool, market=MARKET, amount=str(2_000 * WAD))
+        got = chain.rpc.balance_of(key, golem.address)
+        slippage = plan.slippage_bps or 0
+        expected = told * 10_000 // (10_000 - slippage)
+        assert abs(got - expected) <= expected // 5_000, tool
+
+
+def test_a_claim_counts_as_the_oracle_s_average_and_never_as_more_than_what_it_is_due(
+    chain: World, golem: Golem
+) -> None:
+    golem.act("pendle_buy_pt", market=MARKET, amount=str(10_000 * WAD))
+    (position,) = golem.positions()
+    (leg,) = position.legs
+    rate = chain.rpc.read(
+        str(PROTOCOL.address(CHAIN_ID, "oracle")),
+        "getPtToAssetRate(address,uint32)",
+        MARKET,
+        900,
+        returns="(uint256)",
+    )[0]
+    assert leg.due is not None and leg.raw == leg.due.claim * rate // WAD < leg.due.face
+
+
+def test_no_push_of_one_block_moves_what_claims_count_as(chain: World, golem: Golem) -> None:
+    golem.act("pendle_buy_pt", market=MARKET, amount=str(10_000 * WAD))
+    before = counted(golem)
+    push(chain, "pendle_buy_pt", 100_000 * WAD)
+    assert abs(counted(golem) - before) * 10_000 <= before
+    assert refused(golem, "pendle_buy_pt", market=MARKET, amount=str(WAD)).code == "PENDLE_SLIPPAGE_TOO_HIGH"
+
+
+def test_yield_tokens_count_as_nothing_and_are_shown_at_the_average(golem: Golem) -> None:
+    golem.act("pendle_buy_yt", market=MARKET, amount=str(1_000 * WAD))
+    (position,) = golem.positions()
+    (token,) = position.uncounted
+    assert sum(leg.raw for leg in position.legs) < WAD
+    assert token.market is not None and 900 * WAD < token.market.raw < 1_000 * WAD
+
+
+def test_a_gift_to_the_market_moves_nothing(chain: World, golem: Golem) -> None:
+    golem.act("pendle_add_lp", market=MARKET, amount=str(10_000 * WAD))
+    before = counted(golem)
+    giver = chain.new_account(WAD, {"DAI": 500_000 * WAD})
+    dai = chain.tokens["DAI"].address
+    chain.transact(giver, dai, "approve(address,uint256)", SY, 500_000 * WAD)
+    signature = "deposit(address,address,uint256,uint256)"
+    chain.transact(giver, SY, signature, MARKET, dai, 400_000 * WAD, 0)
+    assert abs(counted(golem) - before) * 10_000 <= before
+
+
+def test_before_maturity_a_halt_sells_everything(chain: World, golem: Golem) -> None:
+    golem.act("pendle_buy_pt", market=MARKET, amount=str(5_000 * WAD))
+    golem.act("pendle_add_lp", market=MARKET, amount=str(5_000 * WAD))
+    golem.act("pendle_buy_yt", market=MARKET, amount=str(500 * WAD))
+    used = golem.leave([chain.tokens["DAI"].address])
+    assert set(used) <= {"pendle_remove_lp", "pendle_sell_pt", "pendle_sell_yt", "pendle_redeem"}
+    assert counted(golem) < WAD // 10
+
+
+def test_from_maturity_on_nothing_is_traded_and_everything_is_due(chain: World, golem: Golem) -> None:
+    golem.act("pendle_buy_pt", market=MARKET, amount=str(5_000 * WAD))
+    golem.act("pendle_add_lp", market=MARKET, amount=str(5_000 * WAD))
+    pass_time(chain, 1_600 * DAY)
+    for tool in ("pendle_buy_pt", "pendle_buy_yt", "pendle_add_lp", "pendle_sell_pt", "pendle_sell_yt"):
+        assert refused(golem, tool, market=MARKET, amount=str(WAD)).code == "PENDLE_MARKET_EXPIRED"
+    before = chain.rpc.balance_of(chain.tokens["DAI"].address, golem.address)
+    worth = counted(golem)
+    used = golem.leave([chain.tokens["DAI"].address])
+    assert used == ["pendle_remove_lp", "pendle_redeem"]
+    came = chain.rpc.balance_of(chain.tokens["DAI"].address, golem.address) - before
+    assert abs(came - worth) * 10_000 <= worth
+
+
+def test_without_an_average_nothing_is_bought_and_nothing_held_is_left_out(chain: World, golem: Golem) -> None:
+    golem.act("pendle_buy_pt", market=MARKET, amount=str(1_000 * WAD))
+    # More trades than the market keeps observations of: the oldest lies less than fifteen minutes back.
+    chain.rpc.call("anvil_setCode", str(PROTOCOL.address(CHAIN_ID, "oracle")), "0xfe")
+    assert refused(golem, "pendle_buy_pt", market=MARKET, amount=str(WAD)).code == "PENDLE_ORACLE_NOT_READY"
+    with pytest.raises(GolemError) as found:
+        golem.positions()
+    assert found.value.code == "POSITIONS_UNREADABLE"
+
+
+def test_claims_on_shares_that_lost_count_as_what_is_left(chain: World, golem: Golem) -> None:
+    golem.act("pendle_buy_pt", market=MARKET, amount=str(10_000 * WAD))
+    before = counted(golem)
+    chain.transact(derive_account("pendle deployer"), SY, "setEarnings(uint256,uint256)", 0, 3_000)
+    assert abs(counted(golem) - before * 7 // 10) * 1_000 <= before
+
+
+def test_what_yield_tokens_earned_is_claimed_and_was_counted(chain: World, golem: Golem) -> None:
+    golem.act("pendle_buy_yt", market=MARKET, amount=str(1_000 * WAD))
+    assert refused(golem, "pendle_redeem", pt=PT, amount="max", claim=True).code == "PENDLE_NOTHING_TO_CLAIM"
+    pass_time(chain, 30 * DAY)
+    worth = counted(golem)
+    outcome = golem.act("pendle_redeem", pt=PT, amount="max", claim=True)
+    came = outcome.deltas[chain.tokens["DAI"].address]
+    assert worth > 10 * WAD and abs(came - worth) * 1_000 <= worth
+
+
+def test_figures_of_a_market_are_told(chain: World, golem: Golem) -> None:
+    (row,) = answer_of(make_context(chain, address=golem.address), "pendle_get_markets", min_tvl="1000")["markets"]
+    assert row["is_active"] and row["is_oracle_ready"] and row["underlying"] == "DAI"
+    golem.act("pendle_buy_pt", market=MARKET, amount=str(1_000 * WAD))
+    held = answer_of(make_context(chain, address=golem.address), "pendle_get_position", account=golem.address)
+    assert held["pt_positions"][0]["balance"] == str(chain.rpc.balance_of(PT, golem.address))
+
+
+def test_foreign_bytes_are_a_veto(chain: World, golem: Golem) -> None:
+    reader = make_context(chain, address=golem.address).chain()
+    dai, me, stranger = chain.tokens["DAI"].address, golem.address, "0x" + "66" * 20
+    through = (dai, WAD, dai, stranger, (1, stranger, b"\x01", False))
+    assert PROTOCOL.effects is not None
+    for to, data in (
+        (ROUTER, encode_call(BUY_PT, stranger, MARKET, 1, ANY_GUESS, paying(dai, WAD), NO_LIMIT)),
+        (ROUTER, encode_call(BUY_PT, me, stranger, 1, ANY_GUESS, paying(dai, WAD), NO_LIMIT)),
+        (ROUTER, encode_call(BUY_PT, me, MARKET, 0, ANY_GUESS, paying(dai, WAD), NO_LIMIT)),
+        (ROUTER, encode_call(BUY_PT, me, MARKET, 1, (0, 1, 1, 1, 1), paying(dai, WAD), NO_LIMIT)),
+        (ROUTER, encode_call(BUY_PT, me, MARKET, 1, ANY_GUESS, through, NO_LIMIT)),
+        (ROUTER, encode_call(BUY_PT, me, MARKET, 1, ANY_GUESS, paying(dai, WAD), (stranger, 1, (), (), b""))),
+        (ROUTER, encode_call(SELL_PT, me, MARKET, WAD, taking(dai, 0), NO_LIMIT)),
+        (ROUTER, encode_call(CLAIM, stranger, (), (YT,), ())),
+        (ROUTER, encode_call(CLAIM, me, (SY,), (YT,), ())),
+        (SY, encode_call(REDEEM_SHARES, me, WAD, dai, 1, True)),
+        (ROUTER, encode_call("function multicall((bool,bytes)[])", ())),
+    ):
+        with pytest.raises(UnknownCall):
+            PROTOCOL.effects.read(Call(to, data, 0, ""), earlier=(), account=me, chain=reader, into=Effects())

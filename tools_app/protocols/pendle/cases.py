@@ -66,7 +66,7 @@ CASES: Final = (
         after=("pendle_buy_yt",),
         moves={"DAI": About(357 * _WAD, 1_000)},
         refuses=(_NOWHERE, ({"amount": str(20_000 * _WAD)}, "PENDLE_TOKENS_MISSING")),
-        gains_bps=10_000,
+        gains_bps=12_000,
     ),
     Case(
         "pendle_add_lp",
@@ -85,7 +85,7 @@ CASES: Final = (
     Case(
         "pendle_remove_lp",
         {**_MARKET, "lp_amount": str(1_000 * _WAD)},
-        ActionClass.DECREASE_POSITION,
+        ActionClass.REBALANCE,
         after=("pendle_add_lp",),
         moves={"DAI": About(1_000 * _WAD, 300)},
         holds={"DAI": About(-1_000 * _WAD, 300)},

@@ -515,7 +515,7 @@ def pendle_remove_lp(ctx: WriteContext, market: ContractAddress, lp_amount: RawA
     draft.changes.append(_lp(reader, place, standing, -given))
     draft.changes.append(_claims(reader, place, standing, claims, least_claims))
     return draft.finish(
-        action_class=ActionClass.DECREASE_POSITION,
+        action_class=ActionClass.REBALANCE,
         slippage_bps=LEAVING_BPS,
         statements=(
             _state(place, place.market, "given back", given),
@@ -647,7 +647,7 @@ def pendle_get_position(ctx: ReadContext, account: Address) -> Holdings:
                 worth = (TokenAmount(counted[kind], asset), TokenAmount(shown[kind], asset))
                 rows[kind].append(Holding(place.market, token, str(balance), *worth))
         raw = sum(counted.values()) + shares_worth(standing, held.sy + held.interest)
-        micro = prices.weigh(place.asset, raw).micro_usd
+        micro = prices.weigh(place.asset, raw).micro_usd if raw else 0
         total = None if total is None or micro is None else total + micro
     return Holdings(
         tuple(rows["pt"]), tuple(rows["yt"]), tuple(rows["lp"]), None if total is None else UsdAmount(total)

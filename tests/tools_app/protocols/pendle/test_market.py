@@ -1,4 +1,4 @@
-"""Pendle's market: what claims and yield count as, who can move that, and that the ways out stay open, also when over."""
+"""Pendle's market: what claims and yield count as, who can move that, and the ways out, also when it is over."""
 
 from __future__ import annotations
 
@@ -58,7 +58,6 @@ def test_what_a_trade_gives_is_what_was_told_to_a_basis_point(chain: World, gole
     for tool, key in (("pendle_buy_pt", PT), ("pendle_buy_yt", YT), ("pendle_add_lp", MARKET)):
         plan = golem.plan(tool, market=MARKET, amount=str(2_000 * WAD))
         told = int(next(each.text for each in plan.statements if each.key.startswith("least")))
-        golem.check_measured(plan)
         golem.act(tool, market=MARKET, amount=str(2_000 * WAD))
         got = chain.rpc.balance_of(key, golem.address)
         slippage = plan.slippage_bps or 0
@@ -134,7 +133,6 @@ def test_from_maturity_on_nothing_is_traded_and_everything_is_due(chain: World, 
 
 def test_without_an_average_nothing_is_bought_and_nothing_held_is_left_out(chain: World, golem: Golem) -> None:
     golem.act("pendle_buy_pt", market=MARKET, amount=str(1_000 * WAD))
-    # More trades than the market keeps observations of: the oldest lies less than fifteen minutes back.
     chain.rpc.call("anvil_setCode", str(PROTOCOL.address(CHAIN_ID, "oracle")), "0xfe")
     assert refused(golem, "pendle_buy_pt", market=MARKET, amount=str(WAD)).code == "PENDLE_ORACLE_NOT_READY"
     with pytest.raises(GolemError) as found:

@@ -167,7 +167,7 @@ READS: Final = (
     ReadCase(
         "pendle_get_position",
         {"account": "0x" + "22" * 20},
-        {"pt_positions.#": 0, "yt_positions.#": 0, "lp_positions.#": 0, "total_value_usd": "0"},
+        {"pt_positions.#": 0, "yt_positions.#": 0, "lp_positions.#": 0, "total_value_usd": "0.000000"},
         refuses=(({"account": "me"}, "INVALID_PARAMS"), ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED")),
         most_exchanges=6,
     ),

@@ -8,7 +8,7 @@ import pytest
 
 from golem_project.embedded.world.accounts import derive_account
 from tests.evm.world import CHAIN_ID, World
-from tests.tools_app.factories import answer_of, make_context
+from tests.tools_app.factories import answer_of, make_context, run_plan
 from tests.tools_app.protocols.measured import Golem
 from tools_app.apps import load_registry
 from tools_app.chain.abi import encode_call
@@ -16,7 +16,7 @@ from tools_app.core.errors import GolemError
 from tools_app.protocols.pendle.calls import ANY_GUESS, BUY_PT, CLAIM, NO_LIMIT, REDEEM_SHARES, SELL_PT, paying, taking
 from tools_app.protocols.pendle.protocol import PROTOCOL
 from tools_app.toolkit.effects import Effects, UnknownCall
-from tools_app.toolkit.plan import Call
+from tools_app.toolkit.plan import Call, PlanOutcome
 
 pytestmark = pytest.mark.protocols("pendle")
 WAD, DAY = 10**18, 86_400
@@ -25,10 +25,25 @@ ROUTER, MARKET, SY, PT, YT = (
 )
 
 
+class Trader(Golem):
+    """What its plans' bytes say of a purchase is the least that it brings, and no more; so that alone is compared."""
+
+    def act(self, tool: str, **params: Any) -> PlanOutcome:
+        plan = self.plan(tool, **params)
+        self.check_measured(plan)
+        read = self.read_effects(plan)
+        assert dict(read.spends) == {flow.token.address: flow.bound for flow in plan.spends}
+        assert sorted(read.statements, key=repr) == sorted(plan.statements, key=repr)
+        assert {(each.ref, each.token) for each in read.changes} == {(each.ref, each.token) for each in plan.changes}
+        outcome = run_plan(self.chain, self.account, plan)
+        self.check_flows(outcome)
+        return outcome
+
+
 @pytest.fixture
 def golem(chain: World) -> Golem:
     load_registry()
-    return Golem(chain, PROTOCOL, chain.new_account(WAD, {"DAI": 50_000 * WAD}))
+    return Trader(chain, PROTOCOL, chain.new_account(WAD, {"DAI": 50_000 * WAD}))
 
 
 def pass_time(chain: World, seconds: int) -> None:

@@ -78,11 +78,11 @@ class _Reading:
 
     def claims_change(self, amount: int) -> None:
         """So many claims come, or go where negative."""
-        self._by_average("claims", amount, Standing.worth_of_claims)
+        self._by_average("principal", amount, Standing.worth_of_claims)
 
     def lp_changes(self, amount: int) -> None:
         """So much of the market comes, or goes where negative."""
-        self._by_average("pool", amount, Standing.worth_of_lp)
+        self._by_average("liquidity", amount, Standing.worth_of_lp)
 
     def state(self, token: str, key: str, amount: int) -> None:
         self.into.statements.append(Statement(self.place.router, token, key, str(amount)))
@@ -165,7 +165,7 @@ def _buy_yt(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.pays(receiver)
     reading.spends(paid)
     reading.state(reading.place.yt, "least bought", least)
-    reading.change("claims", reading.place.yt, least)
+    reading.change("principal", reading.place.yt, least)
 
 
 def _sell_yt(reading: _Reading, args: tuple[Any, ...]) -> None:
@@ -174,7 +174,7 @@ def _sell_yt(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.pays(receiver)
     reading.takes(taken)
     reading.state(reading.place.yt, "sold", amount)
-    reading.change("claims", reading.place.yt, -amount, is_exact=True)
+    reading.change("principal", reading.place.yt, -amount, is_exact=True)
 
 
 def _add_lp(reading: _Reading, args: tuple[Any, ...]) -> None:
@@ -205,7 +205,7 @@ def _redeem(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.state(reading.place.pt, "redeemed", amount)
     reading.claims_change(-amount)
     if not reading.standing().market.is_over:
-        reading.change("claims", reading.place.yt, -amount, is_exact=True)
+        reading.change("principal", reading.place.yt, -amount, is_exact=True)
 
 
 def _claim(reading: _Reading, args: tuple[Any, ...]) -> None:
@@ -213,11 +213,11 @@ def _claim(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.pays(whose)
     if yts:
         # Interest comes as shares, which count in the same position.
-        reading.change("claims", reading.place.asset, 0)
+        reading.change("principal", reading.place.asset, 0)
     if markets:
         reading.into.receives[reading.place.reward] += 0
         reading.into.open_minimums.add(reading.place.reward)
-        reading.change("pool", reading.place.reward, 0)
+        reading.change("liquidity", reading.place.reward, 0)
 
 
 def _redeem_shares(reading: _Reading, args: tuple[Any, ...]) -> None:
@@ -228,7 +228,7 @@ def _redeem_shares(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.pays(receiver)
     reading.into.receives[token] += least
     reading.into.statements.append(Statement(reading.place.sy, reading.place.sy, "shares redeemed", str(amount)))
-    reading.change("claims", token, -least)
+    reading.change("principal", token, -least)
 
 
 _OF_ROUTER: Final[dict[str, Read]] = {

@@ -12,8 +12,8 @@ from tools_app.toolkit.params import EVERYTHING
 from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, Reads
 from tools_app.toolkit.views import LogEntry
 
-CLAIMS: Final = "claims"
-POOL: Final = "pool"
+CLAIMS: Final = "principal"
+POOL: Final = "liquidity"
 REWARD_DECIMALS: Final = 18
 REWARD_SYMBOL: Final = "PENDLE"
 

@@ -148,7 +148,7 @@ def test_from_maturity_on_nothing_is_traded_and_everything_is_due(chain: World, 
 
 def test_without_an_average_nothing_is_bought_and_nothing_held_is_left_out(chain: World, golem: Golem) -> None:
     golem.act("pendle_buy_pt", market=MARKET, amount=str(1_000 * WAD))
-    chain.rpc.call("anvil_setCode", str(PROTOCOL.address(CHAIN_ID, "oracle")), "0xfe")
+    chain.rpc.call("anvil_setCode", str(PROTOCOL.address(CHAIN_ID, "oracle")), "0x60006000fd")
     assert refused(golem, "pendle_buy_pt", market=MARKET, amount=str(WAD)).code == "PENDLE_ORACLE_NOT_READY"
     with pytest.raises(GolemError) as found:
         golem.positions()

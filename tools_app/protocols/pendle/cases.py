@@ -85,7 +85,7 @@ CASES: Final = (
     Case(
         "pendle_remove_lp",
         {**_MARKET, "lp_amount": str(1_000 * _WAD)},
-        ActionClass.REBALANCE,
+        ActionClass.DECREASE_POSITION,
         after=("pendle_add_lp",),
         moves={"DAI": About(1_000 * _WAD, 300)},
         holds={"DAI": About(-1_000 * _WAD, 300)},

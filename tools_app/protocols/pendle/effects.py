@@ -72,17 +72,17 @@ class _Reading:
         """How the market stands."""
         return drive(ask_standings(self.chain.chain_id, (self.place,), self.account), self.chain.call_many)[0]
 
-    def change(self, kind: str, token: str, raw: int, *, is_exact: bool = False) -> None:
-        ref = PositionRef("pendle", kind, self.chain.chain_id, self.place.market)
-        self.into.changes.append(ChangeRead("pendle", kind, token, raw, ref, is_exact=is_exact))
+    def change(self, token: str, raw: int, *, is_exact: bool = False) -> None:
+        ref = PositionRef("pendle", "market", self.chain.chain_id, self.place.market)
+        self.into.changes.append(ChangeRead("pendle", "market", token, raw, ref, is_exact=is_exact))
 
     def claims_change(self, amount: int) -> None:
         """So many claims come, or go where negative."""
-        self._by_average("principal", amount, Standing.worth_of_claims)
+        self._by_average(amount, Standing.worth_of_claims)
 
     def lp_changes(self, amount: int) -> None:
         """So much of the market comes, or goes where negative."""
-        self._by_average("liquidity", amount, Standing.worth_of_lp)
+        self._by_average(amount, Standing.worth_of_lp)
 
     def state(self, token: str, key: str, amount: int) -> None:
         self.into.statements.append(Statement(self.place.router, token, key, str(amount)))
@@ -108,12 +108,12 @@ class _Reading:
         check_bounded(least)
         self.into.receives[token] += least
 
-    def _by_average(self, kind: str, amount: int, worth: Callable[[Standing, Place, int], int]) -> None:
+    def _by_average(self, amount: int, worth: Callable[[Standing, Place, int], int]) -> None:
         try:
             counted = worth(self.standing(), self.place, abs(amount))
         except PositionsUnreadable as error:
             raise UnknownCall(error.detail) from error
-        self.change(kind, self.place.asset, counted if amount > 0 else -counted)
+        self.change(self.place.asset, counted if amount > 0 else -counted)
 
 
 def _find(places: Sequence[Place], to: str, args: tuple[Any, ...], signature: str) -> Place:
@@ -165,7 +165,7 @@ def _buy_yt(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.pays(receiver)
     reading.spends(paid)
     reading.state(reading.place.yt, "least bought", least)
-    reading.change("principal", reading.place.yt, least)
+    reading.change(reading.place.yt, least)
 
 
 def _sell_yt(reading: _Reading, args: tuple[Any, ...]) -> None:
@@ -174,7 +174,7 @@ def _sell_yt(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.pays(receiver)
     reading.takes(taken)
     reading.state(reading.place.yt, "sold", amount)
-    reading.change("principal", reading.place.yt, -amount, is_exact=True)
+    reading.change(reading.place.yt, -amount, is_exact=True)
 
 
 def _add_lp(reading: _Reading, args: tuple[Any, ...]) -> None:
@@ -205,7 +205,7 @@ def _redeem(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.state(reading.place.pt, "redeemed", amount)
     reading.claims_change(-amount)
     if not reading.standing().market.is_over:
-        reading.change("principal", reading.place.yt, -amount, is_exact=True)
+        reading.change(reading.place.yt, -amount, is_exact=True)
 
 
 def _claim(reading: _Reading, args: tuple[Any, ...]) -> None:
@@ -213,11 +213,11 @@ def _claim(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.pays(whose)
     if yts:
         # Interest comes as shares, which count in the same position.
-        reading.change("principal", reading.place.asset, 0)
+        reading.change(reading.place.asset, 0)
     if markets:
         reading.into.receives[reading.place.reward] += 0
         reading.into.open_minimums.add(reading.place.reward)
-        reading.change("liquidity", reading.place.reward, 0)
+        reading.change(reading.place.reward, 0)
 
 
 def _redeem_shares(reading: _Reading, args: tuple[Any, ...]) -> None:
@@ -228,7 +228,7 @@ def _redeem_shares(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.pays(receiver)
     reading.into.receives[token] += least
     reading.into.statements.append(Statement(reading.place.sy, reading.place.sy, "shares redeemed", str(amount)))
-    reading.change("principal", token, -least)
+    reading.change(token, -least)
 
 
 _OF_ROUTER: Final[dict[str, Read]] = {

@@ -1,4 +1,4 @@
-"""What an account has at Pendle: claims and yield of a market, and its part of the market; and the way out."""
+"""What an account has at Pendle: a part of a market, claims and yield of it, all in one position; and the way out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from tools_app.toolkit.params import EVERYTHING
 from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, Reads
 from tools_app.toolkit.views import LogEntry
 
-CLAIMS: Final = "principal"
-POOL: Final = "liquidity"
+KIND: Final = "market"
 REWARD_DECIMALS: Final = 18
 REWARD_SYMBOL: Final = "PENDLE"
 
@@ -23,18 +22,13 @@ def dust(place: Place) -> int:
     return 10 ** max(0, place.decimals - 2)
 
 
-def claims_of(chain_id: int, place: Place) -> PositionRef:
-    """Names what is held in claims and yield tokens of a market."""
-    return PositionRef(NAME, CLAIMS, chain_id, place.market)
-
-
-def pool_of(chain_id: int, place: Place) -> PositionRef:
-    """Names the part of a market."""
-    return PositionRef(NAME, POOL, chain_id, place.market)
+def ref_of(chain_id: int, place: Place) -> PositionRef:
+    """Names what is held of a market: a part of it, claims, yield tokens and what they earned."""
+    return PositionRef(NAME, KIND, chain_id, place.market)
 
 
 class PendlePositions:
-    """Two positions for each market, in one batch for all of them."""
+    """One position for each market, in one batch for all of them."""
 
     def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
         """Every market of which something is held. Raises PositionsUnreadable while something has no average."""
@@ -43,9 +37,9 @@ class PendlePositions:
             return ()
         standings = yield from ask_standings(chain_id, places, account)
         return tuple(
-            position
+            _make(chain_id, place, standing)
             for place, standing in zip(places, standings, strict=True)
-            for position in _make(chain_id, place, standing)
+            if not standing.held.is_nothing
         )
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
@@ -61,9 +55,7 @@ class PendleExits:
         facts, chain_id = position.facts, position.ref.chain_id
         market = {"market": position.ref.id, "chain_id": chain_id}
         least, is_due = int(facts["dust"]), now >= int(facts["expiry"])
-        if position.ref.kind == POOL:
-            if int(facts["lp"]) < least:
-                return None
+        if int(facts["lp"]) >= least:
             leave = {**market, "lp_amount": EVERYTHING}
             return Act("pendle_remove_lp", leave, "the part of the market is taken out")
         claims, yields = int(facts["pt"]), int(facts["yt"])
@@ -80,51 +72,33 @@ class PendleExits:
         return None
 
 
-def _make(chain_id: int, place: Place, standing: Standing) -> tuple[Position, ...]:
-    held, market, found = standing.held, standing.market, []
-    facts = {
-        "market": place.market,
-        "pt_address": place.pt,
-        "expiry": str(market.expiry),
-        "dust": str(dust(place)),
-        "claims_count_as": str(standing.claim(place).rate) if held.pt else None,
-    }
+def _make(chain_id: int, place: Place, standing: Standing) -> Position:
+    held = standing.held
     earned = held.interest + held.sy
-    if held.pt or held.yt or earned:
-        shown = Shown(place.asset, standing.market_of_yields(held.yt))
-        found.append(
-            Position(
-                ref=claims_of(chain_id, place),
-                label=f"Pendle {place.symbols.pt} and {place.symbols.yt}",
-                legs=(
-                    *((standing.claim(place).leg(held.pt),) if held.pt else ()),
-                    *((Leg(place.asset, shares_worth(standing, earned)),) if earned else ()),
-                ),
-                uncounted=(
-                    (Uncounted(place.yt, held.yt, place.symbols.yt, place.decimals, "yield", shown),) if held.yt else ()
-                ),
-                claim_tokens=frozenset({place.pt, place.yt, place.sy}),
-                facts={
-                    **facts,
-                    "pt": str(held.pt),
-                    "yt": str(held.yt),
-                    "sy": str(held.sy),
-                    "interest": str(held.interest),
-                },
-                relies_on=frozenset({place.oracle, place.sy}),
-            )
-        )
-    if held.lp or held.reward:
-        reward = Uncounted(place.reward, held.reward, REWARD_SYMBOL, REWARD_DECIMALS, "reward")
-        found.append(
-            Position(
-                ref=pool_of(chain_id, place),
-                label=f"Pendle {place.symbols.lp}",
-                legs=(Leg(place.asset, standing.worth_of_lp(place, held.lp)),) if held.lp else (),
-                uncounted=(reward,) if held.reward else (),
-                claim_tokens=frozenset({place.market}),
-                facts={**facts, "lp": str(held.lp), "reward": str(held.reward)},
-                relies_on=frozenset({place.oracle, place.sy}),
-            )
-        )
-    return tuple(found)
+    shown = Shown(place.asset, standing.market_of_yields(held.yt))
+    yields = Uncounted(place.yt, held.yt, place.symbols.yt, place.decimals, "yield", shown)
+    reward = Uncounted(place.reward, held.reward, REWARD_SYMBOL, REWARD_DECIMALS, "reward")
+    return Position(
+        ref=ref_of(chain_id, place),
+        label=f"Pendle {place.symbols.lp.removeprefix('PLP-')}",
+        legs=(
+            *((standing.claim(place).leg(held.pt),) if held.pt else ()),
+            *((Leg(place.asset, standing.worth_of_lp(place, held.lp)),) if held.lp else ()),
+            *((Leg(place.asset, shares_worth(standing, earned)),) if earned else ()),
+        ),
+        uncounted=(*((yields,) if held.yt else ()), *((reward,) if held.reward else ())),
+        claim_tokens=place.tokens,
+        facts={
+            "market": place.market,
+            "pt_address": place.pt,
+            "expiry": str(standing.market.expiry),
+            "dust": str(dust(place)),
+            "lp": str(held.lp),
+            "pt": str(held.pt),
+            "yt": str(held.yt),
+            "sy": str(held.sy),
+            "interest": str(held.interest),
+            "reward": str(held.reward),
+        },
+        relies_on=frozenset({place.oracle, place.sy}),
+    )

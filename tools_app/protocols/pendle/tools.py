@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import Field
@@ -48,7 +48,7 @@ from tools_app.protocols.pendle.market_maths import (
     yearly_rate,
     yields_for,
 )
-from tools_app.protocols.pendle.positions import CLAIMS, POOL, claims_of, pool_of
+from tools_app.protocols.pendle.positions import KIND, ref_of
 from tools_app.protocols.pendle.standing import Standing, ask_standings, shares_worth
 from tools_app.standards import erc20
 from tools_app.standards.maturing import AVERAGE_SECONDS
@@ -320,7 +320,7 @@ def pendle_buy_pt(
     draft.call(Call(place.router, data, 0, f"Buy at least {_units(place, least)} {place.symbols.pt}"))
     draft.changes.append(_claims(reader, place, standing, got, least))
     return draft.finish(
-        action_class=ActionClass.INCREASE_POSITION if standing.held.pt else ActionClass.NEW_POSITION,
+        action_class=_entering(standing),
         slippage_bps=slippage_bps,
         statements=(_state(place, place.pt, "least bought", least),),
         details={**_details(reader, place, standing), "amount": str(amount)},
@@ -359,7 +359,7 @@ def pendle_sell_pt(
     draft.receive(reader.token(place.asset), came, at_least=least)
     draft.changes.append(_claims(reader, place, standing, -sold))
     return draft.finish(
-        action_class=_leaving(standing, sold == standing.held.pt and not standing.held.yt),
+        action_class=_leaving(standing, pt=sold),
         slippage_bps=slippage_bps,
         statements=(_state(place, place.pt, "sold", sold),),
         details={**_details(reader, place, standing), "amount": str(sold)},
@@ -395,7 +395,7 @@ def pendle_buy_yt(
     draft.call(Call(place.router, data, 0, f"Buy at least {_units(place, least)} {place.symbols.yt}"))
     draft.changes.append(_yields(reader, place, got, least))
     return draft.finish(
-        action_class=ActionClass.INCREASE_POSITION if standing.held.yt else ActionClass.NEW_POSITION,
+        action_class=_entering(standing),
         slippage_bps=slippage_bps,
         statements=(_state(place, place.yt, "least bought", least),),
         details={**_details(reader, place, standing), "amount": str(amount)},
@@ -435,7 +435,7 @@ def pendle_sell_yt(
     draft.receive(reader.token(place.asset), came, at_least=least)
     draft.changes.append(_yields(reader, place, -sold, -sold))
     return draft.finish(
-        action_class=_leaving(standing, sold == standing.held.yt and not standing.held.pt),
+        action_class=_leaving(standing, yt=sold),
         slippage_bps=slippage_bps,
         statements=(_state(place, place.yt, "sold", sold),),
         details={**_details(reader, place, standing), "amount": str(sold)},
@@ -473,7 +473,7 @@ def pendle_add_lp(
     draft.changes.append(_lp(reader, place, standing, got, least))
     kept = shares + trade(standing.market, bought).shares
     return draft.finish(
-        action_class=ActionClass.INCREASE_POSITION if standing.held.lp else ActionClass.NEW_POSITION,
+        action_class=_entering(standing),
         slippage_bps=slippage_bps,
         statements=(_state(place, place.market, "least minted", least),),
         details={
@@ -512,10 +512,11 @@ def pendle_remove_lp(ctx: WriteContext, market: ContractAddress, lp_amount: RawA
     data = encode_call(REMOVE_LP, ctx.account, place.market, given, taking(place.asset, least), least_claims)
     draft.call(Call(place.router, data, 0, f"Give {_units(place, given)} {place.symbols.lp} back"))
     draft.receive(reader.token(place.asset), came, at_least=least)
-    draft.changes.append(_lp(reader, place, standing, -given))
-    draft.changes.append(_claims(reader, place, standing, claims, least_claims))
+    gone, come = _lp(reader, place, standing, -given), _claims(reader, place, standing, claims, least_claims)
+    expected, bound = gone.expected + come.expected, gone.bound + come.bound
+    draft.changes.append(replace(gone, expected=expected, bound=bound))
     return draft.finish(
-        action_class=ActionClass.REBALANCE,
+        action_class=ActionClass.DECREASE_POSITION,
         slippage_bps=LEAVING_BPS,
         statements=(
             _state(place, place.market, "given back", given),
@@ -567,7 +568,7 @@ def pendle_redeem(ctx: WriteContext, pt: Claim, amount: RawAmountOrMax, claim: F
     if not over:
         draft.changes.append(_yields(reader, place, -given, -given))
     return draft.finish(
-        action_class=_leaving(standing, given == held.pt and (over or given == held.yt)),
+        action_class=_leaving(standing, pt=given, yt=0 if over else given),
         statements=(_state(place, place.pt, "redeemed", given),),
         details={**_details(reader, place, standing), "amount": str(given)},
     )
@@ -682,14 +683,14 @@ def _claim(ctx: WriteContext, reader: ChainReader, place: Place, standing: Stand
     draft.receive(asset, came, at_least=least)
     if held.reward:
         draft.receive(reader.token(place.reward), held.reward, at_least=0)
-        ref = pool_of(reader.chain_id, place)
+        ref = ref_of(reader.chain_id, place)
         # What is earned until the transaction comes along.
         draft.changes.append(
-            PositionChange(NAME, POOL, place.reward, -held.reward, -2 * held.reward, ref, counts=False)
+            PositionChange(NAME, KIND, place.reward, -held.reward, -2 * held.reward, ref, counts=False)
         )
-    ref = claims_of(reader.chain_id, place)
+    ref = ref_of(reader.chain_id, place)
     bound = -came - came * DRIFT_BPS // BPS - 2
-    draft.changes.append(PositionChange(NAME, CLAIMS, place.asset, -came, bound, ref))
+    draft.changes.append(PositionChange(NAME, KIND, place.asset, -came, bound, ref))
     return draft.finish(
         action_class=ActionClass.DECREASE_POSITION,
         statements=(Statement(place.sy, place.sy, "shares redeemed", str(shares)),),
@@ -788,32 +789,37 @@ def _claims(
 ) -> PositionChange:
     """So many claims come, at least `least`, or go where negative; at what they count as."""
     counted = standing.worth_of_claims(place, abs(amount))
-    return _counted(reader, place, CLAIMS, amount, counted, standing.worth_of_claims(place, least or 0))
+    return _counted(reader, place, amount, counted, standing.worth_of_claims(place, least or 0))
 
 
 def _lp(reader: ChainReader, place: Place, standing: Standing, amount: int, least: int | None = None) -> PositionChange:
     """The same for a part of the market."""
     counted = standing.worth_of_lp(place, abs(amount))
-    return _counted(reader, place, POOL, amount, counted, standing.worth_of_lp(place, least or 0))
+    return _counted(reader, place, amount, counted, standing.worth_of_lp(place, least or 0))
 
 
-def _counted(reader: ChainReader, place: Place, kind: str, amount: int, counted: int, least: int) -> PositionChange:
-    ref = (claims_of if kind == CLAIMS else pool_of)(reader.chain_id, place)
+def _counted(reader: ChainReader, place: Place, amount: int, counted: int, least: int) -> PositionChange:
+    ref = ref_of(reader.chain_id, place)
     if amount > 0:
         bound = max(0, apply_bps_down(least, DRIFT_BPS) - 2)
-        return PositionChange(NAME, kind, place.asset, counted, bound, ref)
-    return PositionChange(NAME, kind, place.asset, -counted, -counted - counted * DRIFT_BPS // BPS - 2, ref)
+        return PositionChange(NAME, KIND, place.asset, counted, bound, ref)
+    return PositionChange(NAME, KIND, place.asset, -counted, -counted - counted * DRIFT_BPS // BPS - 2, ref)
 
 
 def _yields(reader: ChainReader, place: Place, expected: int, bound: int) -> PositionChange:
     """Yield tokens, which never count."""
-    ref = claims_of(reader.chain_id, place)
-    return PositionChange(NAME, CLAIMS, place.yt, expected, bound, ref, counts=False)
+    ref = ref_of(reader.chain_id, place)
+    return PositionChange(NAME, KIND, place.yt, expected, bound, ref, counts=False)
 
 
-def _leaving(standing: Standing, is_last: bool) -> ActionClass:
-    is_out = is_last and not (standing.held.interest or standing.held.sy)
-    return ActionClass.CLOSE_POSITION if is_out else ActionClass.DECREASE_POSITION
+def _entering(standing: Standing) -> ActionClass:
+    return ActionClass.NEW_POSITION if standing.held.is_nothing else ActionClass.INCREASE_POSITION
+
+
+def _leaving(standing: Standing, *, pt: int = 0, yt: int = 0) -> ActionClass:
+    held = standing.held
+    left = replace(held, pt=held.pt - pt, yt=held.yt - yt)
+    return ActionClass.CLOSE_POSITION if left.is_nothing else ActionClass.DECREASE_POSITION
 
 
 def _state(place: Place, token: str, key: str, amount: int) -> Statement:

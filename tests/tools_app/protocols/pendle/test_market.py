@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,13 +14,19 @@ from tests.tools_app.protocols.measured import Golem
 from tools_app.apps import load_registry
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import GolemError
+from tools_app.protocols.pendle.addresses import find_places
 from tools_app.protocols.pendle.calls import ANY_GUESS, BUY_PT, CLAIM, NO_LIMIT, REDEEM_SHARES, SELL_PT, paying, taking
+from tools_app.protocols.pendle.market_maths import trade
 from tools_app.protocols.pendle.protocol import PROTOCOL
+from tools_app.protocols.pendle.standing import ask_standings
+from tools_app.standards.receipts import events_of
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import Call, PlanOutcome
+from tools_app.toolkit.positions import drive
 
 pytestmark = pytest.mark.protocols("pendle")
 WAD, DAY = 10**18, 86_400
+SWAP_EVENT = PROTOCOL.events[0]
 ROUTER, MARKET, SY, PT, YT = (
     str(PROTOCOL.address(CHAIN_ID, key)) for key in ("router", "market_dai", "sy_dai", "pt_dai", "yt_dai")
 )
@@ -69,7 +76,29 @@ def counted(golem: Golem) -> int:
     return sum(position.raw_of(dai) for position in golem.positions())
 
 
-def test_what_a_trade_gives_is_what_was_told_to_a_basis_point(chain: World, golem: Golem) -> None:
+def test_trades_are_computed_to_the_base_unit_as_the_market_carries_them_out(chain: World, golem: Golem) -> None:
+    (place,) = find_places(CHAIN_ID)
+    for tool, amount in (
+        ("pendle_buy_pt", 7_000),
+        ("pendle_sell_pt", 3_000),
+        ("pendle_buy_yt", 900),
+        ("pendle_sell_yt", 1_500),
+        ("pendle_buy_pt", 20_000),
+    ):
+        reader = make_context(chain, address=golem.address).chain()
+        before = drive(ask_standings(CHAIN_ID, (place,), golem.address), reader.call_many)[0].market
+        outcome = golem.act(tool, market=MARKET, amount=str(amount * WAD), slippage_bps=500)
+        (swap,) = events_of(outcome, SWAP_EVENT, contract=MARKET)
+        reader = make_context(chain, address=golem.address).chain()
+        after = drive(ask_standings(CHAIN_ID, (place,), golem.address), reader.call_many)[0].market
+        (index,) = chain.rpc.read(YT, "pyIndexStored()", returns="(uint256)")
+        at = replace(before, now=reader.block.timestamp, index=index)
+        done = trade(at, int(swap["netPtOut"]))
+        assert (done.shares, done.fee) == (int(swap["netSyOut"]), int(swap["netSyFee"])), tool
+        assert (done.after.claims, done.after.shares, done.after.ln_rate) == (after.claims, after.shares, after.ln_rate)
+
+
+def test_what_a_trade_gives_is_what_was_told_to_two_basis_points(chain: World, golem: Golem) -> None:
     for tool, key in (("pendle_buy_pt", PT), ("pendle_buy_yt", YT), ("pendle_add_lp", MARKET)):
         plan = golem.plan(tool, market=MARKET, amount=str(2_000 * WAD))
         told = int(next(each.text for each in plan.statements if each.key.startswith("least")))

@@ -17,7 +17,7 @@ NOW = 1_795_000_000
 
 def _markets(count: int = STATES) -> list[Market]:
     chance = random.Random(SEED)
-    found = []
+    found: list[Market] = []
     while len(found) < count:
         left = chance.randrange(86_400, 5 * YEAR_SECONDS)
         shares = chance.randrange(10**21, 10**26)

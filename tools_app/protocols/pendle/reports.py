@@ -1,0 +1,161 @@
+"""What the writes of Pendle tell of their success."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tools_app.core.units import format_units
+from tools_app.protocols.pendle.drafting import percent
+from tools_app.standards import erc20
+from tools_app.standards.receipts import events_of
+from tools_app.toolkit.plan import PlanOutcome
+from tools_app.toolkit.result import TokenAmount
+
+
+@dataclass(frozen=True, slots=True)
+class BoughtPt:
+    """Claims that were bought. Rates are yearly percent; `discount` is percent under what a claim is due, and
+    `spot_price` the asset that a claim
+    cost in the market before.
+    """
+
+    pt_received: str
+    pt_address: str
+    underlying: str
+    maturity: int
+    days_to_maturity: int
+    implied_apy: str
+    discount: str
+    spot_price: str
+
+
+@dataclass(frozen=True, slots=True)
+class SoldPt:
+    """Claims that were sold. `pnl_vs_par` is percent of what they would have been due, below 0 where less came."""
+
+    underlying_received: TokenAmount
+    pnl_vs_par: str
+    implied_apy: str
+
+
+@dataclass(frozen=True, slots=True)
+class BoughtYt:
+    """Yield tokens that were bought. `leverage` is of how many assets each asset paid earns the yield."""
+
+    yt_received: str
+    yt_address: str
+    implied_yield: str
+    leverage: str
+    maturity: int
+
+
+@dataclass(frozen=True, slots=True)
+class SoldYt:
+    """Yield tokens that were sold. What they were bought for is not on the chain: `pnl_vs_entry` is null."""
+
+    underlying_received: TokenAmount
+    pnl_vs_entry: None
+    untold: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddedLp:
+    """A part of the market. What fees and rewards bring in a year no contract tells: `apy` is null."""
+
+    lp_received: str
+    sy_deposited: str
+    pt_deposited: str
+    apy: None
+    untold: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedLp:
+    """What a part of the market gave: shares, which were paid as their asset, and claims."""
+
+    sy_received: str
+    pt_received: str
+    underlying_value: TokenAmount
+
+
+@dataclass(frozen=True, slots=True)
+class Redeemed:
+    """What claims gave. When they were bought is not on the chain: `realized_apy` is null."""
+
+    underlying_received: TokenAmount
+    realized_apy: None
+    untold: str
+
+
+def _received(outcome: PlanOutcome, token: str) -> int:
+    moved = events_of(outcome, erc20.TRANSFER_EVENT, contract=token)
+    return sum(int(each["value"]) for each in moved if each["to"] == outcome.account)
+
+
+def _asset_delta(outcome: PlanOutcome) -> TokenAmount:
+    flow = outcome.plan.receives[0]
+    return TokenAmount(outcome.deltas.get(flow.token.address, 0), flow.token)
+
+
+def report_buy_pt(outcome: PlanOutcome) -> BoughtPt:
+    """Claims from their own transfers; rates as they were when it was planned."""
+    details = outcome.plan.details
+    got = _received(outcome, str(details["pt"]))
+    paid = int(details["amount"])
+    return BoughtPt(
+        pt_received=str(got),
+        pt_address=str(details["pt"]),
+        underlying=str(details["asset"]),
+        maturity=int(details["maturity"]),
+        days_to_maturity=int(details["days_to_maturity"]),
+        implied_apy=str(details["implied_apy"]),
+        discount=percent(got - paid, got),
+        spot_price=str(details["spot_price"]),
+    )
+
+
+def report_sell_pt(outcome: PlanOutcome) -> SoldPt:
+    """What came from balances."""
+    details, came = outcome.plan.details, _asset_delta(outcome)
+    sold = int(details["amount"])
+    return SoldPt(came, percent(came.raw - sold, sold), str(details["implied_apy"]))
+
+
+def report_buy_yt(outcome: PlanOutcome) -> BoughtYt:
+    """Yield tokens from their own transfers."""
+    details = outcome.plan.details
+    got = _received(outcome, str(details["yt"]))
+    leverage = format_units(got * 100 // int(details["amount"]), 2)
+    return BoughtYt(str(got), str(details["yt"]), str(details["implied_apy"]), leverage, int(details["maturity"]))
+
+
+def report_sell_yt(outcome: PlanOutcome) -> SoldYt:
+    """What came from balances."""
+    return SoldYt(_asset_delta(outcome), None, "pnl_vs_entry: what was paid is not on the chain")
+
+
+def report_add(outcome: PlanOutcome) -> AddedLp:
+    """LP tokens from their own transfers; what went in as it was planned."""
+    details = outcome.plan.details
+    return AddedLp(
+        lp_received=str(_received(outcome, str(details["market"]))),
+        sy_deposited=str(details["sy_deposited"]),
+        pt_deposited=str(details["pt_deposited"]),
+        apy=None,
+        untold="apy: no contract tells what fees and rewards bring in a year",
+    )
+
+
+def report_remove(outcome: PlanOutcome) -> RemovedLp:
+    """Claims from their own transfers, the asset from balances."""
+    details = outcome.plan.details
+    return RemovedLp(
+        sy_received=str(details["sy_received"]),
+        pt_received=str(_received(outcome, str(details["pt"]))),
+        underlying_value=_asset_delta(outcome),
+    )
+
+
+def report_redeem(outcome: PlanOutcome) -> Redeemed:
+    """What came from balances."""
+    return Redeemed(_asset_delta(outcome), None, "realized_apy: when they were bought is not on the chain")

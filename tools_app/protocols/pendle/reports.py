@@ -15,8 +15,7 @@ from tools_app.toolkit.result import TokenAmount
 @dataclass(frozen=True, slots=True)
 class BoughtPt:
     """Claims that were bought. Rates are yearly percent; `discount` is percent under what a claim is due, and
-    `spot_price` the asset that a claim
-    cost in the market before.
+    `spot_price` what a claim cost in the market before.
     """
 
     pt_received: str

@@ -201,6 +201,16 @@ def test_what_yield_tokens_earned_is_claimed_and_was_counted(chain: World, golem
     assert worth > 10 * WAD and abs(came - worth) * 1_000 <= worth
 
 
+def test_what_leaves_and_what_counts_may_move_by_one_percent_and_no_more(chain: World, golem: Golem) -> None:
+    golem.act("pendle_add_lp", market=MARKET, amount=str(5_000 * WAD))
+    plan = golem.plan("pendle_remove_lp", market=MARKET, lp_amount="max")
+    (flow,) = plan.receives
+    assert flow.bound == flow.expected * 99 // 100
+    golem.act("pendle_remove_lp", market=MARKET, lp_amount="max")
+    (change,) = golem.plan("pendle_sell_pt", market=MARKET, amount="max").changes
+    assert change.bound == change.expected - -change.expected * 100 // 10_000 - 2
+
+
 def test_figures_of_a_market_are_told(chain: World, golem: Golem) -> None:
     (row,) = answer_of(make_context(chain, address=golem.address), "pendle_get_markets", min_tvl="1000")["markets"]
     assert row["is_active"] and row["is_oracle_ready"] and row["underlying"] == "DAI"

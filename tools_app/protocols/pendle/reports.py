@@ -79,9 +79,10 @@ class RemovedLp:
 
 @dataclass(frozen=True, slots=True)
 class Redeemed:
-    """What claims gave. When they were bought is not on the chain: `realized_apy` is null."""
+    """What came. When claims were bought is not on the chain: `realized_apy` is null."""
 
-    underlying_received: TokenAmount
+    underlying_received: TokenAmount | None
+    reward_received: TokenAmount | None
     realized_apy: None
     untold: str
 
@@ -157,4 +158,8 @@ def report_remove(outcome: PlanOutcome) -> RemovedLp:
 
 def report_redeem(outcome: PlanOutcome) -> Redeemed:
     """What came from balances."""
-    return Redeemed(_asset_delta(outcome), None, "realized_apy: when they were bought is not on the chain")
+    (flow,) = outcome.plan.receives
+    came = TokenAmount(outcome.deltas.get(flow.token.address, 0), flow.token)
+    is_asset = flow.token.symbol == outcome.plan.details["asset"]
+    untold = "realized_apy: when they were bought is not on the chain"
+    return Redeemed(came if is_asset else None, None if is_asset else came, None, untold)

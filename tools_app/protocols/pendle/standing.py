@@ -30,14 +30,15 @@ CLOSED_AT: Final = (
 )
 INTEREST: Final = "function userInterest(address user) view returns (uint128 index, uint128 accrued)"
 INTEREST_FEE: Final = "function interestFeeRate() view returns (uint128)"
-REWARD: Final = "function userReward(address token, address user) view returns (uint128 index, uint128 accrued)"
+REWARDS: Final = "function redeemRewards(address user) returns (uint256[] rewards)"
+"""Not a view: the market pays what it owes and answers it. Asked by eth_call, behind everything else of the batch."""
 NOW: Final = "function getCurrentBlockTimestamp() view returns (uint256)"
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
     """Base units of the market's tokens in the wallet, of shares that its yield tokens earned and were not paid (the
-    protocol's fee taken off), and of the reward that the market has written down for it.
+    protocol's fee taken off), and of the reward that the market owes it.
     """
 
     pt: int
@@ -117,7 +118,7 @@ def standing_calls(chain_id: int, place: Place, account: str) -> list[ReadCall]:
         ReadCall(place.oracle, LP_RATE, (place.market, AVERAGE_SECONDS)),
         *(erc20.balance_call(token, account) for token in (place.pt, place.yt, place.market, place.sy)),
         ReadCall(place.yt, INTEREST, (account,)),
-        ReadCall(place.market, REWARD, (place.reward, account)),
+        ReadCall(place.market, REWARDS, (account,)),
     ]
 
 
@@ -152,7 +153,7 @@ def read_standing(place: Place, outcomes: Sequence[ReadOutcome]) -> Standing:
         sy=sy,
         interest=earned - earned * int(fee.values[0]) // WAD,
         # A reward that cannot be told keeps nobody in: it counts as none.
-        reward=int(reward.values[1]) if reward.ok else 0,
+        reward=int(reward.values[0][-1]) if reward.ok and reward.values[0] else 0,
     )
     return Standing(
         market=market,

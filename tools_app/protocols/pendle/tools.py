@@ -60,7 +60,7 @@ from tools_app.protocols.pendle.market_maths import (
     trade,
     yields_for,
 )
-from tools_app.protocols.pendle.positions import KIND, ref_of
+from tools_app.protocols.pendle.positions import KIND, dust, ref_of
 from tools_app.protocols.pendle.reports import (
     report_add,
     report_buy_pt,
@@ -334,12 +334,13 @@ def pendle_remove_lp(ctx: WriteContext, market: ContractAddress, lp_amount: RawA
     action_class=None,
     steps=("Reading the market", "Building calls"),
     snippet="pendle_redeem: PT for what they are due at maturity, before it with as many YT; claim takes earnings.",
-    guidelines=("With claim nothing is redeemed: what YT earned and LP tokens were rewarded comes.",),
+    guidelines=("With claim nothing is redeemed: what YT earned comes, and called again what LP tokens are owed.",),
 )
 def pendle_redeem(ctx: WriteContext, pt: Claim, amount: RawAmountOrMax, claim: Flag = False) -> TxPlan:
     """Redeem principal tokens for the asset, or collect what yield tokens earned.
 
-    Use at maturity, or before it for as many PT as YT are held. With `claim`, interest and rewards alone are collected.
+    Use at maturity, or before it for as many PT as YT are held. With `claim`, interest alone is
+    collected, or rewards where none is left.
     Does not sell.
     """
     reader = ctx.chain()
@@ -375,40 +376,35 @@ def pendle_redeem(ctx: WriteContext, pt: Claim, amount: RawAmountOrMax, claim: F
 
 
 def _claim(ctx: WriteContext, reader: ChainReader, place: Place, standing: Standing) -> TxPlan:
-    """Interest comes as shares, which are redeemed with what lies in the wallet; rewards come as they are."""
-    held = standing.held
-    shares = held.interest + held.sy
-    came = shares_worth(standing, shares)
-    if not came:
-        raise NothingToClaim("the yield tokens have earned nothing that is not paid", market=place.market)
+    """Interest first; where none is left, rewards. Nobody may price those, and they keep no interest from coming."""
+    came = shares_worth(standing, standing.held.interest + standing.held.sy)
+    if came < dust(place) and not standing.held.reward:
+        raise NothingToClaim("nothing was earned that is not paid, and no reward is owed", market=place.market)
     ctx.step("Building calls")
     draft = PlanDraft(reader.chain_id, ctx.account)
-    if held.interest or held.reward:
-        data = encode_call(
-            CLAIM,
-            ctx.account,
-            (),
-            (place.yt,) if held.interest else (),
-            (place.market,) if held.reward else (),
-        )
-        draft.call(Call(place.router, data, 0, "Claim interest and rewards"))
-    least = max(1, apply_bps_down(came, 1) - 1)
-    data = encode_call(REDEEM_SHARES, ctx.account, shares, place.asset, least, False)
-    draft.call(Call(place.sy, data, 0, f"Redeem {in_units(place, shares)} {place.symbols.sy}"))
-    asset = reader.token(place.asset)
-    draft.receive(asset, came, at_least=least)
-    if held.reward:
-        draft.receive(reader.token(place.reward), held.reward, at_least=0)
-        ref = ref_of(reader.chain_id, place)
+    ref, statements = ref_of(reader.chain_id, place), ()
+    if came >= dust(place):
+        shares = standing.held.interest + standing.held.sy
+        if standing.held.interest:
+            data = encode_call(CLAIM, ctx.account, (), (place.yt,), ())
+            draft.call(Call(place.router, data, 0, "Claim what yield tokens earned"))
+        least = max(1, apply_bps_down(came, 1) - 1)
+        data = encode_call(REDEEM_SHARES, ctx.account, shares, place.asset, least, False)
+        draft.call(Call(place.sy, data, 0, f"Redeem {in_units(place, shares)} {place.symbols.sy}"))
+        draft.receive(reader.token(place.asset), came, at_least=least)
+        bound = -came - came * DRIFT_BPS // BPS - 2
+        draft.changes.append(PositionChange(NAME, KIND, place.asset, -came, bound, ref))
+        statements = (Statement(place.sy, place.sy, "shares redeemed", str(shares)),)
+    else:
+        came = standing.held.reward
+        data = encode_call(CLAIM, ctx.account, (), (), (place.market,))
+        draft.call(Call(place.router, data, 0, "Claim the market's reward"))
+        draft.receive(reader.token(place.reward), came)
         # What is earned until the transaction comes along.
-        draft.changes.append(
-            PositionChange(NAME, KIND, place.reward, -held.reward, -2 * held.reward, ref, counts=False)
-        )
-    ref = ref_of(reader.chain_id, place)
-    bound = -came - came * DRIFT_BPS // BPS - 2
-    draft.changes.append(PositionChange(NAME, KIND, place.asset, -came, bound, ref))
+        most = came + came // 20 + 10**16
+        draft.changes.append(PositionChange(NAME, KIND, place.reward, -came, -most, ref, counts=False))
     return draft.finish(
         action_class=ActionClass.DECREASE_POSITION,
-        statements=(Statement(place.sy, place.sy, "shares redeemed", str(shares)),),
+        statements=statements,
         details={**describe(reader, place, standing), "amount": str(came)},
     )

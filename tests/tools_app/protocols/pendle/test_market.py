@@ -201,6 +201,17 @@ def test_what_yield_tokens_earned_is_claimed_and_was_counted(chain: World, golem
     assert worth > 10 * WAD and abs(came - worth) * 1_000 <= worth
 
 
+def test_a_reward_that_nobody_prices_adds_nothing_and_is_claimed_by_itself(chain: World, golem: Golem) -> None:
+    golem.act("pendle_add_lp", market=MARKET, amount=str(5_000 * WAD))
+    before = counted(golem)
+    pass_time(chain, DAY)
+    (position,) = golem.positions()
+    (reward,) = position.uncounted
+    assert reward.raw > WAD // 100 and abs(counted(golem) - before) * 1_000 <= before
+    outcome = golem.act("pendle_redeem", pt=PT, amount="max", claim=True)
+    assert outcome.deltas[reward.token] >= reward.raw
+
+
 def test_what_leaves_and_what_counts_may_move_by_one_percent_and_no_more(chain: World, golem: Golem) -> None:
     golem.act("pendle_add_lp", market=MARKET, amount=str(5_000 * WAD))
     plan = golem.plan("pendle_remove_lp", market=MARKET, lp_amount="max")

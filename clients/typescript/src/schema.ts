@@ -2369,6 +2369,139 @@ export interface components {
             venue?: "golem" | null;
             cursor?: string | null;
         };
+        /** @description pendle_add_lp: Deposit the market's asset as liquidity: some of it buys the PT that go in beside it. */
+        PendleAddLpBody: {
+            /** @constant */
+            action_type?: "pendle_add_lp";
+            /** @enum {unknown} */
+            venue?: "pendle" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description pendle_buy_pt: Buy principal tokens (PT) with the market's asset, for a fixed yield until maturity. */
+        PendleBuyPtBody: {
+            /** @constant */
+            action_type?: "pendle_buy_pt";
+            /** @enum {unknown} */
+            venue?: "pendle" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description pendle_buy_yt: Buy yield tokens (YT) with the market's asset: a leveraged bet that yields rise. */
+        PendleBuyYtBody: {
+            /** @constant */
+            action_type?: "pendle_buy_yt";
+            /** @enum {unknown} */
+            venue?: "pendle" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description pendle_get_markets: List known Pendle markets, active and over. */
+        PendleGetMarketsBody: {
+            /** @constant */
+            query?: "pendle_markets";
+            /** @enum {unknown} */
+            venue?: "pendle" | null;
+            cursor?: string | null;
+            underlying?: (string | null) | null;
+            min_tvl?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description pendle_get_position: What an account holds at Pendle's known markets. */
+        PendleGetPositionBody: {
+            /** @constant */
+            query?: "pendle_position";
+            /** @enum {unknown} */
+            venue?: "pendle" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed account or contract address. */
+            account: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description pendle_redeem: Redeem principal tokens for the asset, or collect what yield tokens earned. */
+        PendleRedeemBody: {
+            /** @constant */
+            action_type?: "pendle_redeem";
+            /** @enum {unknown} */
+            venue?: "pendle" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed PT of a market, or the market itself. */
+            pt: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            claim?: boolean | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description pendle_remove_lp: Give LP tokens back for both parts of a market, before or after maturity. */
+        PendleRemoveLpBody: {
+            /** @constant */
+            action_type?: "pendle_remove_lp";
+            /** @enum {unknown} */
+            venue?: "pendle" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            lp_amount: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description pendle_sell_pt: Sell principal tokens (PT) before maturity. */
+        PendleSellPtBody: {
+            /** @constant */
+            action_type?: "pendle_sell_pt";
+            /** @enum {unknown} */
+            venue?: "pendle" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description pendle_sell_yt: Sell yield tokens (YT) before maturity. */
+        PendleSellYtBody: {
+            /** @constant */
+            action_type?: "pendle_sell_yt";
+            /** @enum {unknown} */
+            venue?: "pendle" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
+        };
         PermitListOutput: {
             permits: components["schemas"]["PermitOutput"][];
             /** Format: uuid */

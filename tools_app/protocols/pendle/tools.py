@@ -382,7 +382,8 @@ def _claim(ctx: WriteContext, reader: ChainReader, place: Place, standing: Stand
         raise NothingToClaim("nothing was earned that is not paid, and no reward is owed", market=place.market)
     ctx.step("Building calls")
     draft = PlanDraft(reader.chain_id, ctx.account)
-    ref, statements = ref_of(reader.chain_id, place), ()
+    ref = ref_of(reader.chain_id, place)
+    statements: tuple[Statement, ...] = ()
     if came >= dust(place):
         shares = standing.held.interest + standing.held.sy
         if standing.held.interest:

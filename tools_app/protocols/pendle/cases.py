@@ -1,11 +1,14 @@
-"""What the `pendle_*` tools do on the local chain, in a market of DAI until 2031 that implies five percent a year."""
+"""What the `pendle_*` tools do on the local chain, in a market of DAI until 2031 that implies five percent a year.
+
+Every way in and out pays the market's fee, so no walk that holds the net asset value still goes through it.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
 from tools_app.protocols.pendle.addresses import LOCAL_CHAIN_ID, MARKET, ORACLE, PT, YT, deployments
-from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut
+from tools_app.toolkit.case import About, Case, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.told_figures import decimals_text
 
@@ -131,13 +134,6 @@ CASES: Final = (
         holds={"DAI": About(-393 * _WAD // 100, 1_000)},
     ),
 )
-WALK: Final = (
-    PutIn("pendle_buy_pt", "DAI", _MARKET),
-    TakeOut("pendle_sell_pt", PT, "amount", _MARKET),
-    PutIn("pendle_add_lp", "DAI", _MARKET),
-    TakeOut("pendle_remove_lp", MARKET, "lp_amount", _MARKET),
-)
-
 _RATE: Final = "function getPtToAssetRate(address,uint32) view returns (uint256)"
 
 

@@ -79,7 +79,9 @@ def suggest_rules(
     allowed = AllowlistEntry.objects.filter(golem=golem, chain_id=chain.chain_id).order_by("kind", "address")
     addresses = {kind: [row.address for row in allowed if row.kind == kind] for kind in AllowlistKind.values}
     rules = _limit_rules(golem, cage, limits, high_water_mark_micro_usd)
-    for token in addresses[AllowlistKind.TOKEN][: cage.max_assets]:
+    # Those that have a feed take the places: what stands for a position, or has no price, takes none from them.
+    priced = [token for token in addresses[AllowlistKind.TOKEN] if token in get_deployment(chain.chain_id).feeds]
+    for token in priced[: cage.max_assets]:
         rules += _asset_rules(chain, token, limits, base_asset=golem.base_asset)
     counted = {each.key for each in rules if each.kind is RuleKind.ASSET}
     valued = {key_address(key) for key in counted}
@@ -164,9 +166,7 @@ def _limit_rules(golem: Golem, cage: PolicyCage, limits: SpendingLimits, mark: i
 
 
 def _asset_rules(chain: ChainReader, token: str, limits: SpendingLimits, *, base_asset: str) -> list[Rule]:
-    feed = get_deployment(chain.chain_id).feeds.get(token)
-    if feed is None:
-        return []
+    feed = get_deployment(chain.chain_id).feeds[token]
     meta = chain.token(token)
     price = chain.price(meta)
     unit: int = 10 ** (meta.decimals + price.decimals)

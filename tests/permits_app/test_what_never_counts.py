@@ -42,7 +42,6 @@ def farmer(db: None, gauge: Gauge) -> LiveGolem:
         ToolOverride.objects.create(golem=golem.golem, tool_name=tool.name, mode=OverrideMode.INCLUDE)
     reward = AllowlistChoice(CHAIN_ID, AllowlistKind.TOKEN, gauge.reward, "The reward")
     choices = [*suggest_allowlist(CHAIN_ID), reward]
-    PolicyCage.objects.filter(golem=golem.golem).update(max_assets=20)
     allow_addresses(golem=golem.golem, choices=choices, actor="system:test", now=clock.now())
     return golem
 

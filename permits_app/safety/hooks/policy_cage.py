@@ -57,6 +57,7 @@ from tools_app.portfolio.holdings import measure_holdings
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import LEAVING, ActionClass, Category, Phase, RiskLayer
 from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.tooldef import is_rescue
 from tools_app.toolkit.views import NATIVE
 
@@ -391,7 +392,9 @@ def judge_approved(call: HookCall, wrapped_native: str | None) -> Reject | None:
         return None
     approved = _approved_assets(call.allowlist, wrapped_native)
     listed = judge_asset_list(arriving=(flow.token for flow in call.plan.receives), approved=approved)
-    return listed or judge_asset_count(count=len(approved - {NATIVE}), most=call.cage.max_assets)
+    # What stands for a position is no asset by itself: what lies in the position is.
+    assets = approved - {NATIVE} - SHELF.claims_on(call.plan.chain_id)
+    return listed or judge_asset_count(count=len(assets), most=call.cage.max_assets)
 
 
 def _judge_rebalances(call: HookCall, times: Sequence[datetime]) -> Reject | None:

@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 
 from permits_app.limits.valuation import PlanValue, ValuePart
+from permits_app.models import AllowlistEntry, PolicyCage
+from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
+from permits_app.policy_cage.contract import RuleKind, key_address
+from permits_app.policy_cage.suggested_rules import suggest_rules
 from permits_app.rejection import Reject
 from permits_app.safety.assets import Portfolio
 from permits_app.safety.drawdown import Fall
@@ -26,8 +30,12 @@ from permits_app.safety.phase_rules import judge_halt
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import ACCOUNT, NOW, OTHER, SWAP_TOOL, USDC, WETH, plain_call, swap_call
 from tools_app.chain.feeds import PriceStale
+from tools_app.core import clock
+from tools_app.core.clock import Deadline
+from tools_app.runner import open_reader
 from tools_app.toolkit.enums import ActionClass, Category
 from tools_app.toolkit.plan import TokenFlow, TxPlan
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import FeedPrice
 
 HOOK = PolicyCageHook()
@@ -75,6 +83,31 @@ def test_a_list_of_approved_assets_counts_itself_and_not_what_is_held() -> None:
     call.cage.max_assets = 1
     call.cage.max_concentration_bps = call.cage.max_position_bps = 10_000
     assert judge_holdings(call, CageRows(), Holdings(is_known=True, portfolio=HALF)) is None
+
+
+@pytest.mark.parametrize(("assets", "passes"), [(3, True), (4, False)])
+def test_tokens_that_stand_for_positions_take_no_room_of_approved_assets(assets: int, passes: bool) -> None:
+    claims = SHELF.claims_on(31337)
+    assert len(claims) > 3
+    listed = {WETH.address, *(f"0x{index:040x}" for index in range(1, assets)), *claims}
+    call = plain_call(SPENDING, allowlist=frozenset(("TOKEN", each) for each in listed))
+    call.cage.max_assets = 3
+    call.cage.max_concentration_bps = call.cage.max_position_bps = 10_000
+    refusal = judge_holdings(call, CageRows(), Holdings(is_known=True, portfolio=HALF))
+    assert (refusal is None) is passes
+    assert refusal is None or (refusal.rule, refusal.observed) == ("policy_cage.max_assets", "4 assets")
+
+
+def test_a_listed_token_without_a_feed_pushes_no_other_out_of_the_rules_of_a_new_cage(live_golem: LiveGolem) -> None:
+    golem, asset = live_golem.golem, str(live_golem.world.tokens["DAI"].address)
+    AllowlistEntry.objects.filter(golem=golem).delete()
+    for address in (f"0x{1:040x}", asset):
+        AllowlistEntry.objects.create(golem=golem, chain_id=31337, kind=AllowlistKind.TOKEN, address=address)
+    PolicyCage.objects.filter(golem=golem).delete()
+    PolicyCage.objects.create(golem=golem, max_assets=1)
+    chain = open_reader(31337, now=clock.now(), deadline=Deadline.after_ms(10_000))
+    rules = suggest_rules(golem=golem, chain=chain, high_water_mark_micro_usd=10**6, guardian=None, valuers={})
+    assert asset in {key_address(rule.key) for rule in rules if rule.kind is RuleKind.ASSET}
 
 
 @pytest.mark.parametrize(

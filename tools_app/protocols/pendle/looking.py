@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from tools_app.core.units import parse_units
+from tools_app.core.units import usd_to_micro
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.pendle.addresses import LOCAL_CHAIN_ID, Place, places_on
 from tools_app.protocols.pendle.drafting import DAY_SECONDS, percent
@@ -105,7 +105,7 @@ def pendle_get_markets(
         for place, standing in zip(places, standings, strict=True)
         if wanted in (None, place.asset)
     ]
-    least = 0 if min_tvl is None else parse_units(min_tvl, 6)
+    least = 0 if min_tvl is None else usd_to_micro(min_tvl)
     return Markets(
         markets=tuple(row for row in rows if (row.tvl.micro if row.tvl else 0) >= least),
         block_number=reader.block.number,

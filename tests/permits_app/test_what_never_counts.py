@@ -13,7 +13,7 @@ from golem_project.embedded.world.rpc import call_data
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.limits.suggested_allowlist import AllowlistChoice, suggest_allowlist
-from permits_app.models import HaltRecord, HaltSetting, OutcomeRecord, PolicyCage
+from permits_app.models import HaltRecord, HaltSetting, OutcomeRecord
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.permits.told_holdings import tell_rules
 from permits_app.policy_cage.suggested_rules import call_rules, list_subjects, list_uncaged

@@ -9,6 +9,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from archetypes_app.loadout import MOST_TOOLS
+from tools_app.core.plain_columns import PlainCharField
 
 
 class Scope(models.TextChoices):
@@ -25,7 +26,7 @@ class ApiKey(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="api_keys")
-    label = models.CharField(max_length=64, blank=True)
+    label = PlainCharField(max_length=64, blank=True)
     prefix = models.CharField(max_length=16, unique=True, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False, help_text="SHA-256 of the token")
     session_id = models.UUIDField(

@@ -8,6 +8,7 @@ from django.db import models
 
 from archetypes_app.models.profile import CATEGORY_CHOICES
 from tools_app.core.models import TimeStamped
+from tools_app.core.plain_columns import PlainTextColumn
 
 
 class ArchetypeCategory(models.TextChoices):
@@ -33,7 +34,7 @@ class Archetype(TimeStamped):
     """Tools, delegates and prompt of one kind of agent. Built-ins are copied, not edited, by owners."""
 
     name = models.SlugField(unique=True)
-    description = models.TextField(blank=True)
+    description = PlainTextColumn(blank=True)
     category = models.CharField(max_length=32, choices=ArchetypeCategory.choices)
     inference_tier = models.CharField(max_length=2, choices=InferenceTier.choices, default=InferenceTier.T1)
     tool_categories = ArrayField(models.CharField(max_length=32, choices=CATEGORY_CHOICES), default=list, blank=True)
@@ -47,11 +48,11 @@ class Archetype(TimeStamped):
     keeps_local_writes = models.BooleanField(
         default=False, help_text="Although read-only, writes that are no transaction (memory, alerts) stay"
     )
-    role = models.TextField(blank=True)
-    expertise = ArrayField(models.TextField(), default=list, blank=True)
-    safety_rules = ArrayField(models.TextField(), default=list, blank=True)
-    workflow = models.TextField(blank=True)
-    output_format = models.TextField(blank=True)
+    role = PlainTextColumn(blank=True)
+    expertise = ArrayField(PlainTextColumn(), default=list, blank=True)
+    safety_rules = ArrayField(PlainTextColumn(), default=list, blank=True)
+    workflow = PlainTextColumn(blank=True)
+    output_format = PlainTextColumn(blank=True)
     is_builtin = models.BooleanField(default=False, editable=False)
     builtin_digest = models.CharField(
         max_length=66, blank=True, editable=False, help_text="Digest of what sync_builtins last wrote here"

@@ -11,6 +11,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from tools_app.core.models import TimeStamped
+from tools_app.core.plain_columns import PlainCharField
 from tools_app.toolkit.enums import EngineSetting, Phase
 
 PHASE_CHOICES = [(phase.value, phase.value.capitalize()) for phase in Phase]
@@ -35,7 +36,7 @@ class Golem(TimeStamped):
     """An agent with a wallet. Its toolset follows from archetype, profiles, overrides, protocols and what is set up."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    name = models.CharField(max_length=64)
+    name = PlainCharField(max_length=64)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="golems")
     co_owners = models.ManyToManyField(
         settings.AUTH_USER_MODEL,

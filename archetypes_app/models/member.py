@@ -9,6 +9,7 @@ from django.db import models
 
 from archetypes_app.models.golem import Golem
 from archetypes_app.roles import Role
+from tools_app.core.plain_columns import PlainCharField
 
 MEMBER_ROLES = [(role.value, role.value.capitalize()) for role in (Role.VIEWER, Role.OPERATOR, Role.APPROVER)]
 
@@ -39,7 +40,7 @@ class Invitation(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     golem = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="invitations")
-    label = models.CharField(max_length=60, help_text="Whom it is for, in your words")
+    label = PlainCharField(max_length=60, help_text="Whom it is for, in your words")
     token_hash = models.CharField(max_length=64, unique=True)
     invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     created_at = models.DateTimeField()

@@ -7,6 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from tools_app.core.models import TimeStamped
+from tools_app.core.plain_columns import PlainTextColumn
 from tools_app.toolkit.enums import Category
 
 CATEGORY_CHOICES = [(category.value, category.value) for category in Category]
@@ -16,7 +17,7 @@ class ToolProfile(TimeStamped):
     """A bundle an archetype or golem names. Built-in rows are data of this product; an owner edits a copy."""
 
     name = models.SlugField(unique=True)
-    description = models.TextField(blank=True)
+    description = PlainTextColumn(blank=True)
     categories = ArrayField(models.CharField(max_length=32, choices=CATEGORY_CHOICES), default=list, blank=True)
     is_read_only = models.BooleanField(default=False, help_text="Keeps reads only, whatever the categories hold")
     is_conservative = models.BooleanField(

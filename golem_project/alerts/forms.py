@@ -18,7 +18,7 @@ from unfold.widgets import (
 from archetypes_app.models import Golem
 from golem_project.alerts.models import ChannelKind
 from golem_project.alerts.topics import TOPICS
-from tools_app.admin.plain_text import PlainTextField
+from tools_app.core.plain_text import PlainTextField
 
 _TOKEN = re.compile(r"[0-9]{5,20}:[A-Za-z0-9_-]{20,100}")
 _CHAT = re.compile(r"-?[0-9]{1,20}|@[A-Za-z0-9_]{5,32}")

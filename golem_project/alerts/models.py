@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from archetypes_app.models import Golem
+from tools_app.core.plain_columns import PlainCharField
 
 MINUTES_OF_A_DAY = 1_440
 MOST_CODES_AN_ADDRESS = 3
@@ -36,7 +37,7 @@ class AlertChannel(models.Model):
         related_name="alert_channels",
         help_text="Only this golem; empty: every golem this person sees",
     )
-    label = models.CharField(max_length=60)
+    label = PlainCharField(max_length=60)
     kind = models.CharField(max_length=10, choices=ChannelKind.choices)
     sealed_target = models.BinaryField(editable=False)
     topics = models.JSONField(default=list, help_text="Names of topics; empty: all")

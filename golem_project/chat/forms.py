@@ -6,7 +6,7 @@ from django import forms
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanWidget
 
 from golem_project.chat.turns import LONGEST_WORDS
-from tools_app.admin.plain_text import PlainTextField
+from tools_app.core.plain_text import PlainTextField
 
 
 class WordsForm(forms.Form):

@@ -12,8 +12,8 @@ from unfold.widgets import (
 )
 
 from archetypes_app.models import Golem
-from tools_app.admin.plain_text import PlainTextField
 from tools_app.core.events import EventType
+from tools_app.core.plain_text import PlainTextField
 
 FAMILIES = sorted({f"{kind.partition(':')[0]}:*" for kind in EventType})
 

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from archetypes_app.models import Golem
+from tools_app.core.plain_columns import PlainCharField
 
 
 class WebhookEndpoint(models.Model):
@@ -24,7 +25,7 @@ class WebhookEndpoint(models.Model):
         related_name="webhook_endpoints",
         help_text="Only this golem's events; empty: those of all golems you own",
     )
-    label = models.CharField(max_length=60)
+    label = PlainCharField(max_length=60)
     url = models.CharField(max_length=500, help_text="https; its host must have public addresses only")
     types = models.JSONField(default=list, blank=True, help_text="Wire names or families; empty: all")
     sealed_secret = models.BinaryField()

@@ -25,10 +25,10 @@ from memory_app.models.directive import Document
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
 from tools_app.admin.display import show_age, show_unchecked
 from tools_app.admin.opened_rows import OpenedForm
-from tools_app.admin.plain_text import PlainTextField
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
+from tools_app.core.plain_text import PlainTextField
 
 
 class NextVersionForm(OpenedForm):

@@ -18,8 +18,8 @@ from permits_app.models import KnownAddress
 from permits_app.words.address_book import ANY_CHAIN, read_book
 from tools_app.admin.display import format_chain, show_hex
 from tools_app.admin.opened_rows import OPENED, OpenedRowForm
-from tools_app.admin.plain_text import PlainTextField
 from tools_app.admin.tokens import list_named
+from tools_app.core.plain_text import PlainTextField
 
 
 def _list_chains_of(chain_id: int | None) -> list[int]:

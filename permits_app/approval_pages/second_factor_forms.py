@@ -11,7 +11,7 @@ from permits_app.approvals.passkey_challenges import FactorUse
 from permits_app.approvals.passkeys import LONGEST_ANSWER
 from permits_app.approvals.second_factor import Held
 from permits_app.models.passkey import LONGEST_NAME
-from tools_app.admin.plain_text import PlainTextField
+from tools_app.core.plain_text import PlainTextField
 
 _CODE = {"inputmode": "numeric", "autocomplete": "one-time-code", "maxlength": "7", "placeholder": "123 456"}
 

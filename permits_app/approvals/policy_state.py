@@ -18,6 +18,7 @@ from permits_app.words.look_alikes import find_look_alike
 from tools_app.admin.display import format_bps, format_chain
 from tools_app.admin.tokens import list_named, name_address
 from tools_app.core.hashing import hash_canonical
+from tools_app.core.isolated_names import isolate
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.enums import RiskTier
 
@@ -182,7 +183,7 @@ def describe_entry(key: str, label: str) -> str:
 
 def _spell_entry(key: str, label: str) -> tuple[str, str]:
     chain_id, kind, address = split_entry(key)
-    name = label or name_address(chain_id, address) or "not registered"
+    name = isolate(label) or name_address(chain_id, address) or "not registered"
     return f"{AllowlistKind(kind).label} on {format_chain(chain_id)}", f"{name} {address}"
 
 

@@ -6,6 +6,7 @@ from django.db import models
 
 from archetypes_app.models.golem import ADDRESS
 from tools_app.core.models import TimeStamped
+from tools_app.core.plain_columns import PlainCharField
 
 
 class AllowlistKind(models.TextChoices):
@@ -23,7 +24,7 @@ class AllowlistEntry(TimeStamped):
     chain_id = models.PositiveBigIntegerField()
     kind = models.CharField(max_length=16, choices=AllowlistKind.choices)
     address = models.CharField(max_length=42, validators=[ADDRESS])
-    label = models.CharField(max_length=64, blank=True)
+    label = PlainCharField(max_length=64, blank=True)
 
     class Meta:
         verbose_name = "allowlist entry"

@@ -8,6 +8,7 @@ from django.db.models.functions import Lower
 
 from archetypes_app.models.golem import ADDRESS
 from tools_app.core.models import TimeStamped
+from tools_app.core.plain_columns import PlainCharField
 
 
 class KnownAddress(TimeStamped):
@@ -18,8 +19,8 @@ class KnownAddress(TimeStamped):
         "chain", null=True, blank=True, help_text="Empty: the same account on every chain"
     )
     address = models.CharField(max_length=42, validators=[ADDRESS])
-    name = models.CharField(max_length=48, help_text="How pages call it")
-    note = models.CharField(max_length=300, blank=True, help_text="Who it is, and how you know")
+    name = PlainCharField(max_length=48, help_text="How pages call it")
+    note = PlainCharField(max_length=300, blank=True, help_text="Who it is, and how you know")
 
     class Meta:
         verbose_name = "named address"

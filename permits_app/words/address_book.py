@@ -17,6 +17,7 @@ from permits_app.models import CageMirror, KnownAddress, SigningKey
 from permits_app.words.look_alikes import find_look_alike
 from tools_app.admin.display import shorten_hex
 from tools_app.admin.tokens import list_named, name_address
+from tools_app.core.isolated_names import isolate
 
 UNKNOWN: Final = "unknown"
 ADDRESS_IN_TEXT: Final = re.compile(r"0x[0-9a-fA-F]{40}\b")
@@ -67,7 +68,7 @@ def read_book(owner_id: int) -> AddressBook:
     names = _name_golems(Golem.objects.filter(owner_id=owner_id))
     own = frozenset(address for _, address in names)
     rows = KnownAddress.objects.filter(owner_id=owner_id).values_list("chain_id", "address", "name")
-    given = {(chain_id or ANY_CHAIN, address.lower()): name for chain_id, address, name in rows}
+    given = {(chain_id or ANY_CHAIN, address.lower()): isolate(name) for chain_id, address, name in rows}
     return AddressBook(names | given, own)
 
 
@@ -80,9 +81,12 @@ def read_page_of(golem: Golem) -> AddressBook:
 def _name_golems(golems: QuerySet[Golem]) -> dict[tuple[int, str], str]:
     names: dict[tuple[int, str], str] = {}
     for address, golem in SigningKey.objects.filter(golem__in=golems).values_list("address", "golem__name"):
-        names[ANY_CHAIN, address.lower()] = f"key of {golem}"
+        names[ANY_CHAIN, address.lower()] = f"key of {isolate(golem)}"
     mirrors = CageMirror.objects.filter(cage__golem__in=golems)
     for contract, account, golem in mirrors.values_list("contract", "account", "cage__golem__name"):
-        names |= {(ANY_CHAIN, contract.lower()): f"cage of {golem}", (ANY_CHAIN, account.lower()): f"Safe of {golem}"}
+        names |= {
+            (ANY_CHAIN, contract.lower()): f"cage of {isolate(golem)}",
+            (ANY_CHAIN, account.lower()): f"Safe of {isolate(golem)}",
+        }
     accounts = golems.exclude(address="").values_list("address", "name")
-    return names | {(ANY_CHAIN, address.lower()): f"account of {name}" for address, name in accounts}
+    return names | {(ANY_CHAIN, address.lower()): f"account of {isolate(name)}" for address, name in accounts}

@@ -11,8 +11,8 @@ from django.template.response import TemplateResponse
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from tools_app.admin.plain_text import PlainTextField
 from tools_app.core.errors import GolemError
+from tools_app.core.plain_text import PlainTextField
 
 
 class ReasonForm(forms.Form):

@@ -6,13 +6,15 @@ from django.conf import settings
 from django.db import models
 from django.utils.http import urlencode
 
+from tools_app.core.plain_columns import PlainCharField
+
 
 class SavedFilter(models.Model):
     """`list_name` is the list's model (`permits_app.actionpermit`); `params` its parameters, each a list of texts."""
 
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="saved_filters")
     list_name = models.CharField(max_length=100)
-    name = models.CharField(max_length=60)
+    name = PlainCharField(max_length=60)
     params = models.JSONField()
 
     class Meta:

@@ -76,6 +76,13 @@ def test_what_could_mean_two_things_or_nothing_is_refused_in_words(typed: str, s
     assert says in str(refused.value)
 
 
+def test_a_refusal_repeats_thirty_characters_and_no_more() -> None:
+    for typed, shown in (("x" * 30, f"“{'x' * 30}”"), ("x" * 31, f"“{'x' * 30}…”")):
+        with pytest.raises(UnclearNumber) as refused:
+            read_typed_number(typed, most_decimals=6)
+        assert shown in str(refused.value)
+
+
 def test_a_percentage_has_no_thousands() -> None:
     assert read_typed_number("0.5%", most_decimals=2, may_group=False, after="%") == Decimal("0.5")
     for typed in ("1,250", "0,5", "1,000,000"):

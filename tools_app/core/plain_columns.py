@@ -1,0 +1,49 @@
+"""Columns for words of people: whoever writes them, what nobody sees is not kept.
+
+A direction character would turn an address round on the page where an owner approves it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+
+from tools_app.core.plain_text import PlainTextField
+from tools_app.core.storable_text import make_plain
+
+
+class PlainCharField(models.CharField[Any, str]):
+    """One line without control, direction and invisible characters. In the database it is a CharField."""
+
+    def to_python(self, value: Any) -> Any:
+        """The text as it is kept; every way to the database leads through here."""
+        text = super().to_python(value)
+        return make_plain(text) if isinstance(text, str) else text
+
+    def formfield(self, **given: Any) -> Any:
+        """A form takes it plain as well, so that what is asked again before it is saved is what is kept."""
+        return super().formfield(**{"form_class": PlainTextField, **given})
+
+    def deconstruct(self) -> Any:
+        """As Django's own column, which it is to a migration."""
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.CharField", args, kwargs
+
+
+class PlainTextColumn(models.TextField[Any, str]):
+    """Several lines of the same. In the database it is a TextField."""
+
+    def to_python(self, value: Any) -> Any:
+        """The text as it is kept; every way to the database leads through here."""
+        text = super().to_python(value)
+        return make_plain(text) if isinstance(text, str) else text
+
+    def formfield(self, **given: Any) -> Any:
+        """A form takes it plain as well, so that what is asked again before it is saved is what is kept."""
+        return super().formfield(**{"form_class": PlainTextField, **given})
+
+    def deconstruct(self) -> Any:
+        """As Django's own column, which it is to a migration."""
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField", args, kwargs

@@ -37,6 +37,13 @@ AT_ONCE: Final[dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[st
         {"amount": str(13_000 * USD)},
         {"amount": str(5_000 * USD)},
     ),
+    "compound_v3": (
+        "compound_v3_supply",
+        "compound_v3_withdraw",
+        {"amount": str(12_000 * USD)},
+        {"amount": str(13_000 * USD)},
+        {"amount": str(5_000 * USD)},
+    ),
     "erc4626": (
         "vault_deposit",
         "vault_withdraw",
@@ -124,6 +131,13 @@ ON_COVER: Final[dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[s
         {"amount": str(31 * ETH // 10)},
         {"amount": str(ETH // 10)},
     ),
+    "compound_v3": (
+        "compound_v3_cover",
+        "compound_v3_borrow",
+        {"amount": str(3_500 * USD)},
+        {"amount": str(3_700 * USD)},
+        {"amount": str(1_000 * USD)},
+    ),
     "maker": (
         "maker_deposit_collateral",
         "maker_generate_dai",
@@ -147,6 +161,7 @@ MARKS: Final = {
     "maker": ("maker",),
     "aave_v3": ("aave_v3",),
     "spark": ("spark",),
+    "compound_v3": ("compound_v3",),
 }
 
 

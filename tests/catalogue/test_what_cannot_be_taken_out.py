@@ -42,6 +42,7 @@ LENDERS = {
     # Its tools, what they are called with, what is lent, how much of it the golem lends, and the call to borrow it.
     "aave_v3": ("aave_supply", {"asset": "USDC", "amount": str(1_000 * USD)}, "USDC", "aave_borrow"),
     "spark": ("spark_supply", {"asset": "DAI", "amount": str(1_000 * ETH)}, "DAI", "spark_borrow"),
+    "compound_v3": ("compound_v3_supply", {"market": "USDC", "amount": str(1_000 * USD)}, "USDC", "compound_v3_borrow"),
     "morpho": ("morpho_supply_market", {"amount": str(1_000 * USD)}, "USDC", "morpho_borrow_market"),
 }
 
@@ -84,6 +85,11 @@ def lend_out_whole(door: Door, protocol: str, symbol: str) -> None:
             amount=str(left),
             collateral_amount=str(left * 10**12 // 1_000),
         )
+        return
+    if protocol == "compound_v3":
+        as_whale(door, "compound_v3_supply", market=symbol, asset="WETH", amount=str(2_000 * ETH))
+        base = world.tokens[symbol].address
+        send_as_whale(door, market.market, call_data("withdraw(address,uint256)", base, left))
         return
     prefix = protocol.split("_")[0]
     unit = USD if symbol == "USDC" else ETH
@@ -142,7 +148,8 @@ def test_a_lender_that_is_lent_out_whole_is_told_and_entered_no_more(door: Door,
     more = door.preview(supply, **{**params, "amount": str(int(params["amount"]) // 2)})
     assert (more["code"], more["reason"]) == ("MARKET_CLOSED", "used"), more
     small = str(int(params["amount"]) // 100)
-    of_loan = {"collateral_amount": str(ETH)} if protocol == "morpho" else {"asset": symbol}
+    words = {"morpho": {"collateral_amount": str(ETH)}, "compound_v3": {"market": symbol}}
+    of_loan = words.get(protocol, {"asset": symbol})
     debt = door.preview(borrow, **{"amount": small, **of_loan})
     assert debt["code"] == "MARKET_CLOSED", debt
 

@@ -481,6 +481,101 @@ export interface components {
             permit: components["schemas"]["PermitOutput"];
             result: components["schemas"]["ToolResultOutput"] | null;
         };
+        /** @description compound_v3_borrow: Borrow what a Compound V3 market lends against covers in it. */
+        CompoundV3BorrowBody: {
+            /** @constant */
+            action_type?: "borrow";
+            /** @enum {unknown} */
+            venue?: "compound_v3" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description compound_v3_claim_rewards: Claim what a Compound V3 market pays beside interest. */
+        CompoundV3ClaimRewardsBody: {
+            /** @constant */
+            action_type?: "claim_compound";
+            /** @enum {unknown} */
+            venue?: "compound_v3" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            market: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description compound_v3_get_markets: List the known markets of Compound V3 with rates, liquidity and what covers debts in them. */
+        CompoundV3GetMarketsBody: {
+            /** @constant */
+            query?: "compound_v3_markets";
+            /** @enum {unknown} */
+            venue?: "compound_v3" | null;
+            cursor?: string | null;
+            market?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description compound_v3_get_position: Read everything an account has at Compound V3. */
+        CompoundV3GetPositionBody: {
+            /** @constant */
+            query?: "compound_v3_position";
+            /** @enum {unknown} */
+            venue?: "compound_v3" | null;
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description compound_v3_repay: Pay back what the golem owes in a Compound V3 market. */
+        CompoundV3RepayBody: {
+            /** @constant */
+            action_type?: "repay";
+            /** @enum {unknown} */
+            venue?: "compound_v3" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description compound_v3_supply: Lend into a Compound V3 market, or put a cover into it. */
+        CompoundV3SupplyBody: {
+            /** @constant */
+            action_type?: "supply";
+            /** @enum {unknown} */
+            venue?: "compound_v3" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            asset?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description compound_v3_withdraw: Take out of a Compound V3 market what is lent there, or a cover. */
+        CompoundV3WithdrawBody: {
+            /** @constant */
+            action_type?: "withdraw";
+            /** @enum {unknown} */
+            venue?: "compound_v3" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            asset?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description convex_claim_rewards: Claim CRV and CVX of LP tokens that are staked at Convex. */
         ConvexClaimRewardsBody: {
             /** @constant */

@@ -1,0 +1,1 @@
+"""Compound V3: markets that each lend one asset against others."""

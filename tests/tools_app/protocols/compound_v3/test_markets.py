@@ -227,3 +227,13 @@ def test_a_pair_and_its_calls_say_everything_where_a_debt_is_cleared(chain: Worl
     (rest,) = lender.calls(pair, Verb.REPAY, 4_100 * USD, earlier=(1_000 * USD,))
     assert decode_input(words.SUPPLY, part.data) == (usdc, 1_000 * USD)
     assert decode_input(words.SUPPLY, rest.data) == (usdc, words.EVERYTHING)
+
+
+def test_a_debt_that_is_cleared_is_approved_with_the_interest_of_a_day(chain: World, indebted: Golem) -> None:
+    used = chain.rpc.read(COMET, "getUtilization()", returns="(uint256)")[0]
+    rate = chain.rpc.read(COMET, "getBorrowRate(uint256)", used, returns="(uint64)")[0]
+    plan = indebted.plan("compound_v3_repay", **MARKET, amount="max")
+    (left,) = plan.allowances
+    owed = plan.spends[0].expected
+    assert left.granted == owed - (-owed * rate * DAY // WAD) + 2
+    assert left.left == 0

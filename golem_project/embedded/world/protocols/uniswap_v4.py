@@ -141,4 +141,4 @@ def open_pool(site: Site, positions: str, pool: NewPool) -> None:
     site.transact(positions, "modifyLiquidities(bytes,uint256)", unlock, FAR, value=coins)
 
 
-WORLD = ProtocolWorld("uniswap_v4", deploy)
+WORLD = ProtocolWorld("uniswap_v4", deploy, version_of="uniswap")

@@ -1,4 +1,7 @@
-"""Uniswap V4 and the Universal Router on the local chain: the real contracts, and four pools with liquidity in them."""
+"""Uniswap V4 and the Universal Router on the local chain: the real contracts, and four pools with liquidity in them.
+
+It is built where it is named, and not with all of the shelf.
+"""
 
 from __future__ import annotations
 

@@ -248,6 +248,9 @@ def list_allowances_of(golems: Collection[Golem]) -> dict[UUID, list[dict[str, A
     found: dict[UUID, dict[tuple[int, str, str], dict[str, Any]]] = {golem.pk: {} for golem in golems}
     for permit in _under_way(*golems):
         for allowance in permit.bounds.get("allowances", []):
+            # What Permit2 keeps is a right of its own, which a halt asks for and takes back as such.
+            if allowance.get("through"):
+                continue
             token = allowance["token"]
             found[permit.golem_id][permit.chain_id, token["address"], allowance["spender"]] = {
                 "token": token["symbol"],

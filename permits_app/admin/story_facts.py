@@ -117,7 +117,8 @@ def describe_allowances(permit: ActionPermit) -> tuple[Fact, ...]:
         left = format_units(int(allowance["left"]), int(token["decimals"]), token["symbol"])
         spender = _book_of(permit).in_text(permit.chain_id, allowance["spender"])
         hint = "used up inside this plan" if allowance["left"] == "0" else f"{left} stays allowed until revoked"
-        facts.append(Fact(f"{spender} may take", granted, hint))
+        way = " through Permit2" if allowance.get("through") else ""
+        facts.append(Fact(f"{spender} may take{way}", granted, hint))
     return tuple(facts)
 
 

@@ -105,7 +105,7 @@ def read_left(
     A plan that succeeded and promised to leave nothing is believed, since it was simulated so. Without a node's answer
     a plan counts as having left what it promised, and one that failed all it approved.
     """
-    planned = {(each.token.address, each.spender): each for each in plan.allowances if not each.token.is_native}
+    planned = _list_of_tokens(plan)
     known = [(str(token), str(spender)) for token, spender in _STANDING.fetch(*_account_of(permit))]
     if succeeded:
         left = {pair: each.left for pair, each in planned.items()}
@@ -119,10 +119,19 @@ def read_left(
 
 def assume_left(*, plan: TxPlan, succeeded: bool, block_number: int) -> LeftOver:
     """Without a node's answer: what the plan promised to leave, and all it approved where it failed."""
-    planned = {(each.token.address, each.spender): each for each in plan.allowances if not each.token.is_native}
+    planned = _list_of_tokens(plan)
     return LeftOver(
         {pair: each.left if succeeded else each.granted for pair, each in planned.items()}, planned, block_number
     )
+
+
+def _list_of_tokens(plan: TxPlan) -> dict[Pair, AllowanceLeft]:
+    """The plan's allowances that tokens keep. What Permit2 keeps reaches no further than the token's own to Permit2."""
+    return {
+        (each.token.address, each.spender): each
+        for each in plan.allowances
+        if not each.token.is_native and not each.through
+    }
 
 
 def value_beyond(*, permit: ActionPermit, over: LeftOver) -> int:
@@ -180,8 +189,7 @@ def _read_lent(permit: ActionPermit, block_number: int) -> dict[Pair, int]:
     others = ActionPermit.objects.filter(is_open, golem=permit.golem_id, **of_account).exclude(pk=permit.pk)
     lent: dict[Pair, int] = {}
     for other in others.filter(Exists(begun)).distinct():
-        for each in decode_plan(other).allowances:
-            pair = (each.token.address, each.spender)
+        for pair, each in _list_of_tokens(decode_plan(other)).items():
             lent[pair] = max(lent.get(pair, 0), each.granted)
     return lent
 

@@ -73,6 +73,7 @@ def encode_bounds(plan: TxPlan) -> dict[str, Any]:
                 "spender": allowance.spender,
                 "granted": str(allowance.granted),
                 "left": str(allowance.left),
+                **({"through": allowance.through} if allowance.through else {}),
             }
             for allowance in plan.allowances
         ],
@@ -129,6 +130,7 @@ def decode_plan(permit: ActionPermit | DeniedCall) -> TxPlan:
                 spender=allowance["spender"],
                 granted=int(allowance["granted"]),
                 left=int(allowance["left"]),
+                through=allowance.get("through", ""),
             )
             for allowance in bounds["allowances"]
         ),

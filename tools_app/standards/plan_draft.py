@@ -8,7 +8,8 @@ from typing import Any
 
 from tools_app.core.errors import InsufficientBalance
 from tools_app.core.units import format_units
-from tools_app.standards import erc20
+from tools_app.standards import erc20, permit2
+from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.spending import plan_spending
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass
@@ -40,7 +41,7 @@ class PlanDraft:
     receives: list[TokenFlow] = field(default_factory=list)
     changes: list[PositionChange] = field(default_factory=list)
     _afterwards: list[Call] = field(default_factory=list)
-    _granted: dict[tuple[str, str], AllowanceLeft] = field(default_factory=dict)
+    _granted: dict[tuple[str, str, str], AllowanceLeft] = field(default_factory=dict)
 
     def call(self, *calls: Call) -> None:
         """Calls, one after the other."""
@@ -60,6 +61,20 @@ class PlanDraft:
         self._grant(AllowanceLeft(token, spender, amount, left))
         return True
 
+    def approve_through_permit2(
+        self, token: TokenMeta, *, spender: str, amount: int, allowance: int, until: int, is_used_up: bool = True
+    ) -> None:
+        """Let `spender` take `amount` by way of Permit2 until `until` (Unix seconds); `allowance` is the token's own to
+        Permit2. What is not used up is taken back at the end of the plan, from both.
+        """
+        raised = self.approve(token, spender=PERMIT2, amount=amount, allowance=allowance)
+        self.calls.append(permit2.approve(token=token, spender=spender, amount=amount, expiration=until))
+        self._grant(AllowanceLeft(token, spender, amount, 0, through=PERMIT2))
+        if not is_used_up:
+            self._afterwards.append(permit2.revoke(token=token, spender=spender))
+            if raised:
+                self._afterwards.append(erc20.revoke(token=token, spender=PERMIT2))
+
     def pay(self, reader: ChainReader, token: TokenMeta, amount: int, *, to: str, at_most: int | None = None) -> None:
         """The next call takes `amount` of the account: balance checked, exactly approved, promised, nothing left.
 
@@ -76,7 +91,7 @@ class PlanDraft:
         """The calls and approvals of another plan; its flows are the caller's to account for."""
         self.calls += plan.calls
         for each in plan.allowances:
-            self._grant(AllowanceLeft(each.token, each.spender, each.granted, 0))
+            self._grant(AllowanceLeft(each.token, each.spender, each.granted, 0, each.through))
 
     def revoke(self, token: TokenMeta, *, spender: str) -> None:
         """Take back what the spender left of an approval."""
@@ -106,8 +121,9 @@ class PlanDraft:
         )
 
     def _grant(self, given: AllowanceLeft) -> None:
-        key = (given.token.address, given.spender)
+        key = (given.token.address, given.spender, given.through)
         before = self._granted.get(key)
         if before is not None:
-            given = AllowanceLeft(given.token, given.spender, before.granted + given.granted, before.left + given.left)
+            granted, left = before.granted + given.granted, before.left + given.left
+            given = AllowanceLeft(given.token, given.spender, granted, left, given.through)
         self._granted[key] = given

@@ -42,12 +42,17 @@ class TokenFlow:
 
 @dataclass(frozen=True, slots=True)
 class AllowanceLeft:
-    """An allowance the plan leaves standing after it ran, in base units; zero when it is used up inside."""
+    """An allowance the plan leaves standing after it ran, in base units; zero when it is used up inside.
+
+    `through` is the contract that keeps it where that is not the token, as Permit2 does: then the token's own allowance
+    to that contract stands beside it, and what both let somebody take is counted there, once.
+    """
 
     token: TokenMeta
     spender: str
     granted: int
     left: int
+    through: str = ""
 
 
 @dataclass(frozen=True, slots=True)

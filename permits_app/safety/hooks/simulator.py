@@ -57,6 +57,8 @@ from tools_app.simulation.differential import SimulationDisagrees
 from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.simulation.pyevm.rules import runs_here
 from tools_app.simulation.select import run_simulation
+from tools_app.standards.permit2 import PERMIT2
+from tools_app.standards.permit2_calls import read_given
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import LEAVING, ActionClass, EngineSetting, RiskLayer, RiskTier
 from tools_app.toolkit.plan import Call, TxPlan
@@ -396,7 +398,11 @@ def build_request(
         calls=route.rehearse(plan.calls),
         watch=(*watch, (route.signer, NATIVE)) if route.signer != account else watch,
         allowances=tuple(
-            dict.fromkeys((a.token.address, account, a.spender) for a in plan.allowances if not a.token.is_native)
+            dict.fromkeys(
+                (a.token.address, account, a.spender)
+                for a in plan.allowances
+                if not a.token.is_native and not a.through
+            )
         ),
         positions=ask_for_positions(plan=plan, chain=chain, account=account, hints=hints),
         gauges=(*(promise.gauge for promise in plan.gauges), *gauge_rights(plan=plan, account=account)),
@@ -502,7 +508,8 @@ def judge_payees(*, plan: TxPlan, simulation: SimulationResult) -> Reject | None
 def judge_allowances(*, plan: TxPlan, simulation: SimulationResult) -> Reject | None:
     """An allowance is left larger than the plan says."""
     for allowance in plan.allowances:
-        if allowance.token.is_native:
+        # What another contract keeps is asked of that contract (`judge_asked_rights`).
+        if allowance.token.is_native or allowance.through:
             continue
         key = (allowance.token.address, simulation.account, allowance.spender)
         left = simulation.allowances_after[key]
@@ -549,7 +556,10 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
             error=SimulationFailed,
             data={"token": seen.token, "call_index": seen.call_index},
         )
+    kept = list_kept_elsewhere(plan)
     for given in simulation.unexpected_approvals:
+        if given.amount <= kept.get((given.contract, given.token, given.spender), -1) and given.amount >= 0:
+            continue
         return Reject(
             rule="simulator.unexpected_approval",
             reason=f"{given.spender} would be allowed to take {given.token}, and the plan does not say so",
@@ -560,6 +570,20 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
             data={"token": given.token, "spender": given.spender, "call_index": given.call_index},
         )
     return None
+
+
+def list_kept_elsewhere(plan: TxPlan) -> dict[tuple[str, str, str], int]:
+    """Base units by keeper, token and spender of what the plan says Permit2 keeps for a while.
+
+    Only what a call of the plan itself gives there: what is left of exactly that is asked for after the calls. A permit
+    that somebody hands in is none.
+    """
+    given = {(each.token, each.spender) for call in plan.calls for each in read_given(call)}
+    return {
+        (each.through, each.token.address, each.spender): each.granted
+        for each in plan.allowances
+        if each.through == PERMIT2 and (each.token.address, each.spender) in given
+    }
 
 
 def judge_gas(

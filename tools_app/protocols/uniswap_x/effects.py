@@ -1,4 +1,4 @@
-"""What calls to Permit2 do that concern orders, read from their bytes."""
+"""What calls to Permit2 do, read from their bytes: orders are taken back, and spenders may take for a while."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.standards.permit2 import PERMIT2
+from tools_app.standards.permit2_calls import read_given
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import Call, Statement
@@ -15,10 +16,20 @@ _INVALIDATE: Final = "function invalidateUnorderedNonces(uint256,uint256)"
 
 
 class UniswapXEffects:
-    """Reads cancellations; nothing else is sent for orders."""
+    """Reads cancellations of orders, and what the account itself lets a spender take through Permit2."""
 
     def read(self, call: Call, *, earlier: Sequence[Call], account: str, chain: ChainReader, into: Effects) -> None:
-        """A used nonce takes back what was signed with it and moves nothing. Raises UnknownCall."""
+        """A used nonce takes back what was signed with it and moves nothing. Raises UnknownCall.
+
+        What is given has an end, which must be the plan's deadline.
+        """
+        given = () if call.value else read_given(call)
+        for each in given:
+            into.approvals.append((each.token, each.spender, each.amount))
+            if each.amount:
+                into.deadlines.append(each.until)
+        if given:
+            return
         if call.to != PERMIT2 or call.value or not calls(call.data, _INVALIDATE):
             raise UnknownCall(f"selector 0x{call.data[:4].hex()} of {call.to} is not known")
         word, mask = read_exactly(call.data, _INVALIDATE)

@@ -25,6 +25,8 @@ LARGEST_STRETCH = 10
 """How many times its middle fill a preference reaches: what a small swap showed does not steer a large one."""
 _MEASURED_WEIGHT = 2
 _ROUTE = re.compile(ROUTE_PATTERN)
+_LONGEST_ROUTE = 90
+"""Two pools by their ids around a hub are longer than what is kept of a route with its cost."""
 _BLAMED_ON_ROUTE = {PRICE_MOVED, TOO_SHALLOW}
 
 
@@ -82,7 +84,7 @@ def read_fill(
     if not isinstance(details, Mapping) or str(details.get("token_in", "")).lower() != token_in:
         return None
     route = details.get("route_name")
-    if not isinstance(route, str) or not _ROUTE.fullmatch(route) or "@" in route:
+    if not isinstance(route, str) or not _ROUTE.fullmatch(route) or "@" in route or len(route) > _LONGEST_ROUTE:
         return None
     if reflection.get("verdict") == "reverted":
         slippage = prediction.get("slippage_bps")

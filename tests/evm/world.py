@@ -61,6 +61,10 @@ class WorldPool:
     fee_tier: int
 
 
+DOORS = {"uniswap_v4": "state_view"}
+"""By which contract a protocol's own tools find another version of it, which stands for tests that name it alone."""
+
+
 @dataclass
 class World:
     """The node of this run and what lies on it. Not for several threads: `rpc` is one connection, `connect` another."""
@@ -69,6 +73,8 @@ class World:
     deployments: Mapping[str, Any] = field(default_factory=lambda: json.loads(DEPLOYMENTS_FILE.read_text()))
     protocols: dict[str, dict[str, str]] = field(default_factory=dict)
     """The contracts of the further protocols that were asked for, by protocol and key."""
+    doors: dict[str, str] = field(default_factory=dict)
+    """Code of the contracts by which a protocol's tools find another version of it, by address."""
     _account_count: int = 0
     chain_id: int = CHAIN_ID
 
@@ -247,6 +253,18 @@ class World:
                 raise
             pytest.skip(f"not run: {error}")
 
+    def open_doors(self, *keys: str) -> None:
+        """Only these of the versions that the protocol's own tools would find are found: others are as if not there."""
+        for key, door in DOORS.items():
+            if key not in self.protocols:
+                continue
+            address = self.protocols[key][door]
+            code = self.rpc.call("eth_getCode", address, "latest")
+            if code != "0x":
+                self.doors[address] = code
+            if (code != "0x") != (key in keys):
+                self.rpc.call("anvil_setCode", address, self.doors[address] if key in keys else "0x")
+
     def timestamp(self) -> int:
         """Unix seconds of the newest block."""
         return int(self.rpc.call("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
@@ -266,12 +284,14 @@ def chain(world: World, request: pytest.FixtureRequest) -> Iterator[World]:
 
     What `pytest.mark.protocols("a", "b")` names is built beneath the snapshot, once a run.
     """
-    for mark in request.node.iter_markers("protocols"):
-        world.provide_protocols(*mark.args)
+    named = [key for mark in request.node.iter_markers("protocols") for key in mark.args]
+    world.provide_protocols(*named)
+    world.open_doors(*named)
     snapshot = world.rpc.call("evm_snapshot")
     # Going back to a snapshot takes the node's clock back too; a test begins at the machine's time.
     world.rpc.call("evm_setTime", int(time.time()))
     yield world
     assert world.rpc.call("evm_revert", snapshot), "the node lost its snapshot"
+    world.open_doors()
     # It keeps what it mined in its pool for a moment; after going back it would mine that a second time.
     world.rpc.call("anvil_dropAllTransactions")

@@ -7,7 +7,6 @@ from typing import Final
 
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.standards.permit2 import PERMIT2
-from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.plan import Call
 
 APPROVE: Final = "function approve(address,address,uint160,uint48)"

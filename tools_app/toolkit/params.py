@@ -267,14 +267,15 @@ SubscriptionId = Annotated[
         description="Id of a subscription, as the tool that opened it answered.",
     ),
 ]
-ROUTE_PATTERN = r"^(v2|v3:[0-9]{1,6})(>(0x[0-9a-fA-F]{40}|[A-Za-z0-9.+\-]{1,20})>(v2|v3:[0-9]{1,6}))?(@[0-9]{1,4})?$"
+_POOL = r"(v2|v[34]:[0-9]{1,6}|v4:0x[0-9a-fA-F]{64})"
+ROUTE_PATTERN = rf"^{_POOL}(>(0x[0-9a-fA-F]{{40}}|[A-Za-z0-9.+\-]{{1,20}})>{_POOL})?(@[0-9]{{1,4}})?$"
 SwapRoute = Annotated[
     str,
     Field(
         pattern=ROUTE_PATTERN,
         description=(
-            "Pools to go through: v2, v3:FEE such as v3:500, or two around a hub token: v3:500>USDC>v2. With @20 behind"
-            " it: only if it costs at most 20 bps more than the best route, else the best."
+            "Pools to go through: v2, v3:FEE such as v3:500, v4:FEE, v4:ID of a pool, or two around a hub token:"
+            " v3:500>USDC>v2. With @20 behind it: only if it costs at most 20 bps more than the best, else the best."
         ),
     ),
     AfterValidator(spell_route),

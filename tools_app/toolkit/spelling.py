@@ -81,7 +81,8 @@ def spell_route(text: str) -> str:
     steps = []
     for step in path.split(">"):
         kind, colon, fee = step.partition(":")
-        steps.append(f"{kind}:{spell_whole(fee)}" if colon else kind)
+        which = fee.lower() if fee.lower().startswith("0x") else spell_whole(fee)
+        steps.append(f"{kind}:{which}" if colon else kind)
     return ">".join(steps) + (f"@{spell_whole(most)}" if at else "")
 
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 from tools_app.chain.deployments import Deployment as KnownContracts
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS, ChainNotSupported
+from tools_app.protocols.uniswap.v4.addresses import v4_by_key
 
 NAME = "uniswap"
 """The venue agents say, and the first word of positions here."""
@@ -164,4 +165,4 @@ def _read_local(known: KnownContracts) -> Deployment | None:
 
 @lru_cache(maxsize=64)
 def _by_key(deployment: Deployment) -> Mapping[str, str]:
-    return {key: getattr(deployment, key) for key in _LOCAL_NAMES}
+    return {**{key: getattr(deployment, key) for key in _LOCAL_NAMES}, **v4_by_key(deployment.chain_id)}

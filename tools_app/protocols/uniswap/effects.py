@@ -14,6 +14,8 @@ from typing import Any, Final
 from tools_app.chain.abi import checksum
 from tools_app.protocols.uniswap.addresses import NAME, Deployment, deployment_on
 from tools_app.protocols.uniswap.share_effects import REMOVE_SHARES, read_shares
+from tools_app.protocols.uniswap.v4.addresses import v4_on
+from tools_app.protocols.uniswap.v4.effects import read_router
 from tools_app.standards.calldata import calls, check_bounded, read_exactly
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, MarketRead, UnknownCall
@@ -51,7 +53,7 @@ _NFT: Final = "nft"
 
 
 class UniswapEffects:
-    """Reads what is sent to the V2 router, SwapRouter02 and the V3 position manager."""
+    """Reads what is sent to the V2 router, SwapRouter02, the V3 position manager and the Universal Router."""
 
     def read(self, call: Call, *, earlier: Sequence[Call], account: str, chain: ChainReader, into: Effects) -> None:
         """Add what `call` does. Raises UnknownCall."""
@@ -62,6 +64,8 @@ class UniswapEffects:
             _read_v3(call, desk)
         elif call.to == desk.place.v3_position_manager:
             _read_positions(call, desk)
+        elif (v4 := v4_on(chain.chain_id)) is not None and call.to == v4.router:
+            read_router(call, account=account, wrapped=desk.place.wrapped_native, contracts=v4, into=into)
         else:
             raise UnknownCall(f"{call.to} of Uniswap is none of the contracts that plans call")
 

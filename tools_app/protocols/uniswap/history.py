@@ -23,11 +23,16 @@ SWAP_V3 = (
     "event Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1,"
     " uint160 sqrtPriceX96, uint128 liquidity, int24 tick)"
 )
+SWAP_V4 = (
+    "event Swap(bytes32 indexed id, address indexed sender, int128 amount0, int128 amount1, uint160 sqrtPriceX96,"
+    " uint128 liquidity, int24 tick, uint24 fee)"
+)
 SWAP_V2 = (
     "event Swap(address indexed sender, uint256 amount0In, uint256 amount1In, uint256 amount0Out,"
     " uint256 amount1Out, address indexed to)"
 )
 SYNC_V2 = "event Sync(uint112 reserve0, uint112 reserve1)"
+_NOT_COUNTED = "days of V4 pools are not counted here: a swap's log does not say which way round its tokens stand"
 INITIALIZE_V3 = "event Initialize(uint160 sqrtPriceX96, int24 tick)"
 POOL_CREATED = (
     "event PoolCreated(address indexed token0, address indexed token1, uint24 indexed fee, int24 tickSpacing,"
@@ -58,6 +63,10 @@ def read_days(reader: ChainReader, deployment: Deployment, pools: Sequence[Pool]
     """The last 24 hours of each pool by address; a node that cannot tell makes every one a reason."""
     if not pools:
         return {}
+    shared = [pool for pool in pools if pool.version == "v4"]
+    if shared:
+        others = [pool for pool in pools if pool.version != "v4"]
+        return {**read_days(reader, deployment, others), **_all_missing(shared, _NOT_COUNTED)}
     try:
         first = first_block_of_day(reader)
         if first is None:
@@ -81,6 +90,8 @@ def read_days(reader: ChainReader, deployment: Deployment, pools: Sequence[Pool]
 
 def read_price_a_day_ago(reader: ChainReader, pool: Pool) -> tuple[Ratio | None, str | None]:
     """Token1 per token0 24 hours ago: that of the last trade before then. (None, reason) when it cannot be known."""
+    if pool.version == "v4":
+        return None, _NOT_COUNTED
     try:
         first = first_block_of_day(reader)
         if first is None:
@@ -113,6 +124,8 @@ def preload_day(reader: ChainReader, deployment: Deployment, pool: Pool) -> None
 
     Raises the node errors; without history there is nothing to ask.
     """
+    if pool.version == "v4":
+        return
     first = first_block_of_day(reader)
     if first is None:
         return

@@ -9,13 +9,14 @@ from tools_app.chain.abi import decode_log, event_topic
 from tools_app.core.ratio import Ratio
 from tools_app.protocols.uniswap import history, pools
 from tools_app.protocols.uniswap.addresses import CHAINS, NAME, deployment_on
-from tools_app.protocols.uniswap.history import SWAP_V2, SWAP_V3, SYNC_V2
+from tools_app.protocols.uniswap.history import SWAP_V2, SWAP_V3, SWAP_V4, SYNC_V2
 from tools_app.protocols.uniswap.pools import GET_PAIR, GET_POOL, ZERO_ADDRESS
 from tools_app.protocols.uniswap.positions import NFT
 from tools_app.protocols.uniswap.routing import list_hubs
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v3 import positions as v3
 from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing, read_ticks
+from tools_app.protocols.uniswap.v4.pools import is_turned_round
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.effects import Effects, MarketRead
 from tools_app.toolkit.markets import (
@@ -47,6 +48,7 @@ _COLLECT_V3 = (
 _MINT_V2 = "event Mint(address indexed sender, uint256 amount0, uint256 amount1)"
 _BURN_V2 = "event Burn(address indexed sender, uint256 amount0, uint256 amount1, address indexed to)"
 _EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "v4": {"swap": SWAP_V4},
     "v3": {"swap": SWAP_V3, "mint": _MINT_V3, "burn": _BURN_V3, "collect": _COLLECT_V3},
     "v2": {"swap": SWAP_V2, "mint": _MINT_V2, "burn": _BURN_V2},
 }
@@ -196,17 +198,22 @@ class UniswapMarkets:
         if not wanted:
             return []
         place = deployment_on(reader.chain_id)
-        answers = reader.call_many(
-            [
-                ReadCall(place.v2_factory, GET_PAIR, (each.sold, each.bought))
-                if each.fee is None
-                else ReadCall(place.v3_factory, GET_POOL, (each.sold, each.bought, each.fee))
-                for each in wanted
-            ]
-        )
+        named = [each for each in wanted if each.pool is not None]
+        wanted = [each for each in wanted if each.pool is None]
+        calls = [
+            ReadCall(place.v2_factory, GET_PAIR, (each.sold, each.bought))
+            if each.fee is None
+            else ReadCall(place.v3_factory, GET_POOL, (each.sold, each.bought, each.fee))
+            for each in wanted
+        ]
+        answers = reader.call_many(calls) if calls else []
+        by_id = pools.recognize_pools(reader, place, [each.pool.text for each in named if each.pool is not None])
         return [
-            (each, _pool_of(each, answer.values[0]) if answer.ok and answer.values[0] != ZERO_ADDRESS else None)
-            for each, answer in zip(wanted, answers, strict=True)
+            *((each, by_id.get(each.pool.text if each.pool is not None else "")) for each in named),
+            *(
+                (each, _pool_of(each, answer.values[0]) if answer.ok and answer.values[0] != ZERO_ADDRESS else None)
+                for each, answer in zip(wanted, answers, strict=True)
+            ),
         ]
 
     def read_trade(self, log: LogEntry) -> TradeRead | None:
@@ -214,10 +221,13 @@ class UniswapMarkets:
         return history.read_trade(log)
 
     def price_points(self, reader: ChainReader, pool: Pool, *, from_block: int) -> tuple[PricePoint, ...]:
-        """From swaps of V3 and reserves of V2."""
-        event = SWAP_V3 if pool.version == "v3" else SYNC_V2
+        """From swaps of V3 and V4 and reserves of V2."""
+        event = {"v2": SYNC_V2, "v4": SWAP_V4}.get(pool.version, SWAP_V3)
         logs = reader.logs(
-            address=pool.id, topics=[event_topic(event)], from_block=from_block, to_block=reader.block.number
+            address=pool.pool_id.contract,
+            topics=pool.pool_id.filter_logs([event_topic(event)]) if pool.pool_id.manager else [event_topic(event)],
+            from_block=from_block,
+            to_block=reader.block.number,
         )
         return tuple({point.block_number: point for point in _as_points(pool, event, logs)}.values())
 
@@ -234,8 +244,10 @@ def _as_points(pool: Pool, event: str, logs: Sequence[LogEntry]) -> Iterator[Pri
         values = decode_log(event, log)
         if values is None:
             continue
-        if pool.version == "v3":
-            yield PricePoint(log.block_number, int(values["sqrtPriceX96"]) ** 2, 2**192)
+        if pool.version != "v2":
+            point = PricePoint(log.block_number, int(values["sqrtPriceX96"]) ** 2, 2**192)
+            is_turned = pool.version == "v4" and is_turned_round(pool)
+            yield PricePoint(point.block_number, point.denominator, point.numerator) if is_turned else point
         elif int(values["reserve0"]):
             yield PricePoint(log.block_number, int(values["reserve1"]), int(values["reserve0"]))
 

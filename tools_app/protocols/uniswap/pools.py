@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from tools_app.protocols.uniswap.addresses import NAME, Deployment
 from tools_app.protocols.uniswap.v2 import math as v2_math
+from tools_app.protocols.uniswap.v4 import pools as v4_pools
+from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.markets import Pool, PoolNotFound, sort_tokens
 from tools_app.toolkit.pool_ids import PoolId, is_pool_id
@@ -129,7 +131,8 @@ def find_v3_pool(reader: ChainReader, deployment: Deployment, token0: str, token
 
 def read_pool(reader: ChainReader, deployment: Deployment, address: str) -> Pool:
     """The pool at `address`, confirmed by its factory, with its state. Raises PoolNotFound."""
-    found = recognize_pools(reader, deployment, [address]).get(address)
+    name = address.lower() if is_pool_id(address) else address
+    found = recognize_pools(reader, deployment, [name]).get(name)
     if found is None:
         raise PoolNotFound(f"{address} is no pool of a Uniswap factory", pool_address=address)
     state = read_states(reader, [found])
@@ -143,6 +146,7 @@ def recognize_pools(reader: ChainReader, deployment: Deployment, addresses: Sequ
 
     What merely calls itself a pool is left out: the factory has to name it.
     """
+    ids = [address for address in addresses if is_pool_id(address)]
     addresses = [address for address in addresses if not is_pool_id(address)]
     asked = [ReadCall(address, signature) for address in addresses for signature in (TOKEN0, TOKEN1, FEE)]
     told = iter(reader.call_many(asked) if asked else [])
@@ -159,11 +163,13 @@ def recognize_pools(reader: ChainReader, deployment: Deployment, addresses: Sequ
             check = ReadCall(deployment.v2_factory, GET_PAIR, pair)
             candidates.append((Pool("v2", PoolId(address), *pair, v2_math.FEE, protocol=NAME), check))
     checks = reader.call_many([check for _, check in candidates]) if candidates else []
-    return {
+    found = {
         pool.id: pool
         for (pool, _), confirmed in zip(candidates, checks, strict=True)
         if confirmed.ok and confirmed.values[0] == pool.id
     }
+    v4 = v4_on(reader.chain_id)
+    return {**found, **(v4_pools.recognize(reader, v4, ids, deployment.wrapped_native) if v4 is not None else {})}
 
 
 def read_states(reader: ChainReader, pools: Sequence[Pool]) -> list[Pool]:
@@ -177,11 +183,13 @@ def _balance_calls(pools: Sequence[Pool]) -> list[ReadCall]:
 
 
 def state_calls(pools: Sequence[Pool]) -> list[ReadCall]:
-    """What `read_states` asks: reserves of V2; price and liquidity of V3."""
+    """What `read_states` asks: reserves of V2; price and liquidity of V3 and V4."""
     calls: list[ReadCall] = []
     for pool in pools:
         if pool.version == "v2":
             calls.append(ReadCall(pool.id, GET_RESERVES))
+        elif pool.version == "v4":
+            calls.extend(v4_pools.state_calls([pool]))
         else:
             calls.extend((ReadCall(pool.id, SLOT0), ReadCall(pool.id, LIQUIDITY)))
     return calls
@@ -191,20 +199,29 @@ def _with_states(pools: Sequence[Pool], answers: Sequence[ReadOutcome]) -> list[
     outcomes = iter(answers)
     read: list[Pool] = []
     for pool in pools:
-        state = (
-            _v2_state(pool, next(outcomes)) if pool.version == "v2" else _v3_state(pool, next(outcomes), next(outcomes))
-        )
+        if pool.version == "v2":
+            state = _v2_state(pool, next(outcomes))
+        elif pool.version == "v4":
+            state = v4_pools.with_state(pool, next(outcomes), next(outcomes))
+        else:
+            state = _v3_state(pool, next(outcomes), next(outcomes))
         if state is not None:
             read.append(state)
     return read
 
 
 def read_balances(reader: ChainReader, pools: Sequence[Pool]) -> dict[str, tuple[int, int]]:
-    """Token0 and token1 base units each pool holds, by pool address."""
+    """Token0 and token1 base units each pool holds, by its name; of V4, whose manager holds all pools' tokens, what is
+    near the price.
+    """
+    shared = [pool for pool in pools if pool.version == "v4"]
+    near = {pool.id: v4_pools.depth_of(pool) for pool in (read_states(reader, shared) if shared else ())}
+    pools = [pool for pool in pools if pool.version != "v4"]
     calls = _balance_calls(pools)
     outcomes = reader.call_many(calls) if calls else []
     amounts = [outcome.values[0] if outcome.ok else 0 for outcome in outcomes]
-    return {pool.id: (amounts[2 * i], amounts[2 * i + 1]) for i, pool in enumerate(pools)}
+    held = {pool.id: (amounts[2 * i], amounts[2 * i + 1]) for i, pool in enumerate(pools)}
+    return {**held, **dict.fromkeys((pool.id for pool in shared), (0, 0)), **near}
 
 
 def _v2_state(pool: Pool, reserves: ReadOutcome) -> Pool | None:

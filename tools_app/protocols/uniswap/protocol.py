@@ -1,4 +1,4 @@
-"""Uniswap V2 and V3 as one protocol of the shelf."""
+"""Uniswap V2, V3 and V4 as one protocol of the shelf."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from tools_app.protocols.uniswap.markets import UniswapMarkets
 from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions
 from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
+from tools_app.protocols.uniswap.v4 import plans as v4
 from tools_app.standards.item_rights import describe_item_rights
 from tools_app.toolkit.positions import Reads
-from tools_app.toolkit.protocol import NOTHING_HELD, Contract, LeavingCall, ProtocolDef, Valuer
+from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, NOTHING_HELD, Contract, LeavingCall, ProtocolDef, Valuer
 
 
 def _ask_manager(chain_id: int) -> Reads[tuple[Any, ...]]:
@@ -73,6 +74,19 @@ PROTOCOL = ProtocolDef(
             own={v3.MINT: ((0, 9),), v3.COLLECT: ((0, 1),)},
             tokens={v3.MINT: ((0, 0), (0, 1))},
         ),
+        Contract(
+            key="universal_router",
+            label="Uniswap Universal Router",
+            functions=(),
+            besides=(v4.EXECUTE,),
+            valued_at=NOT_UNDER_A_CAGE,
+            takes_tokens=True,
+            runs_hooks=True,
+        ),
+    ),
+    uncaged=(
+        "what the Universal Router is told is bytes within bytes, in which no rule of a cage finds who is paid; V2 and"
+        " V3 are traded through their own routers instead"
     ),
     valuers=(
         Valuer(

@@ -1,7 +1,7 @@
 """What a path of one or two pools gives, exactly at one pinned block.
 
-V2 is computed from the reserves, V3 asked of QuoterV2 by `eth_call`, all V3 legs in one batch; so a quote is what
-the same transaction would do at that block. A path whose price before impact is already worse than an exact
+V2 is computed from the reserves, V3 and V4 are asked of their quoters by `eth_call`, all legs in one batch; so a quote
+is what the same transaction would do at that block. A path whose price before impact is already worse than an exact
 quote in hand is not asked for.
 """
 
@@ -15,6 +15,8 @@ from tools_app.core.units import BPS
 from tools_app.protocols.uniswap.addresses import Deployment
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v3.path import encode_path
+from tools_app.protocols.uniswap.v4.addresses import v4_on
+from tools_app.protocols.uniswap.v4.quotes import list_steps, quote_call
 from tools_app.standards.concentrated import FEE_DENOMINATOR, MAX_SQRT_PRICE, MIN_SQRT_PRICE
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.markets import Pool
@@ -30,9 +32,11 @@ QUOTE_OUT_SINGLE = (
 QUOTE_IN = "function quoteExactInput(bytes path, uint256 amountIn) returns (uint256,uint160[],uint32[],uint256)"
 QUOTE_OUT = "function quoteExactOutput(bytes path, uint256 amountOut) returns (uint256,uint160[],uint32[],uint256)"
 MIXED = "mixed"
+V4 = "v4"
 
 # Gas of one transaction beyond what the quoter measures in the pools: base cost, calldata, router, token transfers.
 _GAS_OF_V3_ROUTER = 48_000
+_GAS_OF_V4_ROUTER = 85_000
 _GAS_OF_V2_SWAP = 108_000
 _GAS_OF_V2_HOP = 62_000
 _GAS_OF_FEE_TRANSFER = 5_000
@@ -91,7 +95,7 @@ class RouteQuote:
 
     @property
     def version(self) -> str:
-        """v2, v3, or mixed."""
+        """v2, v3, v4, or mixed."""
         return version_of(self.hops)
 
     @property
@@ -104,13 +108,13 @@ class RouteQuote:
         return (self.hops[0].token_in, *(hop.token_out for hop in self.hops))
 
     @property
-    def rank(self) -> tuple[int, int, int]:
-        """Less in, then more out, then fewer pools; the smallest is the best."""
-        return (self.amount_in, -self.amount_out, len(self.hops))
+    def rank(self) -> tuple[int, int, int, int]:
+        """Less in, then more out, then fewer pools, then less gas; the smallest is the best."""
+        return (self.amount_in, -self.amount_out, len(self.hops), self.gas)
 
 
 def version_of(path: Path) -> str:
-    """v2 or v3 when all pools are, else mixed."""
+    """v2, v3 or v4 when all pools are, else mixed."""
     versions = {hop.pool.version for hop in path}
     return versions.pop() if len(versions) == 1 else MIXED
 
@@ -185,6 +189,10 @@ def _quoter_call(
     deployment: Deployment, path: Path, amount: int, is_exact_out: bool, fees: TransferFees
 ) -> ReadCall | None:
     """The question to QuoterV2: the whole path when it is all V3, else its V3 leg with the amount that gets there."""
+    if version_of(path) == V4:
+        contracts = v4_on(deployment.chain_id)
+        steps = list_steps([(hop.pool, hop.token_in) for hop in path], deployment.wrapped_native)
+        return quote_call(contracts, steps, amount, is_exact_out=is_exact_out) if contracts and steps else None
     if version_of(path) == MIXED:
         first, second = path
         if first.pool.version == "v3":
@@ -206,6 +214,12 @@ def _ask_single(deployment: Deployment, hop: Hop, amount: int, *, is_exact_out: 
 def _quote_asked(
     path: Path, amount: int, is_exact_out: bool, fees: TransferFees, outcome: ReadOutcome
 ) -> RouteQuote | None:
+    if outcome.ok and version_of(path) == V4:
+        # It reverts where a pool cannot take all of the amount.
+        quoted, measured = (int(value) for value in outcome.values)
+        amounts = (quoted, amount) if is_exact_out else (amount, quoted)
+        gas = measured + _GAS_OF_V4_ROUTER
+        return _priced(path, *amounts, is_exact_out=is_exact_out, fees=fees, gas=gas) if all(amounts) else None
     if not outcome.ok or _is_exhausted(outcome.values[1]):
         return None
     quoted, gas = int(outcome.values[0]), int(outcome.values[3]) + _GAS_OF_V3_ROUTER

@@ -1,14 +1,17 @@
-"""The best way from one token to another over V2 and V3 pools at one pinned block, or the one that is preferred.
+"""The best way from one token to another over V2, V3 and V4 pools at one pinned block, or the one that is preferred.
 
-Paths of one hop, and of two hops through a hub token, also from one version into the other. A token that takes a
-fee on transfer goes through V2 only, and its quote is what really arrives. A preference chooses among these paths and
-adds none.
+Paths of one hop, and of two hops through a hub token, also from V2 into V3 and back. V4 pools are looked for without
+hooks; one with a hook is taken when it is named by its id, which is how somebody decides about its hook. A token that
+takes a fee on transfer goes through V2 only, and its quote is what really arrives. A preference chooses among these
+paths and adds none but the pools it names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from tools_app.core.units import BPS, apply_bps_down, apply_bps_up
 from tools_app.protocols.uniswap.addresses import Deployment
@@ -22,12 +25,22 @@ from tools_app.protocols.uniswap.errors import (
 )
 from tools_app.protocols.uniswap.pools import find_pools
 from tools_app.protocols.uniswap.quoting import MIXED, Hop, Path, RouteQuote, TransferFees, quote_paths, version_of
+from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
+from tools_app.protocols.uniswap.v4.keys import COIN, TIERS, list_usual_keys
+from tools_app.protocols.uniswap.v4.pools import (
+    expect_usual_pools,
+    find_usual_pools,
+    key_of,
+    read_states,
+    recognize,
+)
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.views import TokenMeta
 
 HUB_SYMBOLS = ("USDC", "USDT", "DAI")
 POOLS_PER_LEG = 2
+_NAMED_POOL: Final = re.compile(r"v4:(0x[0-9a-f]{64})")
 TRANSFER_FEE = "function FEE_BPS() view returns (uint256)"
 
 
@@ -64,11 +77,13 @@ def find_routes(
     is_exact_out: bool = False,
     preferred: str | None = None,
     slippage_bps: int = 0,
+    may_call: Callable[[str], bool] | None = None,
 ) -> Routes:
     """The route that gives most (or takes least, for an exact output) at the pinned block, and the others.
 
     A `preferred` one is taken instead, as long as it stays within `slippage_bps` of the best; one that says how much
-    it may cost (`v3:500@20`) gives way to the best beyond that.
+    it may cost (`v3:500@20`) gives way to the best beyond that. `may_call` says whether the account may call the router
+    of V4 pools, which are left out without it.
     Raises SameToken, NoRoute, RouteNotTaken, InsufficientLiquidity, AmountTooSmall, TransferFeeUnknown.
     """
     first, last = pool_token(deployment, token_in), pool_token(deployment, token_out)
@@ -79,7 +94,16 @@ def find_routes(
         raise NoRoute(
             "a token that takes a fee on transfer cannot be bought or sold for an exact output; give the input"
         )
-    paths = _find_paths(reader, deployment, first, last)
+    v4 = v4_on(reader.chain_id) if may_call is not None else None
+    named = _NAMED_POOL.findall((preferred or "").lower())
+    if v4 is not None and named and may_call is not None and not may_call(v4.router):
+        raise RouteNotTaken(
+            f"the account may not call Uniswap's Universal Router {v4.router}, which every V4 pool is traded through;"
+            " its owner has to list it, or the swap goes through V2 and V3",
+            route=preferred,
+            contract=v4.router,
+        )
+    paths = _find_paths(reader, deployment, first, last, v4=v4, named=named, may_call=may_call)
     paths = [path for path in paths if _is_possible(path, is_exact_out=is_exact_out, fees=fees)]
     if not paths:
         raise NoRoute(
@@ -137,10 +161,25 @@ def _find_named(paths: Sequence[Path], name: str, symbols: Mapping[str, str]) ->
 
 
 def _name_path(path: Path, symbols: Mapping[str, str]) -> str:
-    """A path as its legs, `v2` or `v3:` and the fee, with the hub between two of them."""
-    legs = ["v2" if hop.pool.version == "v2" else f"v3:{hop.pool.fee}" for hop in path]
+    """A path as its legs, `v2`, or `v3:` or `v4:` and the fee, with the hub between two of them."""
+    legs = [_name_pool(hop.pool) for hop in path]
     hubs = [symbols.get(hop.token_out, hop.token_out) for hop in path[:-1]]
     return ">".join(part for pair in zip(legs, [*hubs, ""], strict=True) for part in pair if part)
+
+
+def _name_pool(pool: Pool) -> str:
+    """A V4 pool that is not the usual one of its pair and fee is named by its id."""
+    if pool.version != "v4":
+        return "v2" if pool.version == "v2" else f"v3:{pool.fee}"
+    key = key_of(pool)
+    usual = list_usual_keys(pool.token0, pool.token1, _wrapped_in(pool))[: len(TIERS)]
+    return f"v4:{key.fee}" if key in usual else f"v4:{pool.id}"
+
+
+def _wrapped_in(pool: Pool) -> str:
+    """The token of a pool that stands for the coin; empty where the coin is not in it."""
+    key = key_of(pool)
+    return pool.other(key.currency1) if key.currency0 == COIN else ""
 
 
 def _find_within(quotes: Sequence[RouteQuote], wanted: Path, most_bps: int) -> RouteQuote | None:
@@ -173,7 +212,7 @@ def _is_possible(path: Path, *, is_exact_out: bool, fees: TransferFees) -> bool:
         return False
     takes_fee = (fees.token_in_bps > 0, fees.token_out_bps > 0)
     return not any(
-        taxed and hop.pool.version == "v3" for taxed, hop in zip(takes_fee, (path[0], path[-1]), strict=True)
+        taxed and hop.pool.version != "v2" for taxed, hop in zip(takes_fee, (path[0], path[-1]), strict=True)
     )
 
 
@@ -191,16 +230,59 @@ def _read_transfer_fee(reader: ChainReader, token: TokenMeta) -> int:
     return int(outcome.values[0])
 
 
-def _find_paths(reader: ChainReader, deployment: Deployment, first: str, last: str) -> list[Path]:
+def _find_paths(
+    reader: ChainReader,
+    deployment: Deployment,
+    first: str,
+    last: str,
+    *,
+    v4: V4Contracts | None = None,
+    named: Sequence[str] = (),
+    may_call: Callable[[str], bool] | None = None,
+) -> list[Path]:
     hubs = [hub for hub in list_hubs(reader, deployment) if hub not in (first, last)]
     pairs = [(first, last), *((first, hub) for hub in hubs), *((hub, last) for hub in hubs)]
+    if v4 is not None:
+        expect_usual_pools(reader, v4, pairs, deployment.wrapped_native)
     pools = [pool for pool in find_pools(reader, deployment, pairs) if pool.is_usable]
+    if v4 is not None:
+        pools += _find_v4(reader, deployment, v4, pairs, named=named, may_call=may_call)
     paths: list[Path] = [(Hop(pool, first),) for pool in pools if {pool.token0, pool.token1} == {first, last}]
     for hub in hubs:
         near = [pool for version in ("v2", "v3") for pool in _deepest(pools, version, first, hub)]
         far = [pool for version in ("v2", "v3") for pool in _deepest(pools, version, hub, last)]
         paths.extend((Hop(a, first), Hop(b, hub)) for a in near for b in far)
+        # Within V4 alone: the coin and its wrapped form are two currencies there.
+        near, far = (_list_v4(pools, *ends, named) for ends in ((first, hub), (hub, last)))
+        paths.extend((Hop(a, first), Hop(b, hub)) for a in near for b in far)
     return paths
+
+
+def _find_v4(
+    reader: ChainReader,
+    deployment: Deployment,
+    v4: V4Contracts,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    named: Sequence[str],
+    may_call: Callable[[str], bool] | None,
+) -> list[Pool]:
+    """The usual V4 pools of these pairs and those that are named, where the account may call their router."""
+    wrapped = deployment.wrapped_native
+    pools = find_usual_pools(reader, v4, pairs, wrapped)
+    if named:
+        unread = list(recognize(reader, v4, named, wrapped).values())
+        known = {pool.id for pool in pools}
+        pools += [pool for pool in read_states(reader, unread) if pool.id not in known]
+    usable = [pool for pool in pools if pool.is_usable and pool.liquidity]
+    return usable if usable and may_call is not None and may_call(v4.router) else []
+
+
+def _list_v4(pools: Iterable[Pool], token_a: str, token_b: str, named: Sequence[str]) -> list[Pool]:
+    """The deepest V4 pools of a pair, and those that are named, whatever their depth."""
+    of_pair = [each for each in pools if each.version == "v4" and {each.token0, each.token1} == {token_a, token_b}]
+    deep = _deepest([pool for pool in of_pair if pool.hooks is None], "v4", token_a, token_b)
+    return [*deep, *(pool for pool in of_pair if pool.id in named and pool not in deep)]
 
 
 def list_hubs(reader: ChainReader, deployment: Deployment) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from tools_app.adapters import WalletNotConfigured
@@ -11,7 +12,7 @@ from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
 from tools_app.core.errors import GolemError
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.ratio import Ratio, bps_as_percent, ratio_text
-from tools_app.core.units import value_in_micro_usd
+from tools_app.core.units import BPS, value_in_micro_usd
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.quoting import RouteQuote
@@ -19,9 +20,10 @@ from tools_app.protocols.uniswap.routing import find_routes, least_out, most_in
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.standards import permit2
 from tools_app.standards.permit2 import PERMIT2
+from tools_app.toolkit.callable_contracts import may_call
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.enums import Requirement, TickBudget
-from tools_app.toolkit.params import Address, ChainId, Flag, RawAmount, SlippageBps, Token
+from tools_app.toolkit.params import Address, ChainId, Flag, RawAmount, SlippageBps, SwapRoute, Token
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -91,13 +93,14 @@ def uniswap_get_quote(
     chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
     exact_output: Flag = False,
+    route: SwapRoute | None = None,
 ) -> Quote:
-    """Quote a swap over Uniswap V2 and V3 pools, exact at the current block.
+    """Quote a swap over Uniswap V2, V3 and V4 pools, exact at the current block.
 
     Use before previewing a swap, or to compare sizes and pairs. `amount` is what goes in, or what must come
     out when `exact_output` is true. The best of direct routes and routes over one hub token is answered, also
-    from one version into the other when the input is exact.
-    Does not execute anything, does not count the gas of an approval, and does not ask UniswapX or V4 pools.
+    between V2 and V3 when the input is exact. `route` quotes that one, such as a V4 pool with a hook by its id.
+    Does not execute anything, does not count the gas of an approval, and does not ask UniswapX.
     """
     reader = ctx.chain(chain_id)
     ctx.step("Reading tokens")
@@ -110,6 +113,9 @@ def uniswap_get_quote(
         token_out=bought,
         amount=amount,
         is_exact_out=exact_output,
+        preferred=route,
+        slippage_bps=BPS if route else 0,
+        may_call=partial(may_call, ctx, reader.chain_id),
     )
     found = routes.taken
     usd, reason = price_gas(reader, found.gas)
@@ -134,7 +140,7 @@ def uniswap_get_quote(
         gas_estimate_usd_reason=reason,
         route=list_hops(found),
         route_name=routes.name,
-        other_routes=routes.names[1:],
+        other_routes=tuple(name for name in routes.names if name != routes.name),
         route_type=ROUTE_TYPE,
         deadline=deadline_after(ctx, reader, QUOTE_LIFE_SECONDS),
     )

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tools_app.core.ratio import bps_as_percent, excess_bps, shortfall_bps
 from tools_app.core.units import format_units
 from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import Holding, allowance_calls, read_holdings
-from tools_app.protocols.uniswap.quoting import MIXED, RouteQuote
+from tools_app.protocols.uniswap.quoting import MIXED, V4, RouteQuote
 from tools_app.protocols.uniswap.routing import Routes, find_routes, least_out, most_in, pool_token
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.quotes import describe_route, effective_price
 from tools_app.protocols.uniswap.v2 import plans as v2_plans
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
+from tools_app.protocols.uniswap.v4 import plans as v4_plans
+from tools_app.protocols.uniswap.v4.addresses import v4_on
+from tools_app.protocols.uniswap.v4.quotes import list_steps
+from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.plan_draft import PlanDraft, check_enough
+from tools_app.toolkit.callable_contracts import may_call
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, RawAmount, SlippageBps, SwapRoute, Token
@@ -67,7 +73,7 @@ def report_swap(outcome: PlanOutcome) -> SwapReport:
     steps=("Reading tokens", "Quoting pools", "Building calls"),
     aliases=("execute_swap",),
     snippet=(
-        "swap: exchange one token for another on Uniswap V2 or V3, whichever gives more, with a minimum that must"
+        "swap: exchange one token for another on Uniswap V2, V3 or V4, whichever gives more, with a minimum that must"
         " arrive in the golem's own wallet or the transaction reverts."
     ),
     guidelines=(
@@ -89,12 +95,13 @@ def uniswap_execute_swap(
     exact_output: Flag = False,
     route: SwapRoute | None = None,
 ) -> TxPlan:
-    """Swap one token for another through the best Uniswap V2 or V3 route.
+    """Swap one token for another through the best Uniswap V2, V3 or V4 route.
 
     Use to trade at once at the pool's price; `ETH` or the native address means the chain's own coin. `amount`
     is what is spent, or what must be received when `exact_output` is true. At most the slippage is lost
     against the best quote, or the transaction reverts; the tokens always go to the golem's own wallet.
-    `route` takes another of the routes a quote names, if it costs no more than that slippage or its own @bps.
+    `route` takes another of the routes a quote names, if it costs no more than that slippage or its own @bps; a V4
+    pool with a hook is only taken so, by its id, where the owner lists the hook.
     Does not send to another address, does not bridge, does not wrap or unwrap the coin, and does not place
     UniswapX or limit orders.
     """
@@ -103,7 +110,7 @@ def uniswap_execute_swap(
     ctx.step("Reading tokens")
     sold, bought = reader.token(token_in), reader.token(token_out)
     ctx.step("Quoting pools")
-    routers = (deployment.v2_router, deployment.v3_router)
+    routers = (deployment.v2_router, deployment.v3_router, PERMIT2)
     reader.expect(calls=allowance_calls(ctx.account, [sold, bought], spenders=routers))
     routes = find_routes(
         reader,
@@ -114,10 +121,13 @@ def uniswap_execute_swap(
         is_exact_out=exact_output,
         preferred=route,
         slippage_bps=slippage_bps,
+        may_call=partial(may_call, ctx, reader.chain_id),
     )
     quote = routes.taken
-    router = deployment.v2_router if quote.version == "v2" else deployment.v3_router
-    holding, wanted = read_holdings(reader, ctx.account, [sold, bought], spender=router)
+    router = find_router(deployment, quote)
+    # Of the router of V4 pools, Permit2 takes the tokens for it.
+    spender = PERMIT2 if quote.version == V4 else router
+    holding, wanted = read_holdings(reader, ctx.account, [sold, bought], spender=spender)
     # Counted from the best route: to prefer another one loosens neither bound.
     at_most, at_least = most_in(routes.best, slippage_bps), least_out(routes.best, slippage_bps)
     check_enough(sold, balance=holding.balance, needed=at_most if sold.is_native else quote.amount_in)
@@ -133,11 +143,22 @@ def uniswap_execute_swap(
         deadline=until,
     )
     draft = PlanDraft(reader.chain_id, ctx.account)
-    is_approved = draft.approve(sold, spender=router, amount=at_most, allowance=holding.allowance)
-    draft.call(swap)
-    if is_approved and exact_output:
-        # What an exact output did not use of its approval is taken back, so that nothing is left standing.
-        draft.revoke(sold, spender=router)
+    if quote.version == V4 and not sold.is_native:
+        draft.approve_through_permit2(
+            sold,
+            spender=router,
+            amount=at_most,
+            allowance=holding.allowance,
+            until=until,
+            is_used_up=not exact_output,
+        )
+        draft.call(swap)
+    else:
+        is_approved = draft.approve(sold, spender=router, amount=at_most, allowance=holding.allowance)
+        draft.call(swap)
+        if is_approved and exact_output:
+            # What an exact output did not use of its approval is taken back, so that nothing is left standing.
+            draft.revoke(sold, spender=router)
     draft.spend(sold, quote.amount_in, at_most=at_most)
     draft.receive(bought, quote.amount_out, at_least=at_least)
     return draft.finish(
@@ -145,8 +166,17 @@ def uniswap_execute_swap(
         slippage_bps=slippage_bps,
         price_impact_bps=quote.price_impact_bps,
         deadline=until,
+        hooks=tuple(hop.pool.hooks for hop in quote.hops if hop.pool.hooks is not None),
         details=_details(routes, sold, bought, router=router, at_most=at_most, at_least=at_least),
     )
+
+
+def find_router(deployment: Deployment, quote: RouteQuote) -> str:
+    """The contract that carries a quoted route out."""
+    v4 = v4_on(deployment.chain_id) if quote.version == V4 else None
+    if v4 is not None:
+        return v4.router
+    return deployment.v2_router if quote.version == "v2" else deployment.v3_router
 
 
 def build_swap_call(
@@ -164,6 +194,21 @@ def build_swap_call(
         quote.amount_out, token_out.decimals, token_out.symbol
     )
     label = f"Swap {amounts} on Uniswap {_venue(quote)}"
+    if quote.version == V4:
+        steps = list_steps([(hop.pool, hop.token_in) for hop in quote.hops], deployment.wrapped_native)
+        return v4_plans.swap(
+            router=find_router(deployment, quote),
+            wrapped=deployment.wrapped_native,
+            steps=steps or (),
+            amount=quote.amount_out if quote.is_exact_out else quote.amount_in,
+            limit=limit,
+            is_exact_out=quote.is_exact_out,
+            recipient=recipient,
+            deadline=deadline,
+            coin_in=token_in.is_native,
+            coin_out=token_out.is_native,
+            label=label,
+        )
     if quote.version == MIXED:
         return v3_plans.swap_mixed(
             router=deployment.v3_router,

@@ -35,6 +35,7 @@ from permits_app.custody.signers.privy import PrivyClient
 from permits_app.custody.smart_accounts import can_batch
 from permits_app.execution import broadcast
 from permits_app.limits.received_rights import StoredRights
+from permits_app.policy_cage.callable_contracts import may_be_called
 from permits_app.policy_cage.retiring import list_retiring
 from permits_app.reviewers import delegation_router
 from permits_app.tools.signed_orders import find_signed_order
@@ -51,6 +52,7 @@ from tools_app.sandbox.written_call import OutsideReads, OwnReads
 from tools_app.sandbox.written_command import WorkspaceCommands
 from tools_app.subsystems.coding.operations import Workspaces
 from tools_app.subsystems.testnet.dev_chains import DevChains
+from tools_app.toolkit.callable_contracts import CallableContracts
 from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.falling import OnlyFalling
@@ -150,6 +152,7 @@ def _build_services() -> dict[type, object]:
         DevChains: EmbeddedDevChains(Path(settings.VAR_DIR) / "dev_chains"),
         MemorySearch: search_memory,
         OnlyFalling: list_retiring,
+        CallableContracts: may_be_called,
         SignedOrders: find_signed_order,
         OrderDesks: OrderDesks(
             {place: OrderDesk(*desk) for place, desk in settings.GOLEM_ORDER_DESKS.items()},

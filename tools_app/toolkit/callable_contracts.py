@@ -9,13 +9,14 @@ from tools_app.toolkit.context import ReadContext
 
 
 class CallableContracts(Protocol):
-    """What owners listed, as far as it is binding, and what a cage on the chain can let through."""
+    """What an owner listed, as far as that is binding, and what a cage on the chain can let through."""
 
-    def may_call(self, golem_id: UUID, chain_id: int, contract: str) -> bool:
-        """Whether nothing known here would refuse a call of the golem to a contract for being that contract."""
+    def __call__(self, *, golem_id: UUID, chain_id: int, contract: str) -> bool:
+        """Whether nothing refuses a call of the golem to `contract` for being that contract."""
 
 
 def may_call(ctx: ReadContext, chain_id: int, contract: str) -> bool:
-    """Asked for the golem of `ctx`; where nobody can tell it may, and the rules judge the plan."""
-    known = ctx.services.get(CallableContracts)
-    return known is None or ctx.service(CallableContracts).may_call(ctx.golem.id, chain_id, contract)
+    """Asked for the golem of `ctx`; where nobody can tell it may, and the rules judge its plan."""
+    if ctx.services.get(CallableContracts) is None:
+        return True
+    return ctx.service(CallableContracts)(golem_id=ctx.golem.id, chain_id=chain_id, contract=contract)  # type: ignore[type-abstract]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from tools_app.core.units import BPS, apply_bps_down, apply_bps_up
@@ -34,6 +35,7 @@ from tools_app.protocols.uniswap.v4.pools import (
     read_states,
     recognize,
 )
+from tools_app.standards.permit2 import PERMIT2
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.views import TokenMeta
@@ -82,8 +84,8 @@ def find_routes(
     """The route that gives most (or takes least, for an exact output) at the pinned block, and the others.
 
     A `preferred` one is taken instead, as long as it stays within `slippage_bps` of the best; one that says how much
-    it may cost (`v3:500@20`) gives way to the best beyond that. `may_call` says whether the account may call the router
-    of V4 pools, which are left out without it.
+    it may cost (`v3:500@20`) gives way to the best beyond that. `may_call` says whether the account may call a
+    contract; without it, and without the router of V4 pools, those are left out.
     Raises SameToken, NoRoute, RouteNotTaken, InsufficientLiquidity, AmountTooSmall, TransferFeeUnknown.
     """
     first, last = pool_token(deployment, token_in), pool_token(deployment, token_out)
@@ -96,14 +98,16 @@ def find_routes(
         )
     v4 = v4_on(reader.chain_id) if may_call is not None else None
     named = _NAMED_POOL.findall((preferred or "").lower())
-    if v4 is not None and named and may_call is not None and not may_call(v4.router):
+    needed = (v4.router, *(() if token_in.is_native else (PERMIT2,))) if v4 is not None else ()
+    refused = partial(_find_uncallable, needed, may_call)
+    if named and (contract := refused()) is not None:
         raise RouteNotTaken(
-            f"the account may not call Uniswap's Universal Router {v4.router}, which every V4 pool is traded through;"
-            " its owner has to list it, or the swap goes through V2 and V3",
+            f"the account may not call {contract}, without which no V4 pool is traded: its owner has to list it as a"
+            " contract, and under a cage the swap goes through V2 and V3",
             route=preferred,
-            contract=v4.router,
+            contract=contract,
         )
-    paths = _find_paths(reader, deployment, first, last, v4=v4, named=named, may_call=may_call)
+    paths = _find_paths(reader, deployment, first, last, v4=v4, named=named, refused=refused)
     paths = [path for path in paths if _is_possible(path, is_exact_out=is_exact_out, fees=fees)]
     if not paths:
         raise NoRoute(
@@ -236,9 +240,9 @@ def _find_paths(
     first: str,
     last: str,
     *,
-    v4: V4Contracts | None = None,
-    named: Sequence[str] = (),
-    may_call: Callable[[str], bool] | None = None,
+    v4: V4Contracts | None,
+    named: Sequence[str],
+    refused: Callable[[], str | None],
 ) -> list[Path]:
     hubs = [hub for hub in list_hubs(reader, deployment) if hub not in (first, last)]
     pairs = [(first, last), *((first, hub) for hub in hubs), *((hub, last) for hub in hubs)]
@@ -246,7 +250,7 @@ def _find_paths(
         expect_usual_pools(reader, v4, pairs, deployment.wrapped_native)
     pools = [pool for pool in find_pools(reader, deployment, pairs) if pool.is_usable]
     if v4 is not None:
-        pools += _find_v4(reader, deployment, v4, pairs, named=named, may_call=may_call)
+        pools += _find_v4(reader, deployment, v4, pairs, named=named, refused=refused)
     paths: list[Path] = [(Hop(pool, first),) for pool in pools if {pool.token0, pool.token1} == {first, last}]
     for hub in hubs:
         near = [pool for version in ("v2", "v3") for pool in _deepest(pools, version, first, hub)]
@@ -265,7 +269,7 @@ def _find_v4(
     pairs: Sequence[tuple[str, str]],
     *,
     named: Sequence[str],
-    may_call: Callable[[str], bool] | None,
+    refused: Callable[[], str | None],
 ) -> list[Pool]:
     """The usual V4 pools of these pairs and those that are named, where the account may call their router."""
     wrapped = deployment.wrapped_native
@@ -275,7 +279,12 @@ def _find_v4(
         known = {pool.id for pool in pools}
         pools += [pool for pool in read_states(reader, unread) if pool.id not in known]
     usable = [pool for pool in pools if pool.is_usable and pool.liquidity]
-    return usable if usable and may_call is not None and may_call(v4.router) else []
+    return usable if usable and refused() is None else []
+
+
+def _find_uncallable(needed: Sequence[str], may_call: Callable[[str], bool] | None) -> str | None:
+    """The first of the contracts that a swap through V4 needs and the account may not call; None for none."""
+    return next((each for each in needed if may_call is not None and not may_call(each)), None)
 
 
 def _list_v4(pools: Iterable[Pool], token_a: str, token_b: str, named: Sequence[str]) -> list[Pool]:

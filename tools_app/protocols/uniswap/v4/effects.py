@@ -93,9 +93,11 @@ def _read_command(code: int, data: bytes, router: _Router) -> None:
         router.taken = amount
         router.held.add(router.wrapped)
     elif code == _WRAP:
-        _read_wrap(*_exactly(("address", "uint256"), data), router)
+        recipient, amount = _exactly(("address", "uint256"), data)
+        _read_wrap(recipient, amount, router)
     elif code == _UNWRAP:
-        _read_unwrap(*_exactly(("address", "uint256"), data), router)
+        recipient, least = _exactly(("address", "uint256"), data)
+        _read_unwrap(recipient, least, router)
     elif code == _SWEEP:
         token, recipient, _ = _exactly(("address", "address", "uint256"), data)
         if not router.has_traded or token not in router.held or token == router.brings:

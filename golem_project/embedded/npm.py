@@ -109,14 +109,14 @@ def wheel_folder() -> Path | None:
 
 
 def is_fetched(package: Package, *, cache_dir: Path = CACHE_DIR) -> bool:
-    """Whether the wanted files of exactly this archive are in the cache, whole."""
+    """Whether the wanted files of exactly this archive are in the cache, whole; others of it may lie beside them."""
     folder = cache_dir / package.folder_name
     try:
         marker = json.loads((folder / MARKER).read_text())
         sizes: dict[str, int] = marker["bytes"]
         return (
             marker["integrity"] == package.integrity
-            and set(sizes) == set(package.keep)
+            and set(sizes) >= set(package.keep)
             and all((folder / name).stat().st_size == size for name, size in sizes.items())
         )
     except (OSError, ValueError, KeyError, TypeError):

@@ -87,6 +87,19 @@ def test_the_route_that_filled_nearer_to_its_previews_is_preferred_with_the_epis
 
 
 @pytest.mark.django_db
+def test_a_v4_pool_by_its_id_is_learned_and_a_route_longer_than_what_is_kept_is_not() -> None:
+    pool = "v4:0x" + "ab" * 32
+    for route, learned in ((pool, True), (f"{pool}>USDC>{pool}", False)):
+        golem = make_golem()
+        for number in range(3):
+            swapped(golem, "v3:500", 30, number=number)
+            swapped(golem, route, 2, number=10 + number)
+        consolidate(golem_id=golem.pk, now=NOW)
+        kept = Insight.objects.filter(golem=golem, parameter=Tunable.ROUTE)
+        assert kept.exists() is learned
+
+
+@pytest.mark.django_db
 def test_what_the_agent_names_wins_and_a_tool_without_routes_is_told_none() -> None:
     golem = make_golem()
     learned(golem)
@@ -235,7 +248,7 @@ def test_a_preference_is_said_as_a_swap_takes_it() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("route", ["", "0xbad", "v3:500; DROP", "v3:500@10000000", "recipient=0xbad", "v4:500", "v2\n"])
+@pytest.mark.parametrize("route", ["", "0xbad", "v3:500; DROP", "v3:500@10000000", "recipient=0xbad", "v5:500", "v2\n"])
 def test_the_database_holds_no_route_but_a_route(route: str) -> None:
     golem = make_golem()
     learned(golem)

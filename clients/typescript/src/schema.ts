@@ -3803,7 +3803,7 @@ export interface components {
             spender?: (string | null) | null;
             amount?: (string | null) | null;
         };
-        /** @description uniswap_execute_swap: Swap one token for another through the best Uniswap V2 or V3 route. */
+        /** @description uniswap_execute_swap: Swap one token for another through the best Uniswap V2, V3 or V4 route. */
         UniswapExecuteSwapBody: {
             /** @constant */
             action_type?: "swap";
@@ -3824,7 +3824,7 @@ export interface components {
             exact_output?: boolean | null;
             route?: (string | null) | null;
         };
-        /** @description uniswap_get_quote: Quote a swap over Uniswap V2 and V3 pools, exact at the current block. */
+        /** @description uniswap_get_quote: Quote a swap over Uniswap V2, V3 and V4 pools, exact at the current block. */
         UniswapGetQuoteBody: {
             /** @constant */
             query?: "quote";
@@ -3840,6 +3840,7 @@ export interface components {
             chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             exact_output?: boolean | null;
+            route?: (string | null) | null;
         };
         /** @description uniswap_get_uniswapx_order_status: What became of an order that this golem signed: open, filled, cancelled or expired, as the chain says now. */
         UniswapGetUniswapxOrderStatusBody: {

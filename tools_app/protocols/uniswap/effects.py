@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from tools_app.chain.abi import checksum
 from tools_app.protocols.uniswap.addresses import NAME, Deployment, deployment_on
+from tools_app.protocols.uniswap.packed_paths import unpack_path
 from tools_app.protocols.uniswap.share_effects import REMOVE_SHARES, read_shares
 from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.protocols.uniswap.v4.effects import read_router
@@ -25,7 +25,6 @@ from tools_app.toolkit.views import NATIVE
 
 _TO_SENDER: Final = "0x0000000000000000000000000000000000000001"
 _TO_ROUTER: Final = "0x0000000000000000000000000000000000000002"
-_ADDRESS_BYTES, _FEE_BYTES = 20, 3
 
 _SINGLE: Final = "(address,address,uint24,address,uint256,uint256,uint160)"
 _MULTI: Final = "(bytes,address,uint256,uint256)"
@@ -242,7 +241,7 @@ def _v3_swap(step: bytes) -> _Swap:
     for signature, is_exact_out in ((_EXACT_IN, False), (_EXACT_OUT, True)):
         if calls(step, signature):
             ((packed, recipient, amount, limit),) = read_exactly(step, signature)
-            path = _unpack_path(packed)
+            path = unpack_path(packed)
             return _make_swap(path[::-1] if is_exact_out else path, recipient, amount, limit, is_exact_out)
     for signature, is_exact_out in ((_V2_IN_ROUTER, False), (_V2_OUT_ROUTER, True)):
         if calls(step, signature):
@@ -259,17 +258,6 @@ def _make_swap(path: Sequence[Any], recipient: str, amount: int, limit: int, is_
     pools = tuple((a, b, fee) for a, fee, b in zip(path[::2], path[1::2], path[2::2], strict=False))
     spent, least = (limit, amount) if is_exact_out else (amount, limit)
     return _Swap(tuple(path[::2]), pools, recipient, spent, least, is_exact_out)
-
-
-def _unpack_path(packed: bytes) -> list[Any]:
-    step = _ADDRESS_BYTES + _FEE_BYTES
-    if len(packed) < _ADDRESS_BYTES + step or (len(packed) - _ADDRESS_BYTES) % step:
-        raise UnknownCall("a V3 path has a length no path has")
-    path: list[Any] = [_address(packed[:_ADDRESS_BYTES])]
-    for at in range(_ADDRESS_BYTES, len(packed), step):
-        path.append(int.from_bytes(packed[at : at + _FEE_BYTES], "big"))
-        path.append(_address(packed[at + _FEE_BYTES : at + step]))
-    return path
 
 
 def _person(recipient: str, desk: _Desk) -> str:
@@ -331,7 +319,3 @@ def _trade_along(path: Sequence[str], desk: _Desk) -> None:
     """Through V2 pairs, which have one pool and no choice of fee."""
     for sold, bought in pairwise(path):
         desk.trade(sold, bought)
-
-
-def _address(raw: bytes) -> str:
-    return checksum("0x" + raw.hex())

@@ -168,7 +168,7 @@ def recognize_pools(reader: ChainReader, deployment: Deployment, addresses: Sequ
         for (pool, _), confirmed in zip(candidates, checks, strict=True)
         if confirmed.ok and confirmed.values[0] == pool.id
     }
-    v4 = v4_on(reader.chain_id)
+    v4 = v4_on(deployment.chain_id)
     return {**found, **(v4_pools.recognize(reader, v4, ids, deployment.wrapped_native) if v4 is not None else {})}
 
 

@@ -100,7 +100,7 @@ def find_routes(
     named = _NAMED_POOL.findall((preferred or "").lower())
     needed = (v4.router, *(() if token_in.is_native else (PERMIT2,))) if v4 is not None else ()
     refused = partial(_find_uncallable, needed, may_call)
-    if named and (contract := refused()) is not None:
+    if "v4:" in (preferred or "").lower() and (contract := refused()) is not None:
         raise RouteNotTaken(
             f"the account may not call {contract}, without which no V4 pool is traded: its owner has to list it as a"
             " contract, and under a cage the swap goes through V2 and V3",

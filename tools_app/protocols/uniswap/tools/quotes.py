@@ -84,6 +84,7 @@ class Quote:
         "Quote again when the last quote is older than 30 seconds or a block has changed the pool.",
         "In DEFENSIVE, SURVIVAL or TERMINAL quote only swaps into the base asset; others will be refused.",
     ),
+    schema_version=2,
 )
 def uniswap_get_quote(
     ctx: ReadContext,

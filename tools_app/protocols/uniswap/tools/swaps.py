@@ -69,7 +69,7 @@ def report_swap(outcome: PlanOutcome) -> SwapReport:
     budget=TickBudget.SLOW,
     report=report_swap,
     action_class=None,
-    schema_version=2,
+    schema_version=3,
     steps=("Reading tokens", "Quoting pools", "Building calls"),
     aliases=("execute_swap",),
     snippet=(

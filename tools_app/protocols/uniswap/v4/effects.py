@@ -33,7 +33,6 @@ _PATHS: Final = {0x07: False, 0x09: True}
 _SETTLE, _SETTLE_ALL, _TAKE = 0x0B, 0x0C, 0x0E
 _SINGLE_TYPE: Final = f"({KEY_TYPE},bool,uint128,uint128,bytes)"
 _PATH_TYPE: Final = "(address,(address,uint24,int24,address,bytes)[],uint256[],uint128,uint128)"
-_MOST_POOLS: Final = 4
 
 
 @dataclass(slots=True)
@@ -204,8 +203,8 @@ def _read_swap(action: int, data: bytes) -> tuple[Sequence[PoolKey], str, str, i
     if action not in _PATHS:
         raise UnknownCall(f"action 0x{action:02x} of V4 is no swap")
     ((exact, path, limits, amount, limit),) = _exactly((_PATH_TYPE,), data)
-    if limits or not 1 <= len(path) <= _MOST_POOLS:
-        raise UnknownCall("a path of V4 limits single pools, or has none or too many")
+    if limits or not path:
+        raise UnknownCall("a path of V4 limits single pools, or has none")
     is_exact_out = _PATHS[action]
     keys, current = [], checksum(exact)
     for currency, fee, spacing, hooks, hook_data in reversed(path) if is_exact_out else path:

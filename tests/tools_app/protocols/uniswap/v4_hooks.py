@@ -1,0 +1,120 @@
+"""Hooks of V4 pools, at addresses whose last bits say what each may do, and pools of DAI and USDC with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isqrt
+from typing import Final
+
+from eth_abi.abi import encode
+
+from golem_project.embedded.world.figures import sqrt_price_x96, worth
+from golem_project.embedded.world.protocols import find_protocol_worlds
+from golem_project.embedded.world.protocols.uniswap_v4 import FAR, HIGHEST_TICK, MINT, POOL_KEY, SETTLE_PAIR
+from tests.evm.world import World
+from tools_app.chain.abi import checksum
+from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
+from tools_app.protocols.uniswap.v4.keys import DYNAMIC_FEE, PoolKey, make_key
+from tools_app.standards.permit2 import PERMIT2
+
+SELECTOR: Final = "5f3560e01c60e01b5f52"
+"""Puts the selector it was called with, alone, into the first word of memory."""
+ANSWER: Final = "60605ff3"
+WATCHES = SELECTOR + ANSWER
+"""Answers as the manager wants, and does nothing."""
+DEAR, CHEAP = 500_000, 100
+# Half of everything when the transaction pays for its gas, and hardly anything when it does not.
+TELLS_PAID_GAS = SELECTOR + "3a1515" + f"62{DEAR - CHEAP:06x}02" + "6064016240000017604052" + ANSWER
+REMOVE_SELECTOR: Final = "0x21d0ee70"
+BAD_ANSWER: Final = "0xdeadbeef"
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A hook's low bits, where its code comes from (an artefact of v4-core, or bytecode), and the fee of its pool."""
+
+    bits: int
+    artifact: str = ""
+    code: str = ""
+    fee: int = 3_000
+
+    @property
+    def address(self) -> str:
+        return checksum(f"0x{0x55AA << 144 | self.bits:040x}")
+
+
+BENIGN = Hook(0x0040, code=WATCHES)
+FEE_CHANGER = Hook(0x1080, "DynamicFeesTestHook", fee=DYNAMIC_FEE)
+THIEF = Hook(0x0044, "FeeTakingHook")
+EXIT_BLOCKER = Hook(0x0200, "MockHooks")
+EXIT_TAXER = Hook(0x0101, "FeeTakingHook")
+TELLER = Hook(0x0080, code=TELLS_PAID_GAS, fee=DYNAMIC_FEE)
+HOOKS: Final = {
+    "benign": BENIGN,
+    "fee changer": FEE_CHANGER,
+    "thief": THIEF,
+    "exit blocker": EXIT_BLOCKER,
+    "exit taxer": EXIT_TAXER,
+    "teller": TELLER,
+}
+
+
+def contracts() -> V4Contracts:
+    found = v4_on(31337)
+    assert found is not None
+    return found
+
+
+def open_hooked_pool(chain: World, hook: Hook, *, usd: int = 2_000_000) -> PoolKey:
+    """Install a hook and open a pool with it over the whole range; both sides are worth `usd`."""
+    install(chain, hook)
+    v4, maker = contracts(), chain.new_account(10**18)
+    key = make_key(*(chain.tokens[each].address for each in ("DAI", "USDC")), hook.fee, 60, hook.address)
+    symbols = [chain_symbol(chain, each) for each in (key.currency0, key.currency1)]
+    price = sqrt_price_x96(symbols[0], symbols[1])
+    chain.transact(maker, v4.positions, f"initializePool({POOL_KEY},uint160)", key.as_tuple, price)
+    amounts = [worth(symbol, usd // 2) for symbol in symbols]
+    most = [amount * 101 // 100 for amount in amounts]
+    chain.fund(maker.address, 0, dict(zip(symbols, most, strict=True)))
+    for symbol, amount in zip(symbols, most, strict=True):
+        token = chain.tokens[symbol].address
+        chain.transact(maker, token, "approve(address,uint256)", PERMIT2, amount)
+        chain.transact(maker, PERMIT2, "approve(address,address,uint160,uint48)", token, v4.positions, amount, FAR)
+    edge = HIGHEST_TICK // key.spacing * key.spacing
+    minted = encode(
+        [POOL_KEY, "int24", "int24", "uint256", "uint128", "uint128", "address", "bytes"],
+        [key.as_tuple, -edge, edge, isqrt(amounts[0] * amounts[1]), *most, maker.address, b""],
+    )
+    params = [minted, encode(["address", "address"], [key.currency0, key.currency1])]
+    unlock = encode(["bytes", "bytes[]"], [MINT + SETTLE_PAIR, params])
+    chain.transact(maker, v4.positions, "modifyLiquidities(bytes,uint256)", unlock, FAR)
+    return key
+
+
+def install(chain: World, hook: Hook) -> None:
+    """Put its code at its address."""
+    code = "0x" + hook.code
+    if hook.artifact:
+        fetched = find_protocol_worlds()["uniswap_v4"].fetch()
+        artifact = fetched.artifact("v4_core", f"out/{hook.artifact}.sol/{hook.artifact}.json")
+        code = artifact["deployedBytecode"]["object"]
+        if hook.artifact == "FeeTakingHook":
+            manager = encode(["address"], [contracts().manager]).hex()
+            made = chain.send(chain.actors.deployer, None, artifact["bytecode"]["object"] + manager)
+            code = chain.rpc.call("eth_getCode", made["contractAddress"], "latest")
+    chain.rpc.call("anvil_setCode", hook.address, code)
+    if hook is FEE_CHANGER:
+        chain.transact(chain.actors.deployer, hook.address, "setManager(address)", contracts().manager)
+        chain.transact(chain.actors.deployer, hook.address, "setFee(uint24)", CHEAP)
+    if hook is EXIT_BLOCKER:
+        block_exits(chain)
+
+
+def block_exits(chain: World) -> None:
+    """From now on nobody takes liquidity out of the blocker's pool, fees neither."""
+    values = (bytes.fromhex(REMOVE_SELECTOR[2:]), bytes.fromhex(BAD_ANSWER[2:]))
+    chain.transact(chain.actors.deployer, EXIT_BLOCKER.address, "setReturnValue(bytes4,bytes4)", *values)
+
+
+def chain_symbol(chain: World, address: str) -> str:
+    return next(symbol for symbol, token in chain.tokens.items() if token.address == address)

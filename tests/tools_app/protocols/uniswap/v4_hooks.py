@@ -69,7 +69,7 @@ def open_hooked_pool(chain: World, hook: Hook, *, usd: int = 2_000_000) -> PoolK
     """Install a hook and open a pool with it over the whole range; both sides are worth `usd`."""
     install(chain, hook)
     v4, maker = contracts(), chain.new_account(10**18)
-    key = make_key(*(chain.tokens[each].address for each in ("DAI", "USDC")), hook.fee, 60, hook.address)
+    key = make_key(chain.tokens["DAI"].address, chain.tokens["USDC"].address, hook.fee, 60, hook.address)
     symbols = [chain_symbol(chain, each) for each in (key.currency0, key.currency1)]
     price = sqrt_price_x96(symbols[0], symbols[1])
     chain.transact(maker, v4.positions, f"initializePool({POOL_KEY},uint160)", key.as_tuple, price)

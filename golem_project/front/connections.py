@@ -124,11 +124,15 @@ class BoundedHttp(HttpToolsProtocol):
         self._is_in_head, self._head_bytes = True, 0
 
     def _count(self, size: int) -> None:
-        """Raises HeadTooLarge, which the parser takes for a request it cannot read."""
+        """Raises ValueError, which the parser takes for a request it cannot read.
+
+        What is raised holds this connection by its traceback, so it is not what the connection keeps: the two would
+        wait together, with all that was read, until garbage is collected.
+        """
         self._parsed_bytes += size
         if self._parsed_bytes > settings.GOLEM_MOST_HEAD_BYTES or self._header_count > settings.GOLEM_MOST_HEADERS:
             self._refusal = _head_too_large()
-            raise self._refusal
+            raise ValueError("the head is too large")
 
     def _await_head(self) -> None:
         self._head_timer = self.loop.call_later(settings.GOLEM_HEAD_SECONDS, self._end_slow_head)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import resource
 import threading
 import time
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from golem_project.asgi import front_door
+from golem_project.front.connections import BoundedHttp
 from tests.golem_project.front.conftest import Caller, Served, write_head
 
 MEBIBYTE = 1_048_576
@@ -206,6 +208,37 @@ def test_a_hundred_bodies_without_end_cost_less_than_fifty_megabytes(served: Ser
                 caller.say(b"8000\r\n" + b"x" * 32_768 + b"\r\n")
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     assert grown < 50, f"{grown:.0f} MB"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param(write_head("GET /healthz HTTP/1.1", *(f"X-{number}: 1" for number in range(200))), id="many lines"),
+        pytest.param(write_head("GET /healthz HTTP/1.1", "X-Long: " + "x" * 20_000), id="long line"),
+        pytest.param(b"X-Long: " + b"x" * 30_000, id="no request"),
+        pytest.param(write_head("POST /nothing HTTP/1.1", f"Content-Length: {100 * MEBIBYTE}"), id="long body"),
+        pytest.param(write_head("GET /healthz HTTP/1.1"), id="answered"),
+    ],
+)
+def test_nothing_of_a_connection_that_is_over_waits_for_a_collection_of_garbage(served: Served, said: bytes) -> None:
+    """A flood of refused connections is over before garbage is next looked for: each holds what it was told."""
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(20):
+            with served.call() as caller:
+                caller.say(said)
+                caller.hear()
+        deadline = time.monotonic() + 10
+        while (left := _count_connections()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert left == 0
+    finally:
+        gc.enable()
+
+
+def _count_connections() -> int:
+    return sum(type(each) is BoundedHttp for each in gc.get_objects())
 
 
 def _drip(caller: Caller, is_over: threading.Event) -> None:

@@ -17,6 +17,7 @@ class DroppingProxy:
         self._sessions: list[socket.socket] = []
         self._lock = threading.Lock()
         self.count = 0
+        self._is_away = False
         threading.Thread(target=self._accept, daemon=True).start()
 
     def drop_all(self) -> None:
@@ -26,6 +27,15 @@ class DroppingProxy:
         for each in ended:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
+
+    def go_away(self) -> None:
+        """As a server that was killed: every session ends, and nobody gets one before `come_back`."""
+        self._is_away = True
+        self.drop_all()
+
+    def come_back(self) -> None:
+        """New sessions are taken again."""
+        self._is_away = False
 
     def close(self) -> None:
         """Nothing is carried any more."""
@@ -38,6 +48,9 @@ class DroppingProxy:
         with suppress(OSError):
             while True:
                 here, _ = self._listener.accept()
+                if self._is_away:
+                    here.close()
+                    continue
                 there = socket.create_connection(self._to)
                 self.count += 1
                 with self._lock:

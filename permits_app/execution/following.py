@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db import InterfaceError, OperationalError, connections
 
 from permits_app.execution.follower import Follower
+from permits_app.execution.lease import free_lost
 from tools_app.chain.networks import is_configured
 from tools_app.core import clock, wakeups
 from tools_app.core.blocked_flows import audited
@@ -74,6 +75,8 @@ class Following:
     def _look(self, follower: Follower) -> float | None:
         """Seconds until the next look; None where there is nothing to look at now."""
         try:
+            for permit_id in free_lost():
+                self._hand(permit_id)
             with audited(actor="system:follower", now=clock.now):
                 look = follower.look(now=clock.now())
         except (OperationalError, InterfaceError) as error:

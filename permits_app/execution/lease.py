@@ -1,14 +1,17 @@
 """The lease on a commit: which worker works on a permit now. A dead worker's lease is freed, or runs out, and another
-resumes.
+resumes. A worker that lost its database in the middle frees its own once there is one again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 
 from permits_app.errors import LeaseLost
 from permits_app.models import ActionPermit
@@ -19,6 +22,8 @@ from tools_app.core.prepared import Filled, Prepared
 from tools_app.core.rows import change_rows, fill_change
 
 _BATCH = 200
+_LOST: dict[str, UUID] = {}
+"""Leases by owner that this process may hold in the database and nobody works under any more."""
 
 
 @dataclass(slots=True)
@@ -67,6 +72,19 @@ class Lease:
         return fill_change(ActionPermit, where=where, lease_owner="", lease_expires_at=None)
 
 
+@contextmanager
+def losing_no_lease(lease: Lease) -> Iterator[None]:
+    """What ends for want of a database leaves the lease to `free_lost`: whether it was taken or released nobody knows.
+
+    Only for work that ends with this block, whatever its end.
+    """
+    try:
+        yield
+    except (OperationalError, InterfaceError):
+        _LOST[lease.owner] = lease.permit_id
+        raise
+
+
 _TAKE = Prepared(
     "take_lease",
     f"""
@@ -80,13 +98,28 @@ RETURNING 1""",  # noqa: S608  (our own constants)
 def take_lease(*, permit_id: UUID, now: datetime) -> Lease | None:
     """The lease of an unfinished permit, or None when another worker holds it or it is finished."""
     lease, asked = ask_for_lease(permit_id=permit_id, now=now)
-    return lease if asked.fetch() else None
+    with losing_no_lease(lease):
+        return lease if asked.fetch() else None
 
 
 def ask_for_lease(*, permit_id: UUID, now: datetime) -> tuple[Lease, Filled]:
     """The same for whoever sends the statement along with others: the lease is held where that gives a row."""
     lease = Lease(permit_id=permit_id, owner=name_holder(), ends=now + _length())
     return lease, _TAKE.fill(permit=permit_id, owner=lease.owner, now=now, ends=lease.ends)
+
+
+def free_lost() -> list[UUID]:
+    """Free what this process lost with its database; the permits that another worker may take up at once.
+
+    Raises OperationalError and InterfaceError while there is none.
+    """
+    freed = []
+    for owner, permit_id in list(_LOST.items()):
+        where = {"pk": permit_id, "lease_owner": owner}
+        if change_rows(ActionPermit, where=where, lease_owner="", lease_expires_at=None):
+            freed.append(permit_id)
+        _LOST.pop(owner, None)
+    return freed
 
 
 def free_left(*, now: datetime) -> list[UUID]:

@@ -1,24 +1,31 @@
-"""A worker that was killed in the middle of commits: it is known to be gone, and nobody waits for its lease."""
+"""A worker that was killed, or lost its database, in the middle of commits: nobody waits for its lease."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connections
+from django.db import InterfaceError, OperationalError, connection, connections
 
 from permits_app import tasks
+from permits_app.actions import commit
+from permits_app.execution import executor
 from permits_app.execution.follower import Follower
+from permits_app.execution.following import Following
 from permits_app.execution.lease import take_lease
 from permits_app.models import ActionPermit, ChainWatch
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.blockage import list_blocked_accounts
+from tests.dropping_proxy import DroppingProxy
 from tests.evm.world import CHAIN_ID
+from tests.golem_project.test_pooler import line as line
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
 from tools_app.core.holders import is_gone, name_holder
@@ -98,6 +105,43 @@ def test_a_lease_of_another_machine_runs_out_by_itself(
     ActionPermit.objects.filter(pk=permit_id).update(lease_owner="0123456789ab-1-1-0123456789abcdef")
     assert sweep(monkeypatch) == []
     assert not is_gone(name_holder()) and not is_gone("") and not is_gone("something-else")
+
+
+@pytest.mark.parametrize(("module", "door"), [(executor, "open_signer"), (executor, "send_payload"), (commit, "finish")])
+def test_what_a_worker_had_in_hand_when_its_database_was_killed_is_handed_on_once_it_is_back(
+    shared_golem: LiveGolem, line: DroppingProxy, monkeypatch: pytest.MonkeyPatch, module: Any, door: str
+) -> None:
+    """The worker lives, so nobody takes its lease for left; and it cannot release what no database takes from it."""
+    permit_id = shared_golem.preview()["permit_id"]
+    shared_golem.start(permit_id)
+    behind: Callable[..., Any] = getattr(module, door)
+
+    def after_the_kill(*args: Any, **named: Any) -> Any:
+        line.go_away()
+        return behind(*args, **named)
+
+    with monkeypatch.context() as patched, pytest.raises((OperationalError, InterfaceError)):
+        patched.setattr(module, door, after_the_kill)
+        shared_golem.work(permit_id)
+    connection.close()
+    line.come_back()
+    left = shared_golem.permit(permit_id)
+    assert left.lease_expires_at is not None and left.lease_expires_at > clock.now() + timedelta(seconds=5)
+
+    handed, is_handed = list[UUID](), threading.Event()
+
+    def hand(seen: UUID) -> None:
+        handed.append(seen)
+        is_handed.set()
+
+    following = Following([CHAIN_ID], hand=hand)
+    following.start()
+    assert is_handed.wait(10)
+    following.stop()
+    assert UUID(permit_id) in handed
+    shared_golem.work(permit_id)
+    assert shared_golem.permit(permit_id).status == PermitStatus.COMMITTED
+    assert shared_golem.mined_nonce() == 2
 
 
 def test_a_killed_follower_is_followed_at_once(shared_golem: LiveGolem) -> None:

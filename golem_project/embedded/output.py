@@ -6,10 +6,11 @@ import os
 import re
 import sys
 import threading
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import IO, TextIO
 
-from golem_project.embedded.process import open_log
+from golem_project.embedded.process import LONGEST_LOG_BYTES, open_log
 
 COLOURS = (36, 35, 34, 33, 32, 96, 95, 94, 93, 92)
 NAME_WIDTH = 10
@@ -71,9 +72,33 @@ class Output:
         label = f"{name:<{NAME_WIDTH}}|"
         if self._has_colour:
             label = f"\x1b[{colour}m{label}\x1b[0m"
-        with self._lock:
+        # Where the screen is a file, its disk may be full.
+        with self._lock, suppress(OSError):
             self._stream.write(f"{label} {text}\n")
             self._stream.flush()
+
+
+class LogFile:
+    """A process's file, of bounded length while it is written too. What a full disk does not take is left out of it:
+    whoever stopped reading would stop the process that speaks.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._file = path, open_log(path)
+
+    def write(self, said: bytes) -> None:
+        """Append whole lines."""
+        with suppress(OSError):
+            self._file.write(said)
+            self._file.flush()
+            if self._file.tell() > LONGEST_LOG_BYTES:
+                aside, self._file = self._file, open_log(self._path)
+                aside.close()
+
+    def close(self) -> None:
+        """Nothing is written any more."""
+        with suppress(OSError):
+            self._file.close()
 
 
 class Pump:
@@ -87,7 +112,7 @@ class Pump:
         self._seen = threading.Event()
         self._has_caught_up = threading.Event()
         reading, self.write_end = os.pipe()
-        source, log = os.fdopen(reading, "rb"), open_log(output.log_dir / f"{name}.log")
+        source, log = os.fdopen(reading, "rb"), LogFile(output.log_dir / f"{name}.log")
         self._thread = threading.Thread(target=self._carry, args=(source, log), name=f"log-{name}", daemon=True)
         self._thread.start()
 
@@ -112,15 +137,14 @@ class Pump:
         self._has_caught_up.wait(_CARRY_SECONDS)
         return self.last_lines[-1] if self.last_lines else ""
 
-    def _carry(self, source: IO[bytes], log: IO[bytes]) -> None:
-        with source, log:
+    def _carry(self, source: IO[bytes], log: LogFile) -> None:
+        with source, closing(log):
             for raw in source:
                 said, mark, _ = raw.partition(_MARK)
                 if mark and not said:
                     self._has_caught_up.set()
                     continue
                 log.write(said + b"\n" if mark else said)
-                log.flush()
                 text = said.decode(errors="replace").rstrip()
                 self.last_lines = [*self.last_lines[-19:], text]
                 if self._wanted is not None and self._wanted.search(text):

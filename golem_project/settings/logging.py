@@ -9,16 +9,23 @@ from golem_project.settings.environment import read_text
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "golem_project.request_id.RequestIdFilter"}},
+    "filters": {
+        "request_id": {"()": "golem_project.request_id.RequestIdFilter"},
+        "pace": {"()": "tools_app.core.log_pace.PaceFilter"},
+    },
     "formatters": {
         "line": {
             "()": "tools_app.core.log_redaction.RedactingFormatter",
-            "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s",
+            "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s%(left_out)s",
         }
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["pace", "request_id"]},
+    },
     "root": {"handlers": ["stderr"], "level": read_text("GOLEM_LOG_LEVEL", "INFO")},
     "loggers": {
+        # The web server has handlers of its own, which know neither bound nor redaction.
+        "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
         "httpx": {"level": "WARNING"},
         # At INFO and below these write addresses, headers and bodies of requests to the model.
         "httpx2": {"level": "WARNING"},

@@ -111,7 +111,8 @@ def served(transactional_db: None) -> Iterator[Served]:
     port = free_port()
     argv = plan_web(port).argv
     http: Any = argv[argv.index("--http") + 1] if "--http" in argv else "auto"
-    config = uvicorn.Config(application, host="127.0.0.1", port=port, log_level="warning", lifespan="off", http=http)
+    # Without a log of its own: in the product the settings of the application come after it.
+    config = uvicorn.Config(application, host="127.0.0.1", port=port, lifespan="off", http=http, log_config=None)
     front_door.__dict__.pop("lanes", None)
     server = uvicorn.Server(config)
     config.timeout_graceful_shutdown = 1

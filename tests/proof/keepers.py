@@ -35,6 +35,7 @@ _MAY_BLOCK: Final = checks.EXPECTED_BLOCKS | {
     "POLICY_REJECTED",
     "HEALTH_TOO_LOW",
     "CODE_CHANGED",
+    "TAKEN_BESIDE",
     "INSUFFICIENT_BALANCE",
 }
 """What another agent of the golem did between preview and commit may have taken away what a permit stood on."""

@@ -84,6 +84,8 @@ NOT_NOW: Final = frozenset(
         # A position opened meanwhile relies on an oracle that the permit was not bound to.
         "CODE_CHANGED",
         "SAME_ACTION_PENDING",
+        # What permits beside it may take is not there for this one as well.
+        "TAKEN_BESIDE",
         "POLICY_REJECTED",
         "SAFETY_SIMULATION_FAILED",
         "PERMIT_NOT_COMMITTABLE",

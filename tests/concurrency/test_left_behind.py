@@ -107,7 +107,9 @@ def test_a_lease_of_another_machine_runs_out_by_itself(
     assert not is_gone(name_holder()) and not is_gone("") and not is_gone("something-else")
 
 
-@pytest.mark.parametrize(("module", "door"), [(executor, "open_signer"), (executor, "send_payload"), (commit, "finish")])
+@pytest.mark.parametrize(
+    ("module", "door"), [(executor, "open_signer"), (executor, "send_payload"), (commit, "finish")]
+)
 def test_what_a_worker_had_in_hand_when_its_database_was_killed_is_handed_on_once_it_is_back(
     shared_golem: LiveGolem, line: DroppingProxy, monkeypatch: pytest.MonkeyPatch, module: Any, door: str
 ) -> None:

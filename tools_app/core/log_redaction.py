@@ -7,7 +7,6 @@ from typing import Final
 
 from tools_app.core.taint import DataSink, redact_text
 
-
 LONGEST: Final = 16_000
 _LAST: Final = 4_000
 

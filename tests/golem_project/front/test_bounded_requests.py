@@ -213,7 +213,9 @@ def test_a_hundred_bodies_without_end_cost_less_than_fifty_megabytes(served: Ser
 @pytest.mark.parametrize(
     "said",
     [
-        pytest.param(write_head("GET /healthz HTTP/1.1", *(f"X-{number}: 1" for number in range(200))), id="many lines"),
+        pytest.param(
+            write_head("GET /healthz HTTP/1.1", *(f"X-{number}: 1" for number in range(200))), id="many lines"
+        ),
         pytest.param(write_head("GET /healthz HTTP/1.1", "X-Long: " + "x" * 20_000), id="long line"),
         pytest.param(b"X-Long: " + b"x" * 30_000, id="no request"),
         pytest.param(write_head("POST /nothing HTTP/1.1", f"Content-Length: {100 * MEBIBYTE}"), id="long body"),

@@ -42,7 +42,7 @@ from permits_app.errors import (
 )
 from permits_app.execution import executor, promising
 from permits_app.execution.following import name_sending
-from permits_app.execution.lease import Lease, ask_for_lease, losing_no_lease
+from permits_app.execution.lease import Lease, ask_for_lease, giving_back
 from permits_app.execution.nonces import abandon_nonces
 from permits_app.execution.settlement import finish
 from permits_app.limits import ledger
@@ -159,7 +159,7 @@ def commit_permit(*, permit_id: UUID) -> dict[str, Any] | None:
     Never raises a GolemError: what went wrong is in the permit.
     """
     lease, asked = ask_for_lease(permit_id=permit_id, now=clock.now())
-    with losing_no_lease(lease):
+    with giving_back(lease):
         taken, permit, payloads = read_permit(permit_id, asked)
         if not taken or permit is None:
             return None
@@ -168,9 +168,6 @@ def commit_permit(*, permit_id: UUID) -> dict[str, Any] | None:
         except LeaseLost:
             lease.release()
             return None
-        except BaseException:
-            lease.release()
-            raise
         _, permit, sent = read_permit(permit_id, lease.fill_release())
     if permit is None:
         return None

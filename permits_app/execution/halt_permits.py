@@ -19,7 +19,7 @@ from archetypes_app.models import Golem
 from permits_app.custody.signing_route import SigningRoute, find_own_route
 from permits_app.errors import SameActionPending
 from permits_app.execution import executor
-from permits_app.execution.lease import losing_no_lease, take_lease
+from permits_app.execution.lease import giving_back, take_lease
 from permits_app.execution.settlement import finish
 from permits_app.limits.valuation import PlanValue, value_gas
 from permits_app.models import ActionPermit, SpendEntry
@@ -99,22 +99,19 @@ def execute_halt_plan(
     lease = take_lease(permit_id=permit.pk, now=clock.now()) if permit is not None else None
     if permit is None or lease is None:
         raise SameActionPending("another worker does this under the halt; what is left is looked at again")
-    with losing_no_lease(lease):
-        try:
-            expires = clock.now() + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
-            capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
-            execution = executor.execute(
-                permit=permit,
-                capability=capability,
-                # A halt leaves at whatever price there is: it was judged by its end in this very moment, not by its
-                # worth.
-                worth_micro_usd=permit.value_micro_usd,
-                chain=chain,
-                lease=lease,
-            )
-            finish(permit=permit, tool=None, execution=execution)
-        finally:
-            lease.release()
+    with giving_back(lease):
+        expires = clock.now() + timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS)
+        capability = capabilities.mint(permit=permit, expires_at=expires, now=now)
+        execution = executor.execute(
+            permit=permit,
+            capability=capability,
+            # A halt leaves at whatever price there is: it was judged by its end in this very moment, not by its worth.
+            worth_micro_usd=permit.value_micro_usd,
+            chain=chain,
+            lease=lease,
+        )
+        finish(permit=permit, tool=None, execution=execution)
+        lease.release()
     permit.refresh_from_db()
     return permit
 

@@ -73,15 +73,15 @@ class Lease:
 
 
 @contextmanager
-def losing_no_lease(lease: Lease) -> Iterator[None]:
-    """What ends for want of a database leaves the lease to `free_lost`: whether it was taken or released nobody knows.
-
-    Only for work that ends with this block, whatever its end.
-    """
+def giving_back(lease: Lease) -> Iterator[None]:
+    """Releases it when the block fails; where no database takes that, `free_lost` does it once there is one."""
     try:
         yield
-    except (OperationalError, InterfaceError):
-        _LOST[lease.owner] = lease.permit_id
+    except BaseException:
+        try:
+            lease.release()
+        except (OperationalError, InterfaceError):
+            _LOST[lease.owner] = lease.permit_id
         raise
 
 
@@ -98,7 +98,7 @@ RETURNING 1""",  # noqa: S608  (our own constants)
 def take_lease(*, permit_id: UUID, now: datetime) -> Lease | None:
     """The lease of an unfinished permit, or None when another worker holds it or it is finished."""
     lease, asked = ask_for_lease(permit_id=permit_id, now=now)
-    with losing_no_lease(lease):
+    with giving_back(lease):
         return lease if asked.fetch() else None
 
 

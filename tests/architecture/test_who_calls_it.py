@@ -40,6 +40,7 @@ CALLED_BY_NAME = {
         *(
             "RedactingReporter",
             "RequestIdFilter",
+            "PaceFilter",
             "WatchedRequests",
             "KnownSessions",
             "describe_environment",

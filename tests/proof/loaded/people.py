@@ -33,6 +33,7 @@ from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.set_limits import set_limits
+from permits_app.approval_errors import ChangeStale
 from permits_app.custody.create_wallet import create_wallet
 from permits_app.doors.decide_change import decide_change
 from permits_app.halts.resume import resume_golem
@@ -190,6 +191,9 @@ class Owner:
                 try:
                     change(is_over)
                     self.done[change.__name__.strip("_")] += 1
+                except ChangeStale:
+                    # What was approved before is carried out by a worker, here between the asking and the deciding.
+                    self.done["stale"] += 1
                 except GolemError as error:
                     self.failures.append(f"{change.__name__.strip('_')}: {error.code} {error.detail}")
         except Exception as error:

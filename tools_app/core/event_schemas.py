@@ -699,6 +699,21 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         previous_price=UNITS,
         change_bps=INTEGER,
     ),
+    E.TOKENJAR_UPDATE: _describe(
+        "What lies in a jar that anybody may empty for a price, and how often it was emptied since the last look.",
+        {
+            **_SUBSCRIPTION,
+            **_BLOCK,
+            "jar_address": HEX,
+            "releaser": HEX,
+            "nonce": AMOUNT,
+            "resource": OBJECT,
+            "threshold": AMOUNT,
+            "threshold_units": UNITS,
+            "balances": OBJECTS,
+        },
+        releases_since=INTEGER,
+    ),
     E.TRADE_EXECUTED: _describe(
         "A trade of the watched wallet is in a block; amounts from its transfers.",
         {**_SUBSCRIPTION, **_LOG, "wallet_address": HEX, "trade_type": TEXT},

@@ -98,6 +98,7 @@ class EventType(StrEnum):
     POOL_STATE = "pool:state"
     POSITION_ALERT = "position:alert"
     PRICE_UPDATE = "price:update"
+    TOKENJAR_UPDATE = "tokenjar:update"
     TRADE_EXECUTED = "trade:executed"
 
 

@@ -16,6 +16,7 @@ class SubscriptionKind(models.TextChoices):
     POSITION_ALERTS = "POSITION_ALERTS", "alerts of a position"
     PRICE_FEED = "PRICE_FEED", "price of a pair"
     TRADES = "TRADES", "trades of a wallet"
+    JAR = "JAR", "contents and releases of a jar"
 
 
 class StreamSubscription(models.Model):

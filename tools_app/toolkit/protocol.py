@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from tools_app.toolkit.effects import EffectsReader
+from tools_app.toolkit.jars import Jars
 from tools_app.toolkit.leaving import Condition, IsAccount, NotAboveZero
 from tools_app.toolkit.lending import Lending
 from tools_app.toolkit.markets import Markets
@@ -171,8 +172,9 @@ class ProtocolDef:
     `deployments` maps a chain to its contracts by key, None where it is not. `entry` is the key of the contract whose
     code says that it is there. `simulated_on` are chains where our own contracts stand in for it, labelled so wherever
     it shows. `events`, `errors` and `inner_calls` are signatures that give names to logs, reverts, and what its
-    contracts call. `received` tells of rights over others' money that golems hold there, `promises` read what is signed
-    for others to carry out, and `orders` tell what became of positions that others carry out. `leaving` is all that a
+    contracts call. `jars` fill with what others pay, and anybody empties them for a price. `received` tells of rights
+    over others' money that golems hold there, `promises` read what is signed for others to carry out, and `orders`
+    tell what became of positions that others carry out. `leaving` is all that a
     halted golem may still sign there. `trails` are, by chain and account, the logs by which positions are found that no
     contract lists; what they tell goes through `positions.born`.
     `uncaged` tells owners why no valuer can count what is held at a contract that is NOT_UNDER_A_CAGE. `no_lending` is
@@ -192,6 +194,7 @@ class ProtocolDef:
     received: ReceivedRights | None = None
     orders: Orders | None = None
     markets: Markets | None = None
+    jars: Jars | None = None
     lending: Lending | None = None
     leaving: tuple[LeavingCall, ...] = ()
     selling: tuple[LeavingCall, ...] = ()

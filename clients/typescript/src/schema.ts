@@ -934,6 +934,29 @@ export interface components {
             next_cursor: string;
             has_more: boolean;
         };
+        /** @description fees_execute_burn: Give up the fixed amount of UNI for all that Uniswap's jar of fees holds of `assets`. */
+        FeesExecuteBurnBody: {
+            /** @constant */
+            action_type?: "burn";
+            /** @enum {unknown} */
+            venue?: "fee_jar" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Tokens or the chain's coin that lie in the jar, each once. */
+            assets: string[];
+            chain_id?: (number | null) | null;
+        };
+        /** @description fees_get_tokenjar_balances: What lies in Uniswap's jar of fees, and what has to be given up to empty it. */
+        FeesGetTokenjarBalancesBody: {
+            /** @constant */
+            query?: "tokenjar_balances";
+            /** @enum {unknown} */
+            venue?: "fee_jar" | null;
+            cursor?: string | null;
+            tokens?: (string[] | null) | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description get_episode_by_id: One episode of this golem by its id, archived ones too. */
         GetEpisodeByIdBody: {
             /** @constant */
@@ -3379,6 +3402,19 @@ export interface components {
             token_a: string;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token_b: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            chain_id: number;
+            interval_ms?: number | null;
+        };
+        /** @description stream_tokenjar: Get what lies in a jar of fees at an interval, and how often it was emptied since the last look. */
+        StreamTokenjarBody: {
+            /** @constant */
+            query?: "stream_tokenjar";
+            /** @enum {unknown} */
+            venue?: "stream" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed contract address. */
+            jar_address: string;
             /** @description EIP-155 chain id, such as 1 or 8453. */
             chain_id: number;
             interval_ms?: number | null;

@@ -114,6 +114,8 @@ def look(row: StreamSubscription, reader: ChainReader) -> Look:
         payloads, kind = [snapshots.describe_pool_state(reader, row.params)], EventType.POOL_STATE
     elif row.kind == SubscriptionKind.PRICE_FEED:
         payloads, kind = [snapshots.describe_price(reader, row.params, found.state)], EventType.PRICE_UPDATE
+    elif row.kind == SubscriptionKind.JAR:
+        payloads, kind = [snapshots.describe_jar(reader, row.params, found.state)], EventType.TOKENJAR_UPDATE
     else:
         payloads, kind = snapshots.describe_alerts(reader, row.params, found.state), EventType.POSITION_ALERT
         if any(payload["alert"] == snapshots.CLOSED for payload in payloads):

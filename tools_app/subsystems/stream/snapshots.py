@@ -1,4 +1,4 @@
-"""What is looked at rather than logged: a pool's state, a pair's price, a position's range and fees."""
+"""What is looked at rather than logged: a pool's state, a pair's price, a position's range and fees, a jar."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from tools_app.core.ratio import ratio_text
 from tools_app.core.units import BPS, format_units
+from tools_app.portfolio.jars import look_into_jar
 from tools_app.portfolio.market_prices import Valuer
 from tools_app.portfolio.markets import ChainMarkets, markets_on
 from tools_app.subsystems.stream.pool_events import describe_token
@@ -71,6 +72,28 @@ def describe_price(reader: ChainReader, params: Mapping[str, Any], state: dict[s
         bps = abs(moved) * BPS // (numerator * spot.denominator)
         update.update(previous_price=state["price"], change_bps=bps if moved >= 0 else -bps)
     state.update(numerator=str(spot.numerator), denominator=str(spot.denominator), price=price)
+    return update
+
+
+def describe_jar(reader: ChainReader, params: Mapping[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+    """The payload of `tokenjar:update`; `state` remembers the number of the next release. Raises JarNotFound."""
+    found = look_into_jar(reader, params["jar_address"])
+    update: dict[str, Any] = {
+        "jar_address": found.jar,
+        "releaser": found.releaser,
+        "nonce": str(found.nonce),
+        "resource": describe_token(found.resource),
+        "threshold": str(found.threshold),
+        "threshold_units": format_units(found.threshold, found.resource.decimals),
+        "balances": [
+            {"token": describe_token(token), "raw": str(raw), "units": format_units(raw, token.decimals)}
+            for token, raw in found.held
+        ],
+    }
+    if "nonce" in state:
+        # A chain that reorganised may have taken releases back.
+        update["releases_since"] = found.nonce - int(state["nonce"])
+    state["nonce"] = str(found.nonce)
     return update
 
 

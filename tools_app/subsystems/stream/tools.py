@@ -1,4 +1,4 @@
-"""The six `stream_*` tools: each checks its target on the chain once, then leaves a row that a worker serves."""
+"""The seven `stream_*` tools: each checks its target on the chain once, then leaves a row that a worker serves."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tools_app.chain.networks import configured_networks
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import usd_to_micro
 from tools_app.models.subscription import SubscriptionKind
+from tools_app.portfolio.jars import look_into_jar
 from tools_app.portfolio.markets import market_chains, markets_on
 from tools_app.subsystems.stream.family import stream
 from tools_app.subsystems.stream.pool_events import POOL_EVENT_NAMES
@@ -23,6 +24,7 @@ from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.params import (
     Address,
     ChainId,
+    ContractAddress,
     Flag,
     IntervalMs,
     MicroUsdText,
@@ -200,6 +202,29 @@ def stream_trades(
         ctx.chain(chain_id)
     params = {"wallet_address": wallet_address, "trade_types": sorted(set(trade_types or ["swap"]))}
     return _open(ctx, SubscriptionKind.TRADES, tuple(chosen), params, LOGS_INTERVAL_MS, "trade:executed")
+
+
+@stream.read(
+    query="stream_tokenjar",
+    budget=TickBudget.FAST,
+    steps=("Checking the jar",),
+    snippet="stream_tokenjar: what lies in a jar of fees at an interval, and how often it was emptied, as events.",
+    guidelines=(
+        "What an event tells may be gone a block later: read the jar again before you give anything up for it.",
+    ),
+)
+def stream_tokenjar(
+    ctx: ReadContext, jar_address: ContractAddress, chain_id: ChainId, interval_ms: IntervalMs = 60_000
+) -> Subscribed:
+    """Get what lies in a jar of fees at an interval, and how often it was emptied since the last look.
+
+    Use to wait until a jar holds more than emptying it costs. Each look is a `tokenjar:update` event of one block, with
+    the chain's registered tokens. Does not empty the jar. It ends after a day unless renewed.
+    """
+    reader = ctx.chain(chain_id)
+    ctx.step("Checking the jar")
+    params = {"jar_address": look_into_jar(reader, jar_address).jar}
+    return _open(ctx, SubscriptionKind.JAR, (chain_id,), params, interval_ms, "tokenjar:update")
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ STREAM_TOOLS = (
     "stream_pool_state",
     "stream_position_alerts",
     "stream_price_feed",
+    "stream_tokenjar",
     "stream_trades",
     "stream_unsubscribe",
 )
@@ -383,8 +384,34 @@ def test_the_task_serves_what_is_due(follower: Follower, pool: WorldPool) -> Non
     assert len(follower.events("pool:state")) == 1
 
 
-def test_all_streaming_tools_of_the_list_are_there_but_the_tokenjar() -> None:
+@pytest.mark.protocols("fee_jar")
+def test_a_jar_is_told_with_its_contents_and_how_often_it_was_emptied(follower: Follower) -> None:
+    world = follower.world
+    jar, releaser = (world.protocols["fee_jar"][key] for key in ("jar", "releaser"))
+    opened = follower.call("stream_tokenjar", jar_address=jar, chain_id=CHAIN_ID)
+    assert (opened.event, opened.interval_ms) == ("tokenjar:update", 60_000)
+    follower.poll()
+    who, dai, usdc = world.new_account(10**18, {"DAI": 4_000 * 10**18}), world.tokens["DAI"], world.tokens["USDC"]
+    world.transact(who, dai.address, "approve(address,uint256)", releaser, 4_000 * 10**18)
+    world.transact(who, releaser, "release(uint256,address[],address)", 0, [usdc.address], who.address)
+    follower.poll()
+    first, second = follower.events("tokenjar:update")
+    assert {each["token"]["symbol"]: each["raw"] for each in first["balances"]} == {
+        "ETH": str(10**18 // 2),
+        "USDC": "1500000000",
+        "WBTC": "5000000",
+    }
+    assert first.get("releases_since") is None and second["releases_since"] == 1
+    assert [each["token"]["symbol"] for each in second["balances"]] == ["ETH", "WBTC"]
+    assert (first["threshold"], second["nonce"]) == (str(4_000 * 10**18), "1")
+
+
+def test_an_address_that_is_no_jar_is_refused_with_those_that_are(follower: Follower) -> None:
+    with pytest.raises(GolemError) as refused:
+        follower.call("stream_tokenjar", jar_address=follower.trader.address, chain_id=CHAIN_ID)
+    assert refused.value.code == "JAR_NOT_FOUND" and len(refused.value.data["jars"]) == 1
+
+
+def test_all_streaming_tools_of_the_list_are_there() -> None:
     for name in STREAM_TOOLS:
         assert find_tool(name).category.value == "streaming"
-    with pytest.raises(LookupError):
-        find_tool("stream_tokenjar")

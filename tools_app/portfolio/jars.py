@@ -1,0 +1,17 @@
+"""Jars of all protocols of a chain, found by their address."""
+
+from __future__ import annotations
+
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.jars import JarLook, JarNotFound
+from tools_app.toolkit.protocol import SHELF
+
+
+def look_into_jar(reader: ChainReader, jar: str) -> JarLook:
+    """A jar as it is at the reader's block. Raises JarNotFound."""
+    kinds = [each.jars for each in SHELF.on(reader.chain_id) if each.jars is not None]
+    for jars in kinds:
+        if jar in jars.list_jars(reader.chain_id):
+            return jars.look(reader, jar)
+    known = [address for jars in kinds for address in jars.list_jars(reader.chain_id)]
+    raise JarNotFound(f"{jar} is no jar that is known on chain {reader.chain_id}", jars=known)

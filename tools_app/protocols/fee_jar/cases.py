@@ -40,7 +40,7 @@ READS: Final = (
             "jar": lambda look: look.at(JAR),
             "nonce": _nonce,
             "threshold": 4_000 * _WAD,
-            "balances[token.symbol=USDC].amount": lambda look: look.balance("USDC", look.at(JAR)),
+            "balances.1.amount": lambda look: look.balance("USDC", look.at(JAR)),
             # Half a coin at 3,000, 1,500 USDC and a twentieth of a bitcoin at 60,000.
             "total_usd": "6000.000000",
             "surplus_usd": "2000.000000",

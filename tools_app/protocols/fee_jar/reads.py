@@ -34,6 +34,7 @@ class Terms:
 def read_terms(reader: ChainReader) -> Terms:
     """The terms as the releaser says them now. Raises ChainNotSupported, JarNotAsKnown."""
     place = place_on(reader.chain_id)
+    reader.expect(accounts=[place.jar])
     asked = [ReadCall(place.releaser, each) for each in (RESOURCE, SERVED_JAR, THRESHOLD, NONCE, MOST)]
     answers = reader.call_many([*asked, ReadCall(place.jar, JAR_RELEASER)])
     if not all(each.ok for each in answers):

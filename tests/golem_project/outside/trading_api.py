@@ -19,7 +19,7 @@ from tests.evm.world import CHAIN_ID, World
 from tests.stand_in import serve_stand_in
 from tests.tools_app.factories import make_context
 from tools_app import runner
-from tools_app.chain.abi import encode_call
+from tools_app.chain.abi import encode_args, encode_call
 from tools_app.chain.chains import open_reader
 from tools_app.core import clock
 from tools_app.protocols.uniswap.addresses import deployment_on
@@ -105,6 +105,36 @@ class TradingApi:
                 "txFailureReasons": [],
             },
         }
+
+    def swap(self, asked: dict[str, Any]) -> dict[str, Any]:
+        _, made = self._make_swap(asked)
+        return {"swap": made, "gasFee": "1"}
+
+    def bundle(self, asked: dict[str, Any]) -> dict[str, Any]:
+        approval, made = self._make_swap(asked)
+        steps = [{name: each[name] for name in ("to", "data", "value")} for each in (approval, made)]
+        return {"from": made["from"], "chainId": made["chainId"], "calls": steps, "gasFee": "1"}
+
+    def delegated(self, asked: dict[str, Any]) -> dict[str, Any]:
+        approval, made = self._make_swap(asked)
+        steps = [(each["to"], int(each["value"], 16), bytes.fromhex(each["data"][2:])) for each in (approval, made)]
+        packed = encode_args(("(address,uint256,bytes)[]",), [steps])
+        data = encode_call("function execute(bytes32,bytes)", bytes.fromhex("01" + "00" * 31), packed)
+        return {"swap": {**made, "to": made["from"], "data": "0x" + data.hex()}, "gasFee": "1"}
+
+    def _make_swap(self, asked: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """An unlimited approval, as vendors give, and the swap over the best pool of V3."""
+        told, place = asked["quote"], deployment_on(CHAIN_ID)
+        taker, until = told["swapper"], asked["deadline"]
+        least = int(told["output"]["amount"]) * (10_000 - round(told["slippage"] * 100)) // 10_000
+        sold, bought = told["input"]["token"], told["output"]["token"]
+        data = encode_call(v3.EXACT_IN_SINGLE, (sold, bought, 500, taker, int(told["input"]["amount"]), least, 0))
+        asker = {"walletAddress": taker, "chainId": told["chainId"]}
+        unlimited = encode_call("function approve(address,uint256)", place.v3_router, 2**256 - 1)
+        return (
+            self._transaction(asker, sold, unlimited),
+            self._transaction(asker, place.v3_router, encode_call(v3.MULTICALL_UNTIL, until, [data])),
+        )
 
     def limit_quote(self, asked: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -257,6 +287,9 @@ class TradingApi:
 
 _MAKERS: dict[tuple[str, str], Callable[[TradingApi, dict[str, Any]], dict[str, Any]]] = {
     ("POST", "/quote"): TradingApi.quote,
+    ("POST", "/swap"): TradingApi.swap,
+    ("POST", "/swap_5792"): TradingApi.bundle,
+    ("POST", "/swap_7702"): TradingApi.delegated,
     ("POST", "/limit_order_quote"): TradingApi.limit_quote,
     ("POST", "/check_approval"): TradingApi.check_approval,
     ("GET", "/orders"): TradingApi.orders,

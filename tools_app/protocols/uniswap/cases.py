@@ -219,6 +219,28 @@ CASES: Final = (
         loses_bps=10,
         gains_bps=10,
     ),
+    *(
+        Case(
+            tool,
+            {"token_in": "USDC", "token_out": "WETH", "amount": str(3_000 * _USD)},
+            ActionClass.INCREASE_POSITION,
+            moves={"USDC": -3_000 * _USD, "WETH": About(_ETH, 100)},
+            refuses=(({"amount": str(10**15)}, "INSUFFICIENT_BALANCE"), ({"token_out": "USDC"}, "ROUTING_SAME_TOKEN")),
+            loses_bps=100,
+        )
+        for tool in ("uniswap_api_create_swap_calldata", "uniswap_api_batch_swap")
+    ),
+    Case(
+        "uniswap_api_create_delegated_swap",
+        {
+            "token_in": "USDC",
+            "token_out": "WETH",
+            "amount": str(3_000 * _USD),
+            "delegation_address": "0x" + "5e" * 20,
+        },
+        ActionClass.INCREASE_POSITION,
+        refused="ACCOUNT_NOT_DELEGATED",
+    ),
     Case(
         "uniswap_api_create_lp_position",
         {**_POOL, "amount0": str(2 * _ETH)},

@@ -167,6 +167,7 @@ def uniswap_approve_uniswapx(
     report=report_order,
     action_class=ActionClass.INCREASE_POSITION,
     steps=("Reading prices", "Reading balances", "Building the order"),
+    aliases=("uniswap_api_submit_order",),
     snippet=(
         "submit_order at uniswap_x: sign a gasless order that fillers carry out; its price falls from the feeds' to the"
         " worst that is said, or stands (limit). Needs approve_order_token first."
@@ -193,7 +194,8 @@ def uniswap_submit_uniswapx_order(
 
     An auction begins at the price of the feeds and ends `slippage_bps` below it. A limit order brings
     `limit_amount_out` or nothing. Use where gas is dear, or the price may be waited for.
-    The product follows it to its end, and a halt cancels it.
+    The product follows it to its end, and a halt cancels it. It is handed in at the desk that the operator set, such as
+    the Trading API's; its terms are this server's, and nobody's quote is signed.
     Does not send a transaction, and does not promise that anybody fills it.
     """
     reader = ctx.chain(chain_id)

@@ -21,3 +21,13 @@ class ForeignAnswerUnfit(GolemError):
     http_status = 502
     recovery = Recovery.GIVE_UP
     title = "The service's answer is about something else than was asked"
+
+
+class AccountNotDelegated(GolemError):
+    """The account runs no other contract's code on this chain, or another's than was named. `data` has delegated_to."""
+
+    code = "ACCOUNT_NOT_DELEGATED"
+    http_status = 409
+    recovery = Recovery.GIVE_UP
+    cleared_by = "api_swap, which any account can carry out"
+    title = "The account is not delegated to that contract"

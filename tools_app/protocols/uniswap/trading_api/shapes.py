@@ -82,6 +82,35 @@ class QuoteAnswer(Shape):
     permit_data: dict[str, Any] | None = Field(default=None, alias="permitData")
 
 
+class QuoteToSendBack(Shape):
+    """The same for who sends the quote back: it must be the very object that came."""
+
+    request_id: str = Field(alias="requestId")
+    routing: str
+    quote: dict[str, Any]
+
+
+# ---- Swaps ---------------------------------------------------------------------------------------------------------
+
+
+class SwapAnswer(Shape):
+    request_id: str = Field(alias="requestId")
+    swap: Transaction
+
+
+class BundledCall(Shape):
+    to: Account
+    data: Bytes
+    value: Whole
+
+
+class BundleAnswer(Shape):
+    request_id: str = Field(alias="requestId")
+    sender: Account = Field(alias="from")
+    chain_id: int = Field(alias="chainId")
+    calls: list[BundledCall] = Field(min_length=1, max_length=10)
+
+
 # ---- Approvals -----------------------------------------------------------------------------------------------------
 
 

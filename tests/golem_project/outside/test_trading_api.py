@@ -12,10 +12,10 @@ from django.test import Client
 from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
 from golem_project.outside.access import switch_off
+from tests.evm.world import CHAIN_ID
 from tests.golem_project.outside.trading_api import STRANGE_TOKEN, TradingApi, trading_for
 from tests.golem_project.pi.conftest import Agent
 from tests.golem_project.pi.conftest import tasks_here as tasks_here
-from tests.evm.world import CHAIN_ID
 from tests.live_golem import LiveGolem
 from tests.tools_app.factories import call_tool, make_context
 from tools_app import runner

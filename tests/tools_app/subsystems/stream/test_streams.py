@@ -384,10 +384,10 @@ def test_the_task_serves_what_is_due(follower: Follower, pool: WorldPool) -> Non
     assert len(follower.events("pool:state")) == 1
 
 
-@pytest.mark.protocols("fee_jar")
+@pytest.mark.protocols("firepit")
 def test_a_jar_is_told_with_its_contents_and_how_often_it_was_emptied(follower: Follower) -> None:
     world = follower.world
-    jar, releaser = (world.protocols["fee_jar"][key] for key in ("jar", "releaser"))
+    jar, releaser = (world.protocols["firepit"][key] for key in ("jar", "releaser"))
     opened = follower.call("stream_tokenjar", jar_address=jar, chain_id=CHAIN_ID)
     assert (opened.event, opened.interval_ms) == ("tokenjar:update", 60_000)
     follower.poll()

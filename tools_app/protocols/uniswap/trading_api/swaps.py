@@ -78,7 +78,7 @@ def uniswap_api_create_swap_calldata(
     action_class=None,
     requires=(Requirement.SMART_WALLET,),
     steps=("Reading tokens", "Quoting pools", "Building calls", "Asking the service"),
-    snippet="api_batch_swap: as api_swap, for a wallet that carries out approval and swap as one; both are held to ours.",
+    snippet="api_batch_swap: as api_swap, for a wallet that carries out approval and swap as one.",
     guidelines=("Approvals of the service are never taken: the one that is signed is exact and our own.",),
 )
 def uniswap_api_batch_swap(

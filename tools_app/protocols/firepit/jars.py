@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tools_app.protocols.fee_jar.addresses import deployments
-from tools_app.protocols.fee_jar.reads import read_contents, read_terms
+from tools_app.protocols.firepit.addresses import deployments
+from tools_app.protocols.firepit.reads import read_contents, read_terms
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.jars import JarLook
 

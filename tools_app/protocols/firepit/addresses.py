@@ -14,7 +14,7 @@ from typing import Final
 
 from tools_app.chain.networks import ChainNotSupported
 
-NAME: Final = "fee_jar"
+NAME: Final = "firepit"
 LABEL: Final = "Uniswap's jar of fees"
 LOCAL_CHAIN_ID: Final = 31_337
 JAR: Final = "jar"
@@ -29,7 +29,7 @@ _PAIRS: Final[Mapping[int, tuple[str, str]]] = MappingProxyType(
         130: ("0xD576BDF6b560079a4c204f7644e556DbB19140b5", "0xe0A780E9105aC10Ee304448224Eb4A2b11A77eeB"),
         8453: ("0x9bD25e67bF390437C8fAF480AC735a27BcF6168c", "0xFf77c0ED0B6b13A20446969107E5867abc46f53a"),
         42161: ("0x95E337C5B155385945D407f5396387D0c2a3A263", "0xB8018422bcE25D82E70cB98FdA96a4f502D89427"),
-        LOCAL_CHAIN_ID: ("0xB61eE1406511a3901F74f3d4433A3f417672e482", "0x1d42219fe6BEE014C3628f87F7397D6fdd91Dc99"),
+        LOCAL_CHAIN_ID: ("0x6226DD7C77BbC49b441Df5B3577971c50bA27e40", "0xA5203581e36824BF7f438abB03EF9D8eC429abc2"),
     }
 )
 CHAINS: Final = frozenset(_PAIRS)

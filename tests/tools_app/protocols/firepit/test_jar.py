@@ -15,11 +15,11 @@ from tools_app.apps import load_registry
 from tools_app.chain.abi import encode_call
 from tools_app.chain.node_errors import CallReverted
 from tools_app.core.errors import GolemError
-from tools_app.protocols.fee_jar.protocol import PROTOCOL
+from tools_app.protocols.firepit.protocol import PROTOCOL
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import Call, TxPlan
 
-pytestmark = pytest.mark.protocols("fee_jar")
+pytestmark = pytest.mark.protocols("firepit")
 WAD = 10**18
 JAR, RELEASER = (str(PROTOCOL.address(CHAIN_ID, key)) for key in ("jar", "releaser"))
 RELEASE = "release(uint256,address[],address)"
@@ -33,7 +33,7 @@ def golem(chain: World) -> Golem:
 
 def refused(golem: Golem, **params: Any) -> GolemError:
     with pytest.raises(GolemError) as found:
-        golem.plan("fees_execute_burn", **params)
+        golem.plan("firepit_burn", **params)
     return found.value
 
 
@@ -61,23 +61,23 @@ def run(chain: World, golem: Golem, plan: TxPlan) -> list[str]:
 
 
 def test_the_world_and_the_product_agree_on_the_addresses(chain: World) -> None:
-    assert chain.protocols["fee_jar"] == {"jar": JAR, "releaser": RELEASER}
+    assert chain.protocols["firepit"] == {"jar": JAR, "releaser": RELEASER}
     assert PROTOCOL.is_simulated(CHAIN_ID) and not PROTOCOL.is_simulated(1)
 
 
 def test_a_burn_gives_up_what_it_says_and_brings_all_that_lay_in_the_jar(chain: World, golem: Golem) -> None:
-    before = answer_of(make_context(chain, address=golem.address), "fees_get_tokenjar_balances")
+    before = answer_of(make_context(chain, address=golem.address), "firepit_get_tokenjar_balances")
     assert before["surplus_usd"] == "2000.000000"
-    outcome = golem.act("fees_execute_burn", assets=["ETH", "USDC", "WBTC"])
+    outcome = golem.act("firepit_burn", assets=["ETH", "USDC", "WBTC"])
     moved = {outcome.plan.tokens[index].symbol: token for index, token in enumerate(outcome.plan.tokens)}
     assert outcome.deltas[moved["DAI"].address] == -4_000 * WAD
     assert outcome.deltas[moved["USDC"].address] == 1_500 * 10**6
-    after = answer_of(make_context(chain, address=golem.address), "fees_get_tokenjar_balances")
+    after = answer_of(make_context(chain, address=golem.address), "firepit_get_tokenjar_balances")
     assert after["balances"] == [] and after["nonce"] == "1" and after["surplus_usd"] == "-4000.000000"
 
 
 def test_whoever_is_second_pays_nothing_and_is_refused_the_next_time(chain: World, golem: Golem) -> None:
-    plan = golem.plan("fees_execute_burn", assets=["USDC", "WBTC"])
+    plan = golem.plan("firepit_burn", assets=["USDC", "WBTC"])
     burn(chain, chain.new_account(WAD, {"DAI": 4_000 * WAD}), "USDC", "WBTC")
     before = chain.rpc.balance_of(chain.tokens["DAI"].address, golem.address)
     assert run(chain, golem, plan)[-1] == "0x0"
@@ -88,7 +88,7 @@ def test_whoever_is_second_pays_nothing_and_is_refused_the_next_time(chain: Worl
 
 
 def test_a_gift_to_the_jar_between_preview_and_commit_comes_along(chain: World, golem: Golem) -> None:
-    plan = golem.plan("fees_execute_burn", assets=["USDC", "WBTC"])
+    plan = golem.plan("firepit_burn", assets=["USDC", "WBTC"])
     usdc = chain.tokens["USDC"].address
     chain.transact(chain.new_account(WAD, {"USDC": 7}), usdc, "transfer(address,uint256)", JAR, 7)
     assert set(run(chain, golem, plan)) == {"0x1"}
@@ -109,14 +109,14 @@ def test_an_asset_without_a_price_counts_for_nothing(chain: World, golem: Golem)
     for token, raw in ((usdc, 3_000 * 10**6), (weth, WAD)):
         chain.transact(giver, token, "transfer(address,uint256)", pair.address, raw)
     chain.transact(giver, pair.address, "mint(address)", JAR)
-    told = answer_of(make_context(chain), "fees_get_tokenjar_balances", tokens=[pair.address, "USDC"])
+    told = answer_of(make_context(chain), "firepit_get_tokenjar_balances", tokens=[pair.address, "USDC"])
     assert [each["value_usd"] for each in told["balances"] if each["token"]["address"] == pair.address] == [None]
     assert told["total_usd"] == "1500.000000"
     assert refused(golem, assets=["USDC", pair.address]).code == "BURN_NOT_WORTH_IT"
 
 
 def test_a_jar_that_obeys_somebody_else_is_not_paid_for(chain: World, golem: Golem) -> None:
-    chain.transact(derive_account("fee_jar deployer"), JAR, "setReleaser(address)", golem.address)
+    chain.transact(derive_account("firepit deployer"), JAR, "setReleaser(address)", golem.address)
     error = refused(golem, assets=["USDC", "WBTC"])
     assert error.code == "JAR_NOT_AS_KNOWN" and error.data["jar_obeys"] == golem.address
 
@@ -139,6 +139,6 @@ def test_bytes_that_pay_a_stranger_or_carry_coin_are_told_or_refused(chain: Worl
 def test_a_token_that_cannot_be_read_stops_nothing_else_from_being_told(chain: World, golem: Golem) -> None:
     """Somebody names a contract that is no token; the jar's other contents are told all the same."""
     with pytest.raises((GolemError, CallReverted)):
-        golem.plan("fees_execute_burn", assets=[JAR])
-    told = answer_of(make_context(chain, address=golem.address), "fees_get_tokenjar_balances")
+        golem.plan("firepit_burn", assets=[JAR])
+    told = answer_of(make_context(chain, address=golem.address), "firepit_get_tokenjar_balances")
     assert [each["token"]["symbol"] for each in told["balances"]] == ["ETH", "USDC", "WBTC"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tools_app.protocols.fee_jar.addresses import COIN, deployments
+from tools_app.protocols.firepit.addresses import COIN, deployments
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, UnknownCall

@@ -11,9 +11,9 @@ from pydantic import Field
 from tools_app.chain.abi import encode_call
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.portfolio.holdings import PriceBook
-from tools_app.protocols.fee_jar.addresses import CHAINS, COIN, NAME
-from tools_app.protocols.fee_jar.errors import BurnAskedWrong, BurnNotWorthIt, JarHoldsNone
-from tools_app.protocols.fee_jar.reads import Terms, read_contents, read_terms
+from tools_app.protocols.firepit.addresses import CHAINS, COIN, NAME
+from tools_app.protocols.firepit.errors import BurnAskedWrong, BurnNotWorthIt, JarHoldsNone
+from tools_app.protocols.firepit.reads import Terms, read_contents, read_terms
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -24,7 +24,7 @@ from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.spelling import Meaning
 from tools_app.toolkit.views import TokenMeta
 
-fees = ToolFamily(prefix="fees", category=Category.FEES, chains=CHAINS, venue=NAME, picks_chain=True)
+firepit = ToolFamily(prefix="firepit", category=Category.FEES, chains=CHAINS, venue=NAME, picks_chain=True)
 
 RELEASE: Final = "function release(uint256 _nonce, address[] assets, address recipient)"
 RELEASED: Final = "event Released(uint256 indexed nonce, address indexed recipient, address[] assets)"
@@ -93,7 +93,7 @@ def report_burn(outcome: PlanOutcome) -> Burned:
     )
 
 
-@fees.read(
+@firepit.read(
     query="tokenjar_balances",
     aliases=("get_tokenjar_balances",),
     budget=TickBudget.MEDIUM,
@@ -103,10 +103,10 @@ def report_burn(outcome: PlanOutcome) -> Burned:
         "A surplus is anybody's: another may empty the jar first, and then a burn reverts and costs gas alone.",
     ),
 )
-def fees_get_tokenjar_balances(ctx: ReadContext, tokens: JarAssets | None = None) -> JarBalances:
+def firepit_get_tokenjar_balances(ctx: ReadContext, tokens: JarAssets | None = None) -> JarBalances:
     """What lies in Uniswap's jar of fees, and what has to be given up to empty it.
 
-    Use before execute_burn. The jar lists nothing: without `tokens` those of the chain's list are asked for.
+    Use before burn. The jar lists nothing: without `tokens` those of the chain's list are asked for.
     Does not find tokens that nobody names, and does not say who will be first.
     """
     reader = ctx.chain()
@@ -136,7 +136,7 @@ def fees_get_tokenjar_balances(ctx: ReadContext, tokens: JarAssets | None = None
     )
 
 
-@fees.write(
+@firepit.write(
     action_type="burn",
     aliases=("execute_burn",),
     risk=RiskLayer.BOUNDED,
@@ -144,16 +144,16 @@ def fees_get_tokenjar_balances(ctx: ReadContext, tokens: JarAssets | None = None
     report=report_burn,
     action_class=ActionClass.REBALANCE,
     steps=("Reading the jar", "Building calls"),
-    snippet="burn at fee_jar: give up the fixed amount of UNI and get all the jar holds of the assets that are named.",
+    snippet="burn at firepit: give up the fixed amount of UNI and get all the jar holds of the assets that are named.",
     guidelines=(
         "What is given up is gone for good; it is refused unless what comes is worth more at the feeds.",
         "The preview binds the jar's number: whoever is second pays nothing but gas. Preview again then.",
     ),
 )
-def fees_execute_burn(ctx: WriteContext, assets: JarAssets) -> TxPlan:
+def firepit_burn(ctx: WriteContext, assets: JarAssets) -> TxPlan:
     """Give up the fixed amount of UNI for all that Uniswap's jar of fees holds of `assets`.
 
-    Use when get_tokenjar_balances tells a surplus that is worth the gas. The number of the release is that of the
+    Use when tokenjar_balances tells a surplus that is worth the gas. The number of the release is that of the
     preview, so nobody who was quicker leaves the golem with an empty jar.
     Does not sell what comes, and does not take assets that have no price into its judgement.
     """

@@ -30,4 +30,4 @@ def deploy(site: Site) -> dict[str, str]:
     return {"jar": jar, "releaser": releaser}
 
 
-WORLD = ProtocolWorld("fee_jar", deploy)
+WORLD = ProtocolWorld("firepit", deploy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.protocols.fee_jar.addresses import JAR, RELEASER
+from tools_app.protocols.firepit.addresses import JAR, LOCAL_CHAIN_ID, RELEASER, place_on
 from tools_app.toolkit.case import Case, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
@@ -12,7 +12,7 @@ _WAD: Final = 10**18
 
 CASES: Final = (
     Case(
-        "fees_execute_burn",
+        "firepit_burn",
         {"assets": ["ETH", "USDC", "WBTC"]},
         ActionClass.REBALANCE,
         moves={"DAI": -4_000 * _WAD, "ETH": _WAD // 2, "USDC": 1_500 * 10**6, "WBTC": 5_000_000},
@@ -34,7 +34,7 @@ def _nonce(look: Look) -> str:
 
 READS: Final = (
     ReadCase(
-        "fees_get_tokenjar_balances",
+        "firepit_get_tokenjar_balances",
         {},
         {
             "jar": lambda look: look.at(JAR),
@@ -46,5 +46,11 @@ READS: Final = (
             "surplus_usd": "2000.000000",
         },
         refuses=(({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED"),),
+    ),
+    ReadCase(
+        "stream_tokenjar",
+        {"jar_address": place_on(LOCAL_CHAIN_ID).jar, "chain_id": LOCAL_CHAIN_ID},
+        {"event": "tokenjar:update", "interval_ms": 60_000, "chain_ids.0": LOCAL_CHAIN_ID},
+        refuses=(({"jar_address": place_on(LOCAL_CHAIN_ID).releaser}, "JAR_NOT_FOUND"),),
     ),
 )

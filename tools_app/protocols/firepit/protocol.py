@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.protocols.fee_jar.addresses import LABEL, LOCAL_CHAIN_ID, NAME, RELEASER, deployments
-from tools_app.protocols.fee_jar.effects import JarEffects
-from tools_app.protocols.fee_jar.jars import FeeJars
-from tools_app.protocols.fee_jar.tools import RELEASED
+from tools_app.protocols.firepit.addresses import LABEL, LOCAL_CHAIN_ID, NAME, RELEASER, deployments
+from tools_app.protocols.firepit.effects import JarEffects
+from tools_app.protocols.firepit.jars import FeeJars
+from tools_app.protocols.firepit.tools import RELEASED
 from tools_app.toolkit.protocol import NOTHING_HELD, Contract, ProtocolDef
 
 _RELEASE: Final = "function release(uint256,address[],address)"

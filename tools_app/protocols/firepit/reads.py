@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tools_app.portfolio.holdings import read_balances
-from tools_app.protocols.fee_jar.addresses import Place, place_on
-from tools_app.protocols.fee_jar.errors import JarNotAsKnown
+from tools_app.protocols.firepit.addresses import Place, place_on
+from tools_app.protocols.firepit.errors import JarNotAsKnown
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.views import TokenMeta
 

@@ -934,12 +934,12 @@ export interface components {
             next_cursor: string;
             has_more: boolean;
         };
-        /** @description fees_execute_burn: Give up the fixed amount of UNI for all that Uniswap's jar of fees holds of `assets`. */
-        FeesExecuteBurnBody: {
+        /** @description firepit_burn: Give up the fixed amount of UNI for all that Uniswap's jar of fees holds of `assets`. */
+        FirepitBurnBody: {
             /** @constant */
             action_type?: "burn";
             /** @enum {unknown} */
-            venue?: "fee_jar" | null;
+            venue?: "firepit" | null;
             kind?: unknown;
             type?: unknown;
             why?: unknown;
@@ -947,12 +947,12 @@ export interface components {
             assets: string[];
             chain_id?: (number | null) | null;
         };
-        /** @description fees_get_tokenjar_balances: What lies in Uniswap's jar of fees, and what has to be given up to empty it. */
-        FeesGetTokenjarBalancesBody: {
+        /** @description firepit_get_tokenjar_balances: What lies in Uniswap's jar of fees, and what has to be given up to empty it. */
+        FirepitGetTokenjarBalancesBody: {
             /** @constant */
             query?: "tokenjar_balances";
             /** @enum {unknown} */
-            venue?: "fee_jar" | null;
+            venue?: "firepit" | null;
             cursor?: string | null;
             tokens?: (string[] | null) | null;
             chain_id?: (number | null) | null;
@@ -3588,6 +3588,25 @@ export interface components {
             chain_id?: (number | null) | null;
             dry_run?: boolean | null;
         };
+        /** @description uniswap_api_batch_swap: Swap with a bundle of calls of the Trading API (EIP-5792), for a wallet that carries out several calls as one. */
+        UniswapApiBatchSwapBody: {
+            /** @constant */
+            action_type?: "api_batch_swap";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+        };
         /** @description uniswap_api_check_approval: Ask the Trading API whether a token of the golem's wallet would have to be approved first. */
         UniswapApiCheckApprovalBody: {
             /** @constant */
@@ -3646,6 +3665,27 @@ export interface components {
             /** @description Liquidity position NFT id, as a decimal string. */
             position_id: string;
         };
+        /** @description uniswap_api_create_delegated_swap: Swap with a bundle of the Trading API for an account that is delegated to `delegation_address` already. */
+        UniswapApiCreateDelegatedSwapBody: {
+            /** @constant */
+            action_type?: "api_delegated_swap";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description 0x-prefixed contract address. */
+            delegation_address: string;
+            chain_id?: (number | null) | null;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+        };
         /** @description uniswap_api_create_lp_position: Open a Uniswap V3 position with calldata of the Trading API. */
         UniswapApiCreateLpPositionBody: {
             /** @constant */
@@ -3667,6 +3707,25 @@ export interface components {
             fee?: (number | null) | null;
             amount0?: (string | null) | null;
             amount1?: (string | null) | null;
+            slippage_bps?: number | null;
+            deadline?: number | null;
+        };
+        /** @description uniswap_api_create_swap_calldata: Swap with calldata of the Trading API, quoted by it anew and held to our own plan. */
+        UniswapApiCreateSwapCalldataBody: {
+            /** @constant */
+            action_type?: "api_swap";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
         };

@@ -98,6 +98,7 @@ BY_NAME: Final[dict[str, Spellings]] = {
     "collateral_type": Spellings(("ETH-A", "eth-a", " Eth-A "), "ETH-C"),
     "versions": Spellings((["v2", "v3"], ["v3", "v2"]), ["v2"]),
     "tokens": Spellings((["USDC", "WETH"], [USDC, "weth"]), ["WETH", "USDC"]),
+    "firepit_burn.assets": Spellings((["USDC", "WETH"], ["WETH", USDC.lower()]), ["USDC"]),
     "wallet_migrate.tokens": Spellings((["USDC", "WETH"], ["WETH", USDC]), ["USDC"]),
     **{
         name: Spellings(([EPISODE, OTHER_EPISODE], [OTHER_EPISODE, EPISODE, EPISODE]), [EPISODE])

@@ -27,6 +27,7 @@ FREE = {
     ("setAuthorization", (0,)): "the cage forbids it, whatever it names",
     ("approve", (0,)): "the cage decodes it, and bounds the spender",
     ("mint", (0,)): "which gauge's reward is paid: the minter pays who calls, and holds nothing of the account's",
+    ("release", (1,)): "which of a jar's assets are paid; all of them go to the account, which is pinned",
     ("liquidate", (1,)): "who owes; a price of the thief's making is a loss the cage bounds",
 }
 # The market's own contracts in Morpho's parameters: a market of others is a position that nobody values.

@@ -1,0 +1,165 @@
+"""Swaps with calldata of the Trading API: what does what our own plan does is taken, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.evm.world import CHAIN_ID
+from tests.golem_project.outside.test_trading_api import STRANGER, carry_out, change, preview
+from tests.golem_project.outside.test_trading_api import agent as agent
+from tests.golem_project.outside.test_trading_api import api as api
+from tests.golem_project.outside.trading_api import TradingApi
+from tests.golem_project.pi.conftest import Agent
+from tests.golem_project.pi.conftest import tasks_here as tasks_here
+from tests.tools_app.factories import call_tool, make_context
+from tools_app import runner
+from tools_app.chain.abi import encode_call
+from tools_app.core.errors import GolemError
+from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.protocols.uniswap.v3 import plans as v3
+from tools_app.standards.calldata import read_exactly
+from tools_app.standards.erc20 import APPROVE
+from tools_app.toolkit.registry import REGISTRY
+
+SWAP = {"tool": "uniswap_api_create_swap_calldata", "token_in": "USDC", "token_out": "WETH", "amount": "300000000"}
+
+
+def test_a_swap_is_carried_out_with_calldata_of_the_service_and_an_exact_approval_of_ours(
+    agent: Agent, api: TradingApi
+) -> None:
+    told = carry_out(agent, **SWAP)
+    assert told["amount_in"] == "300000000" and int(told["amount_out"]) > 0
+    assert [path for path, _, _ in api.got] == ["/quote", "/swap"]
+    assert api.got[1][1]["quote"]["quoteId"] == "q-1", "the quote goes back as it came"
+    router = deployment_on(CHAIN_ID).v3_router
+    usdc = api.world.tokens["USDC"].address
+    assert api.world.rpc.read(usdc, "allowance(address,address)", agent.golem.address, router, returns="(uint256)") == (
+        0,
+    )
+
+
+def twist_swap(change_step: Callable[[list[Any]], None], *, until: Any = None) -> Callable[[dict[str, Any]], Any]:
+    """One swap of the router's bundle in the answer's calldata, or the bundle's end."""
+
+    def twist(made: dict[str, Any]) -> dict[str, Any]:
+        end, (step,) = read_exactly(bytes.fromhex(made["swap"]["data"][2:]), v3.MULTICALL_UNTIL)
+        ((*arguments,),) = read_exactly(step, v3.EXACT_IN_SINGLE)
+        change_step(arguments)
+        steps = [encode_call(v3.EXACT_IN_SINGLE, tuple(arguments))]
+        data = encode_call(v3.MULTICALL_UNTIL, end if until is None else until(end), steps)
+        return {**made, "swap": {**made["swap"], "data": "0x" + data.hex()}}
+
+    return twist
+
+
+def put(place: int, value: Any) -> Callable[[list[Any]], None]:
+    def change_step(arguments: list[Any]) -> None:
+        arguments[place] = value(arguments[place]) if callable(value) else value
+
+    return change_step
+
+
+def leave(arguments: list[Any]) -> None:
+    """Changes nothing."""
+
+
+@pytest.mark.parametrize(
+    ("twist", "field"),
+    [
+        (change(("swap", "to"), STRANGER), "contract"),
+        (change(("swap", "from"), STRANGER), "account"),
+        (change(("swap", "chainId"), 1), "chain"),
+        (change(("swap", "value"), "0x1"), "calldata"),
+        (change(("swap", "data"), "0xdeadbeef"), "calldata"),
+        (twist_swap(put(0, STRANGER)), "spends"),
+        (twist_swap(put(1, STRANGER)), "receives"),
+        (twist_swap(put(3, STRANGER)), "recipient"),
+        (twist_swap(put(4, lambda amount: amount + 1)), "spends"),
+        (twist_swap(put(5, 0)), "receives"),
+        (twist_swap(put(5, lambda least: least * 99 // 100)), "receives"),
+        (twist_swap(put(6, 5)), "calldata"),
+        (twist_swap(leave, until=lambda end: end + 1), "deadline"),
+        (twist_swap(leave, until=lambda end: 1), "deadline"),
+    ],
+)
+def test_a_swap_that_does_anything_else_is_refused_by_what_it_does(
+    agent: Agent, api: TradingApi, twist: Any, field: str
+) -> None:
+    api.twists["/swap"] = twist
+    problem = preview(agent, **SWAP)
+    assert (problem.get("code"), problem.get("field")) == ("FOREIGN_CALL_REFUSED", field), problem
+
+
+def test_a_route_that_needs_somebody_else_or_has_no_end_is_no_swap(agent: Agent, api: TradingApi) -> None:
+    api.twists["/quote"] = change(("routing",), "DUTCH_V2")
+    assert preview(agent, **SWAP)["field"] == "routing"
+    api.twists["/quote"] = change(("quote", "output", "recipient"), STRANGER)
+    assert preview(agent, **SWAP)["code"] == "FOREIGN_ANSWER_UNFIT"
+    api.twists.pop("/quote")
+
+    def without_end(made: dict[str, Any]) -> dict[str, Any]:
+        _, (step,) = read_exactly(bytes.fromhex(made["swap"]["data"][2:]), v3.MULTICALL_UNTIL)
+        return {**made, "swap": {**made["swap"], "data": "0x" + step.hex()}}
+
+    api.twists["/swap"] = without_end
+    assert preview(agent, **SWAP)["field"] == "deadline"
+
+
+def plan_of(agent: Agent, api: TradingApi, tool: str, **params: Any) -> Any:
+    """The plan itself, for accounts of a kind that the shared golem is not of."""
+    context = make_context(api.world, address=agent.golem.address, golem_id=agent.golem.pk)
+    return call_tool(replace(context, services=runner.list_services()), tool, **params)
+
+
+def add_call(more: dict[str, str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """A bundle with one call more."""
+    return lambda made: {**made, "calls": [*made["calls"], more]}
+
+
+def test_a_bundle_gives_its_one_swap_and_none_of_its_approvals(agent: Agent, api: TradingApi) -> None:
+    asked = {key: value for key, value in SWAP.items() if key != "tool"}
+    problem = preview(agent, **{**SWAP, "tool": "uniswap_api_batch_swap"})
+    assert problem["code"] == "SMART_WALLET_NOT_CONFIGURED", problem
+    plan = plan_of(agent, api, "uniswap_api_batch_swap", **asked)
+    router = deployment_on(CHAIN_ID).v3_router
+    approval, swap = plan.calls
+    assert swap.to == router
+    assert read_exactly(approval.data, APPROVE) == (router, 300_000_000), "the service asked for everything"
+    stranger = {"to": api.world.tokens["USDC"].address, "value": "0x0"}
+    stolen = encode_call("function transfer(address,uint256)", STRANGER, 5)
+    for more, field in (
+        ({**stranger, "data": "0x" + stolen.hex()}, "steps"),
+        ({**stranger, "to": STRANGER, "data": "0x" + encode_call(APPROVE, STRANGER, 5).hex()}, "approval"),
+        ({**stranger, "data": "0x" + encode_call(APPROVE, STRANGER, 5).hex() + "00"}, "approval"),
+    ):
+        api.twists["/swap_5792"] = add_call(more)
+        with pytest.raises(GolemError) as refusal:
+            plan_of(agent, api, "uniswap_api_batch_swap", **asked)
+        assert (refusal.value.code, refusal.value.data["field"]) == ("FOREIGN_CALL_REFUSED", field)
+
+
+def test_a_delegated_account_sends_the_calls_of_its_bundle_itself(agent: Agent, api: TradingApi) -> None:
+    asked = {key: value for key, value in SWAP.items() if key != "tool"}
+    to = api.world.contracts["permit2"]
+    with pytest.raises(GolemError) as refusal:
+        plan_of(agent, api, "uniswap_api_create_delegated_swap", **asked, delegation_address=to)
+    assert refusal.value.code == "ACCOUNT_NOT_DELEGATED" and api.got == []
+    api.world.rpc.call("anvil_setCode", agent.golem.address, "0xef0100" + to[2:].lower())
+    api.world.rpc.call("evm_mine")
+    try:
+        plan = plan_of(agent, api, "uniswap_api_create_delegated_swap", **asked, delegation_address=to)
+        assert [call.to for call in plan.calls][-1] == deployment_on(CHAIN_ID).v3_router
+        api.twists["/swap_7702"] = change(("swap", "to"), STRANGER)
+        with pytest.raises(GolemError) as refusal:
+            plan_of(agent, api, "uniswap_api_create_delegated_swap", **asked, delegation_address=to)
+        assert refusal.value.data["field"] == "contract"
+    finally:
+        api.world.rpc.call("anvil_setCode", agent.golem.address, "0x")
+
+
+def test_an_order_is_signed_with_terms_of_this_server_under_the_services_name(agent: Agent, api: TradingApi) -> None:
+    assert REGISTRY.get("uniswap_api_submit_order") is REGISTRY.get("uniswap_submit_uniswapx_order")

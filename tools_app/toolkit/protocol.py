@@ -20,6 +20,7 @@ from tools_app.toolkit.orders import Orders
 from tools_app.toolkit.positions import Exits, Positions, Reads, Trail
 from tools_app.toolkit.principals import ReceivedRights
 from tools_app.toolkit.promises import Promises
+from tools_app.toolkit.venues import Venues
 
 
 class Trait(StrEnum):
@@ -174,7 +175,8 @@ class ProtocolDef:
     it shows. `events`, `errors` and `inner_calls` are signatures that give names to logs, reverts, and what its
     contracts call. `jars` fill with what others pay, and anybody empties them for a price. `received` tells of rights
     over others' money that golems hold there, `promises` read what is signed for others to carry out, and `orders`
-    tell what became of positions that others carry out. `leaving` is all that a
+    tell what became of positions that others carry out. `venues` tell what an exchange of two tokens would give
+    there. `leaving` is all that a
     halted golem may still sign there. `trails` are, by chain and account, the logs by which positions are found that no
     contract lists; what they tell goes through `positions.born`.
     `uncaged` tells owners why no valuer can count what is held at a contract that is NOT_UNDER_A_CAGE. `no_lending` is
@@ -195,6 +197,7 @@ class ProtocolDef:
     orders: Orders | None = None
     markets: Markets | None = None
     jars: Jars | None = None
+    venues: Venues | None = None
     lending: Lending | None = None
     leaving: tuple[LeavingCall, ...] = ()
     selling: tuple[LeavingCall, ...] = ()

@@ -17,6 +17,7 @@ from tools_app.protocols.curve.addresses import (
 )
 from tools_app.protocols.curve.effects import CurveEffects
 from tools_app.protocols.curve.positions import CurveExits, CurvePositions
+from tools_app.protocols.curve.venues import CurveVenues
 from tools_app.toolkit.leaving import IsContract
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, NOTHING_HELD, Contract, LeavingCall, ProtocolDef
 
@@ -61,6 +62,7 @@ PROTOCOL: Final = ProtocolDef(
         LeavingCall(MINTER, _MINT, only=(IsContract((0,), (GAUGE,)),)),
     ),
     effects=CurveEffects(),
+    venues=CurveVenues(),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(
         "event AddLiquidity(address indexed provider, uint256[3] token_amounts, uint256[3] fees, uint256 invariant,"

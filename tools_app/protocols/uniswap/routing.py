@@ -142,6 +142,32 @@ def find_routes(
     return Routes(taken, tuple(quotes), tuple(_name_path(quote.hops, symbols) for quote in quotes))
 
 
+def find_best_by_version(
+    reader: ChainReader, deployment: Deployment, *, token_in: TokenMeta, token_out: TokenMeta, amount: int
+) -> dict[str, tuple[RouteQuote, str]]:
+    """What V2, V3 and paths through both would give for an exact input, each by its best path, and that path's name.
+
+    A version that has no path, or none that gives anything for this amount, is left out.
+    Raises SameToken and TransferFeeUnknown.
+    """
+    first, last = pool_token(deployment, token_in), pool_token(deployment, token_out)
+    if first == last:
+        raise SameToken(f"{token_in.symbol} and {token_out.symbol} are one asset; there is nothing to swap")
+    fees = _read_transfer_fees(reader, token_in, token_out)
+    paths: dict[str, list[Path]] = {}
+    for path in _find_paths(reader, deployment, first, last):
+        if _is_possible(path, is_exact_out=False, fees=fees):
+            paths.setdefault(version_of(path), []).append(path)
+    symbols = {token.address: token.symbol for token in reader.registered_tokens()}
+    found: dict[str, tuple[RouteQuote, str]] = {}
+    for version, own in paths.items():
+        quotes = quote_paths(reader, deployment, own, amount, is_exact_out=False, fees=fees)
+        best = min(quotes, key=lambda quote: quote.rank, default=None)
+        if best is not None and best.amount_out > 0:
+            found[version] = best, _name_path(best.hops, symbols)
+    return found
+
+
 def least_out(quote: RouteQuote, slippage_bps: int) -> int:
     """The least that must arrive: all of it for an exact output, the quote less the slippage otherwise."""
     return quote.amount_out if quote.is_exact_out else apply_bps_down(quote.amount_out, slippage_bps)

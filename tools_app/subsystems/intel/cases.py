@@ -40,6 +40,12 @@ def _deep(look: Look) -> str:
     return str(look.told("pool"))
 
 
+def _ether_after_fee(look: Look) -> About:
+    """Base units of USDC for an ether: the pool's price less its fee, and a little for its depth."""
+    fee = int(look.call(_deep(look), _FEE))
+    return About(_price_now(look).raw * (_MILLION - fee) // _MILLION, 20)
+
+
 READS: Final = (
     ReadCase(
         "intel_get_chain_status",
@@ -104,6 +110,24 @@ READS: Final = (
         # A WETH is 3,000 USDC before the fee.
         {"impacts.#": 1, "impacts.0.amount_in": 3_000 * _MILLION, "impacts.0.amount_out": About(10**18, 40)},
         refuses=(({"trade_sizes_usd": []}, "INVALID_PARAMS"), _NO_POOL, _ELSEWHERE),
+        most_exchanges=20,
+    ),
+    ReadCase(
+        "intel_compare_venues",
+        {"token_in": "WETH", "token_out": "USDC", "amount": str(10**18)},
+        {
+            "recommended": "uniswap v3",
+            "venues[venue=uniswap v3].output_amount": _ether_after_fee,
+            "venues[venue=uniswap v3].tool": "uniswap_execute_swap",
+            "better_without_tool": None,
+            "without_quote[protocol=curve].code": "NO_ROUTE",
+        },
+        refuses=(
+            ({"token_out": "WETH"}, "POOL_NOT_FOUND"),
+            ({"token_out": "NOTOKEN"}, "TOKEN_NOT_FOUND"),
+            ({"amount": "0"}, "INVALID_PARAMS"),
+            _ELSEWHERE,
+        ),
         most_exchanges=20,
     ),
     ReadCase(

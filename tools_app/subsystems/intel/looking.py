@@ -68,16 +68,7 @@ class Look:
 
     def price_gas(self, gas: int) -> int | None:
         """Micro-USD of so much gas at the fees of the next block; None where the coin has no price."""
-        try:
-            coin = self.reader.native()
-            feed = self.reader.price(coin)
-            fees = self.reader.fees()
-        except GolemError:
-            return None
-        wei = gas * (fees.base_fee + fees.priority_fee)
-        return value_in_micro_usd(
-            raw=wei, token_decimals=coin.decimals, price=feed.answer, price_decimals=feed.decimals
-        )
+        return price_gas(self.reader, gas)
 
     def worth(self) -> int | None:
         """Micro-USD of what it holds; None where a token has no price."""
@@ -93,3 +84,15 @@ def look_at(ctx: ReadContext, chain_id: int | None, address: str) -> Look:
     if not pool.is_usable:
         raise PoolNotFound(f"the pool {address} was made but has no price", pool_address=address)
     return Look(reader, markets, pool, Valuer(reader, markets))
+
+
+def price_gas(reader: ChainReader, gas: int) -> int | None:
+    """Micro-USD of so much gas at the fees of the next block; None where the coin has no price."""
+    try:
+        coin = reader.native()
+        feed = reader.price(coin)
+        fees = reader.fees()
+    except GolemError:
+        return None
+    wei = gas * (fees.base_fee + fees.priority_fee)
+    return value_in_micro_usd(raw=wei, token_decimals=coin.decimals, price=feed.answer, price_decimals=feed.decimals)

@@ -1289,6 +1289,21 @@ export interface components {
             asset?: string | null;
             chain_id?: (number | null) | null;
         };
+        /** @description intel_compare_venues: Compare what the venues of a chain would give for an exact amount, at one block and after gas. */
+        IntelCompareVenuesBody: {
+            /** @constant */
+            query?: "compare_venues";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
         /** @description intel_compute_lvr: Compute the loss versus rebalancing of a pool's liquidity and hold it against its fees. */
         IntelComputeLvrBody: {
             /** @constant */

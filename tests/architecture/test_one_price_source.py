@@ -116,5 +116,6 @@ def test_pool_prices_weigh_no_holding() -> None:
         "tools_app/subsystems/intel/fee_tools.py",
         "tools_app/subsystems/intel/looking.py",
         "tools_app/subsystems/intel/token_discovery.py",
+        "tools_app/subsystems/intel/venue_tools.py",
         "tools_app/subsystems/stream/snapshots.py",
     }

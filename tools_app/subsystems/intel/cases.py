@@ -40,10 +40,9 @@ def _deep(look: Look) -> str:
     return str(look.told("pool"))
 
 
-def _ether_after_fee(look: Look) -> About:
-    """Base units of USDC for an ether: the pool's price less its fee, and a little for its depth."""
-    fee = int(look.call(_deep(look), _FEE))
-    return About(_price_now(look).raw * (_MILLION - fee) // _MILLION, 20)
+def _ether_less_fee(look: Look) -> About:
+    """Base units of USDC for an ether: the price, less no more than the least fee and a little for depth."""
+    return About(_price_now(look).raw, 10)
 
 
 READS: Final = (
@@ -116,11 +115,11 @@ READS: Final = (
         "intel_compare_venues",
         {"token_in": "WETH", "token_out": "USDC", "amount": str(10**18)},
         {
-            "recommended": "uniswap v3",
-            "venues[venue=uniswap v3].output_amount": _ether_after_fee,
-            "venues[venue=uniswap v3].tool": "uniswap_execute_swap",
+            "venues.0.output_amount": _ether_less_fee,
+            "venues.0.behind_best_bps": 0,
             "better_without_tool": None,
-            "without_quote[protocol=curve].code": "NO_ROUTE",
+            "without_quote.#": 1,
+            "without_quote.0.code": "NO_ROUTE",
         },
         refuses=(
             ({"token_out": "WETH"}, "POOL_NOT_FOUND"),

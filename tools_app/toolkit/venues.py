@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.views import TokenMeta
 
 
@@ -29,6 +29,9 @@ class Venues(Protocol):
     """The venues of one protocol. The reader's chain is asked, on which the protocol must be."""
 
     def quote(
-        self, reader: ChainReader, *, token_in: TokenMeta, token_out: TokenMeta, amount: int
+        self, ctx: ReadContext, reader: ChainReader, *, token_in: TokenMeta, token_out: TokenMeta, amount: int
     ) -> Sequence[VenueQuote]:
-        """The best way of each venue for an exact amount; empty where none trades these tokens. Raises GolemError."""
+        """The best way of each venue that the golem may use, for an exact amount; empty where none trades these tokens.
+
+        Raises GolemError.
+        """

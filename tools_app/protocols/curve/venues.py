@@ -8,7 +8,7 @@ from typing import Final
 from tools_app.core.ratio import Ratio, shortfall_bps
 from tools_app.protocols.curve.addresses import NAME, find_places
 from tools_app.standards.stable_shares import StablePool
-from tools_app.toolkit.context import ChainReader, ReadCall
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.venues import VenueQuote
 from tools_app.toolkit.views import TokenMeta
 
@@ -21,7 +21,7 @@ class CurveVenues:
     """One quote where both tokens are coins of a pool."""
 
     def quote(
-        self, reader: ChainReader, *, token_in: TokenMeta, token_out: TokenMeta, amount: int
+        self, ctx: ReadContext, reader: ChainReader, *, token_in: TokenMeta, token_out: TokenMeta, amount: int
     ) -> Sequence[VenueQuote]:
         """A token that keeps a part of each transfer is not quoted: the pool would not say what arrives."""
         if token_in.address == token_out.address or token_in.has_transfer_fee or token_out.has_transfer_fee:

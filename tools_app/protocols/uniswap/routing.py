@@ -98,8 +98,7 @@ def find_routes(
         )
     v4 = v4_on(reader.chain_id) if may_call is not None else None
     named = _NAMED_POOL.findall((preferred or "").lower())
-    needed = (v4.router, *(() if token_in.is_native else (PERMIT2,))) if v4 is not None else ()
-    refused = partial(_find_uncallable, needed, may_call)
+    refused = partial(_find_uncallable, _list_needed(v4, token_in), may_call)
     if "v4:" in (preferred or "").lower() and (contract := refused()) is not None:
         raise RouteNotTaken(
             f"the account may not call {contract}, without which no V4 pool is traded: its owner has to list it as a"
@@ -143,19 +142,28 @@ def find_routes(
 
 
 def find_best_by_version(
-    reader: ChainReader, deployment: Deployment, *, token_in: TokenMeta, token_out: TokenMeta, amount: int
+    reader: ChainReader,
+    deployment: Deployment,
+    *,
+    token_in: TokenMeta,
+    token_out: TokenMeta,
+    amount: int,
+    may_call: Callable[[str], bool],
 ) -> dict[str, tuple[RouteQuote, str]]:
-    """What V2, V3 and paths through both would give for an exact input, each by its best path, and that path's name.
+    """What V2, V3, V4 and paths through V2 and V3 would give for an exact input: each one's best path, and its name.
 
-    A version that has no path, or none that gives anything for this amount, is left out.
+    A version that has no path, or none that gives anything for this amount, is left out, as V4 is where the account may
+    not call its router (`may_call`).
     Raises SameToken and TransferFeeUnknown.
     """
     first, last = pool_token(deployment, token_in), pool_token(deployment, token_out)
     if first == last:
         raise SameToken(f"{token_in.symbol} and {token_out.symbol} are one asset; there is nothing to swap")
     fees = _read_transfer_fees(reader, token_in, token_out)
+    v4 = v4_on(reader.chain_id)
+    refused = partial(_find_uncallable, _list_needed(v4, token_in), may_call)
     paths: dict[str, list[Path]] = {}
-    for path in _find_paths(reader, deployment, first, last):
+    for path in _find_paths(reader, deployment, first, last, v4=v4, named=(), refused=refused):
         if _is_possible(path, is_exact_out=False, fees=fees):
             paths.setdefault(version_of(path), []).append(path)
     symbols = {token.address: token.symbol for token in reader.registered_tokens()}
@@ -306,6 +314,11 @@ def _find_v4(
         pools += [pool for pool in read_states(reader, unread) if pool.id not in known]
     usable = [pool for pool in pools if pool.is_usable and pool.liquidity]
     return usable if usable and refused() is None else []
+
+
+def _list_needed(v4: V4Contracts | None, token_in: TokenMeta) -> tuple[str, ...]:
+    """The contracts that a swap through V4 calls."""
+    return (v4.router, *(() if token_in.is_native else (PERMIT2,))) if v4 is not None else ()
 
 
 def _find_uncallable(needed: Sequence[str], may_call: Callable[[str], bool] | None) -> str | None:

@@ -109,7 +109,7 @@ def intel_compare_venues(
     reader = ctx.chain(chain_id)
     sold, bought = reader.token(token_in), reader.token(token_out)
     ctx.step(_READING)
-    found, silent = _ask(reader, sold, bought, amount)
+    found, silent = _ask(ctx, reader, sold, bought, amount)
     if not found:
         raise PoolNotFound(
             f"no venue on chain {reader.chain_id} gives {bought.symbol} for this much {sold.symbol}",
@@ -138,7 +138,7 @@ def intel_compare_venues(
 
 
 def _ask(
-    reader: ChainReader, sold: TokenMeta, bought: TokenMeta, amount: int
+    ctx: ReadContext, reader: ChainReader, sold: TokenMeta, bought: TokenMeta, amount: int
 ) -> tuple[list[_Asked], list[SilentVenue]]:
     """Every protocol with venues, each at the reader's block; one that fails is named and the others stand."""
     markets = markets_on(reader.chain_id)
@@ -150,7 +150,9 @@ def _ask(
             continue
         begun = time.monotonic()
         try:
-            quotes: Sequence[VenueQuote] = protocol.venues.quote(reader, token_in=sold, token_out=bought, amount=amount)
+            quotes: Sequence[VenueQuote] = protocol.venues.quote(
+                ctx, reader, token_in=sold, token_out=bought, amount=amount
+            )
         except GolemError as error:
             silent.append(SilentVenue(protocol.name, error.code, error.detail))
             continue

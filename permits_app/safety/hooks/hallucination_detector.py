@@ -37,6 +37,7 @@ from tools_app.standards.erc20 import BALANCE_OF, TOTAL_SUPPLY
 from tools_app.standards.loan_callback import list_contracts, unfold
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
 _BURN_ADDRESSES: Final = frozenset(
@@ -185,9 +186,11 @@ def judge_registry(*, tokens: Iterable[TokenMeta], registered: Iterable[TokenMet
 
 
 def judge_names(*, tokens: Iterable[TokenMeta]) -> Reject | None:
-    """The name or symbol of a token we do not vouch for holds hidden characters, or reads like an instruction."""
+    """The name or symbol of a token we do not vouch for holds hidden characters, or reads like an instruction. What is
+    registered is vouched for, and so is a contract that a protocol of the product names by its address.
+    """
     for token in tokens:
-        if token.is_registered:
+        if token.is_registered or SHELF.of_contract(token.chain_id, token.address) is not None:
             continue
         for word, text in (("symbol", token.symbol.removesuffix(UNREGISTERED_MARK)), ("name", token.name)):
             finding = find_untrusted(text)

@@ -40,6 +40,7 @@ from tools_app.chain.running_code import RunningCode
 from tools_app.core.errors import InsufficientBalance, Recovery
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
 HOOK = HallucinationDetector()
@@ -177,6 +178,14 @@ def test_what_was_found_is_shown_cut_short() -> None:
     assert refusal is not None
     assert len(refusal.observed) == 64
     assert refusal.reason.startswith(f"the name of token {STRANGE} holds text that reads like")
+
+
+def test_a_token_that_a_protocol_of_the_product_names_by_its_address_may_be_called_after_its_site() -> None:
+    share = min(SHELF.claims_on(CHAIN_ID))
+    called = token("3Crv", name="Curve.fi DAI/USDC/USDT")
+    assert judge_names(tokens=[called]) is not None
+    assert judge_names(tokens=[replace(called, address=share, chain_id=CHAIN_ID)]) is None
+    assert judge_names(tokens=[replace(called, address=share, chain_id=1)]) is not None
 
 
 def test_names_of_registered_tokens_are_ours_and_not_judged() -> None:

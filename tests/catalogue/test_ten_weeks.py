@@ -189,7 +189,7 @@ def moved(local_chain: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Moved
 
     monkeypatch.setattr(people, "current_code", show_code)
     monkeypatch.setattr(clock, "now", moved.now)
-    moved.pass_days((expiry - local_chain.timestamp()) // DAY - 35)
+    moved.pass_days(-((local_chain.timestamp() - expiry) // DAY) - 35)
     yield moved
 
 
@@ -229,7 +229,7 @@ def test_ten_weeks_of_deposits_loops_and_claims_end_with_parts_that_add_up_to_th
 
     # A quiet week with a dearer coin: what it is worth more for that is its price, and the rest is earned.
     ether = life.ether_in(held)
-    old, was = life.move_price("WETH", 102), life.price_of(NATIVE)
+    was, old = life.price_of(NATIVE), life.move_price("WETH", 102)
     held, parts = life.live_a_week(held)
     assert abs(parts.price - ether * (life.price_of(NATIVE) - was)) <= CENT
     assert parts.gas == parts.slippage == parts.moved == 0 and parts.fees_and_interest > 0

@@ -7,14 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.outside.test_trading_api import STRANGER, carry_out, change, preview
 from tests.golem_project.outside.test_trading_api import agent as agent
 from tests.golem_project.outside.test_trading_api import api as api
-from tests.golem_project.outside.trading_api import TradingApi
+from tests.golem_project.outside.trading_api import TradingApi, trading_for
 from tests.golem_project.pi.conftest import Agent
 from tests.golem_project.pi.conftest import tasks_here as tasks_here
+from tests.live_golem import LiveGolem
 from tests.tools_app.factories import call_tool, make_context
 from tools_app import runner
 from tools_app.chain.abi import encode_call
@@ -113,6 +115,23 @@ def plan_of(agent: Agent, api: TradingApi, tool: str, **params: Any) -> Any:
     """The plan itself, for accounts of a kind that the shared golem is not of."""
     context = make_context(api.world, address=agent.golem.address, golem_id=agent.golem.pk)
     return call_tool(replace(context, services=runner.list_services()), tool, **params)
+
+
+@pytest.mark.protocols("uniswap_v4")
+def test_calldata_of_the_universal_router_is_read_and_paid_by_way_of_permit2(live_golem: LiveGolem) -> None:
+    with trading_for(live_golem.golem, live_golem.world) as api:
+        agent = Agent(golem=live_golem.golem, key=live_golem.key, client=Client())
+        asked = {"token_in": "USDC", "token_out": "DAI", "amount": "300000000"}
+        own = plan_of(agent, api, "uniswap_execute_swap", **asked, route="v4:100")
+        call = own.calls[-1]
+        api.twists["/swap"] = lambda made: {
+            **made,
+            "swap": {**made["swap"], "to": call.to, "data": "0x" + call.data.hex()},
+        }
+        plan = plan_of(agent, api, "uniswap_api_create_swap_calldata", **asked, slippage_bps=200)
+        assert plan.calls[-1].data == call.data and plan.details["router"] == call.to
+        assert [(each.spender, each.through is not None) for each in plan.allowances][-1] == (call.to, True)
+        assert plan.receives[0].bound == own.receives[0].bound
 
 
 def add_call(more: dict[str, str]) -> Callable[[dict[str, Any]], dict[str, Any]]:

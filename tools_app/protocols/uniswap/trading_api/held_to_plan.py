@@ -12,10 +12,13 @@ from typing import Any
 
 from tools_app.protocols.uniswap.trading_api.errors import ForeignCallRefused
 from tools_app.protocols.uniswap.trading_api.shapes import Transaction, read_whole
+from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.standards import erc20
+from tools_app.standards.permit2 import PERMIT2
+from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, UnknownCall
-from tools_app.toolkit.plan import AllowanceLeft, Call, TxPlan
+from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.protocol import SHELF
 
 NOTHING_BESIDES = (
@@ -68,14 +71,18 @@ def hold_to_plan(reader: ChainReader, own: TxPlan, theirs: Call, *, account: str
     for name in NOTHING_BESIDES:
         if getattr(effects, name):
             raise ForeignCallRefused(f"it does more than a swap: {name.replace('_', ' ')}", field=name)
-    approvals, allowances = _approve(reader, own, theirs.to, account)
     least = receives[wanted.token.address]
-    return replace(
-        own,
-        calls=(*approvals, replace(theirs, label=f"{own.calls[-1].label}, by calldata of the Trading API")),
-        # What their bytes demand beyond ours is promised too.
-        receives=(replace(wanted, bound=least, expected=max(wanted.expected, least)),),
-        allowances=allowances,
+    draft = PlanDraft(own.chain_id, account)
+    _approve(reader, draft, own, theirs.to)
+    draft.call(replace(theirs, label=f"{own.calls[-1].label}, by calldata of the Trading API"))
+    draft.spend(given.token, given.expected, at_most=given.bound)
+    # What their bytes demand beyond ours is promised too.
+    draft.receive(wanted.token, max(wanted.expected, least), at_least=least)
+    return draft.finish(
+        action_class=own.action_class,
+        slippage_bps=own.slippage_bps,
+        price_impact_bps=own.price_impact_bps,
+        deadline=own.deadline,
         details={**own.details, **details, "router": theirs.to},
     )
 
@@ -92,15 +99,17 @@ def _read(reader: ChainReader, call: Call, account: str) -> Effects:
     return effects
 
 
-def _approve(
-    reader: ChainReader, own: TxPlan, spender: str, account: str
-) -> tuple[tuple[Call, ...], tuple[AllowanceLeft, ...]]:
-    """Exactly what may go, to the contract that is called and nobody else."""
-    (given,) = own.spends
+def _approve(reader: ChainReader, draft: PlanDraft, own: TxPlan, spender: str) -> None:
+    """Exactly what may go, to the contract that is called and nobody else; by way of Permit2 where that takes it so."""
+    (given,), v4 = own.spends, v4_on(own.chain_id)
     if given.token.is_native:
-        return (), ()
-    allowed = erc20.allowance(reader, given.token, account, spender)
-    if allowed >= given.bound:
-        return (), ()
-    calls = erc20.approvals_for(token=given.token, spender=spender, amount=given.bound, allowance=allowed)
-    return tuple(calls), (AllowanceLeft(given.token, spender, given.bound, 0),)
+        return
+    is_through = v4 is not None and spender == v4.router
+    asked = PERMIT2 if is_through else spender
+    allowed = erc20.allowance(reader, given.token, draft.account, asked)
+    if is_through:
+        draft.approve_through_permit2(
+            given.token, spender=spender, amount=given.bound, allowance=allowed, until=own.deadline or 0
+        )
+    else:
+        draft.approve(given.token, spender=spender, amount=given.bound, allowance=allowed)

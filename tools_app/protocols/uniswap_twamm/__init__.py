@@ -1,1 +1,1 @@
-"""Orders that are carried out over time, second by second; on the local chain a contract of ours stands for the hook."""
+"""Orders that are carried out over time, second by second; locally a contract of ours stands for the hook."""

@@ -33,6 +33,8 @@ class TwammEffects:
             if not (amount and least and seconds) or sold == bought:
                 raise UnknownCall("an order over time without an amount, a least price, a length or a second token")
             into.spends[sold] += amount
+            # What comes of an order goes to who submits it.
+            into.recipients.append(account)
             into.changes.append(ChangeRead("uniswap_twamm", "order", sold, amount))
             into.statements.append(Statement(at["orders"], bought, "least bought", f"{least} in {seconds} s"))
         elif calls(call.data, _CLOSE):
@@ -41,9 +43,11 @@ class TwammEffects:
             if owner != account or fate != 1:
                 raise UnknownCall(f"order {number} is {owner}'s, or has ended")
             ref = PositionRef("uniswap_twamm", "order", chain.chain_id, str(number))
-            for token, raw in ((sold, amount - gone), (bought, got)):
+            into.recipients.append(owner)
+            # Somebody may fill a part until it runs: then less of the one comes and more of the other.
+            for token, raw, surely in ((sold, amount - gone, 0), (bought, got, got)):
                 if raw:
-                    # Somebody may fill a part until it runs: then less of the one comes and more of the other.
+                    into.receives[token] += surely
                     into.open_minimums.add(token)
                     into.changes.append(ChangeRead("uniswap_twamm", "order", token, -raw, ref, is_exact=False))
         else:

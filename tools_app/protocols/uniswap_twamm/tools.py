@@ -16,7 +16,8 @@ from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.uniswap_twamm.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, contract_on
 from tools_app.protocols.uniswap_twamm.positions import ref_of
 from tools_app.protocols.uniswap_twamm.reads import OrderRead, make_order, order_call
-from tools_app.standards.plan_draft import PlanDraft
+from tools_app.standards import erc20
+from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -143,6 +144,7 @@ def uniswap_lp_submit_twamm_order(
     sold, bought = _erc20(reader, token_in), _erc20(reader, token_out)
     if sold.address == bought.address:
         raise TwammOrderRefused("an order sells one token for another; both are the same")
+    check_enough(sold, balance=erc20.balance_of(reader, sold, ctx.account), needed=amount)
     prices = PriceBook(reader)
     for each in (sold, bought):
         prices.learn(each)
@@ -208,7 +210,7 @@ def uniswap_lp_cancel_twamm_order(ctx: WriteContext, order_id: TwammOrderId) -> 
             draft.changes.append(PositionChange(NAME, ORDER_KIND, token, -raw, -most, ref=ref))
     return draft.finish(
         action_class=ActionClass.CLOSE_POSITION,
-        details={"venue": NAME, "order_id": order_id, "bought": str(order.bought)},
+        details={"venue": NAME, "order_id": order_id},
     )
 
 
@@ -217,9 +219,7 @@ def uniswap_lp_cancel_twamm_order(ctx: WriteContext, order_id: TwammOrderId) -> 
     budget=TickBudget.FAST,
     steps=("Reading the order",),
     snippet="twamm_order: how far an order over time of the golem is, at what average price, and what is left of it.",
-    guidelines=(
-        "An order that sells nothing has a least price that nobody pays: cancel it, or wait until it is over.",
-    ),
+    guidelines=("An order that sells nothing has a least price nobody pays: cancel it, or wait until it is over.",),
 )
 def uniswap_lp_get_twamm_order_status(ctx: ReadContext, order_id: TwammOrderId) -> TwammStatus:
     """How far an order over time is: sold, bought, left, and at what average price.

@@ -147,8 +147,12 @@ ON_COVER: Final[dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[s
     ),
 }
 
+LEFT_WHOLE: Final = {"uniswap_twamm": "uniswap_lp_cancel_twamm_order"}
+"""What is left whole or not at all, by its way out: there is no part of it to take besides."""
+
 
 MARKS: Final = {
+    "uniswap_twamm": ("uniswap_twamm",),
     "morpho": ("morpho",),
     "erc4626": ("erc4626",),
     "sushi_bar": ("sushi_bar",),
@@ -182,6 +186,18 @@ def test_two_that_leave_a_debt_on_too_little_together_are_not_both_permitted(doo
     refuse_second(door, before, way_out, first, too_much, little)
 
 
+@pytest.mark.parametrize("protocol", marked(LEFT_WHOLE))
+def test_what_is_left_whole_is_not_left_twice(door: Door, protocol: str) -> None:
+    way_out = LEFT_WHOLE[protocol]
+    door.stage.prepare(CASES[way_out].case)
+    permit = door.preview(way_out)
+    assert permit["http"] == 200, permit
+    refused = door.preview(way_out, chain_id=31_337)
+    assert refused["http"] == 409, refused
+    door.post("cancel_action", {"permit_id": permit["permit_id"], "reason": "other plans"})
+    assert door.preview(way_out, chain_id=31_337)["http"] == 200
+
+
 def refuse_second(
     door: Door, before: str, way_out: str, first: dict[str, Any], too_much: dict[str, Any], little: dict[str, Any]
 ) -> None:
@@ -202,5 +218,5 @@ def refuse_second(
 
 
 def test_every_protocol_that_is_left_has_its_two_ways_out_at_once() -> None:
-    named = {each.split("_v2")[0].split("_v3")[0] for each in (*AT_ONCE, *ON_COVER)}
+    named = {each.split("_v2")[0].split("_v3")[0] for each in (*AT_ONCE, *ON_COVER, *LEFT_WHOLE)}
     assert {each.name.split("_v3")[0] for each in SHELF if each.exits is not None} <= named

@@ -4001,6 +4001,19 @@ export interface components {
             chain_id?: (number | null) | null;
             slippage_bps?: number | null;
         };
+        /** @description uniswap_lp_cancel_twamm_order: Close an order over time of the golem, at any time. */
+        UniswapLpCancelTwammOrderBody: {
+            /** @constant */
+            action_type?: "cancel_twamm_order";
+            /** @enum {unknown} */
+            venue?: "uniswap_twamm" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            order_id: string;
+            chain_id?: (number | null) | null;
+        };
         /** @description uniswap_lp_collect_fees: Collect the fees a Uniswap V3 position of the golem has earned. */
         UniswapLpCollectFeesBody: {
             /** @constant */
@@ -4028,6 +4041,17 @@ export interface components {
             chain_id?: (number | null) | null;
             swap_to_optimal_ratio?: boolean | null;
             slippage_bps?: number | null;
+        };
+        /** @description uniswap_lp_get_twamm_order_status: How far an order over time is: sold, bought, left, and at what average price. */
+        UniswapLpGetTwammOrderStatusBody: {
+            /** @constant */
+            query?: "twamm_order";
+            /** @enum {unknown} */
+            venue?: "uniswap_twamm" | null;
+            cursor?: string | null;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            order_id: string;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_lp_increase_liquidity: Add tokens to a Uniswap V3 position of the golem without changing its range. */
         UniswapLpIncreaseLiquidityBody: {
@@ -4097,6 +4121,29 @@ export interface components {
             percent_to_remove?: number | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+        };
+        /** @description uniswap_lp_submit_twamm_order: Sell `amount` of one token for another in even parts over a length of time, through fillers. */
+        UniswapLpSubmitTwammOrderBody: {
+            /** @constant */
+            action_type?: "submit_twamm_order";
+            /** @enum {unknown} */
+            venue?: "uniswap_twamm" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /**
+             * @description Over how long it is sold: 1h, 4h, 24h or 7d.
+             * @enum {string}
+             */
+            duration: "1h" | "4h" | "24h" | "7d";
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description uniswap_submit_uniswapx_order: Sign an order that gives `amount` of one token for another; fillers carry it out, or nobody does. */
         UniswapSubmitUniswapxOrderBody: {

@@ -21,6 +21,7 @@ from tools_app.toolkit.positions import Exits, Positions, Reads, Trail
 from tools_app.toolkit.principals import ReceivedRights
 from tools_app.toolkit.promises import Promises
 from tools_app.toolkit.venues import Venues
+from tools_app.toolkit.yields import Yields
 
 
 class Trait(StrEnum):
@@ -179,6 +180,7 @@ class ProtocolDef:
     there. `leaving` is all that a
     halted golem may still sign there. `trails` are, by chain and account, the logs by which positions are found that no
     contract lists; what they tell goes through `positions.born`.
+    `yields` tell where a token earns beside what `lending` tells.
     `uncaged` tells owners why no valuer can count what is held at a contract that is NOT_UNDER_A_CAGE. `no_lending` is
     why one that knows debts offers no `lending`: without it no debt there is lowered by the tripwire.
     """
@@ -199,6 +201,7 @@ class ProtocolDef:
     jars: Jars | None = None
     venues: Venues | None = None
     lending: Lending | None = None
+    yields: Yields | None = None
     leaving: tuple[LeavingCall, ...] = ()
     selling: tuple[LeavingCall, ...] = ()
     rights: tuple[RightEvent, ...] = ()

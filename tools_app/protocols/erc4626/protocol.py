@@ -5,6 +5,7 @@ from __future__ import annotations
 from tools_app.protocols.erc4626.addresses import ENTRY, NAME, deployments, find_vault
 from tools_app.protocols.erc4626.effects import VaultEffects
 from tools_app.protocols.erc4626.positions import POSITIONS, VaultExits
+from tools_app.protocols.erc4626.yields import list_yields
 from tools_app.standards.erc4626 import DEPOSIT_EVENT, TO_ASSETS, WITHDRAW_EVENT
 from tools_app.standards.share_valuer import describe_share_valuer
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef
@@ -37,5 +38,6 @@ PROTOCOL = ProtocolDef(
     exits=VaultExits(),
     leaving=(LeavingCall(ENTRY, _REDEEM, own=((1,), (2,))),),
     effects=VaultEffects(),
+    yields=list_yields,
     events=(DEPOSIT_EVENT, WITHDRAW_EVENT),
 )

@@ -9,6 +9,7 @@ from tools_app.protocols.ethena.effects import StakedEffects
 from tools_app.protocols.ethena.positions import StakedExits, StakedPositions
 from tools_app.protocols.ethena.reads import REWARDS
 from tools_app.protocols.ethena.valuer import VALUER
+from tools_app.protocols.ethena.yields import list_yields
 from tools_app.standards.erc4626 import DEPOSIT_EVENT, WITHDRAW_EVENT
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait
 
@@ -43,6 +44,7 @@ PROTOCOL: Final = ProtocolDef(
         LeavingCall(SUSDE, _REDEEM, own=((1,), (2,))),
     ),
     effects=StakedEffects(),
+    yields=list_yields,
     traits=frozenset({Trait.ASYNC}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(DEPOSIT_EVENT, WITHDRAW_EVENT, REWARDS),

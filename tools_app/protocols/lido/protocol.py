@@ -9,6 +9,7 @@ from tools_app.protocols.lido.addresses import LOCAL_CHAIN_ID, NAME, deployments
 from tools_app.protocols.lido.effects import LidoEffects
 from tools_app.protocols.lido.positions import LidoExits, LidoPositions
 from tools_app.protocols.lido.valuer import VALUER
+from tools_app.protocols.lido.yields import list_yields
 from tools_app.standards.item_rights import describe_item_rights
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, Trait
 
@@ -59,6 +60,7 @@ PROTOCOL: Final = ProtocolDef(
         LeavingCall("queue", plans.CLAIM),
     ),
     effects=LidoEffects(),
+    yields=list_yields,
     rights=describe_item_rights(
         "queue", one="may move a withdrawal request", every="may move every withdrawal request"
     ),

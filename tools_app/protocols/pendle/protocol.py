@@ -27,6 +27,7 @@ from tools_app.protocols.pendle.calls import (
 )
 from tools_app.protocols.pendle.effects import PendleEffects
 from tools_app.protocols.pendle.positions import PendleExits, PendlePositions
+from tools_app.protocols.pendle.yields import list_yields
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef
 
 _OF_ROUTER: Final = (BUY_PT, SELL_PT, BUY_YT, SELL_YT, ADD_LP, REMOVE_LP, REDEEM, CLAIM)
@@ -64,6 +65,7 @@ PROTOCOL: Final = ProtocolDef(
         LeavingCall(SY, REDEEM_SHARES, own=((0,),)),
     ),
     effects=PendleEffects(),
+    yields=list_yields,
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(
         "event Swap(address indexed caller, address indexed receiver, int256 netPtOut, int256 netSyOut,"

@@ -7,6 +7,7 @@ from typing import Final
 from tools_app.protocols.yearn.addresses import LOCAL_CHAIN_ID, NAME, USDC, deployments, find_vault
 from tools_app.protocols.yearn.effects import VaultEffects
 from tools_app.protocols.yearn.positions import POSITIONS, VaultExits
+from tools_app.protocols.yearn.yields import list_yields
 from tools_app.standards.erc4626 import DEPOSIT_EVENT, TO_ASSETS, WITHDRAW_EVENT
 from tools_app.standards.share_valuer import describe_share_valuer
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef
@@ -40,6 +41,7 @@ PROTOCOL: Final = ProtocolDef(
     exits=VaultExits(),
     leaving=(LeavingCall(USDC, _REDEEM, own=((1,), (2,))),),
     effects=VaultEffects(),
+    yields=list_yields,
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(
         DEPOSIT_EVENT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Final
 
 from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
@@ -100,6 +101,12 @@ def _paid(look: Look) -> str:
     return compounded_percent(look.call(look.at("pool"), _RESERVE, look.token("USDC"))[2], 10**27)
 
 
+def _lent_for(look: Look, days: int) -> int:
+    """What a million dollars earn there in so many days; gas takes less than a dollar of it."""
+    yearly = Decimal(_paid(look)) / 100
+    return int(10**12 * yearly * days / 365)
+
+
 READS: Final = (
     ReadCase(
         "lending_get_loop_health",
@@ -163,5 +170,21 @@ READS: Final = (
             _NO_LENDER,
             _ELSEWHERE,
         ),
+    ),
+    ReadCase(
+        "intel_compare_yields",
+        {"asset": "USDC", "amount": "1000000000000", "days": 90},
+        {
+            "symbol": "USDC",
+            "amount": "1000000000000",
+            "days": 90,
+            "places[protocol=aave_v3].apy": _paid,
+            "places[protocol=aave_v3].net_gain": lambda look: About(_lent_for(look, 90), 50),
+            "places[protocol=aave_v3].risk_class": 1,
+            "places[protocol=aave_v3].wait_seconds": 0,
+        },
+        after=_HELD,
+        refuses=(({"days": 91}, "INVALID_PARAMS"), ({"asset": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+        most_exchanges=12,
     ),
 )

@@ -1,0 +1,114 @@
+"""Yields side by side: every kind of place, best net first, what waits and what cannot leave, and what nobody knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from golem_project.embedded.world.accounts import derive_account
+from tests.evm.world import CHAIN_ID, World
+from tests.tools_app.factories import answer_of, make_context
+from tools_app.apps import load_registry
+from tools_app.protocols.compound_v3.protocol import PROTOCOL as COMPOUND
+from tools_app.protocols.ethena.protocol import PROTOCOL as ETHENA
+from tools_app.protocols.yearn.protocol import PROTOCOL as YEARN
+from tools_app.subsystems.intel.compare_yields import class_of
+from tools_app.toolkit.yields import YieldKind, YieldOffer
+
+WAD, USD, DAY = 10**18, 10**6, 86_400
+COMET = str(COMPOUND.address(CHAIN_ID, "comet_usdc"))
+VAULT = str(YEARN.address(CHAIN_ID, "yv_usdc"))
+SUSDE = str(ETHENA.address(CHAIN_ID, "susde"))
+
+
+def table(chain: World, asset: str, **params: Any) -> dict[str, Any]:
+    load_registry()
+    amount = str(10_000 * 10 ** chain.tokens[asset].decimals)
+    context = make_context(chain, address=chain.actors.deployer.address)
+    found: dict[str, Any] = answer_of(context, "intel_compare_yields", asset=asset, amount=amount, **params)
+    return found
+
+
+def place(told: dict[str, Any], protocol: str) -> dict[str, Any]:
+    (row,) = (each for each in told["places"] if each["protocol"] == protocol)
+    return dict(row)
+
+
+@pytest.mark.protocols("compound_v3", "yearn")
+def test_places_are_ranked_by_what_is_left_of_them_and_those_of_unknown_rate_stand_last(chain: World) -> None:
+    told = table(chain, "USDC", days=90)
+    lent = place(told, "compound_v3")
+    used = chain.rpc.read(COMET, "getUtilization()", returns="(uint256)")[0]
+    rate = chain.rpc.read(COMET, "getSupplyRate(uint256)", used, returns="(uint64)")[0]
+    # Simple interest of the rate per second is a little less than what is told compounded.
+    simple = 10_000 * USD * rate * 90 * DAY // WAD
+    assert simple * 99 // 100 <= int(lent["net_gain"]) <= simple * 102 // 100
+    assert (lent["risk_class"], lent["wait_seconds"], lent["kind"]) == (1, 0, "lending")
+    gains = [None if each["net_gain"] is None else int(each["net_gain"]) for each in told["places"]]
+    known = [each for each in gains if each is not None]
+    assert known == sorted(known, reverse=True) and gains[: len(known)] == known
+    assert told["not_known"][0] == "rewards in other tokens"
+
+
+@pytest.mark.protocols("compound_v3")
+def test_gas_of_a_short_stay_is_taken_off_and_may_leave_less_than_nothing(chain: World) -> None:
+    context = make_context(chain, address=chain.actors.deployer.address)
+    load_registry()
+    told = answer_of(context, "intel_compare_yields", asset="USDC", amount=str(USD // 100), days=1)
+    lent = place(told, "compound_v3")
+    assert int(lent["net_gain"]) < 0 and lent["net_apy"].startswith("-") and not lent["apy"].startswith("-")
+
+
+@pytest.mark.protocols("compound_v3")
+def test_a_market_that_is_paused_or_lent_out_whole_is_left_out_with_its_reason(chain: World) -> None:
+    admin = derive_account("compound_v3 deployer")
+    chain.transact(admin, COMET, "pause(bool,bool,bool,bool,bool)", True, False, False, False, False)
+    (why,) = (each["why"] for each in table(chain, "USDC")["left_out"] if each["protocol"] == "compound_v3")
+    assert "takes nothing in now" in why
+    chain.transact(admin, COMET, "pause(bool,bool,bool,bool,bool)", False, False, False, False, False)
+    whale, usdc = chain.new_account(WAD, {"WETH": 2_000 * WAD}), chain.tokens["USDC"].address
+    weth = chain.tokens["WETH"].address
+    chain.transact(whale, weth, "approve(address,uint256)", COMET, 2_000 * WAD)
+    chain.transact(whale, COMET, "supply(address,uint256)", weth, 2_000 * WAD)
+    held = chain.rpc.read(usdc, "balanceOf(address)", COMET, returns="(uint256)")[0]
+    chain.transact(whale, COMET, "withdraw(address,uint256)", usdc, held)
+    (why,) = (each["why"] for each in table(chain, "USDC")["left_out"] if each["protocol"] == "compound_v3")
+    assert "lent out whole" in why
+
+
+@pytest.mark.protocols("compound_v3", "yearn")
+def test_a_protocol_that_does_not_answer_is_named_and_hides_no_other(chain: World) -> None:
+    chain.rpc.call("anvil_setCode", COMET, "0xfe")
+    told = table(chain, "USDC")
+    (why,) = (each["why"] for each in told["left_out"] if each["protocol"] == "compound_v3")
+    assert why.startswith("it could not be read")
+    assert place(told, "yearn")
+
+
+@pytest.mark.protocols("ethena", "erc4626")
+def test_a_lock_up_is_said_and_a_rate_that_nobody_tells_is_null(chain: World) -> None:
+    told = table(chain, "DAI")
+    staked = place(told, "ethena")
+    duration = chain.rpc.read(SUSDE, "cooldownDuration()", returns="(uint24)")[0]
+    assert (staked["wait_seconds"], staked["risk_class"], staked["kind"]) == (duration, 2, "savings")
+    unknown = [each for row in ("USDC", "DAI") for each in table(chain, row)["places"] if each["protocol"] == "erc4626"]
+    assert unknown and all((each["apy"], each["net_gain"], each["risk_class"]) == (None, None, 2) for each in unknown)
+    assert all("not what it earns" in each["basis"] for each in unknown)
+
+
+@pytest.mark.protocols("pendle")
+def test_a_fixed_term_says_how_long_it_binds(chain: World) -> None:
+    rows = [
+        each for row in ("USDC", "DAI", "WETH") for each in table(chain, row)["places"] if each["protocol"] == "pendle"
+    ]
+    assert rows and all(each["kind"] == "fixed" and each["wait_seconds"] > 0 for each in rows)
+    assert all(each["risk_class"] == 2 and float(each["apy"]) > 0 for each in rows)
+
+
+@pytest.mark.parametrize(
+    ("free", "waits", "expected"), [(10, 0, 1), (9, 0, 3), (10, 60, 2), (None, 0, 2), (None, None, 2), (9, None, 3)]
+)
+def test_the_class_says_whether_this_amount_can_leave(free: int | None, waits: int | None, expected: int) -> None:
+    offer = YieldOffer("lender", "place", "A place", YieldKind.LENDING, 1, "", waits_seconds=waits, free=free)
+    assert class_of(offer, 10) == expected

@@ -1,0 +1,49 @@
+"""What a protocol offers to whoever asks where a token would earn: a rate, how it is told, and how it is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from tools_app.toolkit.context import ChainReader
+
+
+class YieldKind(StrEnum):
+    """What earns."""
+
+    LENDING = "lending"
+    VAULT = "vault"
+    SAVINGS = "savings"
+    FIXED = "fixed"
+    STAKING = "staking"
+
+
+@dataclass(frozen=True, slots=True)
+class YieldOffer:
+    """One place where a token earns.
+
+    `yearly_ppm` is millionths of the amount a year, None where nobody tells; `basis` says over what, or why not.
+    `waits_seconds` is how long leaving takes from the request on, None where nobody knows; `free` how many base units
+    of the token can be taken out now, None where the place does not tell. `steps_out` are the transactions of leaving.
+    `closed` is why nothing goes in now, and empty where something does.
+    """
+
+    protocol: str
+    place: str
+    label: str
+    kind: YieldKind
+    yearly_ppm: int | None
+    basis: str
+    waits_seconds: int | None = 0
+    free: int | None = None
+    steps_out: int = 1
+    closed: str = ""
+
+
+Yields: TypeAlias = Callable[[ChainReader, str], Sequence[YieldOffer]]
+"""The places of one protocol where the token at an address earns, on the chain of a reader.
+
+Raises what the node raises, and PositionsUnreadable.
+"""

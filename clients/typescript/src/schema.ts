@@ -1304,6 +1304,20 @@ export interface components {
             amount: string;
             chain_id?: (number | null) | null;
         };
+        /** @description intel_compare_yields: Rank where an amount of a token would earn over some days on a chain, best first, net of gas. */
+        IntelCompareYieldsBody: {
+            /** @constant */
+            query?: "compare_yields";
+            /** @enum {unknown} */
+            venue?: "intel" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            days?: number | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description intel_compute_lvr: Compute the loss versus rebalancing of a pool's liquidity and hold it against its fees. */
         IntelComputeLvrBody: {
             /** @constant */

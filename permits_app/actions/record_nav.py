@@ -10,10 +10,10 @@ from django.conf import settings
 from django.db.models import Q
 
 from archetypes_app.models import Golem
-from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord, PendingRequest
+from permits_app.models import ActionPermit, NavSnapshot, OutboundTransaction, OutcomeRecord, PendingRequest
 from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import UNFINISHED
-from permits_app.models.transaction import PayloadPurpose
+from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose
 from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, split_change
 from permits_app.permits.told_holdings import tell_holdings
 from tools_app.portfolio.holdings import Holdings
@@ -25,19 +25,24 @@ LEAST_KEPT: Final = timedelta(days=70)
 _COMPARED_BEFORE: Final = 8
 """So many of the newest are looked through for what was only needed to compare with."""
 _MOST_MICRO_USD: Final = 2**63 - 1
+_FEES_AT_ONCE: Final = 50
 
 
 def record_nav(
     *, golem: Golem, chain_id: int, block: BlockRef, holdings: Holdings, now: datetime
 ) -> NavSnapshot | None:
-    """None where nothing is kept: ten minutes are not over, an outcome is not seen yet, or what is held cannot be
-    valued so that it may be held against an earlier value. Two at once keep one.
+    """None where nothing is kept: ten minutes are not over and nothing came of an action since, an outcome is not seen
+    yet, or what is held cannot be valued so that it may be held against an earlier value. Two at once keep one.
+
+    Soon after each outcome one is kept, so that what was bought counts at about the price it was bought at.
     """
     value, debt = holdings.nav_micro_usd, holdings.debt_micro_usd
     if not holdings.is_steady or abs(value) > _MOST_MICRO_USD or debt > _MOST_MICRO_USD:
         return None
     last = NavSnapshot.objects.filter(golem=golem, chain_id=chain_id).order_by("-at").first()
-    if last is not None and (now - last.at < NAV_EVERY or block.number <= last.block_number):
+    if last is not None and block.number <= last.block_number:
+        return None
+    if last is not None and now - last.at < NAV_EVERY and not _acted_since(golem, chain_id, last.at):
         return None
     if ActionPermit.objects.filter(golem=golem, status__in=[str(each) for each in UNFINISHED]).exists():
         return None
@@ -79,6 +84,10 @@ def values_kept() -> timedelta:
     return max(LEAST_KEPT, timedelta(days=settings.GOLEM_VALUES_KEPT_DAYS))
 
 
+def _acted_since(golem: Golem, chain_id: int, at: datetime) -> bool:
+    return OutcomeRecord.live.filter(permit__golem=golem, permit__chain_id=chain_id, created_at__gt=at).exists()
+
+
 def read_own_moves(
     *, golem_id: UUID, chain_id: int, after: int, until: int, ended: tuple[datetime, datetime] | None = None
 ) -> OwnMoves:
@@ -92,7 +101,7 @@ def read_own_moves(
     )
     rows = OutcomeRecord.live.filter(mined, permit__golem=golem_id, permit__chain_id=chain_id).select_related("permit")
     deltas: dict[str, int] = {}
-    fee_wei = slippage = 0
+    slippage = 0
     for outcome in {row.pk: row for row in rows}.values():
         # What a principal gave by the golem's own action was paid in all the same.
         given = {flow["token"]["address"] for flow in outcome.permit.bounds.get("principals", ())}
@@ -100,9 +109,6 @@ def read_own_moves(
             if each["token"] in given and int(each["raw"]) > 0:
                 continue
             deltas[each["token"]] = deltas.get(each["token"], 0) + int(each["raw"])
-        if not outcome.permit.acts_for:
-            # Somebody else's coin pays for what an account does that does not sign for itself.
-            fee_wei += int(outcome.fee_wei or 0)
         slippage += int(outcome.pnl_parts.get("slippage", 0))
     if ended is not None:
         done = PendingRequest.objects.filter(golem=golem_id, expects_chain_id=chain_id, state=RequestState.DONE)
@@ -110,4 +116,22 @@ def read_own_moves(
         for amounts in arrived.values_list("amounts", flat=True):
             for each in amounts:
                 deltas[each["token"]] = deltas.get(each["token"], 0) + int(each["raw"])
+    fee_wei = _read_fees(golem_id=golem_id, chain_id=chain_id, after=after, until=until)
     return OwnMoves(deltas, fee_wei, slippage)
+
+
+def _read_fees(*, golem_id: UUID, chain_id: int, after: int, until: int) -> int:
+    """Wei that the golem's account paid for its own transactions, those that only used a nonce up among them.
+
+    What acts for an account pays by itself, with somebody else's coin.
+    """
+    mined = OutboundTransaction.objects.filter(chain_id=chain_id, state__in=IN_A_BLOCK)
+    own = mined.filter(sender=Golem.objects.filter(pk=golem_id).values("address")[:1]).order_by("-nonce")
+    paid, start, is_more = 0, 0, True
+    # From the newest backwards, and no further: an account's nonces and blocks rise together.
+    while is_more:
+        rows = list(own.values_list("block_number", "fee_wei")[start : start + _FEES_AT_ONCE])
+        paid += sum(int(fee or 0) for number, fee in rows if after < (number or 0) <= until)
+        is_more = len(rows) == _FEES_AT_ONCE and (rows[-1][0] or 0) > after
+        start += _FEES_AT_ONCE
+    return paid

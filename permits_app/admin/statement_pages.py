@@ -22,7 +22,7 @@ from tools_app.core.csv_text import write_rows
 
 _PART_WORDS = {
     "price": "Prices of what it held",
-    "fees_and_interest": "Fees and interest of its positions",
+    "fees_and_interest": "Fees and interest of its positions, less what liquidity lost against holding",
     "slippage": "Slippage of its trades",
     "gas": "Gas",
     "moved": "Paid in, less taken out (no profit)",

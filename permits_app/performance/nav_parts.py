@@ -2,7 +2,8 @@
 
 The price is what was held at both prices. What came into the wallet or left it without an action of the golem was moved
 by somebody: the owner pays in, or takes out. Gas and slippage are what the golem's own actions cost. The rest is what
-positions earned or owe by themselves: fees, interest, rebasing, and what liquidity loses against holding.
+positions earned or owe by themselves: fees, interest, rebasing, and what liquidity loses against holding. Without a
+position it is price: what was bought moved before the next look.
 """
 
 from __future__ import annotations
@@ -139,7 +140,11 @@ def split_change(*, before: NavState, after: NavState, change: int, own: OwnMove
         unexplained = after.wallet.get(token, 0) - before.wallet.get(token, 0) - own.deltas.get(token, 0) + fee
         moved += quote.value(unexplained)
     gas = now[coin].value(-own.fee_wei) if coin in now else 0
-    return Parts(price, change - price - moved - gas - own.slippage, own.slippage, gas, moved)
+    rest = change - price - moved - gas - own.slippage
+    if not before.inside and not after.inside:
+        # No position was there to earn it: prices moved between a trade and the look after it.
+        return Parts(price + rest, 0, own.slippage, gas, moved)
+    return Parts(price, rest, own.slippage, gas, moved)
 
 
 def sum_parts(all_parts: Iterable[Parts]) -> Parts:

@@ -15,7 +15,7 @@ from permits_app.reviewers.safety_guardian import review
 from permits_app.safety.assets import find_wrapped_native
 from permits_app.safety.hook import Allow, HookCall
 from permits_app.safety.hooks.allowlist_guard import find_unlisted
-from permits_app.safety.hooks.simulator import Simulator, measure_action
+from permits_app.safety.hooks.simulator import Simulator, find_undeclared, measure_action
 from permits_app.safety.position_rules import find_broken, pair_up
 from tests.catalogue.dialects import list_misfits
 from tests.catalogue.mutations import find_listed, find_passed
@@ -92,11 +92,15 @@ def moves_exactly_what_it_says(trial: Trial) -> list[str]:
         *_compare("the wallet", wallet, case.moves, case.rounding),
         *_compare("what is held in positions", held, case.holds, case.rounding),
         *_compare("what is owed", owed, case.owes, case.rounding),
-        *(f"the plan grants and says nothing of it: {each}" for each in simulation.unexpected_approvals),
+        *(
+            f"the plan grants and says nothing of it: {each}"
+            for each in find_undeclared(plan=trial.plan, simulation=simulation)
+        ),
         *(
             f"{each.token.symbol} stays allowed to {each.spender}"
             for each in trial.plan.allowances
             if not each.token.is_native
+            and not each.through
             and simulation.allowances_after[each.token.address, account, each.spender] > each.left
         ),
     ]
@@ -125,6 +129,7 @@ def is_covered_by_what_is_suggested(trial: Trial) -> list[str]:
     choices, plan = suggest_allowlist(CHAIN_ID), trial.plan
     contracts = {each.address for each in choices if each.kind == AllowlistKind.CONTRACT}
     rules = {rule.key for rule in call_rules(CHAIN_ID, contracts, valued=None)}
+    uncaged = frozenset(SHELF.uncaged_on(CHAIN_ID))
     unlisted = find_unlisted(
         plan=plan,
         account=trial.stage.account,
@@ -141,8 +146,8 @@ def is_covered_by_what_is_suggested(trial: Trial) -> list[str]:
             f"no rule of a cage is suggested for {call.label}"
             for call in plan.calls
             if trial.case.tool not in _OWNERS_SEND
-            # What no valuer can count is under no cage, and its protocol says why.
-            and call.to not in SHELF.uncaged_on(CHAIN_ID)
+            # What no valuer can count is under no cage, and its protocol says why; nor is what leads to it.
+            and not uncaged.intersection(plan.contracts)
             and not is_call(call.data, _APPROVE)
             and call_key(call.to, call.data[:4]) not in rules
         ),

@@ -17,8 +17,8 @@ from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
 
 CHAIN_ID = 31337
-BUILT_IN = frozenset({"uniswap"})
-"""What lies on every local chain from its first block."""
+BUILT_IN = {"uniswap": ("uniswap_v4",)}
+"""What lies on every local chain from its first block, and the versions of it that are built there besides."""
 
 ACROSS = "aave_v3"
 """On which lender's code the tools are carried out that work with any."""
@@ -38,7 +38,7 @@ class Filed:
     @property
     def worlds(self) -> tuple[str, ...]:
         """Which further protocols the local chain must hold for it."""
-        return () if self.protocol in BUILT_IN else (self.protocol,)
+        return BUILT_IN.get(self.protocol, (self.protocol,))
 
 
 def load_cases() -> dict[str, Filed]:
@@ -67,7 +67,7 @@ class FiledReads:
     @property
     def worlds(self) -> tuple[str, ...]:
         """Which further protocols the local chain must hold for them."""
-        return () if self.protocol in BUILT_IN else (self.protocol,)
+        return BUILT_IN.get(self.protocol, (self.protocol,))
 
 
 def load_reads() -> dict[str, FiledReads]:

@@ -26,7 +26,7 @@ APPROVAL_EVENT: Final = (
 _DETAILS: Final = (("token", "address"), ("amount", "uint160"), ("expiration", "uint48"), ("nonce", "uint48"))
 _SINGLE: Final = (("details", "PermitDetails"), ("spender", "address"), ("sigDeadline", "uint256"))
 _DOMAIN: Final = (("name", "string"), ("chainId", "uint256"), ("verifyingContract", "address"))
-_APPROVE: Final = "function approve(address token, address spender, uint160 amount, uint48 expiration)"
+APPROVE: Final = "function approve(address token, address spender, uint160 amount, uint48 expiration)"
 _LOCKDOWN: Final = "function lockdown((address token, address spender)[] approvals)"
 
 
@@ -50,7 +50,7 @@ def allowance(reader: ChainReader, *, token: TokenMeta, owner: str, spender: str
 
 def approve(*, token: TokenMeta, spender: str, amount: int, expiration: int) -> Call:
     """Let `spender` take `amount` base units through Permit2 until `expiration` (seconds)."""
-    data = encode_call(_APPROVE, token.address, spender, amount, expiration)
+    data = encode_call(APPROVE, token.address, spender, amount, expiration)
     return Call(PERMIT2, data, 0, f"Approve {token.symbol} for {spender} through Permit2")
 
 

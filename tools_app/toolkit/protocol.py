@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from tools_app.toolkit.effects import EffectsReader
+from tools_app.toolkit.hooked_pools import HookedPools
 from tools_app.toolkit.jars import Jars
 from tools_app.toolkit.leaving import Condition, IsAccount, NotAboveZero
 from tools_app.toolkit.lending import Lending
@@ -181,6 +182,7 @@ class ProtocolDef:
     halted golem may still sign there. `trails` are, by chain and account, the logs by which positions are found that no
     contract lists; what they tell goes through `positions.born`.
     `yields` tell where a token earns beside what `lending` tells.
+    `hooked` tells of pools that run strangers' code, and what can be tried in them.
     `uncaged` tells owners why no valuer can count what is held at a contract that is NOT_UNDER_A_CAGE. `no_lending` is
     why one that knows debts offers no `lending`: without it no debt there is lowered by the tripwire.
     """
@@ -200,6 +202,7 @@ class ProtocolDef:
     markets: Markets | None = None
     jars: Jars | None = None
     venues: Venues | None = None
+    hooked: HookedPools | None = None
     lending: Lending | None = None
     yields: Yields | None = None
     leaving: tuple[LeavingCall, ...] = ()

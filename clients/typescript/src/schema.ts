@@ -1003,6 +1003,38 @@ export interface components {
             venue?: "golem" | null;
             cursor?: string | null;
         };
+        /** @description hook_discover: List the newest pools with hooks, and what each hook could do. */
+        HookDiscoverBody: {
+            /** @constant */
+            query?: "hooks";
+            /** @enum {unknown} */
+            venue?: "hook" | null;
+            cursor?: string | null;
+            token_a?: (string | null) | null;
+            token_b?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description hook_evaluate: Judge the hook of a pool by its address and by what it does when it is tried, before anybody enters. */
+        HookEvaluateBody: {
+            /** @constant */
+            query?: "hook_safety";
+            /** @enum {unknown} */
+            venue?: "hook" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed pool address, or 32-byte id of one without; data_get_pools_by_token_pair finds it. */
+            pool: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description hook_get_template: Give the text of a hook to begin with. */
+        HookGetTemplateBody: {
+            /** @constant */
+            query?: "hook_template";
+            /** @enum {unknown} */
+            venue?: "hook" | null;
+            cursor?: string | null;
+            kind?: ("counter" | "dynamic_fee") | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description identity_check_eligibility: Check an agent against what somebody asks of agents. */
         IdentityCheckEligibilityBody: {
             /** @constant */

@@ -54,7 +54,7 @@ from tools_app.core.events import Event, EventType
 from tools_app.core.units import format_units
 from tools_app.portfolio.health import measure_health
 from tools_app.simulation.differential import SimulationDisagrees
-from tools_app.simulation.engine import SimulationRequest, SimulationResult
+from tools_app.simulation.engine import ApprovalSeen, SimulationRequest, SimulationResult
 from tools_app.simulation.pyevm.rules import runs_here
 from tools_app.simulation.select import run_simulation
 from tools_app.standards.permit2 import PERMIT2
@@ -556,10 +556,7 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
             error=SimulationFailed,
             data={"token": seen.token, "call_index": seen.call_index},
         )
-    kept = list_kept_elsewhere(plan)
-    for given in simulation.unexpected_approvals:
-        if given.amount <= kept.get((given.contract, given.token, given.spender), -1) and given.amount >= 0:
-            continue
+    for given in find_undeclared(plan=plan, simulation=simulation):
         return Reject(
             rule="simulator.unexpected_approval",
             reason=f"{given.spender} would be allowed to take {given.token}, and the plan does not say so",
@@ -570,6 +567,16 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
             data={"token": given.token, "spender": given.spender, "call_index": given.call_index},
         )
     return None
+
+
+def find_undeclared(*, plan: TxPlan, simulation: SimulationResult) -> list[ApprovalSeen]:
+    """The rights that were seen and that the plan does not say."""
+    kept = list_kept_elsewhere(plan)
+    return [
+        given
+        for given in simulation.unexpected_approvals
+        if not 0 <= given.amount <= kept.get((given.contract, given.token, given.spender), -1)
+    ]
 
 
 def list_kept_elsewhere(plan: TxPlan) -> dict[tuple[str, str, str], int]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from eth_utils.crypto import keccak
+
 from tools_app.protocols.uniswap.changes import FEE_DUST
 from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
@@ -26,6 +28,8 @@ _BATCH: Final = (
     '[{"op_type": "add", "params": {"token0": "WETH", "token1": "USDC", "price_lower": "2700", "price_upper": "3300",'
     ' "fee": 500, "amount0": "1000000000000000000"}}]'
 )
+_FEE_HOOK: Final = "0x4444444444444444444444444444444444445080"
+_V4_POOL: Final = "0x8e52ce01c11892f7c9bafaa9ab75bf6bace0d82a2525dcde3dc9e6750bc30f23"
 _NOT_OWN: Final = ({"position_id": "999999"}, "POSITION_NOT_FOUND")
 
 CASES: Final = (
@@ -64,6 +68,36 @@ CASES: Final = (
         name="uniswap_swap_v2",
         moves={"WETH": -_ETH, "USDT": About(3_000 * _USD, 200)},
         loses_bps=300,
+    ),
+    Case(
+        "uniswap_execute_swap",
+        {"token_in": "USDC", "token_out": "DAI", "amount": str(3_000 * _USD), "route": "v4:100"},
+        ActionClass.INCREASE_POSITION,
+        name="uniswap_swap_v4",
+        moves={"USDC": -3_000 * _USD, "DAI": About(3_000 * _ETH, 100)},
+        loses_bps=100,
+    ),
+    Case(
+        "uniswap_execute_swap",
+        {"token_in": "ETH", "token_out": "DAI", "amount": str(_ETH), "route": "v4:500>USDC>v4:100"},
+        ActionClass.REBALANCE,
+        name="uniswap_swap_v4_coin",
+        moves={"ETH": -_ETH, "DAI": About(3_000 * _ETH, 100)},
+        loses_bps=100,
+    ),
+    Case(
+        "uniswap_execute_swap",
+        {
+            "token_in": "USDC",
+            "token_out": "WETH",
+            "amount": str(_ETH),
+            "exact_output": True,
+            "route": "v4:500",
+        },
+        ActionClass.INCREASE_POSITION,
+        name="uniswap_swap_v4_exact_output",
+        moves={"USDC": About(-3_000 * _USD, 100), "WETH": _ETH},
+        loses_bps=100,
     ),
     Case(
         "uniswap_lp_add_liquidity",
@@ -304,7 +338,56 @@ def _quoted(look: Look) -> int:
     return int(look.call(look.at("v3_quoter"), _QUOTE, asked)[0])
 
 
+_VIEW: Final = "0x173FC424ab12D2f4ec76E5aB754036001D641fda"
+"""What tells of V4's pools on the local chain."""
+
+
+def _v4_pool(look: Look) -> str:
+    """The id of the V4 pool of DAI and USDC at 0.01%, from its five words."""
+    first, second = sorted((look.token("DAI"), look.token("USDC")), key=lambda address: int(address, 16))
+    words = (int(first, 16), int(second, 16), 100, 1, 0)
+    return "0x" + keccak(b"".join(word.to_bytes(32, "big") for word in words)).hex()
+
+
+def _small_in(look: Look) -> int:
+    """A ten-thousandth of what lies at the price of that pool, of its first token."""
+    name = bytes.fromhex(_v4_pool(look)[2:])
+    price = look.call(_VIEW, "function getSlot0(bytes32) view returns (uint160, int24, uint24, uint24)", name)[0]
+    liquidity = look.call(_VIEW, "function getLiquidity(bytes32) view returns (uint128)", name)
+    return int(liquidity) * 2**96 // int(price) // 10_000
+
+
 READS: Final = (
+    ReadCase(
+        "hook_discover",
+        {},
+        {"pools.#": 1, "total": 1, "pools.0.hook": _FEE_HOOK, "pools.0.fee_tier": None, "pools.0.needs_owners": True},
+        refuses=(
+            ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED"),
+            ({"token_a": "NOTOKEN", "token_b": "DAI"}, "TOKEN_NOT_FOUND"),
+        ),
+    ),
+    ReadCase(
+        "hook_evaluate",
+        {"pool": _V4_POOL},
+        {
+            "pool": _v4_pool,
+            "hook": None,
+            "danger": "NO_HOOK",
+            "swaps.#": 2,
+            "swaps.0.amount_in": _small_in,
+            "leaving.succeeds": True,
+            "leaving.taken_bps": 0,
+        },
+        refuses=(({"pool": "0x" + "ab" * 32}, "POOL_NOT_FOUND"), ({"pool": "0x12"}, "INVALID_PARAMS")),
+        most_exchanges=12,
+    ),
+    ReadCase(
+        "hook_get_template",
+        {"kind": "counter"},
+        {"address_bits": "0x0040", "license": "MIT", "is_audited": False, "callbacks.0": "afterSwap"},
+        refuses=(({"kind": "thief"}, "INVALID_PARAMS"),),
+    ),
     ReadCase(
         "uniswap_get_quote",
         _SWAP,

@@ -12,6 +12,7 @@ from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions
 from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.protocols.uniswap.v4 import plans as v4
+from tools_app.protocols.uniswap.v4.hooked import V4HookedPools
 from tools_app.protocols.uniswap.venues import UniswapVenues
 from tools_app.standards.item_rights import describe_item_rights
 from tools_app.toolkit.positions import Reads
@@ -117,6 +118,7 @@ PROTOCOL = ProtocolDef(
     effects=UniswapEffects(),
     markets=UniswapMarkets(),
     venues=UniswapVenues(),
+    hooked=V4HookedPools(),
     rights=describe_item_rights(
         "v3_position_manager", one="may move a Uniswap V3 position", every="may move every Uniswap V3 position"
     ),

@@ -22,6 +22,8 @@ def find_doubt(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[Receipt
     """Why this is not an outcome yet, or nothing."""
     if not receipts or (found.evidence is None and not found.is_away):
         return ""
+    if found.is_gone:
+        return "its receipt lies in a block that the chain does not hold any more"
     if found.evidence is None:
         return "the balances of its blocks could not be read"
     # What never ran is told by nobody; it moves as little as what reverted.

@@ -2,7 +2,8 @@
 
 Where other transactions of the account lie in the same blocks, what their events say is taken off, and of the coin,
 which no event tells of, what their permits promised exactly (`beside.py`), so that what is left is this permit's; what
-neither shows stays unknown.
+neither shows stays unknown. A chain may go back meanwhile: receipts count where their blocks are those that it has now,
+and how many transactions lie beside is what it counts itself, whatever our rows say.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from permits_app.policy_cage import safe_tx
 from permits_app.safety.position_rules import Moved, pair_up
 from permits_app.safety.touched import ask_for_positions
 from tools_app import runner
-from tools_app.chain.node_errors import RpcNonsense
+from tools_app.chain.node_errors import BlockUnavailable, RpcNonsense
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.compiled_query import CompiledQuery
@@ -34,7 +35,7 @@ from tools_app.standards.user_operation import DEPOSIT_OF, ENTRY_POINT, read_nex
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.positions import PositionChange, drive
-from tools_app.toolkit.views import NATIVE, ReceiptView
+from tools_app.toolkit.views import NATIVE, BlockRef, ReceiptView
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +55,19 @@ _OTHERS: CompiledQuery[OutboundTransaction] = CompiledQuery(
         Q(block_number__gte=first, block_number__lte=last) | Q(broadcast_count__gt=0, state__in=_IN_FLIGHT),
         chain_id=chain_id,
         sender=sender,
+    ).exclude(permit_id=permit_id, purpose=PayloadPurpose.CALL),
+    901,
+    "a sender",
+    UUID(int=0),
+    902,
+    903,
+)
+
+
+# Wherever they lay when they were last seen: their blocks may be gone.
+_BY_NONCE: CompiledQuery[OutboundTransaction] = CompiledQuery(
+    lambda chain_id, sender, permit_id, first, end: OutboundTransaction.objects.filter(
+        chain_id=chain_id, sender=sender, nonce__gte=first, nonce__lt=end, broadcast_count__gt=0
     ).exclude(permit_id=permit_id, purpose=PayloadPurpose.CALL),
     901,
     "a sender",
@@ -122,13 +136,36 @@ class Evidence:
 class Found:
     """What could be read: `evidence` is None when no balances tell of this permit, `chain` reads after its last block.
 
-    `is_away` says that a node did not answer, `is_newest` that its newest block was read: another look may tell more.
+    `is_away` says that a node did not answer, `is_newest` that its newest block was read, `is_gone` that a receipt lies
+    in a block which the chain does not hold any more: another look may tell more.
     """
 
     evidence: Evidence | None
     chain: ChainReader | None
     is_away: bool = False
     is_newest: bool = False
+    is_gone: bool = False
+
+
+class Blocks:
+    """The blocks that the chain holds now, each asked for once."""
+
+    def __init__(self, head: ChainReader) -> None:
+        self._head = head
+        self._known: dict[int, BlockRef] = {}
+
+    def at(self, number: int) -> BlockRef:
+        """Raises the node errors, BlockUnavailable among them."""
+        if number not in self._known:
+            self._known[number] = self._head.block_at(number)
+        return self._known[number]
+
+    def hold(self, receipt: ReceiptView) -> bool:
+        """Whether the receipt lies in one of them. Raises what a node raises that has a block of that number."""
+        try:
+            return self.at(receipt.block_number).hash == receipt.block_hash
+        except BlockUnavailable:
+            return False
 
 
 def sum_transfers(*, receipts: Sequence[ReceiptView], account: str) -> Told:
@@ -167,19 +204,15 @@ def read_evidence(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[Rece
     deadline = Deadline.after_ms(_READ_BUDGET_MS)
     try:
         head = runner.open_reader(permit.chain_id, now=now, deadline=deadline)
+        blocks = Blocks(head)
 
         def open_at(number: int) -> ChainReader:
-            return runner.open_reader(permit.chain_id, now=now, deadline=deadline, block=head.block_at(number))
+            return runner.open_reader(permit.chain_id, now=now, deadline=deadline, block=blocks.at(number))
 
+        if not all(map(blocks.hold, receipts)):
+            return Found(None, None, is_away=True, is_gone=True)
         after_chain, before_chain = open_at(last), open_at(first - 1)
-        mined = _find_others(
-            permit, first, last, before=before_chain, after=after_chain, count=len(receipts), deadline=deadline
-        )
         is_newest = head.block.number <= last
-        if mined is None:
-            return Found(None, after_chain, is_newest=is_newest)
-        others = tuple(receipt for _, receipt in mined)
-        named = [*sum_transfers(receipts=[*receipts, *others], account=permit.account).moved, *list_expected(permit)]
         own = [NATIVE, *(token.address for token in plan.tokens if not token.is_native)]
         wanted = [*((permit.account, token) for token in dict.fromkeys(own)), *plan.list_payees(permit.account)]
         before = read_balances(chain=before_chain, permit=permit, holdings=wanted)
@@ -187,6 +220,13 @@ def read_evidence(*, permit: ActionPermit, plan: TxPlan, receipts: Sequence[Rece
             after = read_balances(chain=after_chain, permit=permit, holdings=wanted)
         else:
             after = _read_settled(lambda: open_at(last), permit, wanted)
+        mined = _find_others(
+            permit, first, last, before=before_chain, after=after_chain, receipts=receipts, blocks=blocks
+        )
+        if mined is None:
+            return Found(None, after_chain, is_newest=is_newest)
+        others = tuple(receipt for _, receipt in mined)
+        named = [*sum_transfers(receipts=[*receipts, *others], account=permit.account).moved, *list_expected(permit)]
         claimed = [(permit.account, token) for token in dict.fromkeys(named) if token not in own]
         claimed = claimed[:MOST_NAMED]
         before |= _read_claimed(before_chain, claimed)
@@ -230,7 +270,8 @@ def read_balances(*, chain: ChainReader, permit: ActionPermit, holdings: Sequenc
     """
     plain = [holding for holding in holdings if holding[1] != NATIVE]
     calls = [erc20.balance_call(token, who) for who, token in plain]
-    chain.preload(calls=calls, accounts=[permit.account])
+    nonces = () if permit.sends_operation else (permit.signer,)
+    chain.preload(calls=calls, accounts=[permit.account], nonces=nonces)
     held = {(permit.account, NATIVE): chain.native_balance(permit.account)}
     if permit.sends_operation:
         [deposit] = chain.call(ENTRY_POINT, DEPOSIT_OF, permit.account)
@@ -278,8 +319,8 @@ def _find_others(
     *,
     before: ChainReader,
     after: ChainReader,
-    count: int,
-    deadline: Deadline,
+    receipts: Sequence[ReceiptView],
+    blocks: Blocks,
 ) -> tuple[Mined, ...] | None:
     """The account's other transactions in these blocks; None when there are some that no row of ours tells of.
 
@@ -290,24 +331,37 @@ def _find_others(
         if used != _count_of_safe(permit):
             return None
     found = _OTHERS.fetch(permit.chain_id, permit.signer, permit.pk, first, last)
-    if not found and not permit.sends_operation:
+    since, until = _count_used(before, permit), _count_used(after, permit)
+    beside = until - since - len(receipts)
+    if not beside and not any(_lies_in(row, first, last) for row in found):
         return ()
-    used = _count_used(after, permit) - _count_used(before, permit)
-    if used == count and not any(_lies_in(row, first, last) for row in found):
-        return ()
+    deadline = Deadline.after_ms(_READ_BUDGET_MS)
     # By payload, since one transaction may carry several operations, and of two payloads of a nonce one is mined.
-    mined = {each[0].pk: each for row in found if (each := _receipt_of(row, deadline)) is not None}
+    mined = {each[0].pk: each for row in found if (each := _receipt_of(row, blocks, deadline)) is not None}
     others = tuple(each for each in mined.values() if first <= each[1].block_number <= last)
-    return others if used == count + len(others) else None
+    if len(others) != beside and not permit.sends_operation:
+        rows = _BY_NONCE.fetch(permit.chain_id, permit.signer, permit.pk, since, until)
+        others = _look_up(rows, first, last, deadline)
+    return others if len(others) == beside else None
+
+
+def _look_up(rows: Sequence[OutboundTransaction], first: int, last: int, deadline: Deadline) -> tuple[Mined, ...]:
+    """Those that a node shows in these blocks, whatever was seen of them before."""
+    by_nonce: dict[int, list[OutboundTransaction]] = {}
+    for row in rows:
+        by_nonce.setdefault(row.nonce, []).append(row)
+    found = delivery.look(list(by_nonce.values()), deadline=deadline) if by_nonce else []
+    return tuple(each for each in found if each is not None and first <= each[1].block_number <= last)
 
 
 def _lies_in(row: OutboundTransaction, first: int, last: int) -> bool:
     return row.block_number is not None and first <= row.block_number <= last
 
 
-def _receipt_of(row: OutboundTransaction, deadline: Deadline) -> Mined | None:
-    if row.receipt:
-        return row, decode_receipt(row.receipt)
+def _receipt_of(row: OutboundTransaction, blocks: Blocks, deadline: Deadline) -> Mined | None:
+    """What is kept of it where its block is still there, else what a node says now."""
+    if row.receipt and blocks.hold(kept := decode_receipt(row.receipt)):
+        return row, kept
     return delivery.find_any_receipt([row, *list_siblings(row)], deadline=deadline)
 
 

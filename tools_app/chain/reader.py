@@ -152,19 +152,22 @@ class PinnedReader:
         contracts: Sequence[str] = (),
         slots: Sequence[tuple[str, int]] = (),
         accounts: Sequence[str] = (),
+        nonces: Sequence[str] = (),
     ) -> None:
         """Ask for all of these in one round trip; what was read before is not asked again. Raises the node errors."""
         reads = self._list_unread(calls, prices_of)
         codes = [each for each in dict.fromkeys(map(checksum, contracts)) if self._fact("code", each) is None]
         coins = [each for each in dict.fromkeys(accounts) if ("coin", each) not in self._facts]
         words = [each for each in dict.fromkeys(slots) if self._fact(_slot_kind(each[1]), each[0]) is None]
-        if not (reads or codes or coins or words):
+        counts = [each for each in dict.fromkeys(nonces) if ("nonce", each) not in self._facts]
+        if not (reads or codes or coins or words or counts):
             return
         at = self._at()
         others = [
             *(RpcRequest("eth_getCode", (each, at)) for each in codes),
             *(RpcRequest("eth_getBalance", (each, at)) for each in coins),
             *(RpcRequest("eth_getStorageAt", (address, f"0x{number:064x}", at)) for address, number in words),
+            *(RpcRequest("eth_getTransactionCount", (each, at)) for each in counts),
         ]
         replies = iter(self._ask(reads, others))
         for each in codes:
@@ -173,6 +176,8 @@ class PinnedReader:
             self._facts["coin", each] = parse_quantity(next(replies).unwrap())
         for address, number in words:
             self._remember(_slot_kind(number), address, int.from_bytes(parse_bytes(next(replies).unwrap()), "big"))
+        for each in counts:
+            self._facts["nonce", each] = parse_quantity(next(replies).unwrap())
 
     def expect(
         self,
@@ -249,7 +254,8 @@ class PinnedReader:
 
     def mined_nonce(self, account: str) -> int:
         """How many transactions of `account` are mined up to the pinned block."""
-        return parse_quantity(self._send([RpcRequest("eth_getTransactionCount", (account, self._at()))])[0].unwrap())
+        self.preload(nonces=[account])
+        return int(self._facts["nonce", account])
 
     def pending_nonce(self, account: str) -> int:
         """The next nonce the node would accept, pending transactions counted; the one read that is not pinned."""

@@ -76,8 +76,10 @@ class ChainReader(Protocol):
         contracts: Sequence[str] = (),
         slots: Sequence[tuple[str, int]] = (),
         accounts: Sequence[str] = (),
+        nonces: Sequence[str] = (),
     ) -> None:
-        """Ask for all of these in one round trip: calls, feeds, code, slots by contract and number, coin balances.
+        """Ask for all of these in one round trip: calls, feeds, code, slots by contract and number, coin balances, and
+        how many transactions of accounts are mined.
 
         Reading them then costs none.
         """

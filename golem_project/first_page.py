@@ -24,6 +24,7 @@ from archetypes_app.models import ApiKey, Golem, Heartbeat
 from archetypes_app.ownership import list_golems_with
 from archetypes_app.roles import Power
 from archetypes_app.set_apart import read_set_apart, shorten_names
+from permits_app.admin.delegation_lines import list_delegation_lines
 from permits_app.admin.golem_page import PermitLine, describe_permits, meter_day
 from permits_app.admin.golem_state import GolemState, read_states
 from permits_app.admin.meter import Meter
@@ -161,7 +162,11 @@ def build_board(user: Any, *, now: datetime, is_with_apart: bool = False) -> Boa
         may_add=bool(user.has_perm("archetypes_app.add_golem")),
         owned=_sum_up(rows, states, worths),
         inbox=build_inbox(user, now=now),
-        needs=(*_list_open_safes(seen, now), *_list_needs(_list_unknown(user, seen), waiting, now)),
+        needs=(
+            *_list_open_safes(seen, now),
+            *_list_delegated(seen, now),
+            *_list_needs(_list_unknown(user, seen), waiting, now),
+        ),
         refusals=list_refusals(denied, now=now, most=SHOWN_REFUSALS),
         refused=count_refusals(denied, now=now),
         stuck=stuck,
@@ -207,6 +212,20 @@ def _list_open_safes(seen: QuerySet[Golem], now: datetime) -> tuple[NeedLine, ..
             show_age(line.since, now=now),
         )
         for line in list_opening_lines(seen)
+    )
+
+
+def _list_delegated(seen: QuerySet[Golem], now: datetime) -> tuple[NeedLine, ...]:
+    """Keys that somebody delegated to a contract."""
+    return tuple(
+        NeedLine(
+            "One of its keys runs somebody's code",
+            line.sentence,
+            reverse("admin:archetypes_app_golem_change", args=[line.golem.pk]),
+            line.golem.name,
+            show_age(line.since, now=now),
+        )
+        for line in list_delegation_lines(seen)
     )
 
 

@@ -19,6 +19,7 @@ from permits_app.actions.announce import execute_announced, list_due_announcemen
 from permits_app.actions.apply_cage_changes import apply_cage_changes
 from permits_app.actions.commit_in_turn import commit_in_turn
 from permits_app.actions.execute_change import execute_change
+from permits_app.actions.find_delegations import find_delegations
 from permits_app.actions.find_openings import find_openings
 from permits_app.actions.follow_deaths import follow_deaths
 from permits_app.actions.follow_phase import follow_phases
@@ -226,8 +227,10 @@ def commit_deaths_task() -> dict[str, int]:
 
 @shared_task(ignore_result=True)
 def commit_openings_task() -> dict[str, int]:
-    """Look whether anybody can act for a Safe of a golem, tell its owners, and prepare what they sign to close it."""
-    return _run_alone("openings", lambda: find_openings(now=clock.now()))
+    """Look whether anybody can act for a Safe or a key of a golem, and tell its owners; what they sign to close a Safe
+    is prepared.
+    """
+    return _run_alone("openings", lambda: {**find_openings(now=clock.now()), **find_delegations(now=clock.now())})
 
 
 @shared_task(ignore_result=True)

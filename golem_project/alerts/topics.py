@@ -106,6 +106,8 @@ TOPICS: Final[Mapping[str, Topic]] = {
             E.ACCOUNT_STOPPED: "the account of somebody with a part in it is not active any more: {outcome}",
             E.ACCOUNT_BACK: "the account of somebody with a part in it is active again: {outcome}",
             E.SAFE_OPEN: "{danger}; sign the request that closes it, or move what the Safe holds",
+            E.SIGNER_DELEGATED: "its key {account} has delegated its account to the code of {contract}; if none of you"
+            " did that, somebody else has the key",
             E.SAFE_CHANGED: "the Safe that it acts through changed in {count} ways that its owners did not agree to",
             E.PASSKEY_COPIED: "a passkey of somebody who decides for it may have been copied; it counts no more",
             E.SECOND_FACTOR_CHANGED: "the second factors of somebody who decides for it changed: {change}",

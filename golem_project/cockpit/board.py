@@ -24,6 +24,7 @@ from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, li
 from golem_project.cockpit.plots import LinePlot
 from golem_project.cockpit.spans import Span
 from golem_project.heartbeat.tripwire import describe_dangers
+from permits_app.admin.delegation_lines import DelegationLine, list_delegation_lines
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
 from permits_app.admin.golem_page import build_meters, meter_day
 from permits_app.admin.golem_state import read_state, read_states, say_contract
@@ -103,6 +104,7 @@ class Cockpit:
     state: SafeString
     contract_notice: str
     openings: tuple[OpeningLine, ...]
+    delegations: tuple[DelegationLine, ...]
     vitality: str
     vitality_parts: tuple[tuple[str, int], ...]
     worth: str
@@ -184,6 +186,7 @@ def build_cockpit(golem: Golem, *, now: datetime, span: Span = Span.ALL, has_boo
         state=state.show(),
         contract_notice=say_contract(state),
         openings=list_opening_lines([golem]),
+        delegations=list_delegation_lines([golem]),
         vitality=_show_vitality(record),
         vitality_parts=_list_parts(record),
         worth=show_worth(worth),

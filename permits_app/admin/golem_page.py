@@ -20,6 +20,7 @@ from archetypes_app.phases import is_allowed
 from archetypes_app.profiles import writes_per_hour_cap
 from archetypes_app.toolset import resolve_toolset
 from permits_app.admin.death_pages import describe_death
+from permits_app.admin.delegation_lines import DelegationLine, list_delegation_lines
 from permits_app.admin.effective_limits import list_effective_limits
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
 from permits_app.admin.golem_state import read_state, say_contract
@@ -118,6 +119,7 @@ class GolemPage:
     state: SafeString
     contract_notice: str
     openings: tuple[OpeningLine, ...]
+    delegations: tuple[DelegationLine, ...]
     phase_allows: str
     halted: str
     ending: str
@@ -155,6 +157,7 @@ def build_golem_page(golem: Golem, *, now: datetime) -> GolemPage:
         state=state.show(),
         contract_notice=say_contract(state),
         openings=list_opening_lines([golem]),
+        delegations=list_delegation_lines([golem]),
         phase_allows=_phase_allows(Phase(golem.phase)),
         halted=f"{golem.halt_reason or 'no reason given'}, {format_age(golem.halted_at, now=now)}"
         if golem.is_halted

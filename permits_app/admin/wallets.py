@@ -252,6 +252,7 @@ class SigningKeyAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
         "state_badge",
         "reason",
         "granted",
+        "delegated",
         "asked_at",
         "activated_at",
         "dropped_at",

@@ -40,6 +40,9 @@ class SigningKey(TimeStamped):
         default=dict, blank=True, help_text="What its owner gave it: expires_at, operations, budget_micro_usd"
     )
     reason = models.CharField(max_length=200, blank=True, help_text="Why it was made")
+    delegated = models.JSONField(
+        default=dict, blank=True, help_text="The contract whose code its own account runs (EIP-7702), by chain"
+    )
 
     class Meta:
         verbose_name = "signing key"

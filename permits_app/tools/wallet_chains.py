@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from permits_app.policy_cage.safe_watch import read_safe_state
 from permits_app.tools.wallet import wallet
-from tools_app.chain.abi import checksum
 from tools_app.chain.chains import get_pool
 from tools_app.chain.networks import Network, configured_networks
+from tools_app.chain.running_code import find_delegate
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.markets import list_markets
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
@@ -18,7 +18,6 @@ from tools_app.toolkit.params import Address, ChainId
 _BLOCKS_LATE = 10
 """A chain whose newest block is older than so many of its usual times between blocks is told as degraded."""
 _GRACE_SECONDS = 60
-_DELEGATED = bytes.fromhex("ef0100")
 _ENTRY_POINTS = ("function entryPoint() view returns (address)", "function entrypoint() view returns (address)")
 
 
@@ -101,7 +100,7 @@ def wallet_detect_account_type(ctx: ReadContext, address: Address, chain_id: Cha
     reader = ctx.chain(chain_id)
     ctx.step("Reading its code")
     code = reader.code(address)
-    delegate = checksum("0x" + code[3:23].hex()) if code.startswith(_DELEGATED) and len(code) == 23 else None
+    delegate = find_delegate(code)
     return AccountType(
         address=address,
         chain_id=reader.chain_id,

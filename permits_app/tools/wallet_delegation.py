@@ -8,7 +8,7 @@ from typing import Final
 from permits_app.limits.received_rights import list_standing, view_right
 from permits_app.models import ReceivedRight
 from permits_app.tools.wallet import wallet
-from tools_app.chain.abi import checksum
+from tools_app.chain.running_code import find_delegate
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import Requirement, TickBudget
@@ -18,7 +18,6 @@ from tools_app.toolkit.principals import Standing
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import TokenAmount
 
-_DELEGATED: Final = bytes.fromhex("ef0100")
 _MOST_TOLD: Final = 20
 
 
@@ -80,8 +79,7 @@ def wallet_get_delegation(
     if account is None:
         raise InvalidParams("this golem has no wallet")
     ctx.step("Reading the account")
-    code = reader.code(account)
-    runs = checksum("0x" + code[len(_DELEGATED) :].hex()) if code.startswith(_DELEGATED) else None
+    runs = find_delegate(reader.code(account))
     ctx.step("Asking who gave rights")
     rows = list_standing(ctx.golem.id).filter(chain_id=reader.chain_id)
     wanted = [row for row in rows if contract is None or contract in (row.token, row.principal)]

@@ -175,12 +175,17 @@ def list_slots(code: bytes) -> tuple[int, ...]:
     return tuple(slot for slot in (*IMPLEMENTATION_SLOTS, BEACON_SLOT) if slot.to_bytes(32, "big") in code)
 
 
+def find_delegate(code: bytes) -> str | None:
+    """To whose code a plain account delegated itself (EIP-7702); None for any other code, and none."""
+    return checksum("0x" + code[3:].hex()) if len(code) == 23 and code[:3] == b"\xef\x01\x00" else None
+
+
 def find_cloned(code: bytes) -> str | None:
     """The contract whose clone this is, or to whom an account delegated itself (EIP-7702); None for other code."""
     if len(code) > _LONGEST_CLONE:
         return None
-    if len(code) == 23 and code[:3] == b"\xef\x01\x00":
-        return checksum("0x" + code[3:].hex())
+    if (delegate := find_delegate(code)) is not None:
+        return delegate
     found = _CLONED.search(code)
     return checksum("0x" + found[1].hex()) if found is not None else None
 

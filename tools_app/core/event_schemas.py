@@ -596,6 +596,11 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         "heartbeat rehearses, and its owners are asked to sign what closes it.",
         {"account": HEX, "is_open": FLAG, "danger": TEXT},
     ),
+    E.SIGNER_DELEGATED: _describe(
+        "The account of one of the golem's keys runs the code of `contract` on that chain (EIP-7702), which may do "
+        "anything with what it holds; such a key's own account signs nothing.",
+        {"account": HEX, "contract": HEX, "chain_id": INTEGER},
+    ),
     E.CHAT_TURN: _describe(
         "An owner's conversation with the golem went a step further. Nothing of it takes effect, and what was said is "
         "on its page alone.",

@@ -86,6 +86,7 @@ class EventType(StrEnum):
     CHAIN_ROLLED_BACK = "chain:rolled_back"
     SAFE_CHANGED = "safe:changed"
     SAFE_OPEN = "safe:open"
+    SIGNER_DELEGATED = "signer:delegated"
     CHAT_TURN = "chat:turn"
     WASM_START = "wasm:start"
     WASM_COMPLETE = "wasm:complete"

@@ -43,10 +43,10 @@ from permits_app.safety.rehearsal import Rehearsed, rehearse
 from permits_app.safety.step_health import judge_steps
 from permits_app.safety.tiers import classify_call, returns_to_golem
 from permits_app.safety.touched import ask_for_positions, run_asking
-from tools_app.chain.abi import checksum
 from tools_app.chain.chains import get_deployment
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.chain.node_errors import InsufficientFunds
+from tools_app.chain.running_code import find_delegate
 from tools_app.core import event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import InsufficientBalance
@@ -67,7 +67,6 @@ from tools_app.toolkit.protocol import SHELF, Trait
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
 SIMULATION_BUDGET_MS = 8_000
-DELEGATION = bytes.fromhex("ef0100")
 """What the code of an account begins with that runs another contract's; that contract's address follows."""
 _ZERO_ADDRESS = "0x" + "0" * 40
 
@@ -177,10 +176,9 @@ def judge_signer(*, route: SigningRoute, chain: ChainReader) -> Reject | None:
     """
     if route.carrier is Carrier.OPERATION:
         return None
-    code = chain.code(route.signer)
-    if not code.startswith(DELEGATION):
+    runs = find_delegate(chain.code(route.signer))
+    if runs is None:
         return None
-    runs = checksum("0x" + code[len(DELEGATION) :].hex())
     return Reject(
         rule="simulator.account_delegated",
         reason=f"{route.signer} has delegated itself to the code of {runs}, which may do anything with what it holds",

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from archetypes_app.owner_group import ensure_owner_group
+from golem_project.alerts.topics import find_topic
 from permits_app.errors import PolicyRejected
+from permits_app.models import SigningKey
+from permits_app.tasks import commit_openings_task
 from tests.live_golem import LiveGolem
+from tools_app.core.models import AuditEntry, OutboxEvent
 
 SOMEBODY = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 
@@ -26,3 +35,60 @@ def test_an_account_that_delegated_itself_is_refused_at_preview_and_at_commit(li
     assert answer["problem"]["rule"] == "simulator.account_delegated"
     rpc.call("anvil_setCode", account, "0x")
     assert live_golem.commit(live_golem.preview(amount="400000000")["permit_id"])["status"] == "COMMITTED"
+
+
+def sign_in(person: Any) -> Client:
+    person.is_staff = True
+    person.save()
+    person.groups.add(ensure_owner_group())
+    browser = Client()
+    browser.force_login(person)
+    return browser
+
+
+def list_pages(golem: LiveGolem, browser: Client) -> list[str]:
+    """Where owners look first."""
+    addresses = (
+        reverse("admin:index"),
+        reverse("admin:archetypes_app_golem_change", args=[golem.golem.pk]),
+        reverse("cockpit", args=[golem.golem.pk]),
+    )
+    return [browser.get(address).content.decode() for address in addresses]
+
+
+def test_a_key_that_delegated_its_account_is_told_on_its_owners_pages_until_that_is_over(
+    live_golem: LiveGolem, django_user_model: Any
+) -> None:
+    account, rpc = live_golem.golem.address, live_golem.world.rpc
+    commit_openings_task.run()
+    browser = sign_in(live_golem.owner)
+    assert not any(SOMEBODY in page for page in list_pages(live_golem, browser))
+
+    rpc.call("anvil_setCode", account, "0xef0100" + SOMEBODY[2:])
+    rpc.call("evm_mine")
+    for _ in range(2):
+        assert commit_openings_task.run()["delegated"] == 1
+    for page in list_pages(live_golem, browser):
+        assert SOMEBODY in page and "somebody else has the key" in page
+    [told] = OutboxEvent.objects.filter(golem_id=live_golem.golem.pk, type="signer:delegated")
+    assert (told.payload["account"], told.payload["contract"]) == (account, SOMEBODY)
+    assert find_topic(told.type, told.payload) == "danger"
+    assert AuditEntry.objects.filter(golem_id=live_golem.golem.pk, event="SignerDelegated").count() == 1
+
+    stranger = django_user_model.objects.create_user("stranger", password="x", is_staff=True)
+    assert SOMEBODY not in sign_in(stranger).get(reverse("admin:index")).content.decode()
+
+    rpc.call("anvil_setCode", account, "0x")
+    rpc.call("evm_mine")
+    assert commit_openings_task.run()["delegated"] == 0
+    assert not any(SOMEBODY in page for page in list_pages(live_golem, browser))
+    assert SigningKey.objects.get(golem=live_golem.golem).delegated == {}
+    assert AuditEntry.objects.filter(golem_id=live_golem.golem.pk, event="SignerDelegationEnded").count() == 1
+
+
+def test_a_contract_at_the_address_of_a_key_is_no_delegation(live_golem: LiveGolem) -> None:
+    rpc = live_golem.world.rpc
+    rpc.call("anvil_setCode", live_golem.golem.address, "0xef0100" + SOMEBODY[2:] + "00")
+    rpc.call("evm_mine")
+    assert commit_openings_task.run()["delegated"] == 0
+    rpc.call("anvil_setCode", live_golem.golem.address, "0x")

@@ -1,0 +1,72 @@
+"""find_delegations: look whose code the accounts of golems' keys run (EIP-7702), and tell their owners at once.
+
+Only who has a key delegates its account: another hand holds the key too, or an owner did it in a wallet. The chain is
+read first, outside any transaction. Appends SignerDelegated and SignerDelegationEnded; emits signer:delegated.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+
+from archetypes_app.models import Golem
+from permits_app.custody.safe_view import open_chain
+from permits_app.models import SigningKey
+from permits_app.models.signing_key import KeyState
+from permits_app.permits.blockage import list_silent_chains
+from tools_app.chain.running_code import find_delegate
+from tools_app.core import audit_log, event_bus
+from tools_app.core.events import Event, EventType
+from tools_app.core.one_by_one import one_by_one
+from tools_app.core.whole import whole
+from tools_app.toolkit.golem_chains import list_chains
+
+_ACTOR: Final = "system:delegations"
+_AT_ONCE: Final = 100
+
+
+def find_delegations(*, now: datetime) -> dict[str, int]:
+    """Look at every key that signs or may come to sign, on each chain of its golem. A chain that fails stops no other's."""
+    silent = set(list_silent_chains(now=now))
+    keys = SigningKey.objects.exclude(state=KeyState.DROPPED).select_related("golem").order_by("pk")
+    by_chain: dict[int, list[SigningKey]] = defaultdict(list)
+    for key in keys:
+        for chain_id in set(list_chains(key.golem)) - silent:
+            by_chain[chain_id].append(key)
+    found = one_by_one(list(by_chain), lambda each: _look(each, by_chain[each], now), what="the keys of chain")
+    return {"delegated": sum(found)}
+
+
+def _look(chain_id: int, keys: Sequence[SigningKey], now: datetime) -> int:
+    chain, delegated = open_chain(chain_id, now=now), 0
+    for begin in range(0, len(keys), _AT_ONCE):
+        some = keys[begin : begin + _AT_ONCE]
+        chain.preload(contracts=[key.address for key in some])
+        for key in some:
+            runs = find_delegate(chain.code(key.address)) or ""
+            delegated += bool(runs)
+            if key.delegated.get(str(chain_id), "") != runs:
+                _keep(key, chain_id, runs, now)
+    return delegated
+
+
+@whole
+def _keep(seen: SigningKey, chain_id: int, runs: str, now: datetime) -> None:
+    with transaction.atomic():
+        Golem.objects.select_for_update(no_key=True, of=("self",)).get(pk=seen.golem_id)
+        key = SigningKey.objects.select_for_update(no_key=True, of=("self",)).get(pk=seen.pk)
+        if key.delegated.get(str(chain_id), "") == runs:
+            return
+        kept = {chain: contract for chain, contract in key.delegated.items() if chain != str(chain_id)}
+        key.delegated = {**kept, str(chain_id): runs} if runs else kept
+        key.save(update_fields=["delegated", "updated_at"])
+        facts = {"chain_id": str(chain_id), "account": key.address, "contract": runs}
+        name = "SignerDelegated" if runs else "SignerDelegationEnded"
+        audit_log.append(golem_id=key.golem_id, event=name, actor=_ACTOR, data=facts, now=now)
+        if runs:
+            told = {"account": key.address, "contract": runs, "chain_id": chain_id}
+            event_bus.emit(golem_id=key.golem_id, event=Event(EventType.SIGNER_DELEGATED, told), now=now)

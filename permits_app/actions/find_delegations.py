@@ -30,7 +30,7 @@ _AT_ONCE: Final = 100
 
 
 def find_delegations(*, now: datetime) -> dict[str, int]:
-    """Look at every key that signs or may come to sign, on each chain of its golem. A chain that fails stops no other's."""
+    """Look at every key that signs or may come to, on each chain of its golem. A chain that fails stops no other's."""
     silent = set(list_silent_chains(now=now))
     keys = SigningKey.objects.exclude(state=KeyState.DROPPED).select_related("golem").order_by("pk")
     by_chain: dict[int, list[SigningKey]] = defaultdict(list)

@@ -46,7 +46,7 @@ TOLD: Final[list[tuple[E, dict[str, Any], str, str]]] = [
     (E.ACCOUNT_STOPPED, {"outcome": "O"}, "danger", "part in it is not active any more: O"),
     (E.ACCOUNT_BACK, {"outcome": "O"}, "danger", "part in it is active again: O"),
     (E.SAFE_OPEN, {"danger": "D"}, "danger", "Atlas: D; sign the request that closes it"),
-    (E.SIGNER_DELEGATED, {"account": "A", "contract": "C"}, "danger", "Atlas: its key A has delegated its account"),
+    (E.SIGNER_DELEGATED, {"account": "0xaa", "contract": "0xcc"}, "danger", "Atlas: its key 0xaa has delegated"),
     (E.SAFE_CHANGED, {"count": 3}, "danger", "changed in 3 ways that its owners did not agree to"),
     (E.PASSKEY_COPIED, {}, "danger", "may have been copied; it counts no more"),
     (E.SECOND_FACTOR_CHANGED, {"change": "C"}, "danger", "decides for it changed: C"),

@@ -88,7 +88,7 @@ def test_a_key_that_delegated_its_account_is_told_on_its_owners_pages_until_that
 
 def test_a_contract_at_the_address_of_a_key_is_no_delegation(live_golem: LiveGolem) -> None:
     rpc = live_golem.world.rpc
-    rpc.call("anvil_setCode", live_golem.golem.address, "0xef0100" + SOMEBODY[2:] + "00")
+    rpc.call("anvil_setCode", live_golem.golem.address, "0x600100" + SOMEBODY[2:])
     rpc.call("evm_mine")
     assert commit_openings_task.run()["delegated"] == 0
     rpc.call("anvil_setCode", live_golem.golem.address, "0x")

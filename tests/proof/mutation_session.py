@@ -1,9 +1,10 @@
 """A pytest plugin that tries many mutants in one run: the tests run once as they are, then each mutant in a fork.
 
-The first run learns which tests reach which mutant, so a mutant meets only those, the likeliest first. A test that
+The first run learns which tests reach which mutant, so a mutant meets only those, the likeliest first. The slow tests,
+which ask a chain, run only once the quick ones have met every mutant, and meet what these did not notice. A test that
 fails with a mutant is asked again without it: only when it passes then was the mutant noticed, otherwise the test is
-of no use here. GOLEM_MUTATION_PLAN names a JSON file with the sources, the mutants in the order wanted and the
-descriptor that verdicts are written to, one line of JSON each.
+of no use here. GOLEM_MUTATION_PLAN names a JSON file with the sources, the mutants in the order wanted, the test that
+noticed each before, and the descriptor that verdicts are written to, one line of JSON each.
 """
 
 from __future__ import annotations
@@ -106,6 +107,9 @@ class MutationSession:
         self._items: dict[str, pytest.Item] = {}
         self._seconds: dict[str, float] = {}
         self._unfit: set[str] = set()
+        self._met: dict[int, set[str]] = defaultdict(set)
+        self._partly_bound: set[int] = set()
+        self._before: dict[int, str] = {int(number): test for number, test in plan["noticed_before"].items()}
         self._noticed: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._words: dict[Path, set[str]] = {}
         firsts: dict[str, tuple[str, int, frozenset[int] | None]] = {}
@@ -122,17 +126,21 @@ class MutationSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Every test once, then every wanted mutant against the tests that reach it."""
-        self._run_as_it_is(session)
-        self.chooser.test = None
-        for number in self._wanted:
-            self._report(number, **self._judge(number))
+        """Every quick test once, then every wanted mutant against those that reach it; what they do not notice meets
+        the slow ones.
+        """
+        slow = [item for item in session.items if item.get_closest_marker("slow") is not None]
+        left = self._wanted
+        for items in ([item for item in session.items if item not in slow], slow):
+            suites = {suite for number in left for suite in self._suites[self._modules[number]]}
+            self._run_as_it_is(session, [item for item in items if item.nodeid.startswith(tuple(suites))])
+            left = [number for number in left if not self._tell(number, is_last=items is slow)]
         return True
 
-    def _run_as_it_is(self, session: pytest.Session) -> None:
+    def _run_as_it_is(self, session: pytest.Session, items: Sequence[pytest.Item]) -> None:
         # What a module, class or package shares is taken down between forks; what the session shares stays.
         nothing_shared = SimpleNamespace(listchain=lambda: [session])
-        for item in session.items:
+        for item in items:
             self._items[item.nodeid] = item
             self.chooser.test = item.nodeid
             self._forget_answers()
@@ -144,37 +152,53 @@ class MutationSession:
             self._seconds[item.nodeid] = time.monotonic() - began
             if not is_passed:
                 pytest.exit(f"{item.nodeid} fails without any mutant", returncode=3)
+        self.chooser.test = None
+
+    def _tell(self, number: int, *, is_last: bool) -> bool:
+        """Judge it and tell the verdict, if that is the last word; whether it is."""
+        verdict = self._judge(number)
+        if is_last or verdict["verdict"] == "noticed":
+            self._report(number, **verdict)
+            return True
+        return False
 
     def _judge(self, number: int) -> dict[str, Any]:
+        """Against the tests that ran and that it did not meet yet."""
         tests = self._list_tests(number)
         if tests is None:
-            return {"verdict": "alone"}
+            return {"verdict": "alone", "reaching": sorted(self.chooser.reached.get(number, set()) - {LOADING})}
         if not tests:
             return {"verdict": "unreached"}
         patience = LEAST_PATIENCE_SECONDS + PATIENCE_FACTOR * sum(self._seconds[test] for test in tests)
         was_hung = False
-        while left := [test for test in tests if test not in self._unfit]:
+        while left := [test for test in tests if test not in self._unfit | self._met[number]]:
             failed = self._fork(number, left, patience)
             if failed is None:
-                return {"verdict": "survived", "tests": len(left)}
-            if failed == PARTLY_BOUND or (failed == HUNG and was_hung):
-                return {"verdict": "alone" if failed == PARTLY_BOUND else "noticed", "by": failed}
-            if failed == HUNG:
+                self._met[number].update(left)
+                continue
+            if failed == PARTLY_BOUND:
+                self._met[number].update(left)
+                self._partly_bound.add(number)
+            elif failed == HUNG:
+                if was_hung:
+                    return {"verdict": "noticed", "by": HUNG}
                 was_hung = True
             elif self._passes_as_it_is(failed, patience):
                 self._noticed[self._modules[number], self._mutants[number].place][failed] += 1
                 return {"verdict": "noticed", "by": failed}
             else:
                 self._unfit.add(failed)
-        return {"verdict": "alone", "by": f"{len(tests)} unfit tests"}
+        if number in self._partly_bound or set(tests) <= self._unfit:
+            return {"verdict": "alone", "reaching": tests}
+        return {"verdict": "survived", "tests": len(tests)}
 
     def _passes_as_it_is(self, test: str, patience_seconds: float) -> bool:
         """Whether it passes in a fork without any mutant; otherwise it was not the mutant that made it fail."""
         return any(self._fork(NO_MUTANT, [test], patience_seconds) is None for _ in range(2))
 
     def _list_tests(self, number: int) -> list[str] | None:
-        """The module's tests that reach a mutant: first what noticed others of the same function, then the file named
-        after the module, then the quickest; None when only a process of its own can tell.
+        """The module's tests that reach a mutant: first what noticed it before, then what noticed others of the same
+        function, then the file named after the module, then the quickest; None when only a process of its own can tell.
         """
         mutant = self._mutants[number]
         if mutant.is_woven:
@@ -199,7 +223,12 @@ class MutationSession:
         noticed = self._noticed[module, mutant.place]
         return sorted(
             (test for test in reaching if test.startswith(self._suites[module])),
-            key=lambda test: (-noticed[test], named_after_it not in test, self._seconds[test]),
+            key=lambda test: (
+                test != self._before.get(number),
+                -noticed[test],
+                named_after_it not in test,
+                self._seconds[test],
+            ),
         )
 
     def _mentions(self, path: Path, names: set[str]) -> bool:

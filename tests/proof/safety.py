@@ -2,7 +2,9 @@
 
 Every mutant is tried, in forks of one run of the suite (`mutation_session.py`) against the tests that reach it; the
 working tree is never touched. Those no test notices are listed as findings, by file, line and change; those that
-change nothing anyone could see are listed with the reason (`equivalent_mutants.py`).
+change nothing anyone could see are listed with the reason (`equivalent_mutants.py`). What is known is kept in
+var/safety_mutants.json after every mutant: a run that was ended goes on, and after a change of the sources each is
+asked first of the test that noticed it before.
 """
 
 from __future__ import annotations
@@ -10,19 +12,25 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from golem_project.embedded.environment import LOCAL_RPC_VARIABLE
 from golem_project.embedded.paths import CHECKOUT
+from tests.proof.drawn_alone import FIRST_VARIABLE, SECONDS_VARIABLE
+from tests.proof.drawn_record import write_whole
 from tests.proof.equivalent_mutants import EQUIVALENT
+from tests.proof.forks import read_lines
 from tests.proof.mutants import Mutant, list_mutants
+from tests.proof.mutation_session import HUNG
 from tests.proof.registry import Progress, proof
 
 SAFETY = "permits_app/safety"
@@ -31,7 +39,21 @@ SAFETY_TESTS = ("tests/permits_app/safety", "tests/permits_app/test_risk.py")
 SUITES: dict[str, tuple[str, ...]] = {
     f"{SAFETY}/hooks/*.py": SAFETY_TESTS,
     f"{SAFETY}/*_rules.py": SAFETY_TESTS,
+    f"{SAFETY}/arrival_rules.py": (
+        *SAFETY_TESTS,
+        "tests/permits_app/test_claims_by_their_rule.py",
+        "tests/permits_app/test_measured_not_declared.py",
+    ),
+    f"{SAFETY}/calldata_rules.py": (*SAFETY_TESTS, "tests/adversary/test_arbitrary_calldata.py"),
+    f"{SAFETY}/crossing_rules.py": (*SAFETY_TESTS, "tests/permits_app/test_two_chain_bridge.py"),
+    f"{SAFETY}/position_rules.py": (
+        *SAFETY_TESTS,
+        "tests/permits_app/test_claims_by_their_rule.py",
+        "tests/permits_app/test_standing_orders.py",
+    ),
+    f"{SAFETY}/principal_rules.py": (*SAFETY_TESTS, "tests/permits_app/test_others_money.py"),
     f"{SAFETY}/promise_rules.py": (*SAFETY_TESTS, "tests/permits_app/test_signed_promises.py"),
+    f"{SAFETY}/received_rules.py": (*SAFETY_TESTS, "tests/permits_app/test_others_money.py"),
     f"{SAFETY}/drawdown.py": SAFETY_TESTS,
     f"{SAFETY}/repetition.py": SAFETY_TESTS,
     f"{SAFETY}/action_gate.py": SAFETY_TESTS,
@@ -51,8 +73,8 @@ ROUNDS = 40
 # A process of its own has servers of its own: the test database of these is in use by the run beside it.
 _SERVERS = ("DATABASE_URL", "REDIS_URL", LOCAL_RPC_VARIABLE)
 _SURVIVED, _UNREACHED, _CHANGES_NOTHING, _FIGURES = "survived", "no test reaches it", "changes nothing", "mutants"
-# Alone: the whole suite once, on a slow machine.
-TIMEOUT_SECONDS = 1_200
+# Alone: one that says nothing for so long, also on a slow machine, hangs.
+SILENT_SECONDS = 1_200
 
 # Loaded before anything of the product: a finder that answers one module's name with the mutant's file.
 PLUGIN = """
@@ -93,6 +115,41 @@ class Candidate:
     def __str__(self) -> str:
         return f"{self.module}:{self.mutant.line}: {self.mutant.name}"
 
+    @property
+    def key(self) -> str:
+        """What names it in files: its line may move."""
+        return f"{self.module}: {self.mutant.name}"
+
+
+@dataclass
+class Verdicts:
+    """What became of each mutant of these sources, by its key, with the test that noticed it; kept in a file."""
+
+    path: Path
+    sources: str
+    told: dict[str, tuple[str, str]]
+    noticed_before: dict[str, str]
+    """By whom it was noticed in an earlier run, also of other sources."""
+
+    @classmethod
+    def load(cls, path: Path, sources: str) -> Verdicts:
+        """Those of an earlier run count for the same sources alone."""
+        kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"sources": "", "told": {}, "by": {}}
+        told = {key: (verdict, by) for key, (verdict, by) in kept["told"].items()}
+        return cls(path, sources, told if kept["sources"] == sources else {}, kept["by"])
+
+    def has(self, candidate: Candidate) -> bool:
+        """Whether its verdict is known."""
+        return candidate.key in self.told
+
+    def keep(self, candidate: Candidate, verdict: str, *, by: str) -> None:
+        """Write its verdict down."""
+        self.told[candidate.key] = (verdict, by)
+        if "::" in by:
+            self.noticed_before[candidate.key] = by
+        kept = {"sources": self.sources, "told": self.told, "by": self.noticed_before}
+        write_whole(self.path, json.dumps(kept, indent=1))
+
 
 def list_modules() -> list[str]:
     """The modules that are proven, by name."""
@@ -128,24 +185,35 @@ def list_round(number: int, *, count: int) -> list[int]:
     return list(range(number, count, ROUNDS))
 
 
-def survives(module: str, mutant: Mutant) -> bool:
-    """Whether the module's tests pass with the mutant in its place, in a process of its own; a hang is noticed.
-
-    Raises RuntimeError when they do not pass without it either.
+def survives(module: str, mutant: Mutant, *, first: Sequence[str] = ()) -> bool:
+    """Whether the module's tests pass with the mutant in its place, in a process of its own, those `first` before the
+    others; one that hangs is noticed. Raises RuntimeError when what failed does not pass without the mutant either.
     """
-    if _passes_alone(module, mutant.source):
+    failed = _run_alone(module, mutant.source, (*first, *_list_nearest(module)))
+    if failed is None:
         return True
-    _check_passes_unchanged(module)
+    if failed != HUNG:
+        _check_passes_unchanged(module, failed)
     return False
 
 
+def _list_nearest(module: str) -> list[str]:
+    """The files named after the module, of those that must notice its mutants."""
+    name = f"test_{module.rpartition('.')[2]}.py"
+    found = [CHECKOUT / test for test in list_suites()[module]]
+    files = [file for each in found for file in ([each] if each.is_file() else sorted(each.rglob(name)))]
+    return [str(file.relative_to(CHECKOUT)) for file in files if file.name == name]
+
+
 @cache
-def _check_passes_unchanged(module: str) -> None:
-    if not _passes_alone(module, module_path(module).read_text(encoding="utf-8")):
-        raise RuntimeError(f"the tests of {module} do not pass in a process of their own")
+def _check_passes_unchanged(module: str, failed: str) -> None:
+    text = module_path(module).read_text(encoding="utf-8")
+    if _run_alone(module, text, (failed,), only=failed) is not None:
+        raise RuntimeError(f"{failed or f'what is proven of {module}'} does not pass in a process of its own")
 
 
-def _passes_alone(module: str, text: str) -> bool:
+def _run_alone(module: str, text: str, first: Sequence[str], *, only: str = "") -> str | None:
+    """The first test that fails in a process of its own, nothing when it does not come so far, HUNG, or None."""
     with tempfile.TemporaryDirectory(prefix="golem-mutant-") as folder:
         source = Path(folder) / "mutant.py"
         source.write_text(text, encoding="utf-8")
@@ -156,24 +224,36 @@ def _passes_alone(module: str, text: str) -> bool:
             "MUTANT_FILE": str(source),
             "PYTHONPATH": folder,
             "PYTHONDONTWRITEBYTECODE": "1",
+            FIRST_VARIABLE: json.dumps(list(first)),
+            SECONDS_VARIABLE: str(inf),
         }
-        try:
-            done = subprocess.run(
-                [*_PYTEST, "-p", "golem_mutant_plugin", *list_suites()[module]],
-                cwd=CHECKOUT,
-                env=environment,
-                capture_output=True,
-                timeout=TIMEOUT_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return False
-    return done.returncode == 0
+        asked = [only] if only else list_suites()[module]
+        running = subprocess.Popen(
+            [*_PYTEST, "-p", "golem_mutant_plugin", "-p", "tests.proof.drawn_alone", *asked],
+            cwd=CHECKOUT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL,
+        )
+        with running:
+            assert running.stdout is not None
+            output = ""
+            for line in read_lines(running.stdout.fileno(), patience_seconds=SILENT_SECONDS):
+                if line is None:
+                    running.kill()
+                    running.wait()
+                    return HUNG
+                output += f"{line}\n"
+    if running.returncode == 0:
+        return None
+    return next(iter(re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output, re.MULTILINE)), "")
 
 
-def try_mutants(wanted: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """The verdict on each of `wanted` candidates, in that order: noticed, survived, unreached, or alone (not to be told
-    from a fork). Raises RuntimeError when the suite itself does not pass.
+def try_mutants(wanted: Sequence[int], *, noticed_before: Mapping[int, str] | None = None) -> Iterator[dict[str, Any]]:
+    """The verdict on each of `wanted` candidates, as they come: noticed, survived, unreached, or alone (not to be told
+    from a fork). The test that `noticed_before` has for one is asked first. Raises RuntimeError when the suite itself
+    does not pass.
     """
     reading, writing = os.pipe()
     with tempfile.TemporaryDirectory(prefix="golem-mutants-") as folder, os.fdopen(reading, encoding="utf-8") as lines:
@@ -181,7 +261,9 @@ def try_mutants(wanted: Sequence[int]) -> Iterator[dict[str, Any]]:
         suites = list_suites()
         modules = {module: {"path": str(module_path(module)), "tests": suites[module]} for module in list_modules()}
         tests = sorted({test for suite in suites.values() for test in suite})
-        plan.write_text(json.dumps({"modules": modules, "wanted": list(wanted), "descriptor": writing}))
+        told_before = dict(noticed_before or {})
+        asked = {"modules": modules, "wanted": list(wanted), "noticed_before": told_before, "descriptor": writing}
+        plan.write_text(json.dumps(asked))
         log = Path(folder) / "log"
         with log.open("wb") as output:
             running = subprocess.Popen(
@@ -222,10 +304,11 @@ def prove_mutants(progress: Progress) -> None:
         progress.done = 0
         progress.findings.clear()
         progress.notes[:] = [sources]
+    known = Verdicts.load(progress.path.with_name("safety_mutants.json"), sources)
     if progress.done < progress.rounds:
-        _try_rounds(progress, candidates)
+        _try_rounds(progress, candidates, known)
     else:
-        _try_again(progress, candidates)
+        _try_again(progress, candidates, known)
     _note_stale(progress, candidates)
     _note_figures(progress, tried=sum(len(list_round(n, count=len(candidates))) for n in range(progress.done)))
 
@@ -238,37 +321,49 @@ def _digest_sources() -> str:
     return digest.hexdigest()[:16]
 
 
-def _try_rounds(progress: Progress, candidates: Sequence[Candidate]) -> None:
+def _try_rounds(progress: Progress, candidates: Sequence[Candidate], known: Verdicts) -> None:
+    """What is noticed at once is told first, so a round is done when the last of it is told."""
     rounds = {number: list_round(number, count=len(candidates)) for number in range(progress.done, progress.rounds)}
-    verdicts = try_mutants([number for wanted in rounds.values() for number in wanted])
+    wanted = [number for each in rounds.values() for number in each if not known.has(candidates[number])]
+    verdicts = _judge(wanted, candidates, known)
     for round_number in progress.remaining():
-        for _ in rounds[round_number]:
-            verdict = next(verdicts)
-            _note(progress, candidates[verdict["number"]], verdict)
+        while not all(known.has(candidates[number]) for number in rounds[round_number]):
+            next(verdicts)
+        for number in rounds[round_number]:
+            _note(progress, candidates[number], known)
 
 
-def _try_again(progress: Progress, candidates: Sequence[Candidate]) -> None:
+def _try_again(progress: Progress, candidates: Sequence[Candidate], known: Verdicts) -> None:
     found = tuple(progress.findings)
     wanted = [
         number for number, candidate in enumerate(candidates) if any(each.endswith(f": {candidate}") for each in found)
     ]
     progress.findings.clear()
-    for verdict in try_mutants(wanted) if wanted else ():
-        _note(progress, candidates[verdict["number"]], verdict)
+    for number in _judge(wanted, candidates, known) if wanted else ():
+        _note(progress, candidates[number], known)
 
 
-def _note(progress: Progress, candidate: Candidate, verdict: dict[str, Any]) -> None:
+def _judge(wanted: Sequence[int], candidates: Sequence[Candidate], known: Verdicts) -> Iterator[int]:
+    """The numbers of `wanted` as their verdicts come; each is kept."""
+    before = {number: by for number in wanted if (by := known.noticed_before.get(candidates[number].key))}
+    for verdict in try_mutants(wanted, noticed_before=before):
+        candidate = candidates[verdict["number"]]
+        if verdict["verdict"] == "alone":
+            is_survivor = survives(candidate.module, candidate.mutant, first=verdict.get("reaching", ()))
+            verdict = {**verdict, "verdict": "survived" if is_survivor else "noticed", "by": ""}
+        known.keep(candidate, verdict["verdict"], by=verdict.get("by", ""))
+        yield verdict["number"]
+
+
+def _note(progress: Progress, candidate: Candidate, known: Verdicts) -> None:
+    verdict, by = known.told[candidate.key]
     reason = EQUIVALENT.get(candidate.module, {}).get(candidate.mutant.name)
-    is_noticed = verdict["verdict"] == "noticed"
-    if verdict["verdict"] == "alone":
-        is_noticed = not survives(candidate.module, candidate.mutant)
-    if is_noticed and reason is not None:
-        progress.findings.append(f"listed as equivalent, but {verdict.get('by', 'a test')} notices it: {candidate}")
+    if verdict == "noticed" and reason is not None:
+        progress.findings.append(f"listed as equivalent, but {by or 'a test'} notices it: {candidate}")
     elif reason is not None:
         progress.notes.append(f"{_CHANGES_NOTHING}: {candidate}: {reason}")
-    elif not is_noticed:
-        how = _UNREACHED if verdict["verdict"] == "unreached" else _SURVIVED
-        progress.findings.append(f"{how}: {candidate}")
+    elif verdict != "noticed":
+        progress.findings.append(f"{_UNREACHED if verdict == 'unreached' else _SURVIVED}: {candidate}")
 
 
 def _note_stale(progress: Progress, candidates: Sequence[Candidate]) -> None:

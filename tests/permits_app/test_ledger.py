@@ -361,6 +361,19 @@ def test_a_change_is_made_once_from_its_own_state_and_to_its_own_entry(books: Bo
     assert _read(mine) == expected
 
 
+@pytest.mark.parametrize("state", STATES_OF_A_CLAIM)
+@pytest.mark.parametrize(("least", "held"), [(99, 100), (100, 100), (101, 101)])
+def test_what_is_held_beyond_its_permit_is_no_less_than_was_spent_and_nobody_elses(
+    books: Books, state: str, least: int, held: int
+) -> None:
+    spend = Spend(0, 0, "COMMITTING", state, 100, 7, True, 5, timedelta(0), timedelta(0))
+    mine, other = books.write(spend), books.write(spend)
+    ledger.hold(permit_id=mine.pk, least_micro_usd=least)
+    reserved = [SpendEntry.objects.get(permit=each).reserved_micro_usd for each in (mine, other)]
+    assert reserved == [held if state == "RESERVED" else 100, 100]
+    assert _read(mine) == _read(other) == (state, 7 if state == "SETTLED" else None, NOW)
+
+
 def _read(permit: ActionPermit) -> tuple[str, int | None, datetime]:
     entry = ActionPermit.objects.get(pk=permit.pk).spend_entry
     return entry.state, entry.settled_micro_usd, entry.counted_at

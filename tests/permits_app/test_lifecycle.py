@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from archetypes_app.models import Golem
 from permits_app.errors import SameActionPending
@@ -96,6 +97,16 @@ def test_one_step_writes_its_own_permit_its_line_and_its_event(golem: Golem) -> 
     assert (line.event, line.actor, line.data) == ("PermitBlocked", "t", {**told, "plan_hash": permit.plan_hash})
     event = OutboxEvent.objects.get()
     assert (event.type, {name: event.payload[name] for name in told}) == ("permit:blocked", told)
+
+
+@pytest.mark.parametrize(("leaving", "to"), [("CREATED", "COMMITTING"), ("COMMITTING", "BLOCKED")])
+def test_a_step_reads_the_permit_it_tells_of_once(golem: Golem, leaving: str, to: str) -> None:
+    permit = make_permit(golem=golem, status=leaving, committing_at=NOW)
+    with CaptureQueriesContext(connection) as queries:
+        step(permit, leaving, to)
+    table = ActionPermit._meta.db_table
+    read = [each["sql"] for each in queries if each["sql"].startswith("SELECT") and f'FROM "{table}"' in each["sql"]]
+    assert len(read) == 1, read
 
 
 @pytest.mark.parametrize("to", sorted({to for following in FOLLOWING.values() for to in following}))

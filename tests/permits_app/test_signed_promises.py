@@ -22,7 +22,6 @@ from permits_app.limits.ledger import read_usage
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ActionPermit, OutboundTransaction, SignedPromise, SpendEntry, SpendingLimits
 from permits_app.models.wallet import WalletKind
-from permits_app.safety.promise_rules import LONGEST_SECONDS
 from permits_app.safety.record_reader import read_records
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.pi.conftest import Agent
@@ -286,7 +285,7 @@ def test_typed_data_that_nobody_reads_is_not_signed(maker: Maker) -> None:
 
 @pytest.mark.parametrize(("more", "passes"), [(-1, True), (0, True), (1, False)])
 def test_a_promise_lasts_a_week_and_no_second_longer(maker: Maker, more: int, passes: bool) -> None:
-    maker.bank.modules["tools"].SLIPS["longer"] = LONGEST_SECONDS - 300 + more
+    maker.bank.modules["tools"].SLIPS["longer"] = 604_800 - 300 + more
     status, answer = maker.preview()
     assert (status == 200) is passes, answer
     assert passes or answer["rule"] == "simulator.promise_deadline"

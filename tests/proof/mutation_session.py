@@ -33,6 +33,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import Phase
 
+from tests.conftest import is_slow
 from tests.proof.mutants import CHOOSER, Mutant, list_mutants, weave_mutants
 
 PLAN_VARIABLE = "GOLEM_MUTATION_PLAN"
@@ -129,12 +130,12 @@ class MutationSession:
         """Every quick test once, then every wanted mutant against those that reach it; what they do not notice meets
         the slow ones.
         """
-        slow = [item for item in session.items if item.get_closest_marker("slow") is not None]
         left = self._wanted
-        for items in ([item for item in session.items if item not in slow], slow):
-            suites = {suite for number in left for suite in self._suites[self._modules[number]]}
-            self._run_as_it_is(session, [item for item in items if item.nodeid.startswith(tuple(suites))])
-            left = [number for number in left if not self._tell(number, is_last=items is slow)]
+        for is_late in (False, True):
+            suites = tuple({suite for number in left for suite in self._suites[self._modules[number]]})
+            of_these = [item for item in session.items if item.nodeid.startswith(suites)]
+            self._run_as_it_is(session, [item for item in of_these if is_slow(item) is is_late])
+            left = [number for number in left if not self._tell(number, is_last=is_late)]
         return True
 
     def _run_as_it_is(self, session: pytest.Session, items: Sequence[pytest.Item]) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from archetypes_app.models import Golem
 from permits_app.approvals.statement import describe_permit
-from permits_app.models import AllowlistEntry, HighWaterMark, NavSnapshot
+from permits_app.models import AllowlistEntry, HighWaterMark, NavSnapshot, SpendingLimits
 from permits_app.performance.profit_days import read_worth
 from tests.evm.world import CHAIN_ID
 from tests.made_up_bridge.on_the_shelf import LEAST, SENT, USD, Crossing
@@ -178,6 +178,26 @@ def test_a_transfer_that_pays_others_or_too_little_or_too_late_is_refused(
 ) -> None:
     crossing.slips[slip] = value
     assert refused(crossing.ask).data["rule"] == rule
+
+
+@pytest.mark.parametrize(("short", "rule"), [(0, None), (1, "policy_cage.arrival_worth")])
+def test_what_arrives_is_less_by_what_an_exchange_may_lose_and_by_no_base_unit_more(
+    crossing: Crossing, short: int, rule: str | None
+) -> None:
+    SpendingLimits.objects.filter(golem=crossing.live.golem).update(max_slippage_bps=100, max_price_impact_bps=200)
+    crossing.slips["least"] = str(SENT * 97 // 100 - short)
+    if rule is None:
+        assert crossing.ask()["status"] == "CREATED"
+        return
+    told = refused(crossing.ask).data
+    assert (told["rule"], told["limit"]) == (rule, "300 bps (3%)")
+    assert told["observed"] == "300 bps (3%)" and "$4,850.00 arriving" in told["would_pass"], told
+
+
+def test_what_would_be_lost_on_the_way_is_told_by_its_share(crossing: Crossing) -> None:
+    crossing.slips["least"] = str(SENT * 3 // 4)
+    told = refused(crossing.ask)
+    assert told.data["observed"] == "2500 bps (25%)" and "$5,000.00 would be sent" in told.detail, told.data
 
 
 def test_a_day_is_the_longest_that_something_may_be_on_its_way(crossing: Crossing) -> None:

@@ -134,7 +134,6 @@ def test_what_never_counts_is_sold_for_half_of_what_is_shown_at_least(sold: int,
     assert rule_of(refused) == (None if passes else "simulator.sold_for_nothing")
     if refused is not None:
         assert refused.reason.startswith(f"what is shown at ${sold}.00")
-        assert refused.observed == f"${brings // 10**4 / 100:.2f}"
 
 
 def test_a_sale_that_costs_money_brings_nothing() -> None:

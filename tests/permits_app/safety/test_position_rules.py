@@ -9,12 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permits_app.safety.position_rules import DUST, find_broken, judge_gauges, judge_health, pair_up
+from permits_app.safety.position_rules import (
+    DUST,
+    find_broken,
+    judge_changes,
+    judge_gauges,
+    judge_health,
+    judge_heirs,
+    pair_up,
+)
 from tests.evm.world import CHAIN_ID
+from tests.tools_app.portfolio.paper_bank import LOAN as PAPER_LOAN
+from tests.tools_app.portfolio.paper_bank import Paper, read_paper
 from tools_app.portfolio.health import measure_health
 from tools_app.simulation.engine import SimulationResult
+from tools_app.toolkit.counting_rules import Shown, Uncounted
 from tools_app.toolkit.plan import TxPlan
-from tools_app.toolkit.positions import Gauge, GaugeBound, Leg, Position, PositionChange, PositionRef
+from tools_app.toolkit.positions import Gauge, GaugeBound, Leg, Position, PositionChange, PositionRef, Standing
 from tools_app.toolkit.views import BlockRef
 
 CASH, LOAN = "0x" + "11" * 20, "0x" + "22" * 20
@@ -146,3 +157,69 @@ def test_interest_between_two_blocks_is_no_broken_promise() -> None:
     moved = pair_up([account(10**9, 10**9)], [account(10**9, 10**9 + 100 + 300)])
     assert find_broken(said, moved) is not None
     assert find_broken(said, moved, room=4) is None
+
+
+def lent(raw: int, **more: Any) -> Position:
+    return Position(REF, "Account", (Leg(PAPER_LOAN.address, raw),), **more)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (0, "0 LOAN (0 base units)"),
+        (-1_500_000, "-1.5 LOAN (1500000 base units)"),
+        (99_999, "0.099999 LOAN (99999 base units)"),
+    ],
+)
+def test_a_promise_that_is_not_kept_is_told_signed_and_in_its_unit(change: int, told: str) -> None:
+    plan = TxPlan(CHAIN_ID, (), changes=(promise(PAPER_LOAN.address, 100_000),))
+    result = simulated(lent(2_000_000), lent(2_000_000 + change))
+    refused = judge_changes(plan=plan, simulation=result, chain=read_paper(Paper()))
+    assert refused is not None and refused.rule == "simulator.position_bound"
+    assert (refused.observed, refused.limit) == (told, "at least 0.1 LOAN (100000 base units)")
+    assert f"would change by {told}" in refused.reason
+    assert refused.data == {"position": str(REF), "token": PAPER_LOAN.address}
+    kept = simulated(lent(2_000_000), lent(2_100_000))
+    assert judge_changes(plan=plan, simulation=kept, chain=read_paper(Paper())) is None
+
+
+def test_a_debt_may_grow_by_what_the_plan_says_and_is_told_with_its_sign() -> None:
+    plan = TxPlan(CHAIN_ID, (), changes=(promise(PAPER_LOAN.address, -100_000),))
+    refused = judge_changes(plan=plan, simulation=simulated(lent(-5), lent(-100_006)), chain=read_paper(Paper()))
+    assert refused is not None
+    assert (refused.observed, refused.limit) == (
+        "-0.100001 LOAN (100001 base units)",
+        "at least -0.1 LOAN (100000 base units)",
+    )
+
+
+def test_what_a_plan_does_not_speak_of_is_told_by_its_position_and_kind() -> None:
+    result = simulated(lent(2_000_000), lent(500_000))
+    refused = judge_changes(plan=TxPlan(CHAIN_ID, ()), simulation=result, chain=read_paper(Paper()))
+    assert refused is not None and refused.rule == "simulator.position_unannounced"
+    assert refused.reason.startswith(f"{REF} (account) would change by -1.5 LOAN")
+    born = judge_changes(plan=TxPlan(CHAIN_ID, ()), simulation=simulated(None, lent(9)), chain=read_paper(Paper()))
+    assert born is not None and born.reason.startswith("lender (account) would change by 0.000009 LOAN")
+
+
+def test_what_never_counts_is_named_by_its_protocol_and_no_contract_is_asked() -> None:
+    """The reader knows no such token: asking it would raise."""
+    points = "0x" + "99" * 20
+
+    def position(raw: int) -> Position:
+        held = Uncounted(points, raw, "PTS", 2, "points", Shown(PAPER_LOAN.address, 1))
+        return lent(1, uncounted=(held,))
+
+    taken = simulated(position(1_000), position(500))
+    refused = judge_changes(plan=TxPlan(CHAIN_ID, ()), simulation=taken, chain=read_paper(Paper()))
+    assert refused is not None and refused.observed == "-5 PTS (500 base units)"
+
+
+def test_what_comes_of_an_order_is_the_accounts_own() -> None:
+    for heir, passes in (("me", True), ("somebody", False)):
+        order = Standing(heir=heir, brings=(), until=None, awaits="a price")
+        refused = judge_heirs(simulation=simulated(None, lent(1, standing=order)), account="me")
+        assert (refused is None) is passes
+        if refused is not None:
+            assert (refused.rule, refused.observed, refused.limit) == ("simulator.order_heir", heir, "me")
+    assert judge_heirs(simulation=simulated(lent(1), None), account="me") is None

@@ -101,6 +101,46 @@ def test_what_is_under_way_is_read_of_the_permits_of_the_golem_alone(live_golem:
     assert [each.enters for each in read_records(call).under_way] == [False]
 
 
+@pytest.mark.parametrize(
+    ("status", "is_started"),
+    [("CREATED", False), ("AWAITING_APPROVAL", False), ("ANNOUNCED", False), ("COMMITTING", True), ("UNKNOWN", True)],
+)
+def test_what_nobody_asked_to_carry_out_is_beside_a_call_and_not_under_way(
+    live_golem: LiveGolem, status: str, is_started: bool
+) -> None:
+    permit_id = live_golem.preview()["permit_id"]
+    call = swap_call(live_golem, amount="100000000")
+    bounds = {**live_golem.permit(permit_id).bounds, "changes": []}
+    ActionPermit.objects.filter(pk=permit_id).update(bounds=bounds, status=status)
+    records = read_records(call)
+    assert [(each.permit_id, each.is_started, each.is_ended) for each in records.beside] == [
+        (permit_id, is_started, False)
+    ]
+    assert [each.permit_id for each in records.under_way] == ([permit_id] if is_started else [])
+
+
+def test_what_ended_in_a_block_after_the_one_that_is_judged_by_is_beside_it_and_not_under_way(
+    live_golem: LiveGolem,
+) -> None:
+    permit_id = live_golem.preview()["permit_id"]
+    call = swap_call(live_golem, amount="100000000")
+    assert live_golem.commit(permit_id)["status"] == PermitStatus.COMMITTED
+    records = read_records(call)
+    assert [(each.permit_id, each.is_started, each.is_ended) for each in records.beside] == [(permit_id, True, True)]
+    assert records.under_way == ()
+    later = swap_call(live_golem, amount="100000001")
+    assert read_records(later).beside == (), "its block is in what is measured"
+    long_after = replace(call, now=clock.now() + timedelta(minutes=10, seconds=1))
+    assert read_records(long_after).beside == ()
+    # A promise that was signed goes on after its permit has ended.
+    row = live_golem.permit(permit_id)
+    ActionPermit.objects.filter(pk=permit_id).update(bounds={**row.bounds, "promise": {}})
+    [seen] = read_records(call).under_way
+    assert (seen.permit_id, seen.is_ended) == (permit_id, False)
+    ActionPermit.objects.filter(pk=permit_id).update(status=PermitStatus.REVERTED)
+    assert read_records(call).beside == ()
+
+
 def test_what_refused_is_kept_as_the_holdings_of_that_moment_and_nothing_else_is(live_golem: LiveGolem) -> None:
     portfolio = measure(live_golem, SWAP_TOOL.name, {"token_in": "USDC", "token_out": "WETH", "amount": "1000000000"})
     [held] = [value for asset, value in portfolio.before.items() if portfolio.names[asset] == "WETH"]

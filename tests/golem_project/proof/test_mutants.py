@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -117,7 +117,7 @@ def test_a_mutant_of_the_spend_rule_is_noticed_alone_and_in_a_fork(monkeypatch: 
     )
     source = module_path(module).read_text(encoding="utf-8")
     wider = next(mutant for mutant in list_mutants(source) if "> window.limit_micro_usd -> " in mutant.change)
-    assert not safety.survives(module, wider)
+    assert not safety.survives(module, wider, first=["tests/permits_app/safety/test_spend_rules.py"])
     (verdict,) = safety.try_mutants([wider.number])
     assert (verdict["number"], verdict["verdict"]) == (wider.number, "noticed")
     assert Path(verdict["by"].split("::")[0]).name == "test_spend_rules.py"
@@ -125,21 +125,31 @@ def test_a_mutant_of_the_spend_rule_is_noticed_alone_and_in_a_fork(monkeypatch: 
 
 
 @dataclass
-class Verdicts:
-    """Stands in for the run of the tests: which numbers survive, and which were asked for."""
+class Answers:
+    """Stands in for the run of the tests: which numbers survive, and what was asked. `ends_after` so many verdicts it
+    is ended.
+    """
 
     surviving: set[int]
+    ends_after: int | None = None
     asked: list[int] = field(default_factory=list)
+    noticed_before: dict[int, str] = field(default_factory=dict)
 
-    def __call__(self, wanted: Sequence[int]) -> Iterator[dict[str, Any]]:
-        self.asked = list(wanted)
-        for number in wanted:
-            yield {"number": number, "verdict": "survived" if number in self.surviving else "noticed", "by": "a test"}
+    def __call__(self, wanted: Sequence[int], *, noticed_before: Mapping[int, str]) -> Iterator[dict[str, Any]]:
+        self.asked, self.noticed_before = list(wanted), dict(noticed_before)
+        # What is noticed is told first.
+        for told, number in enumerate(sorted(wanted, key=lambda each: each in self.surviving)):
+            if told == self.ends_after:
+                raise KeyboardInterrupt
+            if number in self.surviving:
+                yield {"number": number, "verdict": "survived"}
+            else:
+                yield {"number": number, "verdict": "noticed", "by": "tests/test_a.py::test_b"}
 
 
 @pytest.fixture
-def verdicts(monkeypatch: pytest.MonkeyPatch) -> Verdicts:
-    made = Verdicts({3, 5})
+def verdicts(monkeypatch: pytest.MonkeyPatch) -> Answers:
+    made = Answers({3, 5})
     monkeypatch.setattr(safety, "SUITES", {"permits_app/limits/spend_rules.py": ()})
     monkeypatch.setattr(safety, "ROUNDS", 2)
     monkeypatch.setattr(safety, "EQUIVALENT", {})
@@ -153,7 +163,7 @@ def progress(tmp_path: Path) -> Progress:
 
 
 def test_a_run_with_findings_tries_those_again_and_says_what_became_of_all(
-    verdicts: Verdicts, progress: Progress, monkeypatch: pytest.MonkeyPatch
+    verdicts: Answers, progress: Progress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     candidates = list_candidates()
     count = len(candidates)
@@ -176,7 +186,7 @@ def test_a_run_with_findings_tries_those_again_and_says_what_became_of_all(
     assert progress.notes[-1] == f"mutants: {count} tried, {count - 1} noticed by a test, 1 change nothing, 0 survived"
 
 
-def test_progress_of_other_sources_counts_for_nothing(verdicts: Verdicts, progress: Progress) -> None:
+def test_progress_of_other_sources_counts_for_nothing(verdicts: Answers, progress: Progress) -> None:
     progress.done, progress.findings, progress.notes = 1, ["survived: x:1: y"], ["sources 0123", "mutants: 9 tried"]
     safety.prove_mutants(progress)
     assert len(verdicts.asked) == len(list_candidates())
@@ -184,15 +194,40 @@ def test_progress_of_other_sources_counts_for_nothing(verdicts: Verdicts, progre
     assert sum(note.startswith(("sources ", "mutants: ")) for note in progress.notes) == 2
 
 
+def test_a_run_that_was_ended_goes_on_and_asks_about_no_mutant_twice(verdicts: Answers, progress: Progress) -> None:
+    count = len(list_candidates())
+    verdicts.ends_after = 4
+    with pytest.raises(KeyboardInterrupt):
+        safety.prove_mutants(progress)
+    known = sorted(verdicts.asked, key=lambda each: each in verdicts.surviving)[:4]
+    verdicts.ends_after = None
+    safety.prove_mutants(progress)
+    assert sorted([*verdicts.asked, *known]) == list(range(count))
+    assert (progress.done, len(progress.findings)) == (2, 2)
+    assert progress.notes[-1] == f"mutants: {count} tried, {count - 2} noticed by a test, 0 change nothing, 2 survived"
+
+
+def test_after_a_change_of_the_sources_each_mutant_is_asked_first_of_what_noticed_it(
+    verdicts: Answers, progress: Progress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = len(list_candidates())
+    safety.prove_mutants(progress)
+    assert verdicts.noticed_before == {}
+    monkeypatch.setattr(safety, "_digest_sources", lambda: "others")
+    safety.prove_mutants(progress)
+    assert sorted(verdicts.asked) == list(range(count)), "a verdict counts for its own sources alone"
+    assert verdicts.noticed_before == dict.fromkeys(set(range(count)) - {3, 5}, "tests/test_a.py::test_b")
+
+
 def test_what_is_listed_as_equivalent_is_a_finding_when_noticed_or_gone(
-    verdicts: Verdicts, progress: Progress, monkeypatch: pytest.MonkeyPatch
+    verdicts: Answers, progress: Progress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = list_candidates()[0]
     monkeypatch.setattr(safety, "EQUIVALENT", {first.module: {first.mutant.name: "because", "gone": "because"}})
     verdicts.surviving = set()
     safety.prove_mutants(progress)
     assert progress.findings == [
-        f"listed as equivalent, but a test notices it: {first}",
+        f"listed as equivalent, but tests/test_a.py::test_b notices it: {first}",
         f"listed as equivalent, but there is no such mutant: {first.module}: gone",
     ]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
@@ -412,6 +413,63 @@ def test_every_window_is_the_sum_of_the_lives_that_count_however_often_one_was_t
     expected = add_up(live, golem=0, key=key, tick=tick, excluded=None)
     assert usage == expected
     assert days.get(books.golems[0].pk, 0) == expected.day_micro_usd
+
+
+def test_what_is_taken_back_is_the_last_life_of_its_own_permit_and_stands_with_its_reversal(books: Books) -> None:
+    """Another permit of the golem has lived longer."""
+    spend = Spend(0, 0, "UNKNOWN", "SETTLED", 100, 7, True, 5, timedelta(0), timedelta(0))
+    mine, other = books.write(spend), books.write(spend)
+    for _ in range(2):
+        assert ledger.reopen(permit_id=other.pk, now=LATER)
+        assert ledger.settle(permit_id=other.pk, spent_micro_usd=8, counted_at=LATER)
+    assert ledger.reopen(permit_id=mine.pk, now=LATER)
+
+    def list_lives(permit: ActionPermit) -> list[tuple[Any, ...]]:
+        rows = SpendEntry.objects.filter(permit=permit).order_by("life", "reverses")
+        return [(row.life, row.state, row.reserved_micro_usd, row.settled_micro_usd) for row in rows]
+
+    reversal, claim, held = sorted(list_lives(mine), key=lambda each: (each[0], each[1]))
+    assert (reversal, claim) == ((1, "REVERSED", 0, -7), (1, "SETTLED", 100, 7))
+    assert held == (2, "RESERVED", 100, None)
+    assert [each[:2] for each in list_lives(other) if each[1] != "REVERSED"] == [
+        (1, "SETTLED"),
+        (2, "SETTLED"),
+        (3, "SETTLED"),
+    ]
+
+
+def test_what_only_comes_back_to_the_golem_is_no_part_of_the_hour(books: Books) -> None:
+    SpendingLimits.objects.create(golem=books.golems[0], writes_per_hour=1)
+    open_one(books)
+    way_out = make_permit(golem=books.golems[0], action_class="CLOSE_POSITION")
+    for counts_per_day in (False, True):
+        with transaction.atomic(), nothing_or_refused(is_refused=counts_per_day):
+            ledger.reserve(
+                permit=way_out,
+                value=PlanValue(gas_micro_usd=1),
+                counts_per_day=counts_per_day,
+                heartbeat_tick=0,
+                now=clock.now(),
+            )
+            transaction.set_rollback(True)
+
+
+@contextmanager
+def nothing_or_refused(*, is_refused: bool) -> Iterator[None]:
+    if not is_refused:
+        yield
+        return
+    with pytest.raises(RateLimited):
+        yield
+
+
+def test_the_day_without_one_permit_is_that_of_all_others(books: Books) -> None:
+    spend = Spend(0, 0, "CREATED", "RESERVED", 100, 7, True, 5, timedelta(0), timedelta(0))
+    first, second = books.write(spend), books.write(replace(spend, reserved=30))
+    asked: dict[str, Any] = {"golem_ids": [books.golems[0].pk], "now": NOW}
+    assert ledger.sum_days(**asked) == {books.golems[0].pk: 130}
+    assert ledger.sum_days(**asked, exclude_permit_id=first.pk) == {books.golems[0].pk: 30}
+    assert ledger.sum_days(**asked, exclude_permit_id=second.pk) == {books.golems[0].pk: 100}
 
 
 @pytest.mark.parametrize(("spent", "counts"), [(100, False), (101, True)])

@@ -16,6 +16,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.permits import lifecycle
 from tests.factories.golems import make_golem, make_owner
 from tests.factories.permits import make_permit
+from tools_app.core import wakeups
 from tools_app.core.models import AuditEntry, OutboxEvent
 
 pytestmark = pytest.mark.django_db
@@ -107,6 +108,63 @@ def test_a_step_reads_the_permit_it_tells_of_once(golem: Golem, leaving: str, to
     table = ActionPermit._meta.db_table
     read = [each["sql"] for each in queries if each["sql"].startswith("SELECT") and f'FROM "{table}"' in each["sql"]]
     assert len(read) == 1, read
+
+
+@pytest.mark.parametrize(
+    ("leaving", "to", "told"),
+    [
+        ("CREATED", "COMMITTING", ("tool:start", {"params_hash": "0xa5ed", "action_type": "swap"})),
+        ("COMMITTING", "COMMITTED", ("tool:end", {"duration_ms": 1_500, "success": True})),
+        ("COMMITTING", "REVERTED", ("tool:end", {"duration_ms": 1_500, "success": False})),
+        ("COMMITTING", "BLOCKED", ("tool:error", {"duration_ms": 1_500, "error_code": "X", "error_message": "why"})),
+        ("COMMITTING", "UNKNOWN", None),
+        ("CREATED", "BLOCKED", None),
+    ],
+)
+def test_the_tools_life_around_a_commit_is_told_and_of_a_local_write_its_handler_tells(
+    golem: Golem, leaving: str, to: str, told: tuple[str, dict[str, Any]] | None
+) -> None:
+    begun = NOW - timedelta(seconds=1.5) if leaving == "COMMITTING" else None
+    for is_local in (True, False):
+        permit = make_permit(
+            golem=golem,
+            status=leaving,
+            committing_at=begun,
+            action_hash="0xa5ed",
+            action_type="swap",
+            is_local=is_local,
+        )
+        OutboxEvent.objects.all().delete()
+        assert step(permit, leaving, to, reason="why", data={"code": "X"})
+        seen = [(each.type, each.payload) for each in OutboxEvent.objects.filter(type__startswith="tool:")]
+        if told is None or is_local:
+            assert seen == []
+        else:
+            [(kind, payload)] = seen
+            assert kind == told[0]
+            of_call = {"tool_name": permit.tool_name, "call_id": str(permit.pk), "permit_id": str(permit.pk)}
+            assert {**payload, **of_call, **told[1]} == payload
+        ActionPermit.objects.filter(pk=permit.pk).update(action_hash=str(permit.pk))
+
+
+def test_a_clock_that_went_back_makes_no_call_shorter_than_nothing(golem: Golem) -> None:
+    permit = make_permit(golem=golem, status="COMMITTING", committing_at=NOW + timedelta(seconds=1))
+    assert step(permit, "COMMITTING", "COMMITTED")
+    assert OutboxEvent.objects.get(type="tool:end").payload["duration_ms"] == 0
+
+
+@pytest.mark.parametrize(
+    ("leaving", "to", "is_tapped"),
+    [("COMMITTING", "COMMITTED", True), ("UNKNOWN", "REVERTED", True), ("CREATED", "COMMITTING", False)],
+)
+def test_whoever_waits_for_the_end_of_a_commit_is_woken_once_it_is_stored(
+    golem: Golem, django_capture_on_commit_callbacks: Any, leaving: str, to: str, is_tapped: bool
+) -> None:
+    permit = make_permit(golem=golem, status=leaving)
+    with django_capture_on_commit_callbacks() as kept:
+        assert step(permit, leaving, to)
+    woken = [each.args[0] for each in kept if getattr(each, "func", None) is wakeups.tap]
+    assert woken == ([lifecycle.name_end(permit.pk)] if is_tapped else [])
 
 
 @pytest.mark.parametrize("to", sorted({to for following in FOLLOWING.values() for to in following}))

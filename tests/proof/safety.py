@@ -61,7 +61,11 @@ SUITES: dict[str, tuple[str, ...]] = {
     f"{SAFETY}/record_reader.py": SAFETY_TESTS,
     "permits_app/permits/risk.py": SAFETY_TESTS,
     "permits_app/permits/capabilities.py": ("tests/permits_app/test_capabilities.py",),
-    "permits_app/limits/ledger.py": ("tests/permits_app/test_ledger.py", "tests/permits_app/safety/test_boundaries.py"),
+    "permits_app/limits/ledger.py": (
+        "tests/permits_app/test_ledger.py",
+        "tests/permits_app/test_owner_budget.py",
+        "tests/permits_app/safety/test_boundaries.py",
+    ),
     "permits_app/permits/lifecycle.py": ("tests/permits_app/test_lifecycle.py",),
     "permits_app/execution/halt_calls.py": (
         "tests/permits_app/execution/test_halt_calls.py",
@@ -134,7 +138,9 @@ class Verdicts:
     @classmethod
     def load(cls, path: Path, sources: str) -> Verdicts:
         """Those of an earlier run count for the same sources alone."""
-        kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"sources": "", "told": {}, "by": {}}
+        kept: dict[str, Any] = {"sources": "", "told": {}, "by": {}}
+        if path.exists():
+            kept = json.loads(path.read_text(encoding="utf-8"))
         told = {key: (verdict, by) for key, (verdict, by) in kept["told"].items()}
         return cls(path, sources, told if kept["sources"] == sources else {}, kept["by"])
 

@@ -172,5 +172,35 @@ def test_a_gift_of_what_nobody_buys_lets_nothing_else_leave() -> None:
     assert judge(position(), position(points=100), {CASH.address: -DOLLAR}) is None
 
 
+def test_what_comes_into_a_position_makes_no_room_for_what_leaves_it() -> None:
+    """A base unit of cash is worth a hundred dollars here; of 104 dollars that leave, 3 may be missing and not 4."""
+    refused = judge(position(0, 104 * 10**6), position(1), {}, prices={"CASH": 10**28, "LOAN": 10**8})
+    assert rule_of(refused) == "simulator.value_vanishes"
+
+
+def of_points(*held: Uncounted) -> Position:
+    return Position(REF, "Account", (), uncounted=held)
+
+
+def test_of_one_token_only_what_somebody_buys_is_sold() -> None:
+    """A hundred points that nobody buys go, beside a hundred that are shown at 100 dollars and stay."""
+    bought = Uncounted(POINTS, 100, "PTS", 18, "points", Shown(CASH.address, 100 * DOLLAR))
+    unbought = replace(bought, market=None)
+    assert judge(of_points(bought, unbought), of_points(bought), {CASH.address: 0}) is None
+    more = replace(bought, raw=150)
+    assert judge(of_points(bought, unbought), of_points(more, unbought), {CASH.address: -60 * DOLLAR}) is None
+
+
+def test_what_stays_in_a_position_is_neither_bought_nor_sold() -> None:
+    """A unit of what stays is shown at 100 dollars, one of what comes in at one."""
+    stays = Uncounted(POINTS, 1, "PTS", 18, "points", Shown(CASH.address, 100 * DOLLAR))
+    comes = Uncounted("0x" + "98" * 20, 1, "PTX", 18, "points", Shown(CASH.address, DOLLAR))
+    paid = {CASH.address: -3 * DOLLAR}
+    assert rule_of(judge(of_points(stays), of_points(stays, comes), paid)) == "simulator.bought_dearly"
+    assert judge(of_points(stays), of_points(stays, comes), {CASH.address: -2 * DOLLAR}) is None
+    gone = replace(of_points(stays), legs=(Leg(CASH.address, 10 * DOLLAR),))
+    assert rule_of(judge(gone, of_points(stays), {})) == "simulator.value_vanishes"
+
+
 def test_a_wallet_that_only_pays_leaves_no_position() -> None:
     assert judge(position(5), position(5), {CASH.address: -100 * DOLLAR}) is None

@@ -34,10 +34,11 @@ from hypothesis import Phase
 
 from tests.conftest import is_slow
 from tests.proof.before_forks import run_what_is_shared
+from tests.proof.constants_bound_anew import bind_anew
 from tests.proof.drawn_record import WORD, Record, is_meant, list_parts, part_of, split_word
 from tests.proof.forks import PATIENCE_SECONDS, Ran, forget_database, part_with_database, read_lines, tell
 from tests.proof.mutants import Mutant, list_mutants
-from tests.proof.mutation_session import LOADING, NO_MUTANT, Chooser, bind_anew
+from tests.proof.mutation_session import LOADING, NO_MUTANT, Chooser
 from tests.proof.weaving import ProbedFinder
 
 PLAN_VARIABLE = "GOLEM_DRAWN_PLAN"

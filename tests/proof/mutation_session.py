@@ -21,7 +21,7 @@ import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -34,6 +34,7 @@ from _pytest.runner import runtestprotocol
 from hypothesis import Phase
 
 from tests.conftest import is_slow
+from tests.proof.constants_bound_anew import bind_anew, bound_names
 from tests.proof.mutants import CHOOSER, Mutant, list_mutants, weave_mutants
 
 PLAN_VARIABLE = "GOLEM_MUTATION_PLAN"
@@ -207,7 +208,7 @@ class MutationSession:
             if LOADING in reaching:
                 return None
         elif mutant.binding:
-            names = _bound_names(ast.parse(mutant.binding).body[0])
+            names = bound_names(ast.parse(mutant.binding).body[0])
             users = {
                 module
                 for module, source in self._sources.items()
@@ -289,54 +290,6 @@ def _read_answer(child: int, reading: int, patience_seconds: float) -> str | Non
     os.close(reading)
     os.waitpid(child, 0)
     return answer or None
-
-
-def bind_anew(module: ModuleType, binding: str) -> bool:
-    """Give a constant its changed value wherever the same object is known under the same name, and the constants made
-    of it theirs. False when more than constants was made of it while modules loaded: a class, a default, a decorator.
-    """
-    changed = dict(module.__dict__)
-    exec(compile(binding, module.__name__, "exec"), changed)
-    is_all = True
-    for name, before in list(module.__dict__.items()):
-        if changed[name] is before or name == "__builtins__":
-            continue
-        for other in list(sys.modules.values()):
-            if getattr(other, "__dict__", {}).get(name, changed) is before:
-                other.__dict__[name] = changed[name]
-                is_all = all([_bind_followers(other, name), is_all])
-    return is_all
-
-
-def _bind_followers(module: ModuleType, name: str) -> bool:
-    path = getattr(module, "__file__", None)
-    if path is None:
-        return False
-    is_all = True
-    for statement in ast.parse(Path(path).read_text(encoding="utf-8")).body:
-        mentions = any(isinstance(node, ast.Name) and node.id == name for node in _walk_loading(statement))
-        if not mentions or name in _bound_names(statement):
-            continue
-        if isinstance(statement, ast.Assign | ast.AnnAssign):
-            is_all = bind_anew(module, ast.unparse(statement)) and is_all
-        else:
-            is_all = False
-    return is_all
-
-
-def _bound_names(statement: ast.stmt) -> set[str]:
-    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-
-
-def _walk_loading(node: ast.AST) -> Iterator[ast.AST]:
-    """What of a statement runs while its module loads: everything but the bodies of functions."""
-    yield node
-    for name, value in ast.iter_fields(node):
-        if name == "body" and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST):
-                yield from _walk_loading(child)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -34,6 +34,7 @@ from _pytest.runner import runtestprotocol
 from hypothesis import Phase
 
 from tests.conftest import is_slow
+from tests.longest_first import read_durations
 from tests.proof.constants_bound_anew import bind_anew, bound_names
 from tests.proof.mutants import CHOOSER, Mutant, list_mutants, weave_mutants
 
@@ -129,14 +130,14 @@ class MutationSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Every quick test once, then every wanted mutant against those that reach it; what they do not notice meets
-        the slow ones.
+        the slow ones, one file after the other.
         """
-        left = self._wanted
-        for is_late in (False, True):
+        left, parts = self._wanted, _list_parts(session.items)
+        for place, items in enumerate(parts):
             suites = tuple({suite for number in left for suite in self._suites[self._modules[number]]})
-            of_these = [item for item in session.items if item.nodeid.startswith(suites)]
-            self._run_as_it_is(session, [item for item in of_these if is_slow(item) is is_late])
-            left = [number for number in left if not self._tell(number, is_last=is_late)]
+            self._run_as_it_is(session, [item for item in items if item.nodeid.startswith(suites)])
+            is_last = place + 1 == len(parts)
+            left = [number for number in left if not self._tell(number, is_last=is_last)]
         return True
 
     def _run_as_it_is(self, session: pytest.Session, items: Sequence[pytest.Item]) -> None:
@@ -279,6 +280,16 @@ class MutationSession:
 
     def _report(self, number: int, **verdict: Any) -> None:
         os.write(self._verdicts, (json.dumps({"number": number, **verdict}) + "\n").encode())
+
+
+def _list_parts(items: Sequence[pytest.Item]) -> list[list[pytest.Item]]:
+    """The quick tests together, then the slow ones of each file, what takes longest last."""
+    quick = [item for item in items if not is_slow(item)]
+    slow: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if is_slow(item):
+            slow[item.location[0]].append(item)
+    return [quick, *(slow[file] for file in sorted(slow, key=lambda file: read_durations().get(file, 0)))]
 
 
 def _read_answer(child: int, reading: int, patience_seconds: float) -> str | None:

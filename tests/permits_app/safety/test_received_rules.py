@@ -177,7 +177,7 @@ def test_a_right_that_its_contract_does_not_honour_moves_nothing(purse: Purse) -
     assert refused is not None and rule_of(refused) == "right_withdrawn" and "no answer" in refused.reason
 
 
-def test_two_flows_of_one_right_are_one_sum_and_of_two_principals_two(purse: Purse) -> None:
+def test_two_flows_of_one_right_are_one_sum(purse: Purse) -> None:
     assert purse.judge_flows(purse.flow(50), purse.flow(50)) is None
     refused = purse.judge_flows(purse.flow(50), purse.flow(51))
     assert refused is not None

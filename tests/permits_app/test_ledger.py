@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from archetypes_app.actions.sync_builtins import sync_builtins
-from archetypes_app.models import Golem, ToolProfile
+from archetypes_app.models import Golem, Heartbeat, ToolProfile
 from permits_app.errors import RateLimited, SpendingLimitExceeded
 from permits_app.limits import ledger
 from permits_app.limits.usage import Usage
@@ -461,6 +461,19 @@ def nothing_or_refused(*, is_refused: bool) -> Iterator[None]:
         return
     with pytest.raises(RateLimited):
         yield
+
+
+def test_a_tick_ends_with_the_next_one_of_the_golems_own_heartbeat_while_it_beats(books: Books) -> None:
+    mine, other = books.golems
+    for golem, due in ((mine, NOW + HOUR), (other, NOW + DAY)):
+        Heartbeat.objects.update_or_create(golem=golem, defaults={"is_on": True, "next_tick_at": due})
+
+    def read_reset(golem: Golem) -> datetime | None:
+        return ledger.read_usage(golem_id=golem.pk, api_key_id=None, heartbeat_tick=5, now=NOW).tick_resets_at
+
+    assert (read_reset(mine), read_reset(other)) == (NOW + HOUR, NOW + DAY)
+    Heartbeat.objects.filter(golem=mine).update(is_on=False)
+    assert (read_reset(mine), read_reset(other)) == (None, NOW + DAY)
 
 
 def test_the_day_without_one_permit_is_that_of_all_others(books: Books) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -325,3 +325,50 @@ def test_a_value_that_comes_back_takes_the_place_of_the_mark_it_equals() -> None
     mark = Mark(9 * USD, earlier, later=((7 * USD, earlier),))
     marks = list_marks(mark=mark, value_micro_usd=7 * USD, now=NOW)
     assert marks == [(9 * USD, earlier), (7 * USD, NOW)]
+
+
+def test_a_day_after_a_pause_both_thresholds_are_seven_tenths() -> None:
+    day = timedelta(hours=24)
+    assert breaker_thresholds(paused_until=None, now=NOW) == (1_300, 2_000)
+    assert breaker_thresholds(paused_until=NOW, now=NOW) == (910, 1_400)
+    assert breaker_thresholds(paused_until=NOW, now=NOW + day - timedelta(seconds=1)) == (910, 1_400)
+    assert breaker_thresholds(paused_until=NOW, now=NOW + day) == (1_300, 2_000)
+
+
+@pytest.mark.parametrize(("age", "is_kept"), [(86_400, True), (86_401, False)])
+def test_a_mark_is_held_against_for_a_day_and_no_second_longer(age: int, is_kept: bool) -> None:
+    before = Mark(10 * USD, NOW - timedelta(seconds=age), None, 0, None, ((9 * USD, NOW - timedelta(hours=1)),))
+    marks = list_marks(mark=before, value_micro_usd=8 * USD, now=NOW)
+    assert [value for value, _ in marks] == [10 * USD, 9 * USD, 8 * USD][0 if is_kept else 1 :]
+
+
+def test_of_the_marks_of_a_quarter_of_an_hour_the_highest_is_kept_with_the_latest_time() -> None:
+    """By the clock's quarters: 11:00 to 11:14:59 are one, 11:15 begins another."""
+    at = [datetime(2026, 11, 21, 11, *each, tzinfo=UTC) for each in ((0, 0), (14, 59), (15, 0), (16, 0))]
+    values = [10, 9, 8, 7]
+    first, *later = zip([value * USD for value in values], at, strict=True)
+    before = Mark(first[0], first[1], None, 0, None, (*later, (6 * USD, at[3])))
+    marks = list_marks(mark=before, value_micro_usd=5 * USD, now=datetime(2026, 11, 21, 12, tzinfo=UTC))
+    assert marks[:2] == [(10 * USD, at[1]), (8 * USD, at[3])]
+
+
+def test_a_pause_that_ends_as_the_golem_falls_is_followed_by_another() -> None:
+    """Until the fall was measured the golem was worth its mark."""
+    for paused_until, is_anew in ((NOW, True), (NOW + timedelta(seconds=1), False)):
+        before = Mark(100 * USD, NOW - timedelta(hours=2), None, 0, paused_until, ())
+        moved = move_mark(mark=before, value_micro_usd=80 * USD, most_bps=9_000, now=NOW)
+        assert (moved.paused_until != paused_until) is is_anew
+
+
+@pytest.mark.parametrize(
+    ("value", "most_bps", "is_broken"),
+    [(90, 1_000, False), (89, 1_000, True), (81, 9_000, False), (80, 9_000, True), (79, 9_000, True)],
+)
+def test_a_fall_beyond_the_owners_limit_or_as_deep_as_the_breakers_blocks(
+    value: int, most_bps: int, is_broken: bool
+) -> None:
+    before = Mark(100 * USD, NOW - timedelta(hours=2), None, 0, None, ())
+    moved = move_mark(mark=before, value_micro_usd=value * USD, most_bps=most_bps, now=NOW)
+    assert (moved.violated_at, moved.violated_bps) == ((NOW, 10_000 - value * 100) if is_broken else (None, 0))
+    again = move_mark(mark=moved, value_micro_usd=1 * USD, most_bps=most_bps, now=NOW + timedelta(hours=1))
+    assert again.violated_at == (moved.violated_at or NOW + timedelta(hours=1))

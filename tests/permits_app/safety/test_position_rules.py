@@ -223,3 +223,76 @@ def test_what_comes_of_an_order_is_the_accounts_own() -> None:
         if refused is not None:
             assert (refused.rule, refused.observed, refused.limit) == ("simulator.order_heir", heir, "me")
     assert judge_heirs(simulation=simulated(lent(1), None), account="me") is None
+
+
+def judge_loan(
+    before: Position | None, after: Position, *changes: PositionChange, is_raising: bool
+) -> tuple[str, str] | None:
+    """What is asked of it, and how much of it is left, at a floor of 1.5; None where it passes."""
+    plan = TxPlan(CHAIN_ID, (), changes=changes)
+    refused = judge_health(
+        plan=plan, simulation=simulated(before, after), floor_bps=15_000, value_of=at_par, is_raising=is_raising
+    )
+    return (str(refused.limit), str(refused.remaining)) if refused is not None else None
+
+
+A_BLOCK = ", and the interest of a block"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_raising", "told"),
+    [
+        # 80% of the cash over the debt: nothing changed, under the floor.
+        ((1_000, 800), (1_000, 800), True, None),
+        ((1_000, 800), (1_000, 800), False, None),
+        # Twice as much of both stands no better, and is more at risk.
+        ((1_000, 800), (2_000, 1_600), True, (f"at least 1.50{A_BLOCK}", "0.00")),
+        ((1_000, 800), (2_000, 1_600), False, None),
+        # What only lowers risk may not make it worse, nor cross the floor.
+        ((1_000, 800), (500, 401), False, ("at least 1.00", "0.00")),
+        ((1_000, 400), (1_000, 600), False, ("at least 1.50", "0.50")),
+        ((1_000, 400), (750, 400), False, None),
+        ((1_000, 500), (1_000, 520), False, None),
+        # A debt that was not there before is held to the floor whatever it says of itself.
+        ((1_000, 0), (1_000, 600), False, ("at least 1.50", "0.00")),
+        ((1_000, 0), (1_000, 600), True, (f"at least 1.50{A_BLOCK}", "0.00")),
+        ((1_000, 0), (1_000, 400), True, None),
+    ],
+)
+def test_a_debt_stands_on_what_it_has_to(
+    before: tuple[int, int], after: tuple[int, int], is_raising: bool, told: tuple[str, str] | None
+) -> None:
+    assert judge_loan(account(*before), account(*after), is_raising=is_raising) == told
+
+
+def test_a_plan_may_promise_more_health_than_the_floor_of_the_position_it_names() -> None:
+    before, after = account(1_000, 300), account(1_000, 450)
+    named = replace(promise(LOAN, -150), least_health_bps=20_000)
+    assert judge_loan(before, after, is_raising=True) is None
+    assert judge_loan(before, after, named, is_raising=True) == (f"at least 2.00{A_BLOCK}", "0.66")
+    elsewhere = replace(named, ref=PositionRef("lender", "account", CHAIN_ID, "somebody"))
+    for other in (elsewhere, replace(named, ref=None), promise(LOAN, -150)):
+        assert judge_loan(before, after, other, is_raising=True) is None
+
+
+@pytest.mark.parametrize(("lost", "passes"), [(DUST + 400, True), (DUST + 401, False)])
+def test_interest_takes_its_parts_of_what_was_there_and_no_more(lost: int, passes: bool) -> None:
+    """Four parts of ten million of a thousand million; of what was promised no dust comes on top."""
+    assert (find_broken((), pair_up([account(10**9)], [account(10**9 - lost)]), room=4) is None) is passes
+    said = (promise(CASH, -100),)
+    kept = pair_up([account(10**9)], [account(10**9 - 100 - lost + DUST)])
+    assert (find_broken(said, kept, room=4) is None) is passes
+
+
+@pytest.mark.parametrize(("arrived", "passes"), [(100, True), (99, False)])
+def test_a_plan_may_call_what_it_opens_by_its_name(arrived: int, passes: bool) -> None:
+    assert (find_broken((promise(CASH, 100),), pair_up([], [account(arrived)])) is None) is passes
+
+
+def test_what_nobody_buys_may_come_unasked_and_what_somebody_buys_may_not() -> None:
+    points = "0x" + "99" * 20
+    for market, passes in ((None, True), (Shown(CASH, 1), False)):
+        born = pair_up([], [lent(0, uncounted=(Uncounted(points, 100, "PTS", 2, "points", market),))])
+        [moved] = born
+        assert moved.list_uncounted_changes() == {points: 100}
+        assert (find_broken((), born) is None) is passes

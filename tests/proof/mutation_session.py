@@ -34,7 +34,6 @@ from _pytest.runner import runtestprotocol
 from hypothesis import Phase
 
 from tests.conftest import is_slow
-from tests.longest_first import read_durations
 from tests.proof.constants_bound_anew import bind_anew, bound_names
 from tests.proof.mutants import CHOOSER, Mutant, list_mutants, weave_mutants
 
@@ -284,6 +283,9 @@ class MutationSession:
 
 def _list_parts(items: Sequence[pytest.Item]) -> list[list[pytest.Item]]:
     """The quick tests together, then the slow ones of each file, what takes longest last."""
+    # A plugin of the suite, which pytest loads itself and after this one.
+    from tests.longest_first import read_durations
+
     quick = [item for item in items if not is_slow(item)]
     slow: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:

@@ -98,6 +98,12 @@ class HoldingsWalk:
         self.done[act.tool] = self.done.get(act.tool, 0) + 1
         return True
 
+    def enter(self, act: Act) -> None:
+        """Do it, whatever a market keeps of it. Raises AssertionError where it reverts, and what the tool raises."""
+        reader, _ = self.read()
+        for call in self._plan(reader, act).calls:
+            self._send(call, act.tool)
+
     def pass_time(self, seconds: int) -> None:
         """Interest and yield are all that time brings or takes."""
         reader, before = self.read()

@@ -1,0 +1,110 @@
+"""What a position at each protocol that earns a yield costs a quiet tick, beside a golem that has none.
+
+Two golems with the same tokens on the same chain take turns, so that a busy moment of the machine meets both alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+from uuid import uuid4
+
+from django.conf import settings
+
+from archetypes_app.models import Golem, Heartbeat
+from golem_project.demo.seed import CHAIN_ID, seed_demo
+from golem_project.embedded.world.protocols import deploy_protocols
+from golem_project.embedded.world.rpc import JsonRpc
+from golem_project.heartbeat.cycle import run_heartbeat_tick
+from tests.bench.figures import Figure, measure
+from tests.bench.heartbeat import claim_of, make_like
+from tests.bench.shelf import Lap, counted
+from tests.proof.holding_walk import Act, HoldingsWalk, undone
+from tools_app.core import clock
+from tools_app.portfolio.known import remember_positions
+
+MOST_TIMES_AS_LONG = 1.5
+MOST_MORE_BATCHES = 4
+_DOLLARS: Final = 2_000
+_DAI: Final = str(_DOLLARS * 10**18)
+_USDC: Final = str(_DOLLARS * 10**6)
+_ROUNDS = 30
+_WARM = 5
+
+
+def list_acts(contracts: Mapping[str, Mapping[str, str]]) -> tuple[Act, ...]:
+    """What leaves one position at each, two thousand dollars in it; at the market of claims all three kinds."""
+    pool, vault, market = contracts["curve"]["pool_3pool"], contracts["yearn"]["yv_usdc"], contracts["pendle"]
+    claims = {"market": market["market_dai"]}
+    return (
+        Act("ethena_stake_usde", {"amount": _DAI}),
+        Act("yearn_deposit", {"vault": vault, "amount": _USDC}),
+        Act("curve_add_liquidity", {"pool": pool, "amounts": [_DAI, "0", "0"]}),
+        Act("convex_stake_lp", {"pool": pool, "amount": "max"}),
+        Act("pendle_buy_pt", {**claims, "amount": _DAI}),
+        Act("pendle_buy_yt", {**claims, "amount": str(100 * 10**18)}),
+        Act("pendle_add_lp", {**claims, "amount": _DAI}),
+    )
+
+
+@measure("yields")
+def measure_yields() -> Iterator[Figure]:
+    """Time and exchanges with the node of a quiet tick, with a position at each and with none."""
+    demo = seed_demo(now=clock.now(), with_token=False).golem
+    if Heartbeat.objects.filter(is_on=True).exclude(golem=demo).exists():
+        raise RuntimeError("golems live on this database; measure on throw-away servers")
+    url = settings.GOLEM_RPC_URLS[CHAIN_ID][0]
+    contracts = deploy_protocols(url)
+    rpc = JsonRpc(url)
+    try:
+        with undone(rpc):
+            bare, holder = (HoldingsWalk.begin(rpc, f"yields {each}", contracts) for each in ("none", "held"))
+            for act in list_acts(contracts):
+                holder.enter(act)
+            remember_positions(account=holder.address, refs=holder.hints, now=clock.now())
+            places = {each.ref.protocol for each in holder.read()[1].positions}
+            without, among = _compare(_hatch(demo, bare.address), _hatch(demo, holder.address))
+    finally:
+        rpc.close()
+    yield Figure(
+        "yields.quiet_tick",
+        f"times as long a quiet tick takes with positions at {', '.join(sorted(places))}; medians of {_ROUNDS} in turns",
+        round(among.p50 / without.p50, 2),
+        "times",
+        target=MOST_TIMES_AS_LONG,
+        reference=f"{without.p50:g} ms with none, {among.p50:g} ms with {len(places)}",
+    )
+    yield Figure(
+        "yields.batches",
+        "more exchanges with the node in such a tick",
+        among.most - without.most,
+        "batches",
+        target=MOST_MORE_BATCHES,
+        reference=f"{without.most} with none, {among.most} with {len(places)}",
+    )
+
+
+def _hatch(demo: Golem, address: str) -> Golem:
+    golem = make_like(demo, f"yields {uuid4().hex[:8]}")
+    golem.address = address
+    golem.save(force_insert=True)
+    Heartbeat.objects.create(golem=golem, is_on=True)
+    return golem
+
+
+def _compare(bare: Golem, holder: Golem) -> tuple[Lap, Lap]:
+    without, among = Lap(), Lap()
+    for number in range(_WARM + _ROUNDS):
+        _tick(bare, without if number >= _WARM else Lap())
+        _tick(holder, among if number >= _WARM else Lap())
+    return without, among
+
+
+def _tick(golem: Golem, into: Lap) -> None:
+    claim = claim_of(golem)
+    with counted() as batches:
+        started = clock.monotonic_ms()
+        if run_heartbeat_tick(claim=claim) is None:
+            raise RuntimeError("the measured tick did not run")
+        into.times.append(clock.monotonic_ms() - started)
+    into.batches.append(len(batches))

@@ -63,7 +63,7 @@ def measure_yields() -> Iterator[Figure]:
                 holder.enter(act)
             remember_positions(account=holder.address, refs=holder.hints, now=clock.now())
             places = {each.ref.protocol for each in holder.read()[1].positions}
-            without, among = _compare(_hatch(demo, bare.address), _hatch(demo, holder.address))
+            without, among = _compare(rpc, _hatch(demo, bare.address), _hatch(demo, holder.address))
     finally:
         rpc.close()
     where = ", ".join(sorted(places))
@@ -93,15 +93,17 @@ def _hatch(demo: Golem, address: str) -> Golem:
     return golem
 
 
-def _compare(bare: Golem, holder: Golem) -> tuple[Lap, Lap]:
+def _compare(rpc: JsonRpc, bare: Golem, holder: Golem) -> tuple[Lap, Lap]:
     without, among = Lap(), Lap()
     for number in range(_WARM + _ROUNDS):
-        _tick(bare, without if number >= _WARM else Lap())
-        _tick(holder, among if number >= _WARM else Lap())
+        _tick(rpc, bare, without if number >= _WARM else Lap())
+        _tick(rpc, holder, among if number >= _WARM else Lap())
     return without, among
 
 
-def _tick(golem: Golem, into: Lap) -> None:
+def _tick(rpc: JsonRpc, golem: Golem, into: Lap) -> None:
+    # Each tick looks at a block that nobody looked at before.
+    rpc.call("evm_mine")
     # One pulse at a time: nobody else's turn is claimed in its stead.
     Heartbeat.objects.exclude(golem=golem).update(is_on=False)
     Heartbeat.objects.filter(golem=golem).update(is_on=True)

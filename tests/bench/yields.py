@@ -20,11 +20,13 @@ from tests.bench.figures import Figure, measure
 from tests.bench.heartbeat import claim_of, make_like
 from tests.bench.shelf import Lap, counted
 from tests.proof.holding_walk import Act, HoldingsWalk, undone
+from tests.tools_app.protocols.pendle.seeded_markets import STATES, worst_price_bps
 from tools_app.core import clock
 from tools_app.portfolio.known import remember_positions
 
 MOST_TIMES_AS_LONG = 1.5
 MOST_MORE_BATCHES = 4
+MOST_PRICE_BPS = 5
 _DOLLARS: Final = 2_000
 _DAI: Final = str(_DOLLARS * 10**18)
 _USDC: Final = str(_DOLLARS * 10**6)
@@ -82,6 +84,18 @@ def measure_yields() -> Iterator[Figure]:
         "batches",
         target=MOST_MORE_BATCHES,
         reference=f"{without.most} with none, {among.most} with {len(places)}",
+    )
+
+
+@measure("claims")
+def measure_claims() -> Iterator[Figure]:
+    """How exactly the price of a claim that is due later is computed."""
+    yield Figure(
+        "claims.price",
+        f"what a claim costs beside a computation with sixty places, the worst of {STATES} seeded markets",
+        round(float(worst_price_bps()), 9),
+        "bps",
+        target=MOST_PRICE_BPS,
     )
 
 

@@ -16,7 +16,7 @@ from tools_app.chain.abi import encode_call
 from tools_app.core.errors import GolemError
 from tools_app.protocols.pendle.addresses import find_places
 from tools_app.protocols.pendle.calls import ANY_GUESS, BUY_PT, CLAIM, NO_LIMIT, REDEEM_SHARES, SELL_PT, paying, taking
-from tools_app.protocols.pendle.market_maths import trade
+from tools_app.protocols.pendle.market_maths import price_of_claim, trade
 from tools_app.protocols.pendle.protocol import PROTOCOL
 from tools_app.protocols.pendle.standing import ask_standings
 from tools_app.standards.receipts import events_of
@@ -131,6 +131,83 @@ def test_no_push_of_one_block_moves_what_claims_count_as(chain: World, golem: Go
     push(chain, "pendle_buy_pt", 100_000 * WAD)
     assert abs(counted(golem) - before) * 10_000 <= before
     assert refused(golem, "pendle_buy_pt", market=MARKET, amount=str(WAD)).code == "PENDLE_SLIPPAGE_TOO_HIGH"
+
+
+@pytest.mark.parametrize(
+    ("tool", "dollars"), [("pendle_buy_pt", 400_000), ("pendle_buy_yt", 20_000), ("pendle_add_lp", 500_000)]
+)
+def test_a_price_that_stands_for_a_block_moves_what_claims_count_as_by_its_share_of_fifteen_minutes(
+    chain: World, golem: Golem, tool: str, dollars: int
+) -> None:
+    golem.act("pendle_buy_pt", market=MARKET, amount=str(10_000 * WAD))
+    (position,) = golem.positions()
+    claims, before, spot, began = int(position.facts["pt"]), counted(golem), spot_price(golem), chain.timestamp()
+    push(chain, tool, dollars * WAD)
+    pass_time(chain, 12)
+    moved = abs(spot_price(golem) - spot) * claims // WAD
+    seconds = chain.timestamp() - began
+    # Beside its share stands what the time itself brings, a tenth of a basis point at most in so few seconds.
+    assert abs(counted(golem) - before) <= moved * seconds // 900 * 11 // 10 + before // 100_000
+
+
+def spot_price(golem: Golem) -> int:
+    """What a claim costs in the market now, with 18 decimals."""
+    (place,) = find_places(CHAIN_ID)
+    reader = make_context(golem.chain, address=golem.address).chain()
+    market = drive(ask_standings(CHAIN_ID, (place,), golem.address), reader.call_many)[0].market
+    return price_of_claim(market.ln_rate, market.seconds_left)
+
+
+def test_a_market_whose_oracle_was_not_prepared_is_refused_until_somebody_prepared_it(
+    chain: World, golem: Golem
+) -> None:
+    forget_past(chain)
+    for tool in ("pendle_buy_pt", "pendle_buy_yt", "pendle_add_lp"):
+        assert refused(golem, tool, market=MARKET, amount=str(WAD)).code == "PENDLE_ORACLE_NOT_READY"
+    (row,) = answer_of(make_context(chain, address=golem.address), "pendle_get_markets")["markets"]
+    assert row["is_active"] and not row["is_oracle_ready"]
+    # Who prepares it enlarges what it remembers; a trade and a quarter of an hour later it has an average.
+    somebody = chain.new_account(WAD, {"DAI": 10 * WAD})
+    chain.transact(somebody, MARKET, "increaseObservationsCardinalityNext(uint16)", 10)
+    chain.transact(somebody, chain.tokens["DAI"].address, "approve(address,uint256)", ROUTER, 10 * WAD)
+    dai = chain.tokens["DAI"].address
+    data = encode_call(BUY_PT, somebody.address, MARKET, 1, ANY_GUESS, paying(dai, WAD), NO_LIMIT)
+    pass_time(chain, 60)
+    assert chain.send(somebody, ROUTER, "0x" + data.hex())["status"] == "0x1"
+    pass_time(chain, 901)
+    golem.act("pendle_buy_pt", market=MARKET, amount=str(1_000 * WAD))
+
+
+def forget_past(chain: World) -> None:
+    """The market remembers its present rate alone, as one that was just made."""
+    types = "(int128,int128,uint96,uint16,uint16,uint16)"
+    _, _, rate, index, kept, wanted = chain.rpc.read(MARKET, "_storage()", returns=types)
+    word = rate | index << 96 | kept << 112 | wanted << 128
+    slot = next(
+        each for each in range(64) if int(chain.rpc.call("eth_getStorageAt", MARKET, hex(each), "latest"), 16) == word
+    )
+    words = {slot: rate | 1 << 112 | 1 << 128, slot + 1: chain.timestamp() | 1 << 248}
+    for each, value in words.items():
+        chain.rpc.call("anvil_setStorageAt", MARKET, hex(each), f"0x{value:064x}")
+
+
+def test_no_order_of_others_is_filled_and_a_market_that_was_pushed_meanwhile_gives_no_worse_fill(
+    chain: World, golem: Golem
+) -> None:
+    plan = golem.plan("pendle_buy_pt", market=MARKET, amount=str(10_000 * WAD))
+    dai, bought = chain.tokens["DAI"].address, chain.rpc.balance_of(PT, golem.address)
+    order = (1, 2**32, 0, 0, dai, YT, "0x" + "66" * 20, "0x" + "66" * 20, WAD, WAD, WAD, b"")
+    filled = ("0x" + "66" * 20, 0, ((order, b"", WAD),), (), b"")
+    data = encode_call(BUY_PT, golem.address, MARKET, 1, ANY_GUESS, paying(dai, WAD), filled)
+    reader = make_context(chain, address=golem.address).chain()
+    assert PROTOCOL.effects is not None
+    with pytest.raises(UnknownCall):
+        PROTOCOL.effects.read(
+            Call(ROUTER, data, 0, ""), earlier=(), account=golem.address, chain=reader, into=Effects()
+        )
+    push(chain, "pendle_buy_pt", 100_000 * WAD)
+    done = [chain.send(golem.account, call.to, "0x" + call.data.hex())["status"] for call in plan.calls]
+    assert done[-1] == "0x0" and chain.rpc.balance_of(PT, golem.address) == bought
 
 
 def test_yield_tokens_count_as_nothing_and_are_shown_at_the_average(golem: Golem) -> None:

@@ -7,50 +7,13 @@ from decimal import Decimal, localcontext
 
 import pytest
 
+from tests.tools_app.protocols.pendle.seeded_markets import SEED, STATES, make_markets, worst_price_bps
 from tools_app.protocols.pendle import market_maths as maths
 from tools_app.protocols.pendle.market_maths import WAD, YEAR_SECONDS, Market, NoTrade
 
-STATES = 1_000
-SEED = 20_261_129
-NOW = 1_795_000_000
-
-
-def _markets(count: int = STATES) -> list[Market]:
-    chance = random.Random(SEED)
-    found: list[Market] = []
-    while len(found) < count:
-        left = chance.randrange(86_400, 5 * YEAR_SECONDS)
-        shares = chance.randrange(10**21, 10**26)
-        market = Market(
-            claims=shares * chance.randrange(20, 300) // 100,
-            shares=shares,
-            supply=shares,
-            scalar_root=chance.randrange(10, 200) * WAD,
-            expiry=NOW + left,
-            fee_root=chance.randrange(1, 10) * 10**15,
-            reserve_percent=80,
-            ln_rate=chance.randrange(10**15, 3 * 10**17),
-            index=chance.randrange(WAD, 2 * WAD),
-            now=NOW,
-        )
-        found.append(market)
-    return found
-
-
-def _exact_price(market: Market) -> Decimal:
-    """1 / e^(rt), with sixty places and the library's own exponential."""
-    years = Decimal(market.seconds_left) / YEAR_SECONDS
-    return (-(Decimal(market.ln_rate) / WAD) * years).exp()
-
 
 def test_what_a_claim_costs_is_within_five_basis_points_of_an_independent_computation_over_a_thousand_states() -> None:
-    with localcontext() as context:
-        context.prec = 60
-        worst = max(
-            abs(Decimal(maths.price_of_claim(each.ln_rate, each.seconds_left)) / WAD / _exact_price(each) - 1)
-            for each in _markets()
-        )
-    assert worst * 10_000 < Decimal("0.0001")
+    assert worst_price_bps() < Decimal("0.0001")
 
 
 def test_exponential_and_logarithm_agree_with_decimals_to_fifteen_places() -> None:
@@ -69,7 +32,7 @@ def test_a_trade_costs_what_the_logit_says_and_its_fee() -> None:
     tried = 0
     with localcontext() as context:
         context.prec = 60
-        for market in _markets():
+        for market in make_markets():
             out = market.claims // 1_000
             try:
                 done = maths.trade(market, out)
@@ -90,7 +53,7 @@ def test_a_trade_costs_what_the_logit_says_and_its_fee() -> None:
 
 
 def test_nobody_is_better_off_by_trading_there_and_back() -> None:
-    for market in _markets(100):
+    for market in make_markets(100):
         try:
             paid = maths.trade(market, market.claims // 500)
             back = maths.trade(paid.after, -(market.claims // 500))
@@ -100,7 +63,7 @@ def test_nobody_is_better_off_by_trading_there_and_back() -> None:
 
 
 def test_what_is_bought_for_shares_is_the_most_that_they_pay() -> None:
-    for market in _markets(50):
+    for market in make_markets(50):
         shares = market.shares // 1_000
         try:
             found, done = maths.claims_for(market, shares)
@@ -112,7 +75,7 @@ def test_what_is_bought_for_shares_is_the_most_that_they_pay() -> None:
 
 
 def test_a_market_that_is_over_trades_nothing() -> None:
-    (market,) = _markets(1)
+    (market,) = make_markets(1)
     over = Market(**{each: getattr(market, each) for each in market.__slots__} | {"now": market.expiry})
     with pytest.raises(NoTrade):
         maths.trade(over, 1)

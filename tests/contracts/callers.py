@@ -116,6 +116,7 @@ FOR_TESTS: Final = frozenset(
         ),
         *("GasBurner", "HookedToken", "HostileValuer", "LyingFeed", "MadeUpBank", "MadeUpBankValuer", "MadeUpKeeper"),
         "MadeUpBridge",
+        "MadeUpRequestVault",
         *("MadeUpBond", "MadeUpBondValuer", "MadeUpGauge"),
         "MoodyEcho",
         *(

@@ -205,7 +205,16 @@ class VaultFamily:
         most = _answer(room, vault, "how much it takes")
         if assets > most:
             raise VaultClosed(f"the vault takes {_shown(most, token)} now", vault=vault.address, room=str(most))
-        shares, before = _answer(quoted, vault, "what a deposit gives"), _answer(held, vault, "shares")
+        if not quoted.ok:
+            raise VaultClosed(
+                "the vault takes deposits and does not tell what one gives: it is entered by request (ERC-7540), which"
+                " no tool here does",
+                recovery=Recovery.GIVE_UP,
+                cleared_by="another vault",
+                vault=vault.address,
+                room="0",
+            )
+        shares, before = int(quoted.values[0]), _answer(held, vault, "shares")
         worth, now = (
             _answer(outcome, vault, "what its shares are worth")
             for outcome in reader.call_many(
@@ -246,17 +255,17 @@ class VaultFamily:
             raise SharesMissing(f"the account holds {owned} shares of {vault.label}", available=str(owned))
         if given > most:
             raise VaultClosed(f"the vault takes back {most} shares now", vault=vault.address, room=str(most))
-        quoted, whole, rest = (
-            _answer(outcome, vault, "what its shares are worth")
-            for outcome in reader.call_many(
-                [
-                    ReadCall(vault.address, PREVIEW_REDEEM, (given,)),
-                    ReadCall(vault.address, TO_ASSETS, (owned,)),
-                    ReadCall(vault.address, TO_ASSETS, (owned - given,)),
-                ]
-            )
+        preview, *worths = reader.call_many(
+            [
+                ReadCall(vault.address, PREVIEW_REDEEM, (given,)),
+                ReadCall(vault.address, TO_ASSETS, (owned,)),
+                ReadCall(vault.address, TO_ASSETS, (owned - given,)),
+            ]
         )
+        whole, rest = (_answer(outcome, vault, "what its shares are worth") for outcome in worths)
         leaving = whole - rest
+        # Of a vault that is left by request the preview always reverts; what was granted is worth what shares stand for.
+        quoted = int(preview.values[0]) if preview.ok else leaving
         label = f"Redeem shares of {vault.label} for {_shown(quoted, token)}"
         draft = PlanDraft(reader.chain_id, account)
         draft.call(Call(vault.address, encode_call(REDEEM, given, account, account), 0, label))

@@ -12,18 +12,18 @@ from golem_project.embedded.world.protocols import erc4626 as vault_world
 from golem_project.embedded.world.rpc import checksum, encode_arguments
 from permits_app.safety.position_rules import judge_changes, judge_gauges
 from tests.evm.world import World
-from tests.tools_app.factories import make_context, report_of, view_receipt
+from tests.tools_app.factories import make_context, report_of, run_plan, view_receipt
 from tests.tools_app.protocols.measured import Golem
 from tools_app.chain.abi import encode_call
-from tools_app.core.errors import GolemError, InsufficientBalance
+from tools_app.core.errors import GolemError, InsufficientBalance, Recovery
 from tools_app.protocols.erc4626.addresses import known_vaults
 from tools_app.protocols.erc4626.protocol import PROTOCOL
 from tools_app.protocols.erc4626.tools import VaultNotKnown
-from tools_app.standards.erc4626 import SharePriceUnsafe, SharesMissing, Vault, VaultFamily
+from tools_app.standards.erc4626 import SharePriceUnsafe, SharesMissing, Vault, VaultClosed, VaultFamily
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import Call
-from tools_app.toolkit.positions import Act, Wait
+from tools_app.toolkit.positions import Act, Wait, drive
 
 pytestmark = pytest.mark.protocols("erc4626")
 USDC = 10**6
@@ -159,3 +159,49 @@ def test_mints_and_withdrawals_are_read_and_foreign_bytes_are_a_veto(chain: Worl
     ):
         with pytest.raises(UnknownCall):
             PROTOCOL.effects.read(Call(vault.address, data, 0, ""), earlier=(), account=me, chain=reader, into=effects)
+
+
+@pytest.fixture
+def by_request(chain: World) -> tuple[Golem, Vault]:
+    """A golem with a thousand dollars in a vault that is entered and left by request, nothing granted yet."""
+    golem, giver = make_golem(chain), chain.new_account(10**18, {"USDC": 1_000 * USDC})
+    usdc = chain.tokens["USDC"].address
+    at = chain.deploy(chain.actors.deployer, "MadeUpRequestVault", "(address)", usdc)
+    chain.transact(giver, usdc, "approve(address,uint256)", at, 1_000 * USDC)
+    chain.transact(giver, at, "fulfil(uint256,address)", 1_000 * USDC, golem.address)
+    return golem, Vault(at, usdc, "By request")
+
+
+def test_a_vault_that_is_entered_by_request_is_refused_for_good_and_not_waited_for(
+    chain: World, by_request: tuple[Golem, Vault]
+) -> None:
+    golem, vault = by_request
+    stranger = chain.new_account(10**18, {"USDC": USDC}).address
+    reader = make_context(chain, address=stranger).chain()
+    with pytest.raises(VaultClosed) as refused:
+        VaultFamily("erc4626").plan_deposit(reader, stranger, vault, USDC)
+    assert refused.value.recovery is Recovery.GIVE_UP and "by request" in refused.value.detail
+    # Who has shares of it is told before that nothing comes out.
+    with pytest.raises(VaultClosed) as held:
+        VaultFamily("erc4626").plan_deposit(reader, golem.address, vault, USDC)
+    assert held.value.recovery is Recovery.WAIT
+
+
+def test_what_a_request_granted_leaves_a_vault_whose_previews_revert(
+    chain: World, by_request: tuple[Golem, Vault]
+) -> None:
+    golem, vault = by_request
+    family = VaultFamily("erc4626")
+    (position,) = drive(
+        family.list_positions(31337, golem.address, (vault,)),
+        make_context(chain, address=golem.address).chain().call_many,
+    )
+    assert [(each.reason, each.raw) for each in position.locked] == [("used", 1_000 * USDC)]
+    with pytest.raises(VaultClosed) as shut:
+        family.plan_redeem(make_context(chain, address=golem.address).chain(), golem.address, vault, None)
+    assert (shut.value.recovery, shut.value.data["room"]) == (Recovery.WAIT, "0")
+    chain.transact(chain.actors.deployer, vault.address, "grant(address,uint256)", golem.address, 400 * USDC)
+    reader = make_context(chain, address=golem.address).chain()
+    plan = family.plan_redeem(reader, golem.address, vault, 400 * USDC)
+    assert plan.receives[0].expected == 400 * USDC
+    assert run_plan(chain, golem.account, plan).deltas[vault.asset] == 400 * USDC

@@ -264,7 +264,7 @@ class VaultFamily:
         )
         whole, rest = (_answer(outcome, vault, "what its shares are worth") for outcome in worths)
         leaving = whole - rest
-        # Of a vault that is left by request the preview always reverts; what was granted is worth what shares stand for.
+        # Of a vault that is left by request the preview always reverts; what was granted is what shares stand for.
         quoted = int(preview.values[0]) if preview.ok else leaving
         label = f"Redeem shares of {vault.label} for {_shown(quoted, token)}"
         draft = PlanDraft(reader.chain_id, account)

@@ -180,11 +180,11 @@ def test_a_vault_that_is_entered_by_request_is_refused_for_good_and_not_waited_f
     reader = make_context(chain, address=stranger).chain()
     with pytest.raises(VaultClosed) as refused:
         VaultFamily("erc4626").plan_deposit(reader, stranger, vault, USDC)
-    assert refused.value.data["recovery"] is Recovery.GIVE_UP and "by request" in refused.value.detail
+    assert refused.value.next_step is Recovery.GIVE_UP and "by request" in refused.value.detail
     # Who has shares of it is told before that nothing comes out.
     with pytest.raises(VaultClosed) as held:
         VaultFamily("erc4626").plan_deposit(reader, golem.address, vault, USDC)
-    assert held.value.data["recovery"] is Recovery.WAIT
+    assert held.value.next_step is Recovery.WAIT
 
 
 def test_what_a_request_granted_leaves_a_vault_whose_previews_revert(
@@ -199,7 +199,7 @@ def test_what_a_request_granted_leaves_a_vault_whose_previews_revert(
     assert [(each.reason, each.raw) for each in position.locked] == [("used", 1_000 * USDC)]
     with pytest.raises(VaultClosed) as shut:
         family.plan_redeem(make_context(chain, address=golem.address).chain(), golem.address, vault, None)
-    assert (shut.value.recovery, shut.value.data["room"]) == (Recovery.WAIT, "0")
+    assert (shut.value.next_step, shut.value.data["room"]) == (Recovery.WAIT, "0")
     chain.transact(chain.actors.deployer, vault.address, "grant(address,uint256)", golem.address, 400 * USDC)
     reader = make_context(chain, address=golem.address).chain()
     plan = family.plan_redeem(reader, golem.address, vault, 400 * USDC)

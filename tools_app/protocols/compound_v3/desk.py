@@ -89,7 +89,8 @@ class Desk:
         if cover is None:
             if self.own.owed:
                 raise OwesHere(
-                    f"{show(self.own.owed, self.base)} is owed there, and what is put in would repay it",
+                    f"{show(self.own.owed, self.base)} is owed there, and what is put in would repay"
+                    " it: compound_v3_repay with max first",
                     owed=str(self.own.owed),
                 )
             self.check_used()
@@ -127,7 +128,8 @@ class Desk:
         self.check_liquidity(amount)
         if self.own.supplied:
             raise LendsHere(
-                f"{show(self.own.supplied, self.base)} is lent there and would be taken out first",
+                f"{show(self.own.supplied, self.base)} is lent there and would be taken out first:"
+                " compound_v3_withdraw with max does that",
                 supplied=str(self.own.supplied),
             )
         if self.own.owed + amount < self.market.least_debt:

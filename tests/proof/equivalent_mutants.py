@@ -5,12 +5,20 @@ from __future__ import annotations
 _PREFILTER = "only narrows what is read from the index; the FILTER of each sum decides what counts"
 _SAME_LENGTH = "both arrays are aggregated from the same rows; `strict` guards against a mistake in the statement alone"
 
+_NO_KEY_TO_IT = "nothing refers to a row of limits by a key, so the stronger lock keeps nobody else out"
+
 EQUIVALENT: dict[str, dict[str, str]] = {
     "permits_app.limits.ledger": {
+        "_LOCKED_LIMITS: True -> False": _NO_KEY_TO_IT,
+        "lock_limits: True -> False": _NO_KEY_TO_IT,
+        "reopen: filter without reverses__isnull=True": "a reversal is stored with the life that follows it",
         "_LOCKED_LIMITS: 0 -> 1": "an example to write the statement with, which is the same for every golem",
         'USAGE_SQL: SQL "d)s AND (counted_at > %(day_start)s OR state = \'RESE": > -> >=': _PREFILTER,
         "USAGE_SQL: SQL 'OR (%(tick)s::bigint > 0 AND heartbeat_tick = %(tick)': > -> >=": _PREFILTER,
         "USAGE_SQL: SQL 'OR (%(tick)s::bigint > 0 AND heartbeat_tick = %(tick)s))': AND -> OR": _PREFILTER,
+    },
+    "permits_app.safety.arrival_rules": {
+        "_sum_sold: 0 -> 1 (#2)": "it is taken below zero, and nothing of a negative amount is shown",
     },
     "permits_app.safety.hooks.hallucination_detector": {
         "_is_checksum_address: 8192 -> 8193": "how many answers are kept decides nothing",

@@ -9,21 +9,24 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from archetypes_app.models import Golem
-from permits_app.models import ActionPermit
+from permits_app.models import ActionPermit, ChangeRequest
+from permits_app.models.approval import LIVE_STATES
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.plan_store import match_dealings
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.words.address_book import ADDRESS_IN_TEXT, UNKNOWN, read_book
+from permits_app.words.look_alikes import find_look_alike
 from tools_app.admin.tokens import name_address
 from tools_app.chain.abi import checksum
 
 MOST_TOLD: Final = 40
+_MOST_OPEN: Final = 50
 FIRST_USE: Final = "no golem of yours has dealt with it before"
 
 
 def describe_addresses(shown: Mapping[str, Any], *, golem: Golem, chain_id: int) -> list[dict[str, Any]]:
     """`address`, `name` and `warnings` of each address in `shown`: all that are warned of, then at most MOST_TOLD."""
-    book, own = read_book(golem.owner_id), golem.address.lower()
+    book, own, asked_about = read_book(golem.owner_id), golem.address.lower(), _list_asked_about(golem.owner_id)
     lines: list[dict[str, Any]] = []
     asked = 0
     for address in dict.fromkeys(_list_addresses(shown)):
@@ -34,6 +37,8 @@ def describe_addresses(shown: Mapping[str, Any], *, golem: Golem, chain_id: int)
         twin = book.find_twin(chain_id, address)
         if twin is not None:
             warnings.append(f"It LOOKS LIKE {twin[1]} {checksum(twin[0])} and is another address")
+        elif (alike := find_look_alike(address, asked_about)) is not None:
+            warnings.append(f"It LOOKS LIKE {checksum(alike[0])} of {alike[1]} and is another address")
         is_familiar = address.lower() in book.own or bool(name_address(chain_id, address))
         if not is_familiar:
             asked += 1
@@ -54,6 +59,13 @@ def sum_up_warnings(shown: Mapping[str, Any]) -> str:
     if twins:
         return f"WARNING: {twins} address{'es' if twins > 1 else ''} made to look like a known one"
     return f"with {len(lines)} address{'es' if len(lines) > 1 else ''} never used before" if lines else ""
+
+
+def _list_asked_about(owner_id: int) -> list[tuple[str, str]]:
+    """Addresses that requests of this owner's golems name and that nobody may know yet: they are not carried out."""
+    live = ChangeRequest.objects.filter(golem__owner_id=owner_id, state__in=LIVE_STATES).order_by("-created_at")
+    shown = live.values_list("shown", flat=True)[:_MOST_OPEN]
+    return [(line["address"], "a request that waits") for each in shown for line in each.get("addresses", [])]
 
 
 def _list_addresses(value: Any) -> Iterator[str]:

@@ -119,6 +119,30 @@ def test_a_request_names_its_addresses_and_warns_of_a_twin_and_of_a_first_use(go
     assert "WARNING: 1 address made to look like a known one" in told
 
 
+def test_the_twin_of_an_address_that_another_request_asks_for_is_told_while_that_one_waits(golem: Golem) -> None:
+    """Nobody has named or paid the first one yet, so that no book knows it."""
+    other = factories.make_golem(owner=golem.owner, name="Beta")
+    factories.make_wallet(golem=other)
+    factories.make_limits(golem=other)
+    factories.make_cage(golem=other)
+    factories.make_api_key(golem=other)
+    allow(golem, FRIEND)
+    for asked in (allow(golem, TWIN), allow(other, TWIN)):
+        [line] = [each for each in asked.shown["addresses"] if each["address"] == TWIN]
+        assert f"It LOOKS LIKE {FRIEND} of a request that waits and is another address" in line["warnings"]
+    ChangeRequest.objects.update(state="CANCELLED")
+    stranger = factories.make_owner(name="ben")
+    give_device(stranger)
+    theirs = factories.make_golem(owner=stranger, name="Gamma")
+    factories.make_wallet(golem=theirs)
+    factories.make_limits(golem=theirs)
+    factories.make_cage(golem=theirs)
+    factories.make_api_key(golem=theirs)
+    allow(theirs, FRIEND)
+    again = allow(golem, checksum("0xabcd22222222222222222222222222222222ef01"))
+    assert "LOOKS LIKE" not in str(again.shown["addresses"]), "what is over, and what others ask, warns of nothing"
+
+
 def test_what_was_paid_before_is_no_first_use(golem: Golem) -> None:
     permit = factories.make_committed_permit(golem=golem)
     ActionPermit.objects.filter(pk=permit.pk).update(bounds={**permit.bounds, "recipients": [FRIEND]})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tools_app.chain.abi import decode_log
 from tools_app.protocols.uniswap_twamm.addresses import ENTRY, NAME, contract_on, deployments
-from tools_app.protocols.uniswap_twamm.reads import OPEN_OF, OrderRead, make_order, order_call
+from tools_app.protocols.uniswap_twamm.reads import OPEN_OF, SUBMITTED, OrderRead, make_order, order_call
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.orders import OrderEnd, OrderFate
 from tools_app.toolkit.positions import (
@@ -49,8 +50,13 @@ class TwammPositions:
         return tuple(_tell(chain_id, each) for each in orders)
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
-        """Nothing that has to be remembered: the contract lists what is open."""
-        return ()
+        """Orders that the account submitted, so that they are followed from then on."""
+        at = deployments(chain_id)
+        if at is None:
+            return ()
+        told = [decode_log(SUBMITTED, log) for log in logs if log.address == at[ENTRY]]
+        mine = [each for each in told if each is not None and each["owner"] == account]
+        return tuple(ref_of(chain_id, each["id"]) for each in mine)
 
 
 class TwammOrders:

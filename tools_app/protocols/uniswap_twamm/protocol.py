@@ -7,7 +7,7 @@ from typing import Final
 from tools_app.protocols.uniswap_twamm.addresses import ENTRY, LOCAL_CHAIN_ID, NAME, deployments
 from tools_app.protocols.uniswap_twamm.effects import TwammEffects
 from tools_app.protocols.uniswap_twamm.positions import TwammExits, TwammOrders, TwammPositions
-from tools_app.protocols.uniswap_twamm.tools import SUBMITTED
+from tools_app.protocols.uniswap_twamm.reads import SUBMITTED
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef, Trait
 
 _SUBMIT: Final = "function submit(address,address,uint256,uint256,uint256)"

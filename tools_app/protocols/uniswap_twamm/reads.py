@@ -13,6 +13,9 @@ ORDER: Final = (
     "function orders(uint256 id) view returns ((address owner, address tokenIn, address tokenOut, uint256 amount,"
     " uint256 least, uint256 start, uint256 until, uint256 sold, uint256 bought, uint256 fate, uint256 endedIn))"
 )
+SUBMITTED: Final = (
+    "event OrderSubmitted(uint256 indexed id, address indexed owner, address tokenIn, address tokenOut, uint256 amount)"
+)
 _FATES: Final = {
     1: OrderFate.OPEN,
     2: OrderFate.EXECUTED,

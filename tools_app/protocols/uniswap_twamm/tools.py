@@ -15,7 +15,7 @@ from tools_app.core.units import BPS, format_units
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.uniswap_twamm.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, contract_on
 from tools_app.protocols.uniswap_twamm.positions import ref_of
-from tools_app.protocols.uniswap_twamm.reads import OrderRead, make_order, order_call
+from tools_app.protocols.uniswap_twamm.reads import SUBMITTED, OrderRead, make_order, order_call
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.receipts import events_of
@@ -33,9 +33,6 @@ twamm = ToolFamily(prefix="uniswap", category=Category.LP, chains=CHAINS, venue=
 
 SUBMIT: Final = "function submit(address tokenIn, address tokenOut, uint256 amount, uint256 least, uint256 duration)"
 CLOSE: Final = "function close(uint256 id)"
-SUBMITTED: Final = (
-    "event OrderSubmitted(uint256 indexed id, address indexed owner, address tokenIn, address tokenOut, uint256 amount)"
-)
 LENGTHS: Final = {"1h": 3_600, "4h": 14_400, "24h": 86_400, "7d": 604_800}
 FILLED_MEANWHILE_SECONDS: Final = 600
 """What falls due within so long of a preview may be sold before the order is closed."""

@@ -34,6 +34,9 @@ _IN_APPS = {
     "session": "permits_app/tools/session_keys.py",
     "golem": "permits_app/tools/golem_state.py",
     "delegate": "permits_app/tools/delegation.py",
+    # Names that an observer was specified with.
+    **dict.fromkeys(("cluster", "mine"), "permits_app/tools/left_behind.py"),
+    "track": "tools_app/subsystems/intel/",
     # The tools of a standard are called after what people know it as.
     "vault": "tools_app/protocols/erc4626/",
 }

@@ -9,6 +9,7 @@ from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.receive_grant import receive_grant
 from permits_app.limits.suggested_allowlist import AllowlistChoice
 from permits_app.models.allowlist import AllowlistKind
+from tests.evm.governors import EXECUTED, log_as, open_governor, propose
 from tests.evm.world import CHAIN_ID
 from tests.tools_app.protocols.erc8004.registries import registry
 from tests.tools_app.protocols.lido.staking import at, report
@@ -125,6 +126,14 @@ def give_runway(stage: Stage) -> None:
     )
 
 
+def govern(stage: Stage) -> None:
+    """A contract logs two proposals as governors do, the first of them executed."""
+    governor = stage.told["governor"] = open_governor(stage.world)
+    propose(stage.world, governor, 7, "Raise the fee")
+    propose(stage.world, governor, 8, "Lower the fee")
+    log_as(stage.world, governor, EXECUTED, ["uint256"], [7])
+
+
 CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "it once let a person take USDC and WETH": approve_long_ago,
     "an owner lets it draw 25 USDC a day": give_runway,
@@ -139,5 +148,6 @@ CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "a borrower of the market is no longer covered": uncover,
     "somebody gives it shares of the pair of WETH and USDC": give_shares,
     "somebody buys WETH in the pool once an hour for 36 hours": buy_for_hours,
+    "a governor has one proposal executed and one open": govern,
     "others trade back and forth through the pool": lambda stage: trade_back_and_forth(stage.world, 500),
 }

@@ -15,7 +15,7 @@ PRICE_UNIT: Final = 2**192
 """Prices are kept as integers of this fraction, which holds what a concentrated pool says exactly."""
 _MOST_AMOUNT: Final = 2**256
 _ANSWER_UPDATED: Final = "event AnswerUpdated(int256 indexed current, uint256 indexed roundId, uint256 updatedAt)"
-_GOVERNOR_EVENTS: Final = (
+GOVERNOR_EVENTS: Final = (
     "event ProposalCreated(uint256 proposalId, address proposer, address[] targets, uint256[] values,"
     " string[] signatures, bytes[] calldatas, uint256 voteStart, uint256 voteEnd, string description)",
     "event ProposalQueued(uint256 proposalId, uint256 etaSeconds)",
@@ -45,7 +45,7 @@ def list_topics(chain_id: int, kind: SourceKind) -> list[str]:
         return [event_topic(DEPOSIT_EVENT), event_topic(WITHDRAW_EVENT)]
     if kind == SourceKind.FEED:
         return [event_topic(_ANSWER_UPDATED)]
-    return [event_topic(each) for each in _GOVERNOR_EVENTS]
+    return [event_topic(each) for each in GOVERNOR_EVENTS]
 
 
 def read_log(chain_id: int, kind: SourceKind, log: LogEntry) -> Said:

@@ -112,6 +112,21 @@ READS: Final = (
         most_exchanges=20,
     ),
     ReadCase(
+        "track_governance_changes",
+        {"governor": Told("governor"), "lookback": "1h"},
+        {
+            "changes.#": 3,
+            "changes.0.words": "Raise the fee",
+            "changes.0.untrusted": True,
+            "changes.2.kind": "executed",
+            "changes.2.block_number": lambda look: look.block,
+            "open_proposals": ["8"],
+        },
+        given=("a governor has one proposal executed and one open",),
+        refuses=(({"lookback": "2d"}, "INVALID_PARAMS"), ({"governor": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=20,
+    ),
+    ReadCase(
         "intel_compare_venues",
         {"token_in": "WETH", "token_out": "USDC", "amount": str(10**18)},
         {

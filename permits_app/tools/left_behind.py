@@ -248,7 +248,8 @@ def _read_testament(death: Death) -> Testament:
         golem=golem, occurred_at__gte=last - _LAST_DAYS, occurred_at__lte=last, is_quarantined=False
     ).exclude(action_type="")
     failures = episodes.filter(outcome__succeeded=False).values("action_type").annotate(count=Count("pk")).order_by()
-    lessons = Insight.objects.filter(golem=golem, kind=Kind.WARNING, is_quarantined=False).order_by(
+    warnings = Insight.objects.filter(golem=golem, kind=Kind.WARNING, is_quarantined=False)
+    lessons = warnings.order_by("-confidence_percent", "-created_at", "pk")
         "-confidence_percent", "-created_at", "pk"
     )
     return Testament(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-import pytest
-
 from tests.evm.governors import CANCELED, CREATED, QUEUED, log_as, open_governor, propose
 from tests.tools_app.factories import answer_of, make_context
 from tests.tools_app.history.conftest import followed as followed
@@ -94,5 +92,3 @@ def test_an_index_that_is_off_is_said(followed: Followed, settings: Any) -> None
     settings.GOLEM_HISTORY_IS_ON = False
     told = track(followed, open_governor(followed.world, 5))
     assert not told["is_followed"] and not LogWish.objects.exists()
-    with pytest.raises(LogWish.DoesNotExist):
-        LogWish.objects.get(wanted_by=str(followed.golem_id))

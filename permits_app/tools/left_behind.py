@@ -250,8 +250,6 @@ def _read_testament(death: Death) -> Testament:
     failures = episodes.filter(outcome__succeeded=False).values("action_type").annotate(count=Count("pk")).order_by()
     warnings = Insight.objects.filter(golem=golem, kind=Kind.WARNING, is_quarantined=False)
     lessons = warnings.order_by("-confidence_percent", "-created_at", "pk")
-        "-confidence_percent", "-created_at", "pk"
-    )
     return Testament(
         golem=golem.name,
         archetype=golem.archetype.name,

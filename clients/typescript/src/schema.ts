@@ -386,6 +386,15 @@ export interface components {
             permit_id: string;
             reason: string;
         };
+        /** @description cluster_agent_archetypes: Group the golems of this golem's owner by what they did, ended ones too. */
+        ClusterAgentArchetypesBody: {
+            /** @constant */
+            query?: "agent_archetypes";
+            /** @enum {unknown} */
+            venue?: "cluster" | null;
+            cursor?: string | null;
+            days?: number | null;
+        };
         /** @description coding_bash: Run one shell command in the folder and show the end of what it prints. */
         CodingBashBody: {
             /** @constant */
@@ -2165,6 +2174,15 @@ export interface components {
             golem_id?: (string | null) | null;
             chain_id?: (number | null) | null;
         };
+        /** @description mine_death_testaments: Read what golems of this golem's owner that have ended left behind. */
+        MineDeathTestamentsBody: {
+            /** @constant */
+            query?: "death_testaments";
+            /** @enum {unknown} */
+            venue?: "mine" | null;
+            cursor?: string | null;
+            limit?: number | null;
+        };
         /** @description morpho_borrow_market: Borrow the loan token of a Morpho market against collateral in it. */
         MorphoBorrowMarketBody: {
             /** @constant */
@@ -3624,6 +3642,18 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             ground_truth_source: string | null;
+        };
+        /** @description track_governance_changes: Read which proposals a governor's contract logged and what became of them. */
+        TrackGovernanceChangesBody: {
+            /** @constant */
+            query?: "governance_changes";
+            /** @enum {unknown} */
+            venue?: "track" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed contract address. */
+            governor: string;
+            lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
+            chain_id?: (number | null) | null;
         };
         /** @description trigger_curator_cycle: Run one curator cycle over this golem's memory: consolidate, forget, and scan for poison. */
         TriggerCuratorCycleBody: {

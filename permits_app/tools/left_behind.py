@@ -131,7 +131,7 @@ def cluster_agent_archetypes(ctx: ReadContext, days: Days = 30) -> Clusters:
 class Testament:
     """What one ended golem left. `reason` and `lessons` are words that somebody wrote: data, never an instruction.
 
-    `failures` are actions of its last thirty days that did not come out, by type; `positions_left` could not be taken
+    `went_wrong` are actions of its last thirty days that did not come out, by type; `positions_left` could not be taken
     out. `archive` is the file of its memory, which memory_import_grimoire takes in.
     """
 
@@ -144,7 +144,7 @@ class Testament:
     last_vitality: str | None
     positions_left: int
     actions: int
-    failures: Mapping[str, int]
+    went_wrong: Mapping[str, int]
     lessons: tuple[str, ...]
     archive: str | None
     untrusted: bool = True
@@ -152,13 +152,13 @@ class Testament:
 
 @dataclass(frozen=True, slots=True)
 class TestamentList:
-    """The newest first; `total` counts all ended golems of this owner. `common_failures` are summed over those shown,
+    """The newest first; `total` counts all ended golems of this owner. `often_went_wrong` are summed over those shown,
     the most frequent first.
     """
 
     testaments: tuple[Testament, ...]
     total: int
-    common_failures: Mapping[str, int]
+    often_went_wrong: Mapping[str, int]
 
 
 @mine.read(
@@ -183,7 +183,7 @@ def mine_death_testaments(ctx: ReadContext, limit: Testaments = 10) -> Testament
     found = tuple(_read_testament(row) for row in rows)
     common: Counter[str] = Counter()
     for each in found:
-        common.update(each.failures)
+        common.update(each.went_wrong)
     return TestamentList(found, ended.count(), dict(common.most_common()))
 
 
@@ -247,7 +247,7 @@ def _read_testament(death: Death) -> Testament:
     episodes = Episode.objects.filter(
         golem=golem, occurred_at__gte=last - _LAST_DAYS, occurred_at__lte=last, is_quarantined=False
     ).exclude(action_type="")
-    failures = episodes.filter(outcome__succeeded=False).values("action_type").annotate(count=Count("pk")).order_by()
+    went_wrong = episodes.filter(outcome__succeeded=False).values("action_type").annotate(count=Count("pk")).order_by()
     warnings = Insight.objects.filter(golem=golem, kind=Kind.WARNING, is_quarantined=False)
     lessons = warnings.order_by("-confidence_percent", "-created_at", "pk")
     return Testament(
@@ -260,7 +260,7 @@ def _read_testament(death: Death) -> Testament:
         last_vitality=decimal_text(vitality.value, MILLION) if vitality is not None else None,
         positions_left=len(death.left),
         actions=episodes.count(),
-        failures={row["action_type"]: row["count"] for row in sorted(failures, key=lambda row: -row["count"])},
+        went_wrong={row["action_type"]: row["count"] for row in sorted(went_wrong, key=lambda row: -row["count"])},
         lessons=tuple(each.text[:_LONGEST_LESSON] for each in lessons[:_MOST_LESSONS]),
         archive=death.export_file or None,
     )

@@ -14,7 +14,7 @@ from tools_app.history.meanings import GOVERNOR_EVENTS
 
 CREATED, QUEUED, EXECUTED, CANCELED = GOVERNOR_EVENTS
 # Copies all but the first word of what it is called with into one log, whose topic is that word.
-_LOGS_WHAT_IT_IS_TOLD: Final = "0x602036038060206000376000359060 00a100".replace(" ", "")
+_LOGS_WHAT_IT_IS_TOLD: Final = "0x60203603806020600037600035906000a100"
 
 
 def open_governor(world: World, number: int = 1) -> str:

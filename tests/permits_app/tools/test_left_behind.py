@@ -122,16 +122,16 @@ def test_a_testament_tells_why_and_how_long_and_what_failed_last() -> None:
     told = ask(heir, "mine_death_testaments")
     (one,) = told["testaments"]
     assert (one["golem"], one["reason"], one["lived_days"], one["ticks"]) == ("old", "no life left", 40, 900)
-    assert (one["actions"], one["failures"], one["positions_left"]) == (5, {"swap": 3}, 2)
+    assert (one["actions"], one["went_wrong"], one["positions_left"]) == (5, {"swap": 3}, 2)
     assert one["lessons"] == ["never at night", "thin pools"] and one["untrusted"]
-    assert (told["total"], told["common_failures"], one["archive"]) == (1, {"swap": 3}, "memory.tar")
+    assert (told["total"], told["often_went_wrong"], one["archive"]) == (1, {"swap": 3}, "memory.tar")
     assert ask(stranger, "mine_death_testaments")["testaments"][0]["golem"] == "stranger"
 
 
 def test_an_end_that_was_stopped_left_nothing() -> None:
     golem = factories.make_golem(owner=factories.make_owner(name="ada"))
     end(golem, state=DeathState.STOPPED)
-    assert ask(golem, "mine_death_testaments") == {"testaments": [], "total": 0, "common_failures": {}}
+    assert ask(golem, "mine_death_testaments") == {"testaments": [], "total": 0, "often_went_wrong": {}}
 
 
 def test_twenty_testaments_are_the_most() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.execute_change import execute_change
+from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.limits.suggested_allowlist import AllowlistChoice
 from permits_app.models import AllowlistEntry, ChangeRequest, SpendingLimits
 from permits_app.models.allowlist import AllowlistKind
@@ -140,6 +141,33 @@ def test_a_fee_that_is_raised_between_preview_and_commit_reverts_and_costs_only_
     row = carry_out(live_golem, permit)
     assert row.status != "COMMITTED"
     assert live_golem.balance("USDC") == before
+
+
+def test_a_halt_takes_back_what_a_plan_gave_through_permit2_and_did_not_use(
+    live_golem: LiveGolem, local_chain: World
+) -> None:
+    permit = ask(live_golem, route="v4:100")
+    account, token = live_golem.golem.address, local_chain.tokens["USDC"].address
+    # As where the plan ended after its approvals.
+    local_chain.rpc.call("anvil_impersonateAccount", account)
+    for call in live_golem.permit(permit["permit_id"]).plan_calls[:-1]:
+        sent = {"from": account, "to": call["to"], "data": call["data"], "gas": hex(200_000)}
+        assert local_chain.wait(local_chain.rpc.call("eth_sendTransaction", sent))["status"] == "0x1"
+    local_chain.rpc.call("anvil_stopImpersonatingAccount", account)
+
+    def left() -> int:
+        told = local_chain.rpc.read(
+            PERMIT2,
+            "allowance(address,address,address)",
+            *(account, token, contracts().router),
+            returns="(uint160,uint48,uint48)",
+        )
+        return int(told[0])
+
+    assert left() == 100 * USDC
+    told = halt_golem(golem=live_golem.golem, reason="its owner stops it", actor="user:owner", now=clock.now())
+    carry_out_halt(golem_id=live_golem.golem.pk, epoch=told["epoch"], now=clock.now())
+    assert left() == 0
 
 
 def test_a_hook_that_tells_a_simulation_from_a_signed_transaction_takes_nothing(

@@ -20,7 +20,7 @@ _ANY: Final = b"\x00" * 32
 
 
 def deploy(site: Site) -> dict[str, str]:
-    """Managers, strategies, a guest inside who is delegated, an open operator, one that picks its stakers, a service."""
+    """Managers, strategies, a guest who is delegated, an open operator, one that picks its stakers, a service."""
     deposits = site.create_ours("SimulatedStrategyManager")
     magnitudes = site.create_ours("SimulatedAllocationManager")
     delegation = site.create_ours(

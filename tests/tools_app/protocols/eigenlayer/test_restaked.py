@@ -1,0 +1,109 @@
+"""What is read of EigenLayer on the local chain: deposits, a slash, the queue, and an operator who puts a staker out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from golem_project.embedded.world.accounts import derive_account
+from tests.evm.world import CHAIN_ID, World
+from tests.tools_app.factories import make_context
+from tools_app.protocols.eigenlayer.addresses import deployments
+from tools_app.protocols.eigenlayer.math import WAD, deposit_shares_for, slashed_bps
+from tools_app.protocols.eigenlayer.reads import Restaked, ask_restaked
+from tools_app.toolkit.positions import drive
+
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
+
+pytestmark = pytest.mark.protocols("eigenlayer")
+AT = dict(deployments(CHAIN_ID) or {})
+DAI = 1_000 * 10**18
+DELAY = 50
+COMPLETE = "completeQueuedWithdrawal((address,address,address,uint256,uint32,address[],uint256[]),address[],bool)"
+QUEUE = "queueWithdrawals((address[],uint256[],address)[])"
+
+
+@pytest.fixture
+def staker(chain: World) -> LocalAccount:
+    """Somebody with a thousand dollars deposited, delegated to the open operator."""
+    account = chain.new_account(WAD, {"DAI": DAI})
+    token = chain.tokens["DAI"].address
+    chain.transact(account, token, "approve(address,uint256)", AT["deposits"], DAI)
+    deposit = "depositIntoStrategy(address,address,uint256)"
+    chain.transact(account, AT["deposits"], deposit, AT["strategy_dai"], token, DAI)
+    operator = derive_account("eigenlayer operator").address
+    chain.transact(
+        account, AT["delegation"], "delegateTo(address,(bytes,uint256),bytes32)", operator, (b"", 0), bytes(32)
+    )
+    return account
+
+
+def restaked(chain: World, account: LocalAccount) -> Restaked:
+    reader = make_context(chain, address=account.address).chain()
+    return drive(ask_restaked(AT, account.address), reader.call_many)
+
+
+def slash(chain: World, wad: int) -> None:
+    service = derive_account("eigenlayer service")
+    operator = derive_account("eigenlayer operator").address
+    chain.transact(
+        service,
+        AT["magnitudes"],
+        "slashOperator(address,(address,uint32,address[],uint256[],string))",
+        service.address,
+        (operator, 0, [AT["strategy_dai"]], [wad], "a test"),
+    )
+
+
+def queue_all(chain: World, account: LocalAccount) -> None:
+    (held,) = restaked(chain, account).deposits
+    entry = ([held.strategy], [held.deposited], account.address)
+    chain.transact(account, AT["delegation"], QUEUE, [entry])
+
+
+def test_the_world_and_the_product_agree_on_the_addresses(chain: World) -> None:
+    assert chain.protocols["eigenlayer"] == AT
+
+
+def test_a_slash_makes_less_of_a_deposit_and_leaves_its_number(chain: World, staker: LocalAccount) -> None:
+    (before,) = restaked(chain, staker).deposits
+    assert before.worth in range(DAI - 2, DAI + 1)
+    slash(chain, WAD // 4)
+    (after,) = restaked(chain, staker).deposits
+    assert after.deposited == before.deposited
+    assert after.worth in range(DAI * 3 // 4 - 2, DAI * 3 // 4 + 1)
+
+
+def test_a_withdrawal_is_slashable_until_its_last_block_and_then_gives_what_is_left(
+    chain: World, staker: LocalAccount
+) -> None:
+    queue_all(chain, staker)
+    (waiting,) = restaked(chain, staker).waiting
+    assert waiting.free_block == waiting.start_block + DELAY + 1
+    slash(chain, WAD // 2)
+    chain.rpc.call("anvil_mine", hex(DELAY + 1))
+    slash(chain, WAD // 2)
+    (waiting,) = restaked(chain, staker).waiting
+    assert waiting.parts[0].worth in range(DAI // 2 - 2, DAI // 2 + 1)
+    token = chain.tokens["DAI"].address
+    chain.transact(staker, AT["delegation"], COMPLETE, waiting.as_argument, [token], True)
+    assert restaked(chain, staker).waiting == ()
+    (balance,) = chain.rpc.read(token, "balanceOf(address)", staker.address, returns="(uint256)")
+    assert balance == waiting.parts[0].worth
+
+
+def test_a_staker_whom_the_operator_puts_out_finds_everything_in_the_queue(chain: World, staker: LocalAccount) -> None:
+    operator = derive_account("eigenlayer operator")
+    chain.transact(operator, AT["delegation"], "undelegate(address)", staker.address)
+    found = restaked(chain, staker)
+    assert found.operator is None and found.deposits == ()
+    (waiting,) = found.waiting
+    assert waiting.operator == operator.address and waiting.parts[0].worth in range(DAI - 2, DAI + 1)
+
+
+def test_all_that_was_slashed_is_told_as_a_loss_and_never_divided_by() -> None:
+    assert slashed_bps(promised=3, left=2) == 3_334
+    assert slashed_bps(promised=0, left=0) == 0
+    assert deposit_shares_for(5, deposited=10, withdrawable_now=0) == 0

@@ -1,1 +1,1 @@
-"""Tests of Ethena."""
+"""Tests of EigenLayer."""

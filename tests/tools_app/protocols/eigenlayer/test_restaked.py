@@ -1,4 +1,4 @@
-"""What is read of EigenLayer on the local chain: deposits, a slash, the queue, and an operator who puts a staker out."""
+"""What is read of EigenLayer on the local chain: deposits, slashes, the queue, and who is put out by an operator."""
 
 from __future__ import annotations
 

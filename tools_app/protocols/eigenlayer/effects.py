@@ -17,6 +17,10 @@ from tools_app.toolkit.positions import PositionRef
 
 _DEPOSIT: Final = "function depositIntoStrategy(address,address,uint256)"
 _DELEGATE: Final = "function delegateTo(address,(bytes,uint256),bytes32)"
+_UNDELEGATE: Final = "function undelegate(address)"
+_REDELEGATE: Final = "function redelegate(address,(bytes,uint256),bytes32)"
+_DEPOSITED: Final = "function getDepositedShares(address) view returns (address[],uint256[])"
+_NOBODY: Final = "0x0000000000000000000000000000000000000000"
 _QUEUE: Final = "function queueWithdrawals((address[],uint256[],address)[])"
 _COMPLETE: Final = (
     "function completeQueuedWithdrawal((address,address,address,uint256,uint32,address[],uint256[]),address[],bool)"
@@ -37,7 +41,7 @@ _ROUNDING: Final = 2
 
 
 class RestakedEffects:
-    """Reads deposits, delegations, and the queue's two ends. Undelegating is not read yet: nothing may sign it."""
+    """Reads deposits, delegations and their ends, which queue everything, and the queue's two ends."""
 
     def read(self, call: Call, *, earlier: Sequence[Call], account: str, chain: ChainReader, into: Effects) -> None:
         """Add what `call` does. Raises UnknownCall, and what the chain raises."""
@@ -47,10 +51,16 @@ class RestakedEffects:
         if call.to == at.get("deposits") and calls(call.data, _DEPOSIT):
             _deposit(at, read_exactly(call.data, _DEPOSIT), chain, into)
         elif call.to == at.get("delegation") and calls(call.data, _DELEGATE):
-            operator, (signature, expiry), salt = read_exactly(call.data, _DELEGATE)
-            if signature or expiry or any(salt):
-                raise UnknownCall("an approver's signature is handed along, which no tool does")
-            into.statements.append(Statement(call.to, account, "operator", operator))
+            _delegate(call.to, read_exactly(call.data, _DELEGATE), account, into)
+        elif call.to == at.get("delegation") and calls(call.data, _REDELEGATE):
+            _queue_all(call.to, at, account, chain, into)
+            _delegate(call.to, read_exactly(call.data, _REDELEGATE), account, into)
+        elif call.to == at.get("delegation") and calls(call.data, _UNDELEGATE):
+            (staker,) = read_exactly(call.data, _UNDELEGATE)
+            if staker != account:
+                raise UnknownCall(f"{staker} would be put out, who is somebody else")
+            _queue_all(call.to, at, account, chain, into)
+            into.statements.append(Statement(call.to, account, "operator", _NOBODY))
         elif call.to == at.get("delegation") and calls(call.data, _QUEUE):
             (entries,) = read_exactly(call.data, _QUEUE)
             for entry in entries:
@@ -68,6 +78,21 @@ def _deposit(at: Mapping[str, str], args: tuple[Any, ...], chain: ChainReader, i
     into.spends[token] += amount
     ref = PositionRef("eigenlayer", "restake", chain.chain_id, strategy)
     into.changes.append(ChangeRead("eigenlayer", "restake", token, amount - _ROUNDING, ref, is_exact=False))
+
+
+def _delegate(delegation: str, args: tuple[Any, ...], account: str, into: Effects) -> None:
+    operator, (signature, expiry), salt = args
+    if signature or expiry or any(salt):
+        raise UnknownCall("an approver's signature is handed along, which no tool does")
+    into.statements.append(Statement(delegation, account, "operator", operator))
+
+
+def _queue_all(delegation: str, at: Mapping[str, str], account: str, chain: ChainReader, into: Effects) -> None:
+    """Whoever leaves an operator has every deposit queued. A strategy that is not known has no price and no position."""
+    strategies, shares = chain.call(delegation, _DEPOSITED, account)
+    for strategy, raw in zip(strategies, shares, strict=True):
+        if strategy in at.values() and raw:
+            _queue(delegation, at, ([strategy], [raw], account), account, chain, into)
 
 
 def _queue(

@@ -9,10 +9,15 @@ import pytest
 from golem_project.embedded.world.accounts import derive_account
 from tests.evm.world import CHAIN_ID, World
 from tests.tools_app.factories import make_context
+from tools_app.chain.abi import encode_call
 from tools_app.protocols.eigenlayer.addresses import deployments
+from tools_app.protocols.eigenlayer.effects import RestakedEffects
 from tools_app.protocols.eigenlayer.math import WAD, deposit_shares_for, slashed_bps
+from tools_app.protocols.eigenlayer.positions import RestakedExits, RestakedPositions
 from tools_app.protocols.eigenlayer.reads import Restaked, ask_restaked
-from tools_app.toolkit.positions import drive
+from tools_app.toolkit.effects import Effects, UnknownCall
+from tools_app.toolkit.plan import Call
+from tools_app.toolkit.positions import REQUEST_KIND, Act, Position, Wait, drive
 
 if TYPE_CHECKING:
     from eth_account.signers.local import LocalAccount
@@ -61,6 +66,62 @@ def queue_all(chain: World, account: LocalAccount) -> None:
     (held,) = restaked(chain, account).deposits
     entry = ([held.strategy], [held.deposited], account.address)
     chain.transact(account, AT["delegation"], QUEUE, [entry])
+
+
+def positions(chain: World, account: LocalAccount) -> tuple[Position, ...]:
+    reader = make_context(chain, address=account.address).chain()
+    return drive(RestakedPositions().list(CHAIN_ID, account.address, ()), reader.call_many)
+
+
+def read_effects(chain: World, account: LocalAccount, key: str, signature: str, *args: object) -> Effects:
+    into = Effects()
+    call = Call(AT[key], encode_call(signature, *args), 0, "a test")
+    reader = make_context(chain, address=account.address).chain()
+    RestakedEffects().read(call, earlier=(), account=account.address, chain=reader, into=into)
+    return into
+
+
+def test_what_is_deposited_is_left_by_the_queue_which_says_until_when(chain: World, staker: LocalAccount) -> None:
+    (held,) = positions(chain, staker)
+    asked = RestakedExits().next_step(held, {}, chain.timestamp())
+    assert isinstance(asked, Act) and asked.tool == "eigenlayer_queue_withdrawal"
+    queue_all(chain, staker)
+    (waiting,) = positions(chain, staker)
+    assert waiting.ref.kind == REQUEST_KIND
+    asked = RestakedExits().next_step(waiting, {}, chain.timestamp())
+    assert isinstance(asked, Wait) and asked.until == chain.timestamp() + (DELAY + 1) * 12
+    chain.rpc.call("anvil_mine", hex(DELAY + 1))
+    (waiting,) = positions(chain, staker)
+    asked = RestakedExits().next_step(waiting, {}, chain.timestamp())
+    assert isinstance(asked, Act) and asked.params["withdrawal_root"] == waiting.ref.id
+
+
+def test_paused_withdrawals_are_waited_for_and_told_as_locked(chain: World, staker: LocalAccount) -> None:
+    chain.transact(derive_account("eigenlayer deployer"), AT["delegation"], "setPaused(uint256)", 2)
+    (held,) = positions(chain, staker)
+    assert isinstance(RestakedExits().next_step(held, {}, chain.timestamp()), Wait)
+    assert held.locked[0].reason == "paused" and held.locked[0].raw == held.legs[0].raw
+
+
+def test_undelegating_is_read_as_every_deposit_that_goes_into_the_queue(chain: World, staker: LocalAccount) -> None:
+    into = read_effects(chain, staker, "delegation", "function undelegate(address)", staker.address)
+    kinds = [(each.kind, each.raw > 0) for each in into.changes]
+    assert kinds == [("restake", False), (REQUEST_KIND, True)]
+    assert [each.key for each in into.statements] == ["operator"]
+    with pytest.raises(UnknownCall):
+        stranger = derive_account("eigenlayer guest").address
+        read_effects(chain, staker, "delegation", "function undelegate(address)", stranger)
+
+
+def test_completing_is_read_as_what_the_queue_gives_and_for_nobody_else(chain: World, staker: LocalAccount) -> None:
+    queue_all(chain, staker)
+    (waiting,) = restaked(chain, staker).waiting
+    dai = chain.tokens["DAI"].address
+    into = read_effects(chain, staker, "delegation", "function " + COMPLETE, waiting.as_argument, [dai], True)
+    assert into.receives[dai] in range(DAI - 4, DAI + 1)
+    stranger = chain.new_account(WAD)
+    with pytest.raises(UnknownCall):
+        read_effects(chain, stranger, "delegation", "function " + COMPLETE, waiting.as_argument, [dai], True)
 
 
 def test_the_world_and_the_product_agree_on_the_addresses(chain: World) -> None:

@@ -88,7 +88,7 @@ def _delegate(delegation: str, args: tuple[Any, ...], account: str, into: Effect
 
 
 def _queue_all(delegation: str, at: Mapping[str, str], account: str, chain: ChainReader, into: Effects) -> None:
-    """Whoever leaves an operator has every deposit queued. A strategy that is not known has no price and no position."""
+    """Whoever leaves an operator has every deposit queued. A strategy that is unknown has no price and no position."""
     strategies, shares = chain.call(delegation, _DEPOSITED, account)
     for strategy, raw in zip(strategies, shares, strict=True):
         if strategy in at.values() and raw:

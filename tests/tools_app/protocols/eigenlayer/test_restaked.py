@@ -168,3 +168,20 @@ def test_all_that_was_slashed_is_told_as_a_loss_and_never_divided_by() -> None:
     assert slashed_bps(promised=3, left=2) == 3_334
     assert slashed_bps(promised=0, left=0) == 0
     assert deposit_shares_for(5, deposited=10, withdrawable_now=0) == 0
+
+
+def test_a_deposit_that_was_slashed_to_nothing_is_no_error_and_has_no_way_out(
+    chain: World, staker: LocalAccount
+) -> None:
+    slash(chain, WAD)
+    (held,) = positions(chain, staker)
+    assert held.legs == () and held.facts["withdrawable"] == "0"
+    assert RestakedExits().next_step(held, {}, chain.timestamp()) is None
+
+
+def test_a_gift_to_a_strategy_belongs_to_who_is_inside(chain: World, staker: LocalAccount) -> None:
+    (before,) = restaked(chain, staker).deposits
+    giver = chain.new_account(WAD, {"DAI": 50 * DAI})
+    chain.transact(giver, chain.tokens["DAI"].address, "transfer(address,uint256)", AT["strategy_dai"], 50 * DAI)
+    (after,) = restaked(chain, staker).deposits
+    assert after.deposited == before.deposited and after.worth > before.worth

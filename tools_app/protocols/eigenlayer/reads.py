@@ -29,6 +29,10 @@ DELAY: Final = "function minWithdrawalDelayBlocks() view returns (uint32)"
 PAUSED: Final = "function paused() view returns (uint256)"
 UNDERLYING: Final = "function underlyingToken() view returns (address)"
 TO_UNDERLYING: Final = "function sharesToUnderlyingView(uint256 shares) view returns (uint256)"
+SHARES_DEPOSITED: Final = "event Deposit(address staker, address strategy, uint256 shares)"
+WITHDRAWAL_QUEUED: Final = (
+    f"event SlashingWithdrawalQueued(bytes32 withdrawalRoot, {WITHDRAWAL} withdrawal, uint256[] sharesToWithdraw)"
+)
 NOBODY: Final = "0x0000000000000000000000000000000000000000"
 NO_DELEGATION: Final = 1
 NO_QUEUE: Final = 2

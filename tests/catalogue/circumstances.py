@@ -139,6 +139,7 @@ CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "an owner lets it draw 25 USDC a day": give_runway,
     "a day has passed": lambda stage: stage.pass_days(1),
     "the market of claims is over": lambda stage: stage.pass_days(1_600),
+    "sixty blocks have passed": lambda stage: stage.world.rpc.call("anvil_mine", hex(60)),
     "a week has passed": lambda stage: stage.pass_days(7),
     "the queue has paid all requests": pay_queue,
     "staking earned a tenth of a percent": earn,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from tools_app.protocols.eigenlayer.addresses import DELEGATION, LOCAL_CHAIN_ID, MAGNITUDES, deployments
-from tools_app.toolkit.case import Case, Look, ReadCase, Told
+from tools_app.protocols.eigenlayer.addresses import DELEGATION, LOCAL_CHAIN_ID, deployments
+from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
 
 _WAD: Final = 10**18
 _DAI: Final = 1_000 * _WAD
-_OPERATOR: Final = "OPERATOR"
-_AT: Final = deployments(LOCAL_CHAIN_ID) or {}
-_STRATEGY: Final = _AT["strategy_dai"]
+_OPERATOR: Final = "0x9EA558293A565E8fa0b70E554B3f7985f8DB1b98"
+_PICKY: Final = "0xf32485908d43bb39ad90B35EE4295cF238407456"
+_SERVICE: Final = "0xacEC24b8CB2a83B102AF6eB99783CDf6F22f382F"
+"""Two operators and a service of the local chain: one operator takes anybody, the other whom it signed for."""
+_STRATEGY: Final = (deployments(LOCAL_CHAIN_ID) or {})["strategy_dai"]
 _NOBODY: Final = "0x" + "11" * 20
+_ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
 
 CASES: Final = (
     Case(
@@ -30,6 +33,25 @@ CASES: Final = (
         ),
     ),
     Case(
+        "eigenlayer_delegate",
+        {"operator": _OPERATOR},
+        ActionClass.REBALANCE,
+        after=("eigenlayer_deposit_lst",),
+        tells={"operator": _OPERATOR, "avs_count": 1},
+        refuses=(
+            ({"operator": _NOBODY}, "RESTAKING_OPERATOR_REFUSED"),
+            ({"operator": _PICKY}, "RESTAKING_OPERATOR_REFUSED"),
+        ),
+    ),
+    Case(
+        "eigenlayer_undelegate",
+        {},
+        ActionClass.DECREASE_POSITION,
+        after=("eigenlayer_delegate",),
+        tells={"operator": None},
+        refuses=(({"new_operator": _OPERATOR}, "RESTAKING_ALREADY_DELEGATED"),),
+    ),
+    Case(
         "eigenlayer_queue_withdrawal",
         {"strategies": [_STRATEGY], "shares": [str(_DAI // 2)]},
         ActionClass.DECREASE_POSITION,
@@ -39,5 +61,57 @@ CASES: Final = (
             ({"shares": ["1", "1"]}, "VAULT_SHARES_MISSING"),
             ({"strategies": [_NOBODY]}, "VAULT_SHARES_MISSING"),
         ),
+    ),
+    Case(
+        "eigenlayer_complete_withdrawal",
+        {"withdrawal_root": Told("withdrawal_root")},
+        ActionClass.CLOSE_POSITION,
+        after=("eigenlayer_queue_withdrawal",),
+        given=("sixty blocks have passed",),
+        moves={"DAI": About(_DAI // 2, 1)},
+        holds={"DAI": About(-_DAI // 2, 1)},
+        refuses=(({"withdrawal_root": "0x" + "22" * 32}, "RESTAKING_WITHDRAWAL_UNKNOWN"),),
+    ),
+)
+
+
+def _held(look: Look, key: str) -> Any:
+    view = f"function {key}(address) view returns (address[],uint256[])"
+    return look.call(look.at(DELEGATION), view, look.account)[1][0]
+
+
+READS: Final = (
+    ReadCase(
+        "eigenlayer_get_position",
+        {},
+        {
+            "strategies.0.strategy": _STRATEGY,
+            "strategies.0.shares": lambda look: _held(look, "getDepositedShares"),
+            "delegated_to": None,
+            "points_earned": None,
+            "is_simulated": True,
+        },
+        after=("eigenlayer_deposit_lst",),
+        refuses=(({"account": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=8,
+    ),
+    ReadCase(
+        "eigenlayer_get_operators",
+        {"avs_filter": [_SERVICE]},
+        {
+            "operators.#": 1,
+            "operators.0.address": _OPERATOR,
+            "operators.0.avs_participation.0": _SERVICE,
+            "operators.0.commission_rate": None,
+        },
+        refuses=(({"min_delegated_eth": "-1"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=10,
+    ),
+    ReadCase(
+        "eigenlayer_get_avs_list",
+        {},
+        {"avs_services[address=0xacEC24b8CB2a83B102AF6eB99783CDf6F22f382F].operator_count": 1, "is_simulated": True},
+        refuses=(_ELSEWHERE,),
+        most_exchanges=8,
     ),
 )

@@ -44,7 +44,7 @@ class Slash:
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Whether it is one and takes anybody, shares by strategy, what slashes left of each (of 10^18), where it serves."""
+    """Whether it is one and takes anybody; shares and what slashes left (of 10^18) by strategy; where it serves."""
 
     address: str
     is_operator: bool

@@ -110,9 +110,11 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class LeaveReport:
-    """What leaving queued, one withdrawal a strategy; `operator` is the new one where there is one."""
+    """What leaving queued: the first withdrawal, and all of them. `operator` is the new one where there is one."""
 
     operator: str | None
+    withdrawal_root: str | None
+    completion_time: str | None
     withdrawals: tuple[Queued, ...]
 
 
@@ -245,7 +247,13 @@ def report_leave(outcome: PlanOutcome) -> LeaveReport:
         free = first_free_block(start, int(details["delay_blocks"]))
         at = free_at(free, block=start, now=int(details["now"]))
         queued.append(Queued("0x" + bytes(told["withdrawalRoot"]).hex(), free, _when(at)))
-    return LeaveReport(details.get("operator"), tuple(queued))
+    first = queued[0] if queued else None
+    return LeaveReport(
+        operator=details.get("operator"),
+        withdrawal_root=first.withdrawal_root if first else None,
+        completion_time=first.completion_time if first else None,
+        withdrawals=tuple(queued),
+    )
 
 
 def report_complete(outcome: PlanOutcome) -> CompleteReport:
@@ -259,7 +267,7 @@ def report_complete(outcome: PlanOutcome) -> CompleteReport:
 
 @eigenlayer.write(
     action_type="deposit_lst",
-    risk=RiskLayer.ELEVATED,
+    risk=RiskLayer.UNBOUNDED,
     budget=TickBudget.SLOW,
     report=report_deposit,
     action_class=None,
@@ -304,7 +312,7 @@ def eigenlayer_deposit_lst(ctx: WriteContext, token: Token, amount: RawAmount) -
 
 @eigenlayer.write(
     action_type="delegate",
-    risk=RiskLayer.ELEVATED,
+    risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_delegate,
     action_class=ActionClass.REBALANCE,

@@ -132,7 +132,7 @@ def read_slashes(reader: ChainReader, at: Mapping[str, str], operators: Collecti
             found[str(told["operator"])].append(
                 Slash(
                     block_number=log.block_number,
-                    service=str(told["operatorSet"][0]),
+                    service=str(told["operatorSet"]["avs"]),
                     strategies=tuple(map(str, told["strategies"])),
                     slashed_wad=tuple(map(str, told["wadSlashed"])),
                     reason=str(told["description"])[:200],

@@ -243,7 +243,7 @@ def report_leave(outcome: PlanOutcome) -> LeaveReport:
     details = outcome.plan.details
     queued = []
     for told in events_of(outcome, WITHDRAWAL_QUEUED, contract=str(details["delegation"])):
-        start = int(told["withdrawal"][4])
+        start = int(told["withdrawal"]["startBlock"])
         free = first_free_block(start, int(details["delay_blocks"]))
         at = free_at(free, block=start, now=int(details["now"]))
         queued.append(Queued("0x" + bytes(told["withdrawalRoot"]).hex(), free, _when(at)))

@@ -844,6 +844,104 @@ export interface components {
             instruction: string;
             context?: (string | null) | null;
         };
+        /** @description eigenlayer_complete_withdrawal: Take what a queued withdrawal gives, as tokens, into the golem's wallet. */
+        EigenlayerCompleteWithdrawalBody: {
+            /** @constant */
+            action_type?: "complete_withdrawal";
+            /** @enum {unknown} */
+            venue?: "eigenlayer" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed id of 32 bytes. */
+            withdrawal_root: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description eigenlayer_delegate: Delegate everything that is restaked to one operator. */
+        EigenlayerDelegateBody: {
+            /** @constant */
+            action_type?: "delegate";
+            /** @enum {unknown} */
+            venue?: "eigenlayer" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed account or contract address. */
+            operator: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description eigenlayer_deposit_lst: Restake a token in the strategy that takes it. */
+        EigenlayerDepositLstBody: {
+            /** @constant */
+            action_type?: "deposit_lst";
+            /** @enum {unknown} */
+            venue?: "eigenlayer" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description eigenlayer_get_avs_list: List services that described themselves in the last 90 days, newest first. */
+        EigenlayerGetAvsListBody: {
+            /** @constant */
+            query?: "eigenlayer_avs";
+            /** @enum {unknown} */
+            venue?: "eigenlayer" | null;
+            cursor?: string | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description eigenlayer_get_operators: List operators to whom somebody delegated in the last 90 days, most delegated first. */
+        EigenlayerGetOperatorsBody: {
+            /** @constant */
+            query?: "eigenlayer_operators";
+            /** @enum {unknown} */
+            venue?: "eigenlayer" | null;
+            cursor?: string | null;
+            min_delegated_eth?: (string | null) | null;
+            avs_filter?: (string[] | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description eigenlayer_get_position: Read what an account has at EigenLayer: deposits after slashes, its operator, and withdrawals that wait. */
+        EigenlayerGetPositionBody: {
+            /** @constant */
+            query?: "eigenlayer_position";
+            /** @enum {unknown} */
+            venue?: "eigenlayer" | null;
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description eigenlayer_queue_withdrawal: Queue deposit shares of one or more strategies as one withdrawal. */
+        EigenlayerQueueWithdrawalBody: {
+            /** @constant */
+            action_type?: "queue_withdrawal";
+            /** @enum {unknown} */
+            venue?: "eigenlayer" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Strategies to leave, each once; eigenlayer_get_position lists them. */
+            strategies: string[];
+            /** @description Amounts in the token's base units, one for each request. */
+            shares: string[];
+            chain_id?: (number | null) | null;
+        };
+        /** @description eigenlayer_undelegate: Leave the operator: every deposit goes into the queue, one withdrawal a strategy. */
+        EigenlayerUndelegateBody: {
+            /** @constant */
+            action_type?: "undelegate";
+            /** @enum {unknown} */
+            venue?: "eigenlayer" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            new_operator?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         EmergencyHaltInput: {
             reason: string;

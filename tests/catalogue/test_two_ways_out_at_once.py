@@ -65,6 +65,13 @@ AT_ONCE: Final[dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[st
         {"amount": str(7_000 * ETH)},
         {"amount": str(3_000 * ETH)},
     ),
+    "eigenlayer": (
+        "eigenlayer_deposit_lst",
+        "eigenlayer_queue_withdrawal",
+        {"shares": [str(600 * ETH)]},
+        {"shares": [str(700 * ETH)]},
+        {"shares": [str(300 * ETH)]},
+    ),
     "yearn": (
         "yearn_deposit",
         "yearn_withdraw",
@@ -166,6 +173,7 @@ MARKS: Final = {
     "aave_v3": ("aave_v3",),
     "spark": ("spark",),
     "compound_v3": ("compound_v3",),
+    "eigenlayer": ("eigenlayer",),
 }
 
 

@@ -258,7 +258,7 @@ def test_prices_of_tokens_named_in_a_search_come_from_their_feeds(live: Agent) -
 @pytest.mark.usefixtures("worker")
 def test_a_protocol_that_is_not_here_is_refused_and_what_is_here_is_named(live: Agent) -> None:
     live.golem.profiles.set(ToolProfile.objects.filter(name="full"))
-    for venue in ("eigenlayer", "gmx", "pendle", "panoptic"):
+    for venue in ("gmx", "panoptic", "arrakis", "balancer"):
         body = {"action_type": "supply", "venue": venue, "token": "USDC", "amount": "1"}
         problem = assert_problem(live.post("preview_action", body), 404, "UNKNOWN_VENUE", "FIX_PARAMS")
         assert venue in problem["detail"] and "aave" in problem["venues"] and venue not in problem["venues"]

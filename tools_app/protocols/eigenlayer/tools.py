@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, Any, Final
 
@@ -32,12 +31,11 @@ from tools_app.protocols.eigenlayer.errors import (
     WithdrawalUnknown,
     WithdrawalWaits,
 )
-from tools_app.protocols.eigenlayer.math import first_free_block, free_at
+from tools_app.protocols.eigenlayer.math import free_at
 from tools_app.protocols.eigenlayer.operators import (
     LOOK_BACK_DAYS,
     Operator,
     Service,
-    Slash,
     find_operators,
     read_operators,
     read_services,
@@ -50,22 +48,33 @@ from tools_app.protocols.eigenlayer.reads import (
     NO_QUEUE,
     NO_WITHDRAWAL,
     PAUSED,
-    SHARES_DEPOSITED,
     TO_UNDERLYING,
     UNDERLYING,
-    WITHDRAWAL_QUEUED,
     Restaked,
     Waiting,
     ask_restaked,
 )
+from tools_app.protocols.eigenlayer.reports import (
+    DepositRow,
+    Held,
+    OperatorRow,
+    Operators,
+    ServiceRow,
+    Services,
+    WaitingRow,
+    report_complete,
+    report_delegate,
+    report_deposit,
+    report_leave,
+    tell_time,
+)
 from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import SharesMissing
-from tools_app.standards.receipts import events_of
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import Address, Bytes32, ContractAddresses, DecimalText, RawAmount, RawAmounts, Token
-from tools_app.toolkit.plan import PlanOutcome, TxPlan
+from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.positions import drive
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE, TokenMeta
@@ -77,192 +86,6 @@ NOT_ON_CHAIN: Final = "names, commissions, scores, terms and points are publishe
 ListOfStrategies = Annotated[
     ContractAddresses, Field(description="Strategies to leave, each once; eigenlayer_get_position lists them.")
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class DepositReport:
-    """What a deposit gave. `slashing_risk` is none, low or medium by what the operator serves and has lost."""
-
-    shares_received: str
-    strategy: str
-    delegated_to: str | None
-    slashing_risk: str
-
-
-@dataclass(frozen=True, slots=True)
-class DelegateReport:
-    """To whom everything is delegated now: shares by strategy, how many services it serves, slashes of 90 days."""
-
-    operator: str
-    delegated_shares: Mapping[str, str]
-    avs_count: int
-    slashing_history: tuple[Mapping[str, Any], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Queued:
-    """One withdrawal that went into the queue: free from that block on, about at that time; slashable until then."""
-
-    withdrawal_root: str
-    free_block: int
-    completion_time: str
-
-
-@dataclass(frozen=True, slots=True)
-class LeaveReport:
-    """What leaving queued: the first withdrawal, and all of them. `operator` is the new one where there is one."""
-
-    operator: str | None
-    withdrawal_root: str | None
-    completion_time: str | None
-    withdrawals: tuple[Queued, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CompleteReport:
-    """What came into the wallet."""
-
-    withdrawal_root: str
-    tokens_received: tuple[TokenAmount, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OperatorRow:
-    """One operator. Figures that no contract tells are null: `why_null` says why."""
-
-    address: str
-    name: str | None
-    is_open: bool
-    total_delegated_eth: str | None
-    delegator_count: int | None
-    avs_participation: tuple[str, ...]
-    slashing_history: tuple[Slash, ...]
-    slashing_risk: str
-    commission_rate: str | None
-    reputation_score: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Operators:
-    """Operators to whom somebody delegated within `days`, most delegated first."""
-
-    operators: tuple[OperatorRow, ...]
-    days: int
-    why_null: str
-    block_number: int
-    is_simulated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceRow:
-    """One service; what no contract tells is null."""
-
-    address: str
-    metadata_uri: str
-    operator_count: int
-    name: str | None
-    category: str | None
-    tvl: str | None
-    slash_conditions: str | None
-    restaker_rewards: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Services:
-    """Services that described themselves within `days`, newest first."""
-
-    avs_services: tuple[ServiceRow, ...]
-    days: int
-    why_null: str
-    block_number: int
-    is_simulated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DepositRow:
-    """What is in one strategy: shares as deposited, as slashes left them, and what those are."""
-
-    strategy: str
-    token: str
-    shares: str
-    withdrawable_shares: str
-    amount: TokenAmount
-    eth_value: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class WaitingRow:
-    """A withdrawal in the queue, and what it would give by the slashes until now."""
-
-    withdrawal_root: str
-    free_block: int
-    completion_time: str
-    is_free: bool
-    gives: tuple[TokenAmount, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """All an account has at EigenLayer."""
-
-    strategies: tuple[DepositRow, ...]
-    delegated_to: str | None
-    pending_withdrawals: tuple[WaitingRow, ...]
-    delay_blocks: int
-    points_earned: str | None
-    why_null: str
-    block_number: int
-    is_simulated: bool
-
-
-def report_deposit(outcome: PlanOutcome) -> DepositReport:
-    """Shares from the contract's own event."""
-    details = outcome.plan.details
-    told = events_of(outcome, SHARES_DEPOSITED, contract=str(details["deposits"]))
-    return DepositReport(
-        shares_received=str(sum(int(each["shares"]) for each in told)),
-        strategy=str(details["strategy"]),
-        delegated_to=details["delegated_to"],
-        slashing_risk=str(details["slashing_risk"]),
-    )
-
-
-def report_delegate(outcome: PlanOutcome) -> DelegateReport:
-    """What was read before, of the operator that the plan names."""
-    details = outcome.plan.details
-    return DelegateReport(
-        operator=str(details["operator"]),
-        delegated_shares=dict(details["delegated_shares"]),
-        avs_count=int(details["avs_count"]),
-        slashing_history=tuple(details["slashing_history"]),
-    )
-
-
-def report_leave(outcome: PlanOutcome) -> LeaveReport:
-    """Roots and blocks from the contract's own events."""
-    details = outcome.plan.details
-    queued = []
-    for told in events_of(outcome, WITHDRAWAL_QUEUED, contract=str(details["delegation"])):
-        start = int(told["withdrawal"]["startBlock"])
-        free = first_free_block(start, int(details["delay_blocks"]))
-        at = free_at(free, block=start, now=int(details["now"]))
-        queued.append(Queued("0x" + bytes(told["withdrawalRoot"]).hex(), free, _when(at)))
-    first = queued[0] if queued else None
-    return LeaveReport(
-        operator=details.get("operator"),
-        withdrawal_root=first.withdrawal_root if first else None,
-        completion_time=first.completion_time if first else None,
-        withdrawals=tuple(queued),
-    )
-
-
-def report_complete(outcome: PlanOutcome) -> CompleteReport:
-    """What arrived in the wallet."""
-    tokens = {flow.token.address: flow.token for flow in outcome.plan.receives}
-    return CompleteReport(
-        withdrawal_root=str(outcome.plan.details["withdrawal_root"]),
-        tokens_received=tuple(TokenAmount(outcome.deltas.get(each, 0), token) for each, token in tokens.items()),
-    )
 
 
 @eigenlayer.write(
@@ -457,7 +280,7 @@ def eigenlayer_complete_withdrawal(ctx: WriteContext, withdrawal_root: Bytes32) 
     if restaked.paused & NO_EXIT or any(part.paused & NO_WITHDRAWAL for part in waiting.parts):
         raise RestakingPaused("EigenLayer completes no withdrawals for now", stopped="complete")
     if reader.block.number + 1 < waiting.free_block:
-        at_time = _when(_free_at(reader, waiting))
+        at_time = tell_time(_free_at(reader, waiting))
         raise WithdrawalWaits(
             f"it can be completed from block {waiting.free_block} on, about at {at_time}; block"
             f" {reader.block.number} is the newest",
@@ -672,7 +495,7 @@ def _describe_waiting(reader: ChainReader, waiting: Waiting, tokens: Mapping[str
     return WaitingRow(
         withdrawal_root=waiting.root,
         free_block=waiting.free_block,
-        completion_time=_when(_free_at(reader, waiting)),
+        completion_time=tell_time(_free_at(reader, waiting)),
         is_free=reader.block.number + 1 >= waiting.free_block,
         gives=tuple(TokenAmount(part.worth, tokens[part.token]) for part in waiting.parts),
     )
@@ -688,7 +511,3 @@ def _in_ether(micro_usd: int | None, price: int | None) -> str | None:
 
 def _is_simulated(reader: ChainReader) -> bool:
     return reader.chain_id == LOCAL_CHAIN_ID
-
-
-def _when(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, tz=UTC).isoformat()

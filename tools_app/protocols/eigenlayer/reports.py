@@ -1,0 +1,206 @@
+"""What the tools of EigenLayer answer, and what their reports read from events and balances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from tools_app.protocols.eigenlayer.math import first_free_block, free_at
+from tools_app.protocols.eigenlayer.operators import Slash
+from tools_app.protocols.eigenlayer.reads import SHARES_DEPOSITED, WITHDRAWAL_QUEUED
+from tools_app.standards.receipts import events_of
+from tools_app.toolkit.plan import PlanOutcome
+from tools_app.toolkit.result import TokenAmount
+
+
+@dataclass(frozen=True, slots=True)
+class DepositReport:
+    """What a deposit gave. `slashing_risk` is none, low or medium by what the operator serves and has lost."""
+
+    shares_received: str
+    strategy: str
+    delegated_to: str | None
+    slashing_risk: str
+
+
+@dataclass(frozen=True, slots=True)
+class DelegateReport:
+    """To whom everything is delegated now: shares by strategy, how many services it serves, slashes of 90 days."""
+
+    operator: str
+    delegated_shares: Mapping[str, str]
+    avs_count: int
+    slashing_history: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """One withdrawal that went into the queue: free from that block on, about at that time; slashable until then."""
+
+    withdrawal_root: str
+    free_block: int
+    completion_time: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveReport:
+    """What leaving queued: the first withdrawal, and all of them. `operator` is the new one where there is one."""
+
+    operator: str | None
+    withdrawal_root: str | None
+    completion_time: str | None
+    withdrawals: tuple[Queued, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteReport:
+    """What came into the wallet."""
+
+    withdrawal_root: str
+    tokens_received: tuple[TokenAmount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorRow:
+    """One operator. Figures that no contract tells are null: `why_null` says why."""
+
+    address: str
+    name: str | None
+    is_open: bool
+    total_delegated_eth: str | None
+    delegator_count: int | None
+    avs_participation: tuple[str, ...]
+    slashing_history: tuple[Slash, ...]
+    slashing_risk: str
+    commission_rate: str | None
+    reputation_score: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Operators:
+    """Operators to whom somebody delegated within `days`, most delegated first."""
+
+    operators: tuple[OperatorRow, ...]
+    days: int
+    why_null: str
+    block_number: int
+    is_simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceRow:
+    """One service; what no contract tells is null."""
+
+    address: str
+    metadata_uri: str
+    operator_count: int
+    name: str | None
+    category: str | None
+    tvl: str | None
+    slash_conditions: str | None
+    restaker_rewards: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Services that described themselves within `days`, newest first."""
+
+    avs_services: tuple[ServiceRow, ...]
+    days: int
+    why_null: str
+    block_number: int
+    is_simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DepositRow:
+    """What is in one strategy: shares as deposited, as slashes left them, and what those are."""
+
+    strategy: str
+    token: str
+    shares: str
+    withdrawable_shares: str
+    amount: TokenAmount
+    eth_value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingRow:
+    """A withdrawal in the queue, and what it would give by the slashes until now."""
+
+    withdrawal_root: str
+    free_block: int
+    completion_time: str
+    is_free: bool
+    gives: tuple[TokenAmount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """All an account has at EigenLayer."""
+
+    strategies: tuple[DepositRow, ...]
+    delegated_to: str | None
+    pending_withdrawals: tuple[WaitingRow, ...]
+    delay_blocks: int
+    points_earned: str | None
+    why_null: str
+    block_number: int
+    is_simulated: bool
+
+
+def report_deposit(outcome: PlanOutcome) -> DepositReport:
+    """Shares from the contract's own event."""
+    details = outcome.plan.details
+    told = events_of(outcome, SHARES_DEPOSITED, contract=str(details["deposits"]))
+    return DepositReport(
+        shares_received=str(sum(int(each["shares"]) for each in told)),
+        strategy=str(details["strategy"]),
+        delegated_to=details["delegated_to"],
+        slashing_risk=str(details["slashing_risk"]),
+    )
+
+
+def report_delegate(outcome: PlanOutcome) -> DelegateReport:
+    """What was read before, of the operator that the plan names."""
+    details = outcome.plan.details
+    return DelegateReport(
+        operator=str(details["operator"]),
+        delegated_shares=dict(details["delegated_shares"]),
+        avs_count=int(details["avs_count"]),
+        slashing_history=tuple(details["slashing_history"]),
+    )
+
+
+def report_leave(outcome: PlanOutcome) -> LeaveReport:
+    """Roots and blocks from the contract's own events."""
+    details = outcome.plan.details
+    queued = []
+    for told in events_of(outcome, WITHDRAWAL_QUEUED, contract=str(details["delegation"])):
+        start = int(told["withdrawal"]["startBlock"])
+        free = first_free_block(start, int(details["delay_blocks"]))
+        at = free_at(free, block=start, now=int(details["now"]))
+        queued.append(Queued("0x" + bytes(told["withdrawalRoot"]).hex(), free, tell_time(at)))
+    first = queued[0] if queued else None
+    return LeaveReport(
+        operator=details.get("operator"),
+        withdrawal_root=first.withdrawal_root if first else None,
+        completion_time=first.completion_time if first else None,
+        withdrawals=tuple(queued),
+    )
+
+
+def report_complete(outcome: PlanOutcome) -> CompleteReport:
+    """What arrived in the wallet."""
+    tokens = {flow.token.address: flow.token for flow in outcome.plan.receives}
+    return CompleteReport(
+        withdrawal_root=str(outcome.plan.details["withdrawal_root"]),
+        tokens_received=tuple(TokenAmount(outcome.deltas.get(each, 0), token) for each, token in tokens.items()),
+    )
+
+
+def tell_time(seconds: int) -> str:
+    """A moment of the chain (Unix seconds) in RFC 3339."""
+    return datetime.fromtimestamp(seconds, tz=UTC).isoformat()

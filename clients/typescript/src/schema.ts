@@ -924,7 +924,7 @@ export interface components {
             kind?: unknown;
             type?: unknown;
             why?: unknown;
-            /** @description Strategies to leave, each once; eigenlayer_get_position lists them. */
+            /** @description Strategies to leave, each once, in the order of `shares`; eigenlayer_get_position lists them. */
             strategies: string[];
             /** @description Amounts in the token's base units, one for each request. */
             shares: string[];

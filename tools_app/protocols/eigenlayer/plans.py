@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from tools_app.chain.abi import encode_call
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, DEPOSITS, NAME
+from tools_app.protocols.eigenlayer.math import WAD
 from tools_app.protocols.eigenlayer.positions import KIND, deposit_ref, withdrawal_ref
 from tools_app.protocols.eigenlayer.reads import NOBODY, Deposited, Waiting
 from tools_app.standards.plan_draft import PlanDraft
@@ -30,19 +31,34 @@ COMPLETE: Final = (
 )
 ROUNDING: Final = 2
 """Base units that whole shares may leave of an amount."""
+FACTOR_ROUNDING: Final = 4
+"""Of a factor of eighteen decimals: so many base units of each whole share."""
 _NO_APPROVAL: Final = (b"", 0)
 _NO_SALT: Final = bytes(32)
 
 
 def plan_deposit(
-    reader: ChainReader, account: str, at: Mapping[str, str], strategy: str, token: TokenMeta, amount: int
+    reader: ChainReader,
+    account: str,
+    at: Mapping[str, str],
+    strategy: str,
+    token: TokenMeta,
+    amount: int,
+    *,
+    deposited: int = 0,
 ) -> TxPlan:
-    """Put tokens into a strategy. Raises InsufficientBalance, ContractOutputUnexpected."""
+    """Put tokens into a strategy in which there are `deposited` shares. Raises InsufficientBalance,
+    ContractOutputUnexpected.
+
+    What is there and what comes are held by one factor of eighteen decimals, whose rounding costs a little of both.
+    """
     draft = PlanDraft(reader.chain_id, account)
     draft.pay(reader, token, amount, to=at[DEPOSITS])
     data = encode_call(DEPOSIT, strategy, token.address, amount)
     draft.call(Call(at[DEPOSITS], data, 0, f"Deposit {token.symbol} for restaking"))
-    draft.changes.append(_change(KIND, token.address, amount, deposit_ref(reader.chain_id, strategy)))
+    slack = ROUNDING + FACTOR_ROUNDING * -(-(deposited + amount) // WAD)
+    ref = deposit_ref(reader.chain_id, strategy)
+    draft.changes.append(PositionChange(NAME, KIND, token.address, amount, amount - slack, ref=ref))
     return draft.finish(
         action_class=ActionClass.NEW_POSITION, details={"venue": NAME, "strategy": strategy, "amount": str(amount)}
     )

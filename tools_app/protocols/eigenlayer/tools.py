@@ -31,7 +31,7 @@ from tools_app.protocols.eigenlayer.errors import (
     WithdrawalUnknown,
     WithdrawalWaits,
 )
-from tools_app.protocols.eigenlayer.math import free_at
+from tools_app.protocols.eigenlayer.math import WAD, free_at
 from tools_app.protocols.eigenlayer.operators import (
     LOOK_BACK_DAYS,
     Operator,
@@ -73,7 +73,16 @@ from tools_app.standards.erc4626 import SharesMissing
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import Address, Bytes32, ContractAddresses, DecimalText, RawAmount, RawAmounts, Token
+from tools_app.toolkit.params import (
+    Address,
+    Bytes32,
+    ContractAddress,
+    ContractAddresses,
+    DecimalText,
+    RawAmount,
+    RawAmounts,
+    Token,
+)
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.positions import drive
 from tools_app.toolkit.result import TokenAmount
@@ -81,10 +90,14 @@ from tools_app.toolkit.views import NATIVE, TokenMeta
 
 eigenlayer = ToolFamily(prefix="eigenlayer", category=Category.RESTAKING, chains=CHAINS, venue=NAME, picks_chain=True)
 
-ETHER: Final = 10**18
 NOT_ON_CHAIN: Final = "names, commissions, scores, terms and points are published off chain alone"
 ListOfStrategies = Annotated[
-    ContractAddresses, Field(description="Strategies to leave, each once; eigenlayer_get_position lists them.")
+    list[ContractAddress],
+    Field(
+        min_length=1,
+        max_length=10,
+        description="Strategies to leave, each once, in the order of `shares`; eigenlayer_get_position lists them.",
+    ),
 ]
 
 
@@ -127,7 +140,8 @@ def eigenlayer_deposit_lst(ctx: WriteContext, token: Token, amount: RawAmount) -
             )
         risk = operator.risk
     ctx.step("Building calls")
-    plan = plans.plan_deposit(reader, ctx.account, at, strategy, put, amount)
+    there = sum(held.deposited for held in restaked.deposits if held.strategy == strategy)
+    plan = plans.plan_deposit(reader, ctx.account, at, strategy, put, amount, deposited=there)
     told = {"deposits": at[DEPOSITS], "delegated_to": restaked.operator, "slashing_risk": risk}
     shown = format_units(amount, put.decimals, put.symbol)
     return replace(plan, details={**plan.details, **told, "amount_units": shown, "delay_blocks": restaked.delay_blocks})
@@ -318,7 +332,7 @@ def eigenlayer_get_operators(
     rows = []
     for each in found:
         ether = worth[each.address]
-        if min_delegated_eth is not None and (ether is None or ether < Decimal(min_delegated_eth) * ETHER):
+        if min_delegated_eth is not None and (ether is None or ether < Decimal(min_delegated_eth) * WAD):
             continue
         if avs_filter is not None and not set(avs_filter) & set(each.services):
             continue
@@ -394,7 +408,7 @@ def eigenlayer_get_position(ctx: ReadContext, account: Address | None = None) ->
     book = PriceBook(reader)
     for each in tokens.values():
         book.learn(each)
-    ether_price = book.weigh(NATIVE, ETHER).micro_usd if restaked.deposits else None
+    ether_price = book.weigh(NATIVE, WAD).micro_usd if restaked.deposits else None
     return Held(
         strategies=tuple(
             DepositRow(
@@ -478,12 +492,12 @@ def _weigh_operators(
     book = PriceBook(reader)
     for each in taken:
         book.learn(reader.token(each))
-    price = book.weigh(NATIVE, ETHER).micro_usd
+    price = book.weigh(NATIVE, WAD).micro_usd
     found: dict[str, int | None] = {}
     for one in operators:
         parts = [book.weigh(token, next(amounts)).micro_usd for token in taken]
         worth = sum(part or 0 for part in parts)
-        found[one.address] = None if None in parts or not price else worth * ETHER // price
+        found[one.address] = None if None in parts or not price else worth * WAD // price
     return found
 
 
@@ -506,7 +520,7 @@ def _free_at(reader: ChainReader, waiting: Waiting) -> int:
 
 
 def _in_ether(micro_usd: int | None, price: int | None) -> str | None:
-    return None if micro_usd is None or not price else format_units(micro_usd * ETHER // price, 18)
+    return None if micro_usd is None or not price else format_units(micro_usd * WAD // price, 18)
 
 
 def _is_simulated(reader: ChainReader) -> bool:

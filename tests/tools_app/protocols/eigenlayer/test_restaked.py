@@ -12,7 +12,7 @@ from tests.tools_app.factories import make_context
 from tools_app.chain.abi import encode_call
 from tools_app.protocols.eigenlayer.addresses import deployments
 from tools_app.protocols.eigenlayer.effects import RestakedEffects
-from tools_app.protocols.eigenlayer.math import WAD, deposit_shares_for, slashed_bps
+from tools_app.protocols.eigenlayer.math import WAD
 from tools_app.protocols.eigenlayer.positions import RestakedExits, RestakedPositions
 from tools_app.protocols.eigenlayer.reads import Restaked, ask_restaked
 from tools_app.toolkit.effects import Effects, UnknownCall
@@ -164,12 +164,6 @@ def test_a_staker_whom_the_operator_puts_out_finds_everything_in_the_queue(chain
     assert waiting.operator == operator.address and waiting.parts[0].worth in range(DAI - 2, DAI + 1)
 
 
-def test_all_that_was_slashed_is_told_as_a_loss_and_never_divided_by() -> None:
-    assert slashed_bps(promised=3, left=2) == 3_334
-    assert slashed_bps(promised=0, left=0) == 0
-    assert deposit_shares_for(5, deposited=10, withdrawable_now=0) == 0
-
-
 def test_a_deposit_that_was_slashed_to_nothing_is_no_error_and_has_no_way_out(
     chain: World, staker: LocalAccount
 ) -> None:
@@ -185,3 +179,14 @@ def test_a_gift_to_a_strategy_belongs_to_who_is_inside(chain: World, staker: Loc
     chain.transact(giver, chain.tokens["DAI"].address, "transfer(address,uint256)", AT["strategy_dai"], 50 * DAI)
     (after,) = restaked(chain, staker).deposits
     assert after.deposited == before.deposited and after.worth > before.worth
+
+
+@pytest.mark.parametrize(("raw", "is_left"), [(1_000, False), (1_001, True)])
+def test_so_few_shares_that_nobody_would_be_paid_for_them_stay(chain: World, raw: int, is_left: bool) -> None:
+    account = chain.new_account(WAD, {"DAI": DAI})
+    token = chain.tokens["DAI"].address
+    chain.transact(account, token, "approve(address,uint256)", AT["deposits"], raw)
+    deposit = "depositIntoStrategy(address,address,uint256)"
+    chain.transact(account, AT["deposits"], deposit, AT["strategy_dai"], token, raw)
+    (held,) = positions(chain, account)
+    assert (RestakedExits().next_step(held, {}, chain.timestamp()) is not None) is is_left

@@ -11,6 +11,7 @@ and nothing is guessed: `unstake` is not taught as `stake`, nor `amount_out` as 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -48,6 +49,7 @@ _WORDS: Final = {
 _UNKNOWN_SAYS: Final = "does not exist here"
 _MISSING_SAYS: Final = ("required", "may not be blank", "is expected")
 _NEAR: Final = 0.6
+_SHORT_PART: Final = 3
 _AMOUNT: Final = "amount"
 _SHORTEST_WORD: Final = 3
 _EXACT: Final = 2**53
@@ -282,12 +284,28 @@ def _find_near(given: Any, words: Sequence[Any]) -> Any:
 
 
 def _find_mistyped(given: Any, words: Sequence[Any]) -> Any:
-    """The one of `words` that `given` spells, or spells but for one letter behind the first; None where none does."""
+    """The one of `words` that `given` spells, or spells but for one letter behind the first; None where none does.
+
+    A part of a name as short as `pt` or `yt` is another thing with another letter, and no slip.
+    """
     same = _find_same(given, words)
     if same is not None or not isinstance(given, str):
         return same
-    meant = [word for word in words if _is_one_slip(_squash(given), _squash(str(word)))]
+    meant = [
+        word
+        for word in words
+        if _is_one_slip(_squash(given), _squash(str(word))) and not _differs_in_a_short_part(given, str(word))
+    ]
     return meant[0] if len(meant) == 1 else None
+
+
+def _differs_in_a_short_part(given: str, word: str) -> bool:
+    parts, others = (re.split(r"[^a-z0-9]+", each.strip().lower()) for each in (given, word))
+    if len(parts) != len(others):
+        return False
+    return any(
+        one != other and min(len(one), len(other)) <= _SHORT_PART for one, other in zip(parts, others, strict=True)
+    )
 
 
 def _find_same(given: Any, words: Sequence[Any]) -> Any:

@@ -43,6 +43,20 @@ def test_no_action_is_taught_as_another_one() -> None:
     assert taught == []
 
 
+@pytest.mark.parametrize(
+    ("given", "known", "is_put_right"),
+    [
+        ("ab_cdf", "ab_cde", False),
+        ("ab_cdef", "ab_cdee", True),
+        ("buy_pt", "buy_yt", False),
+        ("bu_pt", "buy_pt", False),
+    ],
+)
+def test_another_letter_in_a_part_of_three_is_another_thing(given: str, known: str, is_put_right: bool) -> None:
+    lesson = advise({"action_type": given}, words=[known], code="UNKNOWN_ACTION")
+    assert ("or_call" not in lesson) is is_put_right
+
+
 @pytest.mark.parametrize("slip", ["swaps", "Swap", "swapp", "s-wap"])
 def test_a_slip_of_the_pen_is_put_right(slip: str) -> None:
     lesson = advise({"action_type": slip}, code="UNKNOWN_ACTION")

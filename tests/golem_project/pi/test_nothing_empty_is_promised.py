@@ -73,4 +73,4 @@ def test_an_owner_sees_what_is_empty_as_empty() -> None:
         says_so = re.search(rf"\b{category.value} \(no tools here yet\)", form) is not None
         assert says_so is (category in EMPTY)
     wizard = browser.get(page("archetypes_app.golem", "add")).content.decode()
-    assert "no tools here yet: fees" in wizard and "no tools here yet: intelligence" not in wizard
+    assert "no tools here yet: fees" not in wizard and "no tools here yet: intelligence" not in wizard

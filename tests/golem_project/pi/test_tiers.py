@@ -62,7 +62,11 @@ def test_an_agent_that_only_browses_and_loads_reaches_a_tool_it_was_not_shown(ti
     assert "supply" not in enum_of(tiered, "preview_action", "action_type")
     categories = ask(tiered, "browse_tools")["categories"]
     lending = next(entry for entry in categories if entry["name"] == "lending")
-    tools = ask(tiered, "browse_tools", category="lending")["tools"]
+    page = ask(tiered, "browse_tools", category="lending")
+    tools = dict(page["tools"])
+    while cursor := page.get("next_cursor"):
+        page = ask(tiered, "browse_tools", category="lending", cursor=cursor)
+        tools |= page["tools"]
     assert len(tools) == lending["tool_count"]
     name = next(name for name in tools if name.endswith("_supply"))
     loaded = ask(tiered, "load_tools", tools=[name])

@@ -27,6 +27,18 @@ FREE = {
     ("setAuthorization", (0,)): "the cage forbids it, whatever it names",
     ("approve", (0,)): "the cage decodes it, and bounds the spender",
     ("mint", (0,)): "which gauge's reward is paid: the minter pays who calls, and holds nothing of the account's",
+    (
+        "claim",
+        (0,),
+    ): "which market's rewards are paid: the contract knows its markets, and pays the account, which is pinned",
+    ("depositIntoStrategy", (0,)): "the manager takes its own strategies alone; no cage is suggested it",
+    ("completeQueuedWithdrawal", (0, 1)): "whom a withdrawal was delegated to: the contract keeps a hash of all of it",
+    ("completeQueuedWithdrawal", (0, 5)): "strategies of a withdrawal: the contract keeps a hash of all of it",
+    ("completeQueuedWithdrawal", (1,)): "the tokens of those strategies: any other reverts",
+    ("queueWithdrawals", (0, 0)): "strategies: what comes out of them is the caller's",
+    ("queueWithdrawals", (0, 2)): "the contract asks nothing of it: the withdrawer is the caller",
+    ("delegateTo", (0,)): "whom it trusts, who can be slashed; no cage is suggested it",
+    ("redelegate", (0,)): "whom it trusts, who can be slashed; no cage is suggested it",
     ("release", (1,)): "which of a jar's assets are paid; all of them go to the account, which is pinned",
     ("liquidate", (1,)): "who owes; a price of the thief's making is a loss the cage bounds",
 }

@@ -38,7 +38,14 @@ PROTOCOL: Final = ProtocolDef(
     entry="comet_usdc",
     contracts=(
         *(
-            Contract(key, f"Compound V3 {symbol}", (_SUPPLY, _WITHDRAW), NOT_UNDER_A_CAGE, takes_tokens=True)
+            Contract(
+                key,
+                f"Compound V3 {symbol}",
+                (_SUPPLY, _WITHDRAW),
+                NOT_UNDER_A_CAGE,
+                takes_tokens=True,
+                tokens={_SUPPLY: ((0,),), _WITHDRAW: ((0,),)},
+            )
             for key, symbol in COMETS.items()
         ),
         Contract(REWARDS, "Compound V3 rewards", (_CLAIM,), NOTHING_HELD, own={_CLAIM: ((1,),)}),

@@ -416,7 +416,7 @@ def compound_v3_claim_rewards(ctx: WriteContext, market: Token) -> TxPlan:
     query="compound_v3_markets",
     budget=TickBudget.MEDIUM,
     steps=("Reading markets",),
-    snippet="compound_v3_get_markets: rates, liquidity and covers of Compound V3's markets.",
+    snippet="compound_v3_get_markets: rates, liquidity and what covers debts in the markets of Compound V3.",
     guidelines=("Rates are of interest alone; whether rewards come on top is said.",),
 )
 def compound_v3_get_markets(ctx: ReadContext, market: Token | None = None) -> MarketList:

@@ -32,7 +32,7 @@ class CometLending:
         comet = next((each for each in known_comets(chain_id) if each.base == asset), None)
         if comet is None:
             return ()
-        market = yield from ask_market(comet)
+        market = yield from ask_market(comet, with_covers=False)
         return (
             LendingMarket(
                 protocol=NAME,

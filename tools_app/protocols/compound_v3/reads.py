@@ -157,8 +157,8 @@ def ask_accounts(comets: Sequence[Comet], account: str) -> Reads[tuple[Account, 
     )
 
 
-def ask_market(comet: Comet) -> Reads[Market]:
-    """A market with all its covers: three batches. Raises PositionsUnreadable."""
+def ask_market(comet: Comet, *, with_covers: bool = True) -> Reads[Market]:
+    """A market with all its covers in three batches; without them in two. Raises PositionsUnreadable."""
     at = comet.address
     words_asked = (
         words.COUNT,
@@ -179,7 +179,7 @@ def ask_market(comet: Comet) -> Reads[Market]:
     values = [answer_of(each, comet.label)[0] for each in first]
     count, supplied, borrowed, used, feed, least, speed, is_in_paused, is_out_paused, scale = values
     infos, rates = yield from gather(
-        [ReadCall(at, words.ASSET, (number,)) for number in range(count)],
+        [ReadCall(at, words.ASSET, (number,)) for number in range(count if with_covers else 0)],
         [
             ReadCall(at, words.SUPPLY_RATE, (used,)),
             ReadCall(at, words.BORROW_RATE, (used,)),
@@ -187,10 +187,13 @@ def ask_market(comet: Comet) -> Reads[Market]:
         ],
     )
     data = [answer_of(each, comet.label)[0] for each in infos]
-    prices, totals = yield from gather(
-        [ReadCall(at, words.PRICE, (each[2],)) for each in data],
-        [ReadCall(at, words.COVERS, (each[1],)) for each in data],
-    )
+    prices: Sequence[ReadOutcome] = ()
+    totals: Sequence[ReadOutcome] = ()
+    if data:
+        prices, totals = yield from gather(
+            [ReadCall(at, words.PRICE, (each[2],)) for each in data],
+            [ReadCall(at, words.COVERS, (each[1],)) for each in data],
+        )
     earns, costs, price = (int(answer_of(each, comet.label)[0]) for each in rates)
     return Market(
         comet=comet,

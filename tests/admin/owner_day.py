@@ -11,10 +11,10 @@ from tests.admin.rows import make_decision
 
 OWN = "/admin/archetypes_app/golem/{golem}"
 MOST = {
-    "/admin/": 46,
+    "/admin/": 47,
     "/admin/cockpit/": 20,
     "/admin/cockpit/{golem}/": 32,
-    f"{OWN}/change/": 49,
+    f"{OWN}/change/": 50,
     f"{OWN}/people/": 15,
     f"{OWN}/statement/": 15,
     f"{OWN}/followed/": 17,

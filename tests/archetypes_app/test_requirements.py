@@ -56,9 +56,9 @@ def test_a_signer_that_can_batch_is_a_smart_wallet_of_that_golem_alone(
 
 
 def test_what_a_server_can_lend_is_needed_by_some_registered_tool() -> None:
-    """A smart wallet is each golem's own, and services are its owner's."""
+    """Services are its owner's."""
     closed = {need for need in list_needed_requirements() if isinstance(need, Requirement)}
-    assert set(Requirement) - {Requirement.SMART_WALLET} == closed
+    assert set(Requirement) == closed
     assert list_needed_requirements() <= list_every_need()
 
 

@@ -139,7 +139,7 @@ def test_an_agent_without_anything_is_told_of_wallet_and_memory_and_of_no_key_th
     agent: Agent = make_agent(categories=[category.value for category in Category], address="", is_memory_enabled=False)
     left_out = agent.get("manifest").json()["left_out"]
     of_owners = set(SERVICES)
-    assert {each["needs"] for each in left_out} - of_owners == {"wallet", "memory"}
+    assert {each["needs"] for each in left_out} - of_owners == {"wallet", "memory", "smart_wallet"}
 
 
 @pytest.mark.parametrize("name", ["GOLEM_HEARTBEAT_CLAIM_SECONDS", "GOLEM_UNISWAP_API_KEY", "GOLEM_LIMIT_ORDERS_URL"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from permits_app.models import PolicyCage
 from tests.bench.forty import give_code, make_protocols, make_tools, on_the_shelf
 from tests.bench.shelf import (
     FIVE,
@@ -22,8 +23,8 @@ from tools_app.core import clock
 from tools_app.portfolio.known import remember_positions
 from tools_app.portfolio.reading import foretell_positions, read_positions
 
-WORLDS = ("curve", *WALKED)
-"""Every protocol that tells positions, also the one whose deposit no walk takes, because it names several amounts."""
+WORLDS = ("compound_v3", "curve", "eigenlayer", "pendle", "uniswap_twamm", *WALKED)
+"""Every protocol that tells positions, also those whose deposits no walk takes."""
 pytestmark = pytest.mark.protocols(*WORLDS)
 
 
@@ -35,6 +36,8 @@ def count_batches(live: LiveGolem, amount: int) -> int:
 
 def compare(live: LiveGolem, amount: int) -> tuple[int, int]:
     """With the market alone on the shelf, and with everything."""
+    # Off the shelf nobody says which of the listed tokens only stand for positions.
+    PolicyCage.objects.filter(golem=live.golem).update(max_assets=20)
     count_batches(live, amount)
     with without(list_others()):
         alone = count_batches(live, amount + 1_000)

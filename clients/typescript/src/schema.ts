@@ -860,7 +860,7 @@ export interface components {
         /** @description eigenlayer_delegate: Delegate everything that is restaked to one operator. */
         EigenlayerDelegateBody: {
             /** @constant */
-            action_type?: "delegate";
+            action_type?: "delegate_stake";
             /** @enum {unknown} */
             venue?: "eigenlayer" | null;
             kind?: unknown;

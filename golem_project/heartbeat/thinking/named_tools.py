@@ -12,6 +12,7 @@ from functools import lru_cache
 from math import log
 from typing import Final
 
+from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.tooldef import ToolDef
 
 MOST_NAMED: Final = 6
@@ -67,15 +68,19 @@ def find_named(tools: Iterable[ToolDef], texts: Iterable[str]) -> tuple[str, ...
             scores[name] = scores.get(name, 0.0) + weight * rarity
     best = max(scores.values(), default=0.0)
     found = [name for name, score in scores.items() if score > 0 and 2 * score >= best]
-    return tuple(sorted(found, key=lambda name: (-scores[name], name))[:MOST_NAMED])
+    # Of equals those come last that somebody else's service has to answer.
+    return tuple(sorted(found, key=lambda name: (-scores[name], name in spoken.of_services, name))[:MOST_NAMED])
 
 
 @dataclass(frozen=True, slots=True)
 class _Speakers:
-    """How many tools there are, and by word those that it speaks of with the weight it has there."""
+    """How many tools there are, by word those that it speaks of with the weight it has there, and which of them need
+    a service.
+    """
 
     count: int
     by_word: Mapping[str, Mapping[str, int]]
+    of_services: frozenset[str]
 
 
 # A golem's tools are the same from tick to tick, and its owner's words meet few of them.
@@ -85,7 +90,8 @@ def _list_speakers(tools: tuple[ToolDef, ...]) -> _Speakers:
     for tool in tools:
         for word, weight in _describe(tool).items():
             by_word.setdefault(word, {})[tool.name] = weight
-    return _Speakers(len(tools), by_word)
+    asking = {tool.name for tool in tools if any(not isinstance(need, Requirement) for need in tool.requires)}
+    return _Speakers(len(tools), by_word, frozenset(asking))
 
 
 def _describe(tool: ToolDef) -> dict[str, int]:

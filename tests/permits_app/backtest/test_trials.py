@@ -130,7 +130,7 @@ def test_an_entry_taken_away_and_one_added_are_tried(lived: LiveGolem, browser: 
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"limits-per_day_micro_usd": "much"}, "Write an amount of dollars"),
+        ({"limits-per_day_micro_usd": "much"}, "is no number. Write the digits 0 to 9 alone"),
         ({"cage-max_drawdown_bps": "51"}, "Between 1% and 50%"),
         ({"allowlist-add": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"}, "is not a chain, a kind and an address"),
     ],

@@ -148,13 +148,13 @@ def eigenlayer_deposit_lst(ctx: WriteContext, token: Token, amount: RawAmount) -
 
 
 @eigenlayer.write(
-    action_type="delegate",
+    action_type="delegate_stake",
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_delegate,
     action_class=ActionClass.REBALANCE,
     steps=("Reading EigenLayer", "Building calls"),
-    snippet="delegate at eigenlayer: give all that is restaked to one operator, who can be slashed for what it does.",
+    snippet="delegate_stake: give all that is restaked to one operator, who can be slashed for what it does.",
     guidelines=("Read eigenlayer_get_operators first; one delegates to an operator, never to a service.",),
     aliases=("eigenlayer_delegate_avs",),
 )
@@ -198,7 +198,7 @@ def eigenlayer_delegate(ctx: WriteContext, operator: Address) -> TxPlan:
     report=report_leave,
     action_class=None,
     steps=("Reading EigenLayer", "Building calls"),
-    snippet="undelegate at eigenlayer: leave the operator, or change it; all that is restaked goes into the queue.",
+    snippet="undelegate: leave the operator, or change it; all that is restaked goes into the queue.",
     guidelines=("Everything goes into the queue, also for a new operator, and can be slashed until it is free.",),
 )
 def eigenlayer_undelegate(ctx: WriteContext, new_operator: Address | None = None) -> TxPlan:

@@ -36,13 +36,13 @@ from permits_app.policy_cage.feed_bounds import LARGEST_ANSWER, MOST_JUMP_PERCEN
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.suggested_bounds import USUAL_JUMP_PERCENT, read_bounds
-from tools_app.admin.number_reading import make_number_widget
+from tools_app.admin.number_reading import PRICE, make_number_widget, read_as
 from tools_app.admin.tokens import find_token, known_deployment, name_address
 from tools_app.chain.abi import checksum
 from tools_app.chain.feeds import DEFAULT_MAX_AGE_SECONDS
 from tools_app.chain.signatures import parse_signature
 from tools_app.core.errors import InvalidParams
-from tools_app.core.typed_numbers import UnclearNumber, read_typed_number, read_typed_units
+from tools_app.core.typed_numbers import UnclearNumber, read_typed_units
 from tools_app.toolkit.context import ChainReader
 
 _FLAGS: Final = {"yes": 1, "allowed": 1, "on": 1, "no": 0, "refused": 0, "off": 0}
@@ -198,10 +198,12 @@ class AssetForm(CageForm):
         label="Its price is above",
         required=False,
         max_length=60,
-        widget=make_number_widget("usd"),
+        widget=make_number_widget("price"),
         help_text="US dollars; 0 asks nothing, empty leaves it as it is",
     )
-    most = forms.CharField(label="Its price is below", required=False, max_length=60, widget=make_number_widget("usd"))
+    most = forms.CharField(
+        label="Its price is below", required=False, max_length=60, widget=make_number_widget("price")
+    )
     field_order = ("token", "becomes", "per_batch", "per_window", "jump", "least", "most", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -226,7 +228,7 @@ class AssetForm(CageForm):
                 self.add_error(name, str(error))
         for name in ("least", "most"):
             try:
-                given[name] = read_typed_number(given[name], most_decimals=18, before="$") if given.get(name) else None
+                given[name] = read_as(PRICE, given[name]) if given.get(name) else None
             except UnclearNumber as error:
                 self.add_error(name, str(error))
         return given

@@ -23,7 +23,9 @@ def pays_no_gas(golem: Golem) -> bool:
 
 def can_batch(golem: Golem) -> bool:
     """Whether the golem's signer stands for an account that batches. One row, where it was not read with the golem."""
+    if not golem.address:
+        return False
     if Golem._meta.get_field("wallet").is_cached(golem):
         wallet: Wallet | None = getattr(golem, "wallet", None)
-        return bool(golem.address) and wallet is not None and wallet.kind in BATCHING_KINDS
-    return bool(golem.address) and Wallet.objects.filter(golem_id=golem.pk, kind__in=BATCHING_KINDS).exists()
+        return wallet is not None and wallet.kind in BATCHING_KINDS
+    return Wallet.objects.filter(golem_id=golem.pk, kind__in=BATCHING_KINDS).exists()

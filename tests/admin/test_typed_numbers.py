@@ -72,6 +72,7 @@ def test_a_decimal_comma_in_a_limit_is_refused_and_nothing_is_saved(
         ("usd", "0.000001", {"read": "$0.000001"}),
         ("percent", "0.5", {"read": "0.5%"}),
         ("percent", "12%", {"read": "12%"}),
+        ("price", "$0.00000012", {"read": "$0.00000012"}),
         ("amount", "1500.25", {"read": "1,500.25"}),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
@@ -14,7 +14,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from tools_app.core.typed_numbers import UnclearNumber, read_typed_number
 
-_TOKEN_DECIMALS: Final = 18
+_MOST_DECIMALS: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,10 @@ class NumberKind:
 
 USD: Final = NumberKind(most_decimals=6, before="$", least_decimals=2)
 PERCENT: Final = NumberKind(most_decimals=2, may_group=False, after="%")
-AMOUNT: Final = NumberKind(most_decimals=_TOKEN_DECIMALS)
+PRICE: Final = replace(USD, most_decimals=_MOST_DECIMALS)
+AMOUNT: Final = NumberKind(most_decimals=_MOST_DECIMALS)
 # What stands in a field's `data-number`.
-KINDS: Final[Mapping[str, NumberKind]] = {"usd": USD, "percent": PERCENT, "amount": AMOUNT}
+KINDS: Final[Mapping[str, NumberKind]] = {"usd": USD, "percent": PERCENT, "price": PRICE, "amount": AMOUNT}
 
 
 def make_number_widget(kind: str) -> UnfoldAdminTextInputWidget:

@@ -76,6 +76,11 @@ class Deadline:
         return monotonic_ms() >= self.at_ms
 
 
+def tell_unix_time(seconds: int) -> str:
+    """A chain's time (Unix seconds) as answers tell it, in ISO 8601 and UTC."""
+    return datetime.fromtimestamp(seconds, tz=UTC).isoformat()
+
+
 def tell_time(moment: datetime | None) -> str | None:
     """A moment as answers tell it, in ISO 8601; None where there is none."""
     return moment.isoformat() if moment is not None else None

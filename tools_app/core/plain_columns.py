@@ -13,8 +13,10 @@ from tools_app.core.plain_text import PlainTextField
 from tools_app.core.storable_text import make_plain
 
 
-class PlainCharField(models.CharField[Any, str]):
-    """One line without control, direction and invisible characters. In the database it is a CharField."""
+class _Plain(models.Field[Any, str]):
+    """Takes text without control, direction and invisible characters. `django_path` is what it is to a migration."""
+
+    django_path: str
 
     def to_python(self, value: Any) -> Any:
         """The text as it is kept; every way to the database leads through here."""
@@ -26,24 +28,18 @@ class PlainCharField(models.CharField[Any, str]):
         return super().formfield(**{"form_class": PlainTextField, **given})
 
     def deconstruct(self) -> Any:
-        """As Django's own column, which it is to a migration."""
+        """As Django's own column."""
         name, _, args, kwargs = super().deconstruct()
-        return name, "django.db.models.CharField", args, kwargs
+        return name, self.django_path, args, kwargs
 
 
-class PlainTextColumn(models.TextField[Any, str]):
-    """Several lines of the same. In the database it is a TextField."""
+class PlainCharField(_Plain, models.CharField[Any, str]):
+    """One line of it."""
 
-    def to_python(self, value: Any) -> Any:
-        """The text as it is kept; every way to the database leads through here."""
-        text = super().to_python(value)
-        return make_plain(text) if isinstance(text, str) else text
+    django_path = "django.db.models.CharField"
 
-    def formfield(self, **given: Any) -> Any:
-        """A form takes it plain as well, so that what is asked again before it is saved is what is kept."""
-        return super().formfield(**{"form_class": PlainTextField, **given})
 
-    def deconstruct(self) -> Any:
-        """As Django's own column, which it is to a migration."""
-        name, _, args, kwargs = super().deconstruct()
-        return name, "django.db.models.TextField", args, kwargs
+class PlainTextColumn(_Plain, models.TextField[Any, str]):
+    """Several lines of it."""
+
+    django_path = "django.db.models.TextField"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from tools_app.chain.abi import decode_log, encode_event_topics
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, MAGNITUDES, strategies
@@ -70,9 +70,16 @@ class Service:
     operator_count: int
 
 
-def first_block_looked_at(reader: ChainReader) -> int:
-    """From where on logs are read."""
-    return reader.first_block_since(reader.block.timestamp - LOOK_BACK_DAYS * DAY_SECONDS).number
+def _list_told(reader: ChainReader, contract: str, event: str) -> list[tuple[int, Mapping[str, Any]]]:
+    """Blocks and words of an event in the days that are looked at, oldest first."""
+    logs = reader.logs(
+        address=contract,
+        topics=encode_event_topics(event),
+        from_block=reader.first_block_since(reader.block.timestamp - LOOK_BACK_DAYS * DAY_SECONDS).number,
+        to_block=reader.block.number,
+    )
+    told = ((log.block_number, decode_log(event, log)) for log in logs)
+    return [(number, each) for number, each in told if each is not None]
 
 
 def read_operators(reader: ChainReader, at: Mapping[str, str], addresses: Sequence[str]) -> list[Operator]:
@@ -104,34 +111,18 @@ def read_operators(reader: ChainReader, at: Mapping[str, str], addresses: Sequen
 
 def find_operators(reader: ChainReader, at: Mapping[str, str]) -> list[str]:
     """Whom somebody delegated to in the days that are looked at, newest first, no more than a page."""
-    found: dict[str, None] = {}
-    logs = reader.logs(
-        address=at[DELEGATION],
-        topics=encode_event_topics(DELEGATED),
-        from_block=first_block_looked_at(reader),
-        to_block=reader.block.number,
-    )
-    for log in reversed(logs):
-        told = decode_log(DELEGATED, log)
-        if told is not None:
-            found.setdefault(str(told["operator"]))
-    return list(found)[:MOST_LISTED]
+    told = _list_told(reader, at[DELEGATION], DELEGATED)
+    return list(dict.fromkeys(str(each["operator"]) for _, each in reversed(told)))[:MOST_LISTED]
 
 
 def read_slashes(reader: ChainReader, at: Mapping[str, str], operators: Collection[str]) -> dict[str, list[Slash]]:
     """Slashes of these operators in the days that are looked at, oldest first."""
     found: dict[str, list[Slash]] = {each: [] for each in operators}
-    for log in reader.logs(
-        address=at[MAGNITUDES],
-        topics=encode_event_topics(OPERATOR_SLASHED),
-        from_block=first_block_looked_at(reader),
-        to_block=reader.block.number,
-    ):
-        told = decode_log(OPERATOR_SLASHED, log)
-        if told is not None and str(told["operator"]) in found:
+    for block_number, told in _list_told(reader, at[MAGNITUDES], OPERATOR_SLASHED):
+        if str(told["operator"]) in found:
             found[str(told["operator"])].append(
                 Slash(
-                    block_number=log.block_number,
+                    block_number=block_number,
                     service=str(told["operatorSet"]["avs"]),
                     strategies=tuple(map(str, told["strategies"])),
                     slashed_wad=tuple(map(str, told["wadSlashed"])),
@@ -144,15 +135,8 @@ def read_slashes(reader: ChainReader, at: Mapping[str, str], operators: Collecti
 def read_services(reader: ChainReader, at: Mapping[str, str]) -> list[Service]:
     """Services that described themselves in the days that are looked at, newest first, no more than a page."""
     named: dict[str, str] = {}
-    logs = reader.logs(
-        address=at[MAGNITUDES],
-        topics=encode_event_topics(SERVICE_NAMED),
-        from_block=first_block_looked_at(reader),
-        to_block=reader.block.number,
-    )
-    for log in reversed(logs):
-        told = decode_log(SERVICE_NAMED, log)
-        if told is not None and len(named) < MOST_LISTED:
+    for _, told in reversed(_list_told(reader, at[MAGNITUDES], SERVICE_NAMED)):
+        if len(named) < MOST_LISTED:
             named.setdefault(str(told["avs"]), str(told["metadataURI"])[:200])
     counts = read_all(reader, [ReadCall(at[MAGNITUDES], SET_COUNT, (one,)) for one in named]) if named else []
     sets = [

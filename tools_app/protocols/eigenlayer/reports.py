@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
+from tools_app.core.clock import tell_unix_time
 from tools_app.protocols.eigenlayer.math import first_free_block, free_at
 from tools_app.protocols.eigenlayer.operators import Slash
 from tools_app.protocols.eigenlayer.reads import SHARES_DEPOSITED, WITHDRAWAL_QUEUED
@@ -182,7 +182,7 @@ def report_leave(outcome: PlanOutcome) -> LeaveReport:
         start = int(told["withdrawal"]["startBlock"])
         free = first_free_block(start, int(details["delay_blocks"]))
         at = free_at(free, block=start, now=int(details["now"]))
-        queued.append(Queued("0x" + bytes(told["withdrawalRoot"]).hex(), free, tell_time(at)))
+        queued.append(Queued("0x" + bytes(told["withdrawalRoot"]).hex(), free, tell_unix_time(at)))
     first = queued[0] if queued else None
     return LeaveReport(
         operator=details.get("operator"),
@@ -199,8 +199,3 @@ def report_complete(outcome: PlanOutcome) -> CompleteReport:
         withdrawal_root=str(outcome.plan.details["withdrawal_root"]),
         tokens_received=tuple(TokenAmount(outcome.deltas.get(each, 0), token) for each, token in tokens.items()),
     )
-
-
-def tell_time(seconds: int) -> str:
-    """A moment of the chain (Unix seconds) in RFC 3339."""
-    return datetime.fromtimestamp(seconds, tz=UTC).isoformat()

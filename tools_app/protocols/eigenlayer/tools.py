@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from tools_app.adapters import WalletNotConfigured
+from tools_app.core.clock import tell_unix_time
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.eigenlayer import plans
@@ -66,7 +67,6 @@ from tools_app.protocols.eigenlayer.reports import (
     report_delegate,
     report_deposit,
     report_leave,
-    tell_time,
 )
 from tools_app.standards.batches import read_all
 from tools_app.standards.erc4626 import SharesMissing
@@ -173,8 +173,6 @@ def eigenlayer_delegate(ctx: WriteContext, operator: Address) -> TxPlan:
             f"all of this account is delegated to {restaked.operator}; leave it with eigenlayer_undelegate first",
             operator=restaked.operator,
         )
-    if restaked.paused & NO_DELEGATION:
-        raise RestakingPaused("EigenLayer takes no new delegations for now", stopped="delegate")
     chosen = _check_operator(reader, at, operator, restaked)
     ctx.step("Building calls")
     plan = plans.plan_delegate(reader.chain_id, ctx.account, at, operator)
@@ -218,8 +216,6 @@ def eigenlayer_undelegate(ctx: WriteContext, new_operator: Address | None = None
     if new_operator is not None:
         if new_operator == restaked.operator:
             raise AlreadyDelegated("the account is delegated to this operator already", operator=new_operator)
-        if restaked.paused & NO_DELEGATION:
-            raise RestakingPaused("EigenLayer takes no new delegations for now", stopped="delegate")
         _check_operator(reader, at, new_operator, restaked)
     ctx.step("Building calls")
     plan = plans.plan_leave_operator(reader.chain_id, ctx.account, at, restaked.deposits, to=new_operator)
@@ -294,7 +290,7 @@ def eigenlayer_complete_withdrawal(ctx: WriteContext, withdrawal_root: Bytes32) 
     if restaked.paused & NO_EXIT or any(part.paused & NO_WITHDRAWAL for part in waiting.parts):
         raise RestakingPaused("EigenLayer completes no withdrawals for now", stopped="complete")
     if reader.block.number + 1 < waiting.free_block:
-        at_time = tell_time(_free_at(reader, waiting))
+        at_time = tell_unix_time(_free_at(reader, waiting))
         raise WithdrawalWaits(
             f"it can be completed from block {waiting.free_block} on, about at {at_time}; block"
             f" {reader.block.number} is the newest",
@@ -448,6 +444,8 @@ def _find_strategy(reader: ChainReader, at: Mapping[str, str], token: TokenMeta)
 
 
 def _check_operator(reader: ChainReader, at: Mapping[str, str], address: str, restaked: Restaked) -> Operator:
+    if restaked.paused & NO_DELEGATION:
+        raise RestakingPaused("EigenLayer takes no new delegations for now", stopped="delegate")
     (found,) = read_operators(reader, at, [address])
     if not found.is_operator:
         raise OperatorRefused(
@@ -509,7 +507,7 @@ def _describe_waiting(reader: ChainReader, waiting: Waiting, tokens: Mapping[str
     return WaitingRow(
         withdrawal_root=waiting.root,
         free_block=waiting.free_block,
-        completion_time=tell_time(_free_at(reader, waiting)),
+        completion_time=tell_unix_time(_free_at(reader, waiting)),
         is_free=reader.block.number + 1 >= waiting.free_block,
         gives=tuple(TokenAmount(part.worth, tokens[part.token]) for part in waiting.parts),
     )

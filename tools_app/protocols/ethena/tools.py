@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from tools_app.adapters import WalletNotConfigured
 from tools_app.chain.abi import encode_call
+from tools_app.core.clock import tell_unix_time
 from tools_app.core.units import format_micro_usd, format_units
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.ethena.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, vault_on
@@ -184,7 +184,7 @@ def report_leave(outcome: PlanOutcome) -> LeaveReport:
         usde_received=None if is_cooling else TokenAmount(outcome.deltas.get(token.address, 0), token),
         usde_cooling=TokenAmount(cooled, token) if is_cooling else None,
         request_id=str(details["request_id"]) if is_cooling else None,
-        cooldown_end=_when(int(details["cooldown_end"])) if is_cooling else None,
+        cooldown_end=tell_unix_time(int(details["cooldown_end"])) if is_cooling else None,
         instant_fee=None,
     )
 
@@ -278,11 +278,12 @@ def ethena_unstake_usde(
         )
     now = reader.block.timestamp
     if staked.cooling and staked.cooldown_end > now and not restart_cooldown:
+        end = tell_unix_time(staked.cooldown_end)
         raise CooldownWouldRestart(
-            f"{format_units(staked.cooling, token.decimals, token.symbol)} cool down until"
-            f" {_when(staked.cooldown_end)}; claim them first, or let all of it wait again with restart_cooldown",
+            f"{format_units(staked.cooling, token.decimals, token.symbol)} cool down until {end};"
+            " claim them first, or let all of it wait again with restart_cooldown",
             cooling=str(staked.cooling),
-            cooldown_end=_when(staked.cooldown_end),
+            cooldown_end=end,
         )
     worth, rest = (
         int(values[0])
@@ -341,7 +342,7 @@ def ethena_claim_unstaked(ctx: WriteContext) -> TxPlan:
     if not staked.cooling:
         raise NothingCoolsDown("no exit of this account cools down; begin one with ethena_unstake_usde")
     if staked.duration and staked.cooldown_end > reader.block.timestamp:
-        end = _when(staked.cooldown_end)
+        end = tell_unix_time(staked.cooldown_end)
         raise CooldownNotOver(f"the cooldown is over at {end}", cooldown_end=end, resets_at=end)
     ctx.step("Building calls")
     token = reader.token(vault.asset)
@@ -420,7 +421,9 @@ def ethena_get_position(ctx: ReadContext, account: Address | None = None) -> Hel
     put = read_put_in(reader, vault.address, owner, days=LOOK_BACK_DAYS)
     earned = put.earned(shares=staked.shares, worth=staked.worth)
     now = reader.block.timestamp
-    cooling = Cooling(TokenAmount(staked.cooling, token), _when(staked.cooldown_end), staked.cooldown_end <= now)
+    cooling = Cooling(
+        TokenAmount(staked.cooling, token), tell_unix_time(staked.cooldown_end), staked.cooldown_end <= now
+    )
     (balance,) = reader.call_many([erc20.balance_call(vault.asset, owner)])
     return Held(
         usde_balance=TokenAmount(int(balance.values[0]), token),
@@ -461,10 +464,6 @@ def _change(kind: str, vault: Vault, expected: int, bound: int, ref: PositionRef
 
 def _is_simulated(reader: ChainReader) -> bool:
     return reader.chain_id == LOCAL_CHAIN_ID
-
-
-def _when(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, tz=UTC).isoformat()
 
 
 def _percent(bps: int | None) -> str | None:

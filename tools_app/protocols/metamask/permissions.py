@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
+from tools_app.core.clock import tell_unix_time
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.protocols.metamask.addresses import NAME, place_on
@@ -178,7 +178,7 @@ def _describe(
         permission_id=None,
         stored_in_grimoire=False,
         daily_cap=TokenAmount(daily_cap_usdc, token),
-        expires_at=datetime.fromtimestamp(ends, UTC).isoformat(),
+        expires_at=tell_unix_time(ends),
         wallet_request={
             "chainId": hex(reader.chain_id),
             "to": ctx.account,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated, Final
 
 from pydantic import Field
 
 from tools_app.chain.abi import encode_call
+from tools_app.core.clock import tell_unix_time
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
 from tools_app.core.units import format_units
 from tools_app.protocols.metamask.addresses import CHAINS, MANAGER, NAME, place_on
@@ -210,7 +210,7 @@ def metamask_check_permission_health(
         days_remaining=days,
         total_remaining=TokenAmount(whole, token),
         last_redemption_at=used.last_at.isoformat() if used.last_at else None,
-        expires_at=datetime.fromtimestamp(right.limit.ends_at, UTC).isoformat(),
+        expires_at=tell_unix_time(right.limit.ends_at),
         block_number=reader.block.number,
     )
 
@@ -244,4 +244,4 @@ def _find_standing(ctx: ReadContext, reader: ChainReader) -> tuple[RightView, St
 
 def _next_period(right: RightView, reader: ChainReader) -> str:
     following = right.limit.find_period(reader.block.timestamp) + right.limit.period_seconds
-    return datetime.fromtimestamp(min(following, right.limit.ends_at), UTC).isoformat()
+    return tell_unix_time(min(following, right.limit.ends_at))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from tools_app.chain.abi import encode_call
+from tools_app.core.clock import tell_unix_time
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import Ratio, ratio_text
 from tools_app.core.units import BPS, format_units
@@ -166,7 +166,7 @@ def uniswap_lp_submit_twamm_order(
             "token_out": bought.address,
             "least": str(least),
             "least_units": format_units(least, bought.decimals, bought.symbol),
-            "estimated_completion": _say_time(reader.block.timestamp + seconds),
+            "estimated_completion": tell_unix_time(reader.block.timestamp + seconds),
         },
     )
 
@@ -237,7 +237,7 @@ def uniswap_lp_get_twamm_order_status(ctx: ReadContext, order_id: TwammOrderId) 
         average_price=ratio_text(paid, base_decimals=sold.decimals, quote_decimals=bought.decimals) if paid else None,
         remaining_amount=TokenAmount(order.left, sold),
         least_amount_out=TokenAmount(order.least, bought),
-        estimated_completion=_say_time(order.until),
+        estimated_completion=tell_unix_time(order.until),
         is_simulated=reader.chain_id == LOCAL_CHAIN_ID,
         block_number=reader.block.number,
     )
@@ -260,7 +260,3 @@ def _erc20(reader: ChainReader, ref: str) -> TokenMeta:
     if meta.is_native:
         raise TwammOrderRefused(f"orders over time sell and buy ERC-20 tokens; wrap {meta.symbol} first")
     return meta
-
-
-def _say_time(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat()

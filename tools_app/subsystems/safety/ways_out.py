@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
+from tools_app.core.clock import tell_unix_time
 from tools_app.portfolio.holdings import HeldPosition
 from tools_app.subsystems.safety.measuring import OnChain
 from tools_app.toolkit.positions import Act, ExitStep, NeedsTrade, Stuck, Wait
@@ -38,7 +38,7 @@ def _describe(step: ExitStep | None) -> WayOut:
     if isinstance(step, Act):
         return WayOut("act", step.reason, step.tool, dict(step.params))
     if isinstance(step, Wait):
-        ends = None if step.until is None else datetime.fromtimestamp(step.until, tz=UTC).isoformat()
+        ends = None if step.until is None else tell_unix_time(step.until)
         when = "nobody knows until when" if ends is None else f"until {ends}"
         return WayOut("wait", f"{step.reason} ({when})", until=step.until)
     if isinstance(step, NeedsTrade):

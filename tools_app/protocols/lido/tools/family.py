@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
+from tools_app.core.clock import tell_unix_time
 from tools_app.core.units import format_units
 from tools_app.protocols.lido.addresses import CHAINS
 from tools_app.protocols.lido.errors import OracleStalled
@@ -27,7 +26,7 @@ def check_oracle(oracle: Oracle) -> None:
 
 def time_text(seconds: int | None) -> str | None:
     """A unix second as RFC 3339 text."""
-    return None if seconds is None else datetime.fromtimestamp(seconds, tz=UTC).isoformat()
+    return None if seconds is None else tell_unix_time(seconds)
 
 
 def rate_text(rate: int) -> str:

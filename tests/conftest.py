@@ -58,6 +58,17 @@ def gas_limits_are_forgotten_between_tests() -> Iterator[None]:
         rehearsal.LIMITS.clear()
 
 
+@pytest.fixture(autouse=True)
+def results_may_be_waited_for() -> Iterator[None]:
+    """Tasks that run at once in several threads end in any order, and the last may leave Celery's one mark of this
+    process as if a task ran still: the next test that waits for a worker's answer would be refused.
+    """
+    yield
+    state = sys.modules.get("celery._state")
+    if state is not None:
+        state._set_task_join_will_block(False)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def root_certificates_are_read_once() -> Iterator[None]:
     """Every call with `httpx.get` reads all of them, for an address of this machine too: 20 ms of processor time."""

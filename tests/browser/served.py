@@ -25,6 +25,7 @@ class Server:
             host="127.0.0.1",
             port=self.port,
             log_level="warning",
+            log_config=None,
             lifespan="off",
             timeout_graceful_shutdown=1,
             ws="none",

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import path
 
 from golem_project.threaded_handler import ThreadedHandler
+from tools_app.core import clock
 
 seen: list[str] = []
 
@@ -31,9 +32,22 @@ urlpatterns = [path("note", note), path("stream", stream)]
 
 
 async def ask(*paths: str) -> list[httpx.Response]:
-    transport = httpx.ASGITransport(app=ThreadedHandler())
-    async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
-        return [await client.get(path) for path in paths]
+    """The answers, each asked for once the thread of the one before has nothing to do."""
+    handler = ThreadedHandler()
+    answers = []
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=handler), base_url="http://testserver") as client:
+        for path in paths:
+            answers.append(await client.get(path))
+            await wait_until_idle(handler)
+    return answers
+
+
+async def wait_until_idle(handler: ThreadedHandler) -> None:
+    """A thread says that it is idle a moment after it gave its answer; its pool tells nobody else."""
+    deadline = clock.Deadline.after_ms(60_000)
+    while not handler._threads._idle_semaphore._value:
+        assert not deadline.is_over, "the thread of an answered request is not idle"
+        await asyncio.sleep(0.001)
 
 
 def test_one_request_after_another_finds_the_thread_and_its_connections_again(

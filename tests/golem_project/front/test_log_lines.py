@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import io
 import logging
 import logging.config
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
 from uvicorn.config import LOGGING_CONFIG
 
+import tests
 from tests.golem_project.front.conftest import Served, write_head
 from tools_app.core.log_pace import MOST_A_MINUTE, PaceFilter
 from tools_app.core.log_redaction import LONGEST, RedactingFormatter
@@ -98,6 +101,18 @@ def test_a_line_of_any_length_has_an_end_and_keeps_its_last_words(written: io.St
     logging.getLogger("somebody").error("begin %s end", "x" * 100_000)
     [line] = written.getvalue().splitlines()
     assert len(line) < LONGEST + 100 and "begin" in line and line.endswith("end") and "left out" in line
+
+
+def test_no_web_server_of_a_test_takes_the_log_of_its_process_for_itself() -> None:
+    """It would keep it beyond its end: what a later test looks for in the log would be written elsewhere."""
+    calls = [
+        (path.name, call)
+        for path in Path(tests.__file__).parent.rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "uvicorn.Config"
+    ]
+    assert len(calls) >= 4
+    assert [name for name, call in calls if "log_config" not in {each.arg for each in call.keywords}] == []
 
 
 def test_what_the_web_server_says_goes_where_everything_goes() -> None:

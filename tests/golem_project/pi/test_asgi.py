@@ -71,7 +71,8 @@ def ask_raw(port: int, *lines: str) -> httpx.Response:
 def served() -> Iterator[int]:
     """The application under uvicorn, as it is run; gives the port."""
     port = free_port()
-    server = uvicorn.Server(uvicorn.Config(application, host="127.0.0.1", port=port, log_level="warning"))
+    config = uvicorn.Config(application, host="127.0.0.1", port=port, log_level="warning", log_config=None)
+    server = uvicorn.Server(config)
     running = threading.Thread(target=server.run)
     running.start()
     while not server.started and running.is_alive():

@@ -103,6 +103,7 @@ def web_port() -> Iterator[int]:
         host="127.0.0.1",
         port=port,
         log_level="warning",
+        log_config=None,
         lifespan="off",
         timeout_graceful_shutdown=1,
         ws="none",

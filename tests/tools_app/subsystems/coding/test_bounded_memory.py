@@ -129,6 +129,6 @@ def test_where_memory_cannot_be_bounded_no_command_runs_and_the_reason_is_told()
 
 
 def list_groups() -> list[str]:
-    """Control groups of commands that are there."""
+    """Control groups of commands of this process that are there; others run theirs beside."""
     parent = find_parent()
-    return [each.name for each in parent.path.glob("golem-command-*")] if parent is not None else []
+    return [each.name for each in parent.path.glob(f"golem-command-{os.getpid()}-*")] if parent is not None else []

@@ -214,6 +214,13 @@ PositionId = Annotated[
     # One way to write an id, so that a position has one name wherever text is compared.
     Field(pattern=r"^(0|[1-9][0-9]{0,77})$", description="Liquidity position NFT id, as a decimal string."),
 ]
+RangeId = Annotated[
+    str,
+    Field(
+        pattern=r"^(v4:)?(0|[1-9][0-9]{0,77})$",
+        description="Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one.",
+    ),
+]
 RequestId = Annotated[
     str,
     Field(pattern=r"^[0-9]{1,78}$", description="Withdrawal request id, as a decimal string."),

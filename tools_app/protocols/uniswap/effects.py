@@ -16,6 +16,7 @@ from tools_app.protocols.uniswap.packed_paths import unpack_path
 from tools_app.protocols.uniswap.share_effects import REMOVE_SHARES, read_shares
 from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.protocols.uniswap.v4.effects import read_router
+from tools_app.protocols.uniswap.v4.position_effects import read_position_call
 from tools_app.standards.calldata import calls, check_bounded, read_exactly
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, MarketRead, UnknownCall
@@ -52,7 +53,7 @@ _NFT: Final = "nft"
 
 
 class UniswapEffects:
-    """Reads what is sent to the V2 router, SwapRouter02, the V3 position manager and the Universal Router."""
+    """Reads what is sent to the routers of V2, V3 and V4 and to the managers of V3 and V4 positions."""
 
     def read(self, call: Call, *, earlier: Sequence[Call], account: str, chain: ChainReader, into: Effects) -> None:
         """Add what `call` does. Raises UnknownCall."""
@@ -65,6 +66,9 @@ class UniswapEffects:
             _read_positions(call, desk)
         elif (v4 := v4_on(chain.chain_id)) is not None and call.to == v4.router:
             read_router(call, account=account, wrapped=desk.place.wrapped_native, contracts=v4, into=into)
+        elif v4 is not None and call.to == v4.positions:
+            wrapped = desk.place.wrapped_native
+            read_position_call(call, account=account, wrapped=wrapped, contracts=v4, chain=chain, into=into)
         else:
             raise UnknownCall(f"{call.to} of Uniswap is none of the contracts that plans call")
 

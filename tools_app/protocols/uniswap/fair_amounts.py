@@ -12,9 +12,11 @@ from math import isqrt
 
 from tools_app.chain.deployments import Deployment as KnownChain
 from tools_app.chain.feeds import feed_calls
+from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.ratio import Ratio
 from tools_app.standards.concentrated import Q192
 from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.views import NATIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class FeedReads:
     @classmethod
     def of(cls, known: KnownChain, tokens: Sequence[str]) -> FeedReads:
         """Those of `tokens` that have a feed and whose decimals are known."""
-        registered = {token.address for token in known.tokens}
+        registered = _decimals_of(known)
         return cls(known, tuple(t for t in dict.fromkeys(tokens) if t in known.feeds and t in registered))
 
     @property
@@ -37,7 +39,7 @@ class FeedReads:
 
     def read(self, outcomes: Sequence[ReadOutcome]) -> FeedRatios:
         """What the outcomes of `calls` tell; how old they are is judged where they are turned into dollars."""
-        decimals = {token.address: token.decimals for token in self.known.tokens}
+        decimals = _decimals_of(self.known)
         prices: dict[str, Ratio] = {}
         for index, token in enumerate(self.tokens):
             told, places = outcomes[2 * index], outcomes[2 * index + 1]
@@ -60,6 +62,14 @@ class FeedRatios:
         """Token1 per token0 in base units; None without both prices."""
         price0, price1 = self.prices.get(token0), self.prices.get(token1)
         return price0.times(price1.inverse()) if price0 and price1 else None
+
+
+def _decimals_of(known: KnownChain) -> dict[str, int]:
+    """By token address, the coin under NATIVE."""
+    return {
+        NATIVE: KNOWN_NETWORKS[known.chain_id].native_decimals,
+        **{token.address: token.decimals for token in known.tokens},
+    }
 
 
 def sqrt_price_of(ratio: Ratio) -> int:

@@ -16,6 +16,8 @@ from tools_app.protocols.uniswap.routing import list_hubs
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v3 import positions as v3
 from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing, read_ticks
+from tools_app.protocols.uniswap.v4 import positions as v4_positions
+from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.protocols.uniswap.v4.pools import is_turned_round
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.effects import Effects, MarketRead
@@ -25,6 +27,7 @@ from tools_app.toolkit.markets import (
     Pool,
     PoolDay,
     PoolEvent,
+    PositionNotFound,
     PricePoint,
     RangePosition,
     TradeRead,
@@ -55,18 +58,27 @@ _EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 class UniswapRanges:
-    """V3 positions as their manager lists them."""
+    """V3 positions as their manager lists them, and V4 positions (`v4:NUMBER`), which nobody lists, by their ids."""
 
     def read(self, reader: ChainReader, position_id: str) -> RangePosition:
         """One position. Raises PositionNotFound."""
-        return v3.read_position(reader, deployment_on(reader.chain_id), position_id)
+        if not v4_positions.is_v4(position_id):
+            return v3.read_position(reader, deployment_on(reader.chain_id), position_id)
+        found = self.read_many(reader, [position_id])
+        if not found:
+            raise PositionNotFound(f"there is no position {position_id}", position_id=position_id)
+        return found[0]
 
     def read_many(self, reader: ChainReader, ids: Sequence[str]) -> Sequence[RangePosition]:
-        """Positions by id, in three batches."""
-        return v3.read_positions(reader, deployment_on(reader.chain_id), ids)
+        """Positions by id: three batches for V3, two for V4."""
+        older = [each for each in ids if not v4_positions.is_v4(each)]
+        newer = [each for each in ids if v4_positions.is_v4(each)]
+        found = v3.read_positions(reader, deployment_on(reader.chain_id), older) if older else []
+        v4 = v4_on(reader.chain_id) if newer else None
+        return [*found, *(v4_positions.read_positions(reader, v4, newer) if v4 is not None else ())]
 
     def list_ids(self, reader: ChainReader, owner: str, *, limit: int) -> tuple[list[str], int]:
-        """The newest ids and how many there are."""
+        """The newest ids of V3 and how many there are."""
         return v3.list_position_ids(reader, deployment_on(reader.chain_id), owner, limit=limit)
 
     def name(self, chain_id: int, position_id: str) -> PositionRef:
@@ -88,8 +100,10 @@ class UniswapRanges:
         manager = place.v3_position_manager
         calls = [ReadCall(manager, v3.NFT_BALANCE, (owner,))]
         calls += [ReadCall(manager, v3.NFT_BY_INDEX, (owner, index)) for index in range(max(0, held - limit), held)]
-        calls += [ReadCall(manager, v3.POSITIONS, (int(each),)) for each in empty]
+        calls += [ReadCall(manager, v3.POSITIONS, (int(each),)) for each in empty if not v4_positions.is_v4(each)]
         for row in known:
+            if v4_positions.is_v4(str(row["id"])):
+                continue
             pool, lower, upper = row["pool"], row["lower"], row["upper"]
             calls += [ReadCall(manager, each, (int(row["id"]),)) for each in (v3.POSITIONS, v3.OWNER_OF)]
             calls.append(ReadCall(place.v3_factory, GET_POOL, (row["token0"], row["token1"], row["fee"])))

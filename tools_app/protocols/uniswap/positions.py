@@ -1,6 +1,7 @@
-"""What an account has at Uniswap: V3 positions (`nft`, by their token id) and V2 shares (`share`, by their pair).
+"""What an account has at Uniswap: V3 and V4 positions (`nft`, by their token id) and V2 shares (`share`, by their pair).
 
-Every V3 position is listed by its manager; of an account that somebody buried under more than can be read, those that
+V4's manager lists nobody's positions: those that hints name are read, and logs tell of those that came to the account
+before. Every V3 position is listed by its manager; of an account that somebody buried under more than can be read, those that
 hints name and the newest are, and one more position says how many are not. V2 shares are looked for in the pairs of
 registered tokens, and in those that hints name. Legs are at the feeds' ratio, fees included. Where a token has no feed
 the other side counts with its fees alone, `facts["unpriced"]` says why, and who sums up meets a leg without a price.
@@ -15,7 +16,7 @@ from itertools import combinations
 from math import isqrt
 from typing import Any, Final
 
-from tools_app.chain.abi import checksum, decode_log, event_topic
+from tools_app.chain.abi import checksum, decode_log, encode_event_topics, event_topic
 from tools_app.chain.deployments import Deployment as KnownChain
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
@@ -27,6 +28,9 @@ from tools_app.protocols.uniswap.pool_addresses import v2_pair_address, v3_pool_
 from tools_app.protocols.uniswap.pools import BALANCE_OF, GET_RESERVES, TOKEN0, TOKEN1
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v3 import positions as v3
+from tools_app.protocols.uniswap.v4 import positions as v4_reads
+from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
+from tools_app.protocols.uniswap.v4.keys import COIN
 from tools_app.standards import erc20, erc721
 from tools_app.standards.pool_maths import reserves_at
 from tools_app.toolkit.context import ReadCall, ReadOutcome
@@ -41,9 +45,10 @@ from tools_app.toolkit.positions import (
     Reads,
     ShareIndex,
     Stuck,
+    Trail,
     gather,
 )
-from tools_app.toolkit.views import LogEntry
+from tools_app.toolkit.views import NATIVE, LogEntry
 
 NFT: Final = "nft"
 SHARE: Final = "share"
@@ -72,10 +77,13 @@ class UniswapPositions:
         found = _Here(chain_id, place, load_deployment(KNOWN_NETWORKS[chain_id]))
         pairs = dict(_registered_pairs(place.v2_factory, tuple(token.address for token in found.known.tokens)))
         hinted = [ref.id for ref in hints if ref.kind == SHARE and ref.id not in pairs]
-        counted, balances, named = yield from gather(
+        v4 = v4_on(chain_id)
+        numbers = [] if v4 is None else sorted({v4_reads.number_of(ref.id) for ref in hints if is_v4_ref(ref)})
+        counted, balances, named, newer = yield from gather(
             [ReadCall(place.v3_position_manager, v3.NFT_BALANCE, (account,))],
             [ReadCall(pair, BALANCE_OF, (account,)) for pair in (*pairs, *hinted)],
             [ReadCall(pair, signature) for pair in hinted for signature in (TOKEN0, TOKEN1)],
+            [call for number in numbers if v4 is not None for call in v4_reads.record_calls(v4, number)],
         )
         amounts = {
             pair: outcome.values[0]
@@ -85,23 +93,32 @@ class UniswapPositions:
         pairs.update(_confirm(place, hinted, named))
         held = {pair: amount for pair, amount in amounts.items() if pair in pairs}
         (count,) = _answer(counted[0], "how many V3 positions there are")
-        if not count and not held:
-            return ()
         nfts = _Nfts.of(count, [ref for ref in hints if ref.kind == NFT and ref.protocol == NAME])
-        return (yield from _read_held(found, account, nfts, {pair: pairs[pair] for pair in held}, held))
+        older: tuple[Position, ...] = ()
+        if count or held:
+            older = yield from _read_held(found, account, nfts, {pair: pairs[pair] for pair in held}, held)
+        size = v4_reads.RECORD_CALLS
+        records = [v4_reads.make_record(each, newer[size * i : size * (i + 1)]) for i, each in enumerate(numbers)]
+        # One that was burned does not exist, and one that was sent away or never was the account's has another owner.
+        own = [each for each in records if each is not None and each.owner == account and each.liquidity]
+        if v4 is None or not own:
+            return older
+        return (*older, *(yield from _read_newer(found, v4, own)))
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
-        """V3 positions sent to the account, and the pairs whose shares it got while they moved."""
+        """V3 and V4 positions sent to the account, and the pairs whose shares it got while they moved."""
         place = find_deployment(chain_id)
         if place is None:
             return ()
+        v4 = v4_on(chain_id)
+        managers = {place.v3_position_manager: "", **({v4.positions: v4_reads.PREFIX} if v4 is not None else {})}
         synced = {log.address for log in logs if log.topics and log.topics[0] == _SYNC_TOPIC}
         refs: dict[PositionRef, None] = {}
         for log in logs:
-            if log.address == place.v3_position_manager:
+            if log.address in managers:
                 sent = decode_log(erc721.TRANSFER_EVENT, log)
                 if sent is not None and sent["to"] == account:
-                    refs[PositionRef(NAME, NFT, chain_id, str(sent["tokenId"]))] = None
+                    refs[PositionRef(NAME, NFT, chain_id, f"{managers[log.address]}{sent['tokenId']}")] = None
             elif log.address in synced:
                 paid = decode_log(erc20.TRANSFER_EVENT, log)
                 if paid is not None and paid["to"] == account:
@@ -109,8 +126,24 @@ class UniswapPositions:
         return tuple(refs)
 
 
+def trails(chain_id: int, account: str) -> tuple[Trail, ...]:
+    """The logs by which V4 positions come to `account`."""
+    v4 = v4_on(chain_id)
+    if v4 is None:
+        return ()
+    words = encode_event_topics(erc721.TRANSFER_EVENT, to=account)
+    return (Trail((v4.positions,), tuple(words)),)
+
+
+def is_v4_ref(ref: PositionRef) -> bool:
+    """Whether a ref names a V4 position by a number there can be."""
+    number = ref.id.removeprefix(v4_reads.PREFIX)
+    is_named = ref.protocol == NAME and ref.kind == NFT and v4_reads.is_v4(ref.id)
+    return is_named and number.isdecimal() and int(number) < 2**256
+
+
 class UniswapExits:
-    """Out of a V3 position: take all liquidity out with its fees, then what fees are left. V2 shares are given back."""
+    """Out of a V3 or V4 position: take all liquidity out with its fees, then what fees are left. V2 shares are given back."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """The tool that takes out what is in it."""
@@ -136,7 +169,8 @@ class _Here:
     known: KnownChain
 
     def name(self, token: str) -> str:
-        symbols = {each.address: each.symbol for each in self.known.tokens}
+        symbols = {NATIVE: KNOWN_NETWORKS[self.chain_id].native_symbol}
+        symbols.update({each.address: each.symbol for each in self.known.tokens})
         return symbols.get(token, f"{token[:6]}..{token[-4:]}")
 
     def pool_of(self, record: v3.Record) -> str:
@@ -209,39 +243,60 @@ def _read_held(
     return (*shares, *(each for each in made if any(leg.raw for leg in each.legs)), *nfts.tell_beyond(here, len(ids)))
 
 
+def _read_newer(here: _Here, v4: V4Contracts, records: Sequence[v4_reads.Record]) -> Reads[tuple[Position, ...]]:
+    """V4 positions at the feeds' ratio, with their fees."""
+    tokens = [NATIVE if each == COIN else each for one in records for each in (one.key.currency0, one.key.currency1)]
+    feeds = FeedReads.of(here.known, tokens)
+    states, prices = yield from gather(
+        [call for each in records for call in v4_reads.state_calls(each, v4)], feeds.calls
+    )
+    ratios, size, made = feeds.read(prices), v4_reads.STATE_CALLS, []
+    for i, record in enumerate(records):
+        outcomes = states[size * i : size * (i + 1)]
+        for outcome in outcomes:
+            _answer(outcome, f"the pool of V4 position {record.number}")
+        made.append(_describe_nft(here, v4_reads.make_position(record, v4, outcomes), ratios))
+    return tuple(each for each in made if any(leg.raw for leg in each.legs))
+
+
 def _make_nft(here: _Here, record: v3.Record, outcomes: Sequence[ReadOutcome], ratios: FeedRatios) -> Position:
     for outcome in outcomes:
         _answer(outcome, f"the pool of V3 position {record.position_id}")
-    read = v3.make_position(record, here.pool_of(record), outcomes)
-    ratio = ratios.between(record.token0, record.token1)
+    return _describe_nft(here, v3.make_position(record, here.pool_of(record), outcomes), ratios)
+
+
+def _describe_nft(here: _Here, read: v3.Position, ratios: FeedRatios) -> Position:
+    pool = read.pool
+    ratio = ratios.between(pool.token0, pool.token1)
     now = read.amounts()
     legs = _make_legs(
-        (record.token0, record.token1),
+        (pool.token0, pool.token1),
         fair=read.amounts(sqrt_price=sqrt_price_of(ratio)) if ratio else None,
         present=now,
         fees=(read.fees0, read.fees1),
         ratios=ratios,
     )
     facts = {
-        "version": "v3",
-        "pool": read.pool.id,
-        "token0": record.token0,
-        "token1": record.token1,
-        "fee": str(record.fee),
-        "tick_lower": str(record.tick_lower),
-        "tick_upper": str(record.tick_upper),
+        "version": pool.version,
+        "pool": pool.id,
+        "token0": pool.token0,
+        "token1": pool.token1,
+        "fee": str(pool.fee),
+        "tick_lower": str(read.tick_lower),
+        "tick_upper": str(read.tick_upper),
         "in_range": read.is_in_range,
-        "pool_tick": str(read.pool.pool_tick),
-        "liquidity": str(record.liquidity),
+        "pool_tick": str(pool.pool_tick),
+        "liquidity": str(read.liquidity),
         "fees0": str(read.fees0),
         "fees1": str(read.fees1),
         "at_pool_price0": str(now[0]),
         "at_pool_price1": str(now[1]),
-        **_say_unpriced(record.token0, record.token1, ratios),
+        **_say_unpriced(pool.token0, pool.token1, ratios),
+        **({} if pool.hooks is None else {"hook": pool.hooks.address, "hook_could": pool.hooks.words}),
     }
-    pair = f"{here.name(record.token0)}/{here.name(record.token1)}"
-    label = f"Uniswap V3 {pair} {format_units(record.fee, _PERCENT_DECIMALS)}% position {record.position_id}"
-    return Position(PositionRef(NAME, NFT, here.chain_id, record.position_id), label, legs, facts=facts)
+    pair = f"{here.name(pool.token0)}/{here.name(pool.token1)}"
+    label = f"Uniswap {pool.version.upper()} {pair} {format_units(pool.fee, _PERCENT_DECIMALS)}% position {read.position_id.removeprefix(v4_reads.PREFIX)}"
+    return Position(PositionRef(NAME, NFT, here.chain_id, read.position_id), label, legs, facts=facts)
 
 
 def _make_share(

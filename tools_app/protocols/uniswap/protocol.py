@@ -8,11 +8,13 @@ from tools_app.protocols.uniswap import words
 from tools_app.protocols.uniswap.addresses import NAME, contracts_on
 from tools_app.protocols.uniswap.effects import UniswapEffects
 from tools_app.protocols.uniswap.markets import UniswapMarkets
-from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions
+from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions, trails
 from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
+from tools_app.protocols.uniswap.v4 import liquidity_plans as v4_liquidity
 from tools_app.protocols.uniswap.v4 import plans as v4
 from tools_app.protocols.uniswap.v4.hooked import V4HookedPools
+from tools_app.protocols.uniswap.v4.position_effects import OnlyTakesOut
 from tools_app.protocols.uniswap.venues import UniswapVenues
 from tools_app.standards.item_rights import describe_item_rights
 from tools_app.toolkit.positions import Reads
@@ -85,10 +87,20 @@ PROTOCOL = ProtocolDef(
             takes_tokens=True,
             runs_hooks=True,
         ),
+        Contract(
+            key="v4_position_manager",
+            label="Uniswap V4 positions",
+            functions=(),
+            besides=(v4_liquidity.MODIFY,),
+            valued_at=NOT_UNDER_A_CAGE,
+            takes_tokens=True,
+            runs_hooks=True,
+        ),
     ),
     uncaged=(
-        "what the Universal Router is told is bytes within bytes, in which no rule of a cage finds who is paid; V2 and"
-        " V3 are traded through their own routers instead"
+        "what the Universal Router and V4's position manager are told is bytes within bytes, in which no rule of a cage"
+        " finds who is paid, and V4's manager lists nobody's positions, so that no valuer finds them; V2 and V3 are"
+        " traded through their own routers instead, and liquidity is put into V3"
     ),
     valuers=(
         Valuer(
@@ -100,12 +112,14 @@ PROTOCOL = ProtocolDef(
         ),
     ),
     positions=UniswapPositions(),
+    trails=trails,
     exits=UniswapExits(),
     leaving=(
         LeavingCall("v2_router", v2.REMOVE, own=((5,),)),
         LeavingCall("v3_position_manager", v3.MULTICALL, steps=0),
         LeavingCall("v3_position_manager", v3.DECREASE),
         LeavingCall("v3_position_manager", v3.COLLECT, own=((0, 1),)),
+        LeavingCall("v4_position_manager", v4_liquidity.MODIFY, only=(OnlyTakesOut(),)),
     ),
     selling=(
         LeavingCall("v2_router", v2.TOKENS_IN, own=((3,),)),
@@ -119,8 +133,13 @@ PROTOCOL = ProtocolDef(
     markets=UniswapMarkets(),
     venues=UniswapVenues(),
     hooked=V4HookedPools(),
-    rights=describe_item_rights(
-        "v3_position_manager", one="may move a Uniswap V3 position", every="may move every Uniswap V3 position"
+    rights=(
+        *describe_item_rights(
+            "v3_position_manager", one="may move a Uniswap V3 position", every="may move every Uniswap V3 position"
+        ),
+        *describe_item_rights(
+            "v4_position_manager", one="may move a Uniswap V4 position", every="may move every Uniswap V4 position"
+        ),
     ),
     events=words.EVENTS,
     errors=words.ERRORS,

@@ -9,13 +9,17 @@ from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.changes import Range, nft_ref, pair_feeds
-from tools_app.protocols.uniswap.pools import find_pools, find_v3_pool
+from tools_app.protocols.uniswap.pools import find_pools, find_v3_pool, read_pool
+from tools_app.protocols.uniswap.quoting import V4
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
+from tools_app.protocols.uniswap.tools.v4_ranges import grow_v4_range, open_v4_range
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, plan_deposit, ticks_of_range
 from tools_app.protocols.uniswap.v3.positions import read_own_position
 from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing
+from tools_app.protocols.uniswap.v4.positions import PREFIX, is_v4
+from tools_app.standards.erc721 import TRANSFER_EVENT
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -25,7 +29,8 @@ from tools_app.toolkit.params import (
     DeadlineSeconds,
     DecimalText,
     FeeTier,
-    PositionId,
+    PoolName,
+    RangeId,
     RawAmount,
     SlippageBps,
     Token,
@@ -62,24 +67,28 @@ class IncreaseReport:
 
 def report_add(outcome: PlanOutcome) -> AddReport:
     """Position id and liquidity from the manager's event, amounts from the balance differences."""
-    event = find_event(outcome, INCREASE_EVENT)
     spent0, spent1 = outcome.plan.spends
+    position_id, liquidity = _opened(outcome)
     return AddReport(
-        position_id=str(event.get("tokenId", "")),
+        position_id=position_id,
         pool=str(outcome.plan.details["pool"]),
         tick_lower=int(outcome.plan.details["tick_lower"]),
         tick_upper=int(outcome.plan.details["tick_upper"]),
-        liquidity=str(event.get("liquidity", 0)),
+        liquidity=liquidity,
         amount0_deposited=_spent(outcome, spent0),
         amount1_deposited=_spent(outcome, spent1),
     )
 
 
 def report_increase(outcome: PlanOutcome) -> IncreaseReport:
-    """Liquidity from the manager's event, amounts from the balance differences."""
+    """Liquidity from the manager's event (of V4 it is what the calls name), amounts from the balance differences."""
     spent0, spent1 = outcome.plan.spends
+    if is_v4(str(outcome.plan.details["position_id"])):
+        liquidity = str(outcome.plan.details["liquidity"]) if outcome.receipts else "0"
+    else:
+        liquidity = str(find_event(outcome, INCREASE_EVENT).get("liquidity", 0))
     return IncreaseReport(
-        liquidity_added=str(find_event(outcome, INCREASE_EVENT).get("liquidity", 0)),
+        liquidity_added=liquidity,
         amount0_deposited=_spent(outcome, spent0),
         amount1_deposited=_spent(outcome, spent1),
     )
@@ -95,7 +104,7 @@ def report_increase(outcome: PlanOutcome) -> IncreaseReport:
     steps=("Reading tokens", "Reading the pool", "Building calls"),
     aliases=("add_liquidity",),
     snippet=(
-        "add_liquidity: open a Uniswap V3 position in a price range you choose; earns swap fees while the price"
+        "add_liquidity: open a Uniswap V3 or V4 position in a price range you choose; earns swap fees while the price"
         " stays inside, and changes its mix of tokens as the price moves."
     ),
     guidelines=(
@@ -117,35 +126,45 @@ def uniswap_lp_add_liquidity(
     amount1: RawAmount | None = None,
     slippage_bps: SlippageBps = 50,
     deadline: DeadlineSeconds = 300,
+    pool: PoolName | None = None,
 ) -> TxPlan:
-    """Open a Uniswap V3 liquidity position in a price range.
+    """Open a Uniswap V3 or V4 liquidity position in a price range.
 
     Use to earn swap fees on two tokens. The range is widened to the nearest ticks the pool allows. Without
     `fee` the pool with the most liquidity is taken; with only one amount the other is what the range needs at
     the present price. The transaction reverts when the price has moved by more than the slippage.
-    Does not create a pool, does not swap to the right ratio, does not take the chain's own coin (use its
-    wrapped token), and does not open V2 or V4 positions.
+    A V4 `pool` is named by its id; one of the chain's coin takes the coin itself, and one whose hook could take
+    something waits for the owners. Does not create a pool, does not swap to the right ratio, takes no coin into V3.
     """
     reader = ctx.chain(chain_id)
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading tokens")
     named = (reader.token(token0), reader.token(token1))
     ctx.step("Reading the pool")
+    if pool is not None:
+        wanted = read_pool(reader, deployment, pool)
+        if wanted.version == V4:
+            prices, amounts = (price_lower, price_upper), (amount0, amount1)
+            check_amounts(*amounts)
+            return open_v4_range(
+                ctx, reader, wanted, named, prices=prices, amounts=amounts, slippage_bps=slippage_bps, seconds=deadline
+            )
+        fee = _fee_of(wanted, named, fee)
     chosen = choose_range(
         reader, deployment, named=named, prices=(price_lower, price_upper), amounts=(amount0, amount1), fee=fee
     )
-    pool, tokens, amounts = chosen.pool, chosen.tokens, chosen.amounts
+    found, tokens, limits = chosen.pool, chosen.tokens, chosen.amounts
     tick_lower, tick_upper = chosen.ticks
     offer = plan_deposit(
-        pool.sqrt_price, tick_lower, tick_upper, amount0=amounts[0], amount1=amounts[1], slippage_bps=slippage_bps
+        found.sqrt_price, tick_lower, tick_upper, amount0=limits[0], amount1=limits[1], slippage_bps=slippage_bps
     )
     ctx.step("Building calls")
     until = deadline_after(ctx, reader, deadline)
     mint = v3_plans.mint_position(
         manager=deployment.v3_position_manager,
-        token0=pool.token0,
-        token1=pool.token1,
-        fee=pool.fee,
+        token0=found.token0,
+        token1=found.token1,
+        fee=found.fee,
         tick_lower=tick_lower,
         tick_upper=tick_upper,
         deposit=v3_plans.Deposit(*offer.offered, *offer.least),
@@ -160,11 +179,11 @@ def uniswap_lp_add_liquidity(
         tokens,
         offer,
         mint,
-        within=Range.read(reader, pool, tick_lower, tick_upper),
+        within=Range.read(reader, found, tick_lower, tick_upper),
         action_class=ActionClass.NEW_POSITION,
         slippage_bps=slippage_bps,
         deadline=until,
-        details=describe_range(pool, tokens, tick_lower, tick_upper),
+        details=describe_range(found, tokens, tick_lower, tick_upper),
     )
 
 
@@ -177,8 +196,8 @@ def uniswap_lp_add_liquidity(
     action_class=ActionClass.INCREASE_POSITION,
     steps=("Reading the position", "Building calls"),
     snippet=(
-        "increase_liquidity: add tokens to a Uniswap V3 position the golem already holds, in the same price range;"
-        " fees earned so far stay in it until collected."
+        "increase_liquidity: add tokens to a Uniswap V3 or V4 position the golem already holds, in the same price"
+        " range; fees earned so far stay in a V3 one until collected."
     ),
     guidelines=(
         "Read the position first: one that is out of range earns nothing and takes one token only.",
@@ -187,24 +206,26 @@ def uniswap_lp_add_liquidity(
 )
 def uniswap_lp_increase_liquidity(
     ctx: WriteContext,
-    position_id: PositionId,
+    position_id: RangeId,
     chain_id: ChainId | None = None,
     amount0: RawAmount | None = None,
     amount1: RawAmount | None = None,
     slippage_bps: SlippageBps = 50,
     deadline: DeadlineSeconds = 300,
 ) -> TxPlan:
-    """Add tokens to a Uniswap V3 position of the golem without changing its range.
+    """Add tokens to a Uniswap V3 or V4 position of the golem without changing its range.
 
     Use to grow a position that works. `amount0` and `amount1` follow the pool's token order, which
     data_get_position shows; with only one the other is what the range needs at the present price.
-    Does not collect fees and does not change the range.
+    Does not change the range. Fees stay in a V3 position; V4 counts them against what goes in.
     """
-    if amount0 is None and amount1 is None:
-        raise InvalidParams("give amount0, amount1 or both", fields={"amount0": "missing", "amount1": "missing"})
+    check_amounts(amount0, amount1)
     reader = ctx.chain(chain_id)
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading the position")
+    if is_v4(position_id):
+        amounts = (amount0, amount1)
+        return grow_v4_range(ctx, reader, position_id, amounts=amounts, slippage_bps=slippage_bps, seconds=deadline)
     position = read_own_position(reader, deployment, position_id, ctx.account)
     tokens = (reader.token(position.pool.token0), reader.token(position.pool.token1))
     offer = plan_deposit(
@@ -269,8 +290,7 @@ def choose_range(
     _check_pair(*named)
     is_inverse = sort_tokens(named[0].address, named[1].address)[0] != named[0].address
     tokens = (named[1], named[0]) if is_inverse else named
-    if amounts == (None, None):
-        raise InvalidParams("give amount0, amount1 or both", fields={"amount0": "missing", "amount1": "missing"})
+    check_amounts(*amounts)
     reader.expect(calls=pair_feeds(reader.chain_id, tokens[0].address, tokens[1].address).calls)
     pool = _choose_pool(reader, deployment, tokens, fee)
     ticks = ticks_of_range(
@@ -283,11 +303,38 @@ def choose_range(
     return ChosenRange(pool, tokens, ticks, (amounts[1], amounts[0]) if is_inverse else amounts)
 
 
+def check_amounts(amount0: int | None, amount1: int | None) -> None:
+    """Raises InvalidParams where none is given."""
+    if amount0 is None and amount1 is None:
+        raise InvalidParams("give amount0, amount1 or both", fields={"amount0": "missing", "amount1": "missing"})
+
+
+def _fee_of(pool: Pool, named: tuple[TokenMeta, TokenMeta], fee: int | None) -> int:
+    """The fee by which a V3 pool that was named is found. Raises InvalidParams."""
+    if pool.version != "v3" or {pool.token0, pool.token1} != {each.address for each in named}:
+        raise InvalidParams(
+            f"{pool.id} is no V3 or V4 pool of {named[0].symbol} and {named[1].symbol}",
+            fields={"pool": "another pool"},
+        )
+    if fee not in (None, pool.fee):
+        raise InvalidParams(f"the fee of {pool.id} is {pool.fee}", fields={"fee": f"leave it out, or {pool.fee}"})
+    return pool.fee
+
+
+def _opened(outcome: PlanOutcome) -> tuple[str, str]:
+    """Id and liquidity of the position that was opened; V4's manager tells its NFT alone, the calls the liquidity."""
+    if outcome.plan.details["venue"] != "uniswap v4":
+        event = find_event(outcome, INCREASE_EVENT)
+        return str(event.get("tokenId", "")), str(event.get("liquidity", 0))
+    event = find_event(outcome, TRANSFER_EVENT)
+    return (f"{PREFIX}{event['tokenId']}", str(outcome.plan.details["liquidity"])) if event else ("", "0")
+
+
 def _check_pair(token0: TokenMeta, token1: TokenMeta) -> None:
     for name, token in (("token0", token0), ("token1", token1)):
         if token.is_native:
             raise InvalidParams(
-                f"a V3 position holds the wrapped coin, not {token.symbol} itself; name the wrapped token",
+                f"a V3 position holds the wrapped coin, not {token.symbol} itself; name the wrapped token, or a V4 pool",
                 fields={name: "name the wrapped token"},
             )
     if token0.address == token1.address:

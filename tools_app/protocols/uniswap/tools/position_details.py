@@ -25,7 +25,7 @@ def describe_range(pool: Pool, tokens: tuple[TokenMeta, TokenMeta], tick_lower: 
         )
     }
     return {
-        "venue": "uniswap v3",
+        "venue": pool.venue,
         "pool": pool.id,
         "fee_tier": pool.fee,
         "token0": token0.symbol,

@@ -10,15 +10,16 @@ from tools_app.protocols.uniswap.changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.errors import PositionEmpty
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
+from tools_app.protocols.uniswap.tools.v4_ranges import harvest_v4_range, shrink_v4_range
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
-from tools_app.protocols.uniswap.v3.positions import Position, read_own_position
-from tools_app.standards.concentrated import sqrt_price_moved
+from tools_app.protocols.uniswap.v3.positions import Position, least_amounts, read_own_position
+from tools_app.protocols.uniswap.v4.positions import is_v4
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.standards.sold_at_once import SALE_SLIPPAGE_BPS, Sale, sell_at_once
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.falling import list_falling
-from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, PercentWhole, PositionId, SlippageBps
+from tools_app.toolkit.params import ChainId, DeadlineSeconds, Flag, PercentWhole, RangeId, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
@@ -46,7 +47,14 @@ class CollectReport:
 
 
 def report_remove(outcome: PlanOutcome) -> RemoveReport:
-    """Fees are what was collected beyond the liquidity's own amounts, both in the manager's events."""
+    """Fees are what was collected beyond the liquidity's own amounts, both in the manager's events; V4's manager tells
+    neither, and its fees are what the plan read.
+    """
+    if is_v4(str(outcome.plan.details["position_id"])):
+        told = [int(outcome.plan.details[name]) for name in ("fees0", "fees1")]
+        came = [_received(outcome, flow) for flow in outcome.plan.receives]
+        fees = [TokenAmount(min(fee, max(0, each.raw)), each.token) for fee, each in zip(told, came, strict=True)]
+        return RemoveReport(*came, *fees)
     event, collected = find_event(outcome, DECREASE_EVENT), find_event(outcome, COLLECT_EVENT)
     got0, got1 = (_received(outcome, flow) for flow in outcome.plan.receives)
     return RemoveReport(
@@ -76,7 +84,7 @@ def report_collect(outcome: PlanOutcome) -> CollectReport:
     steps=("Reading the position", "Building calls"),
     aliases=("remove_liquidity",),
     snippet=(
-        "remove_liquidity: take part or all of a Uniswap V3 position back into the golem's wallet, by default"
+        "remove_liquidity: take part or all of a Uniswap V3 or V4 position back into the golem's wallet, by default"
         " together with the fees it earned; allowed in every phase."
     ),
     guidelines=(
@@ -86,30 +94,40 @@ def report_collect(outcome: PlanOutcome) -> CollectReport:
 )
 def uniswap_lp_remove_liquidity(
     ctx: WriteContext,
-    position_id: PositionId,
+    position_id: RangeId,
     chain_id: ChainId | None = None,
     percent_to_remove: PercentWhole = 100,
     collect_fees: Flag = True,
     slippage_bps: SlippageBps = 50,
     deadline: DeadlineSeconds = 300,
 ) -> TxPlan:
-    """Take liquidity out of a Uniswap V3 position of the golem.
+    """Take liquidity out of a Uniswap V3 or V4 position of the golem.
 
     Use to shrink or close a position. Both tokens come to the golem's wallet, with the earned fees unless
     `collect_fees` is false. The transaction reverts when the price has moved by more than the slippage.
-    Does not burn the position's NFT, does not unwrap the coin and does not swap what comes out, but for a token that
+    Does not burn the NFT of a V3 position (V4's is, with the last of it), does not unwrap the coin and does not swap what comes out, but for a token that
     retires behind the golem's cage: as much of that as surely comes out is sold for the other one in the same plan.
     """
     reader = ctx.chain(chain_id)
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading the position")
+    if is_v4(position_id):
+        return shrink_v4_range(
+            ctx,
+            reader,
+            position_id,
+            percent=percent_to_remove,
+            with_fees=collect_fees,
+            slippage_bps=slippage_bps,
+            seconds=deadline,
+        )
     position = read_own_position(reader, deployment, position_id, ctx.account)
     liquidity = position.liquidity * percent_to_remove // 100
     if liquidity == 0:
         raise PositionEmpty(f"position {position_id} has no liquidity to take out", position_id=position_id)
     tokens = (reader.token(position.pool.token0), reader.token(position.pool.token1))
     amounts = position.amounts(liquidity)
-    least = _least_amounts(position, liquidity, slippage_bps)
+    least = least_amounts(position, liquidity, slippage_bps)
     fees = (position.fees0, position.fees1) if collect_fees else (0, 0)
     sure = [low + max(0, fee - FEE_DUST) for low, fee in zip(least, fees, strict=True)]
     ctx.step("Building calls")
@@ -163,13 +181,13 @@ def uniswap_lp_remove_liquidity(
     steps=("Reading the position", "Building calls"),
     aliases=("collect_fees",),
     snippet=(
-        "collect_fees: bring the fees a Uniswap V3 position has earned into the golem's wallet and leave its"
+        "collect_fees: bring the fees a Uniswap V3 or V4 position has earned into the golem's wallet and leave its"
         " liquidity where it is; allowed in every phase."
     ),
     guidelines=("Compare the fees with the gas first: a harvest worth less than its gas can wait.",),
 )
-def uniswap_lp_collect_fees(ctx: WriteContext, position_id: PositionId, chain_id: ChainId | None = None) -> TxPlan:
-    """Collect the fees a Uniswap V3 position of the golem has earned.
+def uniswap_lp_collect_fees(ctx: WriteContext, position_id: RangeId, chain_id: ChainId | None = None) -> TxPlan:
+    """Collect the fees a Uniswap V3 or V4 position of the golem has earned.
 
     Use when the fees are worth more than the gas. Both tokens come to the golem's wallet.
     Does not take liquidity out and does not put the fees back to work. Fees in a token that retires behind the golem's
@@ -178,6 +196,8 @@ def uniswap_lp_collect_fees(ctx: WriteContext, position_id: PositionId, chain_id
     reader = ctx.chain(chain_id)
     deployment = deployment_on(reader.chain_id)
     ctx.step("Reading the position")
+    if is_v4(position_id):
+        return harvest_v4_range(ctx, reader, position_id)
     position = read_own_position(reader, deployment, position_id, ctx.account)
     fees = (position.fees0, position.fees1)
     if fees == (0, 0):
@@ -257,15 +277,6 @@ def _receive(
 
 def _range_of(reader: ChainReader, position: Position) -> Range:
     return Range.read(reader, position.pool, position.tick_lower, position.tick_upper)
-
-
-def _least_amounts(position: Position, liquidity: int, slippage_bps: int) -> tuple[int, int]:
-    """The least of each token when the price moves by the slippage either way."""
-    found = [
-        position.amounts(liquidity, sqrt_price=sqrt_price_moved(position.pool.sqrt_price, bps=bps))
-        for bps in (-slippage_bps, 0, slippage_bps)
-    ]
-    return min(a for a, _ in found), min(b for _, b in found)
 
 
 def _received(outcome: PlanOutcome, flow: TokenFlow) -> TokenAmount:

@@ -91,6 +91,40 @@ def plan_deposit(
     return RangeDeposit(offered=offered, used=used, least=least, liquidity=liquidity, least_liquidity=least_liquidity)
 
 
+def plan_exact_deposit(
+    sqrt_price: int,
+    tick_lower: int,
+    tick_upper: int,
+    *,
+    amount0: int | None,
+    amount1: int | None,
+    slippage_bps: int,
+) -> RangeDeposit:
+    """The same where liquidity is named exactly: as much as these amounts allow wherever the price moves within the
+    slippage, so that it costs no more of either. Raises AmountTooSmall, InvalidRange.
+    """
+    lower, upper = v3_math.sqrt_price_at_tick(tick_lower), v3_math.sqrt_price_at_tick(tick_upper)
+    liquidity = _liquidity_wanted(sqrt_price, lower, upper, amount0, amount1)
+    prices = [sqrt_price_moved(sqrt_price, bps=bps) if bps else sqrt_price for bps in (-slippage_bps, 0, slippage_bps)]
+    for price in prices:
+        if amount0 is not None and price < upper:
+            liquidity = min(liquidity, v3_math.liquidity_for_amount0(max(price, lower), upper, amount0))
+        if amount1 is not None and price > lower:
+            liquidity = min(liquidity, v3_math.liquidity_for_amount1(lower, min(price, upper), amount1))
+    if liquidity == 0:
+        raise AmountTooSmall("these amounts are too small to give any liquidity in this range")
+    below, used, above = (
+        v3_math.amounts_for_liquidity(price, lower, upper, liquidity, round_up=True) for price in prices
+    )
+    return RangeDeposit(
+        offered=(max(below[0], used[0], above[0]), max(below[1], used[1], above[1])),
+        used=used,
+        least=(min(below[0], used[0], above[0]), min(below[1], used[1], above[1])),
+        liquidity=liquidity,
+        least_liquidity=liquidity,
+    )
+
+
 def amount_to_swap(sqrt_price: int, tick_lower: int, tick_upper: int, *, amount0: int, amount1: int) -> tuple[int, int]:
     """(token0 to sell, token1 to sell), one of them 0, so that the rest is what the range takes at this price.
 

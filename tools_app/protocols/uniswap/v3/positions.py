@@ -80,6 +80,15 @@ class Record:
     owed: tuple[int, int]
 
 
+def least_amounts(position: Position, liquidity: int, slippage_bps: int) -> tuple[int, int]:
+    """The least of each token that taking so much out gives when the price moves by the slippage either way."""
+    found = [
+        position.amounts(liquidity, sqrt_price=v3_math.sqrt_price_moved(position.pool.sqrt_price, bps=bps))
+        for bps in (-slippage_bps, 0, slippage_bps)
+    ]
+    return min(a for a, _ in found), min(b for _, b in found)
+
+
 def read_position(reader: ChainReader, deployment: Deployment, position_id: str) -> Position:
     """One position with its owner. Raises PositionNotFound."""
     found = read_positions(reader, deployment, [position_id]) if int(position_id) < 2**256 else []

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
-
-from eth_abi.abi import decode, encode
-from eth_abi.exceptions import DecodingError
+from typing import Final
 
 from tools_app.chain.abi import checksum
 from tools_app.protocols.uniswap.addresses import NAME
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts
+from tools_app.protocols.uniswap.v4.exact_values import check_no_hook_data, read_key, read_values
 from tools_app.protocols.uniswap.v4.keys import COIN, KEY_TYPE, PoolKey, hooks_of
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.toolkit.effects import Effects, MarketRead, UnknownCall
@@ -86,19 +84,19 @@ def _read_command(code: int, data: bytes, router: _Router) -> None:
     if code == _V4_SWAP:
         _read_trade(data, router)
     elif code == _TRANSFER:
-        token, recipient, amount = _exactly(("address", "address", "uint160"), data)
+        token, recipient, amount = read_values(("address", "address", "uint160"), data)
         if token != router.wrapped or recipient != _TO_ROUTER or router.has_traded or router.held or not amount:
             raise UnknownCall("the Universal Router takes a token that it is not to unwrap for a swap")
         router.taken = amount
         router.held.add(router.wrapped)
     elif code == _WRAP:
-        recipient, amount = _exactly(("address", "uint256"), data)
+        recipient, amount = read_values(("address", "uint256"), data)
         _read_wrap(recipient, amount, router)
     elif code == _UNWRAP:
-        recipient, least = _exactly(("address", "uint256"), data)
+        recipient, least = read_values(("address", "uint256"), data)
         _read_unwrap(recipient, least, router)
     elif code == _SWEEP:
-        token, recipient, _ = _exactly(("address", "address", "uint256"), data)
+        token, recipient, _ = read_values(("address", "address", "uint256"), data)
         if not router.has_traded or token not in router.held or token == router.brings:
             raise UnknownCall("the Universal Router sweeps what no swap left")
         router.into.recipients.append(router.person(recipient))
@@ -140,7 +138,7 @@ def _pay_out(recipient: str, router: _Router, *, was: str, comes_as: str, least:
 
 
 def _read_trade(data: bytes, router: _Router) -> None:
-    actions, params = _exactly(("bytes", "bytes[]"), data)
+    actions, params = read_values(("bytes", "bytes[]"), data)
     if router.has_traded or len(actions) != 3 or len(params) != 3:
         raise UnknownCall("V4 is asked for other than one swap, its payment and its proceeds")
     keys, first, last, most, least = _read_swap(actions[0], params[0])
@@ -148,7 +146,7 @@ def _read_trade(data: bytes, router: _Router) -> None:
     _read_payment(actions[1], params[1], router, first=first, most=most)
     if actions[2] != _TAKE:
         raise UnknownCall(f"action 0x{actions[2]:02x} of V4 takes no proceeds")
-    currency, recipient, amount = _exactly(("address", "address", "uint256"), params[2])
+    currency, recipient, amount = read_values(("address", "address", "uint256"), params[2])
     if currency != last or amount:
         raise UnknownCall("what is taken out of V4 is not all that the swap brings")
     if recipient == _TO_ROUTER:
@@ -166,7 +164,7 @@ def _read_payment(action: int, data: bytes, router: _Router, *, first: str, most
     """Who pays for the swap, and how much at most."""
     into, sent = router.into, router.coin
     if action == _SETTLE:
-        currency, amount, is_users = _exactly(("address", "uint256", "bool"), data)
+        currency, amount, is_users = read_values(("address", "uint256", "bool"), data)
         if currency != first or amount or is_users:
             raise UnknownCall("the swap is not paid by what the router holds for it")
         if router.taken:
@@ -185,7 +183,7 @@ def _read_payment(action: int, data: bytes, router: _Router, *, first: str, most
         return
     if action != _SETTLE_ALL:
         raise UnknownCall(f"action 0x{action:02x} of V4 pays for no swap")
-    currency, limit = _exactly(("address", "uint256"), data)
+    currency, limit = read_values(("address", "uint256"), data)
     if currency != first or first == COIN or limit != most or router.held or sent:
         raise UnknownCall("what is paid for the swap is not what it spends")
     into.spends[first] += most
@@ -194,21 +192,21 @@ def _read_payment(action: int, data: bytes, router: _Router, *, first: str, most
 def _read_swap(action: int, data: bytes) -> tuple[Sequence[PoolKey], str, str, int, int]:
     """Pools in order, currency in, currency out, the most that goes in, the least that comes out."""
     if action in _SINGLES:
-        ((words, forward, amount, limit, hook_data),) = _exactly((_SINGLE_TYPE,), data)
-        key = _key(words)
-        _check_no_data(hook_data)
+        ((words, forward, amount, limit, hook_data),) = read_values((_SINGLE_TYPE,), data)
+        key = read_key(words)
+        check_no_hook_data(hook_data)
         ends = (key.currency0, key.currency1) if forward else (key.currency1, key.currency0)
         amounts = (limit, amount) if _SINGLES[action] else (amount, limit)
         return (key,), *ends, *amounts
     if action not in _PATHS:
         raise UnknownCall(f"action 0x{action:02x} of V4 is no swap")
-    ((exact, path, limits, amount, limit),) = _exactly((_PATH_TYPE,), data)
+    ((exact, path, limits, amount, limit),) = read_values((_PATH_TYPE,), data)
     if limits or not path:
         raise UnknownCall("a path of V4 limits single pools, or has none")
     is_exact_out = _PATHS[action]
     keys, current = [], checksum(exact)
     for currency, fee, spacing, hooks, hook_data in reversed(path) if is_exact_out else path:
-        _check_no_data(hook_data)
+        check_no_hook_data(hook_data)
         beyond = checksum(currency)
         first, second = sorted((current, beyond), key=lambda each: int(each, 16))
         keys.append(PoolKey(first, second, fee, spacing, checksum(hooks)))
@@ -229,24 +227,3 @@ def _tell_pools(keys: Sequence[PoolKey], first: str, router: _Router) -> None:
         if found is not None:
             router.into.hooks.append(found)
         current = beyond
-
-
-def _key(words: Sequence[Any]) -> PoolKey:
-    first, second, fee, spacing, hooks = words
-    return PoolKey(checksum(first), checksum(second), fee, spacing, checksum(hooks))
-
-
-def _check_no_data(data: bytes) -> None:
-    if data:
-        raise UnknownCall("a hook is handed bytes that nobody here reads")
-
-
-def _exactly(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
-    """The values, addresses checksummed, if encoding them again gives the same bytes. Raises UnknownCall."""
-    try:
-        values = decode(list(types), data)
-    except (DecodingError, OverflowError, ValueError) as error:
-        raise UnknownCall("an input of the Universal Router does not decode") from error
-    if encode(list(types), values) != data:
-        raise UnknownCall("an input of the Universal Router holds more than its arguments")
-    return tuple(checksum(value) if kind == "address" else value for kind, value in zip(types, values, strict=True))

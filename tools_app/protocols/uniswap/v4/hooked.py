@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
-
-from eth_abi.abi import encode
 
 from tools_app.chain.abi import decode_log, encode_call, event_topic
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.hook_text import TEXTS
+from tools_app.protocols.uniswap.v4 import liquidity_plans as plans
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
-from tools_app.protocols.uniswap.v4.keys import COIN, KEY_TYPE, NO_HOOK, PoolKey
+from tools_app.protocols.uniswap.v4.keys import COIN, NO_HOOK, PoolKey
 from tools_app.protocols.uniswap.v4.pools import key_of, pool_of
+from tools_app.protocols.uniswap.v4.positions import HELD, INFO, OWNER, read_ticks
 from tools_app.protocols.uniswap.v4.quotes import list_steps, quote_call
 from tools_app.standards import erc20, permit2
 from tools_app.standards.concentrated import (
@@ -38,20 +37,13 @@ MOVED: Final = (
     "event ModifyLiquidity(bytes32 indexed id, address indexed sender, int24 tickLower, int24 tickUpper,"
     " int256 liquidityDelta, bytes32 salt)"
 )
-MODIFY: Final = "function modifyLiquidities(bytes unlockData, uint256 deadline) payable"
-_OWNER: Final = "function ownerOf(uint256) view returns (address)"
-_HELD: Final = "function getPositionLiquidity(uint256) view returns (uint128)"
-_INFO: Final = (
-    "function getPoolAndPositionInfo(uint256) view returns ((address,address,uint24,int24,address) key, uint256 info)"
-)
 _NEXT: Final = "function nextTokenId() view returns (uint256)"
-_DECREASE, _MINT, _SETTLE_PAIR, _TAKE_PAIR, _SWEEP = 0x01, 0x02, 0x0D, 0x11, 0x14
 _RANGES: Final = 5
 """So many ranges of blocks, as wide as a node gives logs for, are looked through backwards from the head."""
 _HOLDERS: Final = 8
 _SMALL: Final = 10_000
 _FAR: Final = 2**40
-_TICK: Final = 1 << 24
+_CHANGE: Final = "Change liquidity"
 
 
 class V4HookedPools:
@@ -121,7 +113,7 @@ class V4HookedPools:
         ids = list(dict.fromkeys(int.from_bytes(each["salt"], "big") for each in told if each))[:_HOLDERS]
         if not ids:
             return None
-        asked = [ReadCall(v4.positions, each, (number,)) for number in ids for each in (_OWNER, _HELD, _INFO)]
+        asked = [ReadCall(v4.positions, each, (number,)) for number in ids for each in (OWNER, HELD, INFO)]
         answers = reader.call_many([*asked, ReadCall(v4.positions, _NEXT)])
         next_id = int(answers[-1].values[0]) if answers[-1].ok else 0
         for place, number in enumerate(ids):
@@ -130,7 +122,7 @@ class V4HookedPools:
                 continue
             key, packed = info.values
             if PoolKey(*key).pool_id == pool.id:
-                ticks = (_signed(packed >> 8), _signed(packed >> 32))
+                ticks = read_ticks(packed)
                 return _make_holder(v4, pool, owner.values[0], number, int(held.values[0]), ticks, next_id)
         return None
 
@@ -148,42 +140,44 @@ def _make_holder(
     enters = amounts_for_liquidity(price, *edges, less, round_up=True)
     most = (enters[0] + 2, enters[1] + 2)
     currencies = (key.currency0, key.currency1)
-    pair = encode(["address", "address"], list(currencies))
     approvals: list[Call] = []
     for currency, amount in zip(currencies, most, strict=True):
         if currency != COIN and amount:
             approve = encode_call(erc20.APPROVE, PERMIT2, amount)
             through = encode_call(permit2.APPROVE, currency, v4.positions, amount, _FAR)
             approvals += [Call(currency, approve, 0, "Approve"), Call(PERMIT2, through, 0, "Approve through Permit2")]
-    minted = encode(
-        [KEY_TYPE, "int24", "int24", "uint256", "uint128", "uint128", "address", "bytes"],
-        [key.as_tuple, *ticks, less, *most, owner, b""],
+    enter = plans.open_range(
+        manager=v4.positions,
+        key=key,
+        ticks=ticks,
+        liquidity=less,
+        most=most,
+        recipient=owner,
+        deadline=_FAR,
+        label=_CHANGE,
     )
-    coin = most[0] if key.currency0 == COIN else 0
-    actions = [(_MINT, minted), (_SETTLE_PAIR, pair)]
-    if coin:
-        actions.append((_SWEEP, encode(["address", "address"], [COIN, owner])))
     return Holder(
         account=owner,
         position_id=str(number),
         tokens=tuple(NATIVE if each == COIN else each for each in currencies),  # type: ignore[arg-type]
         amounts=amounts,
         enters=enters,
-        out=(_leave(v4, number, liquidity, pair, owner),),
-        back_in=(*approvals, _modify(v4, actions, value=coin)),
-        out_again=(_leave(v4, next_id, less, pair, owner),),
+        out=(_leave(v4, plans.Held(number, key), liquidity, owner),),
+        back_in=(*approvals, enter),
+        out_again=(_leave(v4, plans.Held(next_id, key), less, owner),),
     )
 
 
-def _leave(v4: V4Contracts, number: int, liquidity: int, pair: bytes, owner: str) -> Call:
-    taken = encode(["uint256", "uint256", "uint128", "uint128", "bytes"], [number, liquidity, 0, 0, b""])
-    paid = pair + encode(["address"], [owner])
-    return _modify(v4, [(_DECREASE, taken), (_TAKE_PAIR, paid)])
-
-
-def _modify(v4: V4Contracts, actions: Sequence[tuple[int, bytes]], *, value: int = 0) -> Call:
-    unlock = encode(["bytes", "bytes[]"], [bytes(code for code, _ in actions), [each for _, each in actions]])
-    return Call(v4.positions, encode_call(MODIFY, unlock, _FAR), value, "Change liquidity")
+def _leave(v4: V4Contracts, held: plans.Held, liquidity: int, owner: str) -> Call:
+    return plans.shrink(
+        manager=v4.positions,
+        held=held,
+        liquidity=liquidity,
+        least=(0, 0),
+        recipient=owner,
+        deadline=_FAR,
+        label=_CHANGE,
+    )
 
 
 def _price_small(pool: Pool, token_in: str) -> tuple[int, int]:
@@ -214,8 +208,3 @@ def _since(reader: ChainReader) -> int:
 
 def _word(address: str) -> str:
     return "0x" + address[2:].lower().rjust(64, "0")
-
-
-def _signed(packed: int) -> int:
-    tick = packed % _TICK
-    return tick - _TICK if tick >= _TICK // 2 else tick

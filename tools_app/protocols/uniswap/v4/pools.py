@@ -110,7 +110,7 @@ def with_state(pool: Pool, slot0: ReadOutcome, liquidity: ReadOutcome) -> Pool |
     is_turned = is_turned_round(pool)
     return replace(
         pool,
-        fee=_swap_fee(lp_fee, protocol_fee),
+        fee=swap_fee(lp_fee, protocol_fee),
         sqrt_price=_Q192 // price if is_turned else price,
         pool_tick=-tick if is_turned else tick,
         liquidity=liquidity.values[0],
@@ -131,7 +131,7 @@ def is_turned_round(pool: Pool) -> bool:
     return key.currency0 == COIN and pool.token1 != key.currency1
 
 
-def _swap_fee(lp_fee: int, protocol_fee: int) -> int:
+def swap_fee(lp_fee: int, protocol_fee: int) -> int:
     """What a swap pays in the dearer direction, in hundredths of a basis point: the protocol takes its part first."""
     dearer = max(protocol_fee % _HALF, protocol_fee // _HALF)
     return dearer + lp_fee - dearer * lp_fee // FEE_DENOMINATOR

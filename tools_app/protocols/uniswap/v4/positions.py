@@ -1,0 +1,176 @@
+"""Reads of V4 positions: range, liquidity, what it holds, and the fees a harvest would pay, to the base unit.
+
+Everything is in V4's own order of currencies, the coin first and under its own name. A position is called `v4:NUMBER`,
+because V3 counts its positions by the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tools_app.chain.abi import checksum
+from tools_app.protocols.uniswap.addresses import NAME
+from tools_app.protocols.uniswap.v3.positions import Position
+from tools_app.protocols.uniswap.v4.addresses import V4Contracts
+from tools_app.protocols.uniswap.v4.keys import COIN, PoolKey, hooks_of
+from tools_app.protocols.uniswap.v4.liquidity_plans import Held
+from tools_app.protocols.uniswap.v4.pools import LIQUIDITY, SLOT0, swap_fee
+from tools_app.standards import concentrated as ranges
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
+from tools_app.toolkit.markets import Pool, PoolNotFound, PositionNotFound
+from tools_app.toolkit.pool_ids import PoolId
+from tools_app.toolkit.views import NATIVE
+
+PREFIX: Final = "v4:"
+OWNER: Final = "function ownerOf(uint256) view returns (address)"
+HELD: Final = "function getPositionLiquidity(uint256) view returns (uint128)"
+INFO: Final = (
+    "function getPoolAndPositionInfo(uint256) view returns ((address,address,uint24,int24,address) key, uint256 info)"
+)
+_INSIDE: Final = "function getFeeGrowthInside(bytes32,int24,int24) view returns (uint256, uint256)"
+_KEPT: Final = "function getPositionInfo(bytes32,address,int24,int24,bytes32) view returns (uint128, uint256, uint256)"
+RECORD_CALLS: Final = 3
+STATE_CALLS: Final = 4
+_TICK: Final = 1 << 24
+_LOWER_AT, _UPPER_AT = 8, 32
+
+
+def is_v4(position_id: str) -> bool:
+    """Whether a position's id is one of V4."""
+    return position_id.startswith(PREFIX)
+
+
+def number_of(position_id: str) -> int:
+    """The number of `v4:NUMBER` at its manager."""
+    return int(position_id.removeprefix(PREFIX))
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What the position manager keeps of a position."""
+
+    number: int
+    owner: str
+    key: PoolKey
+    tick_lower: int
+    tick_upper: int
+    liquidity: int
+
+    @property
+    def position_id(self) -> str:
+        return f"{PREFIX}{self.number}"
+
+    @property
+    def held(self) -> Held:
+        """As calls name it."""
+        return Held(self.number, self.key)
+
+
+def record_calls(contracts: V4Contracts, number: int) -> list[ReadCall]:
+    """What the manager is asked of a position."""
+    return [ReadCall(contracts.positions, each, (number,)) for each in (OWNER, HELD, INFO)]
+
+
+def make_record(number: int, outcomes: Sequence[ReadOutcome]) -> Record | None:
+    """What `record_calls` brought; None for a position that does not exist, or that was burned."""
+    if not all(each.ok for each in outcomes):
+        return None
+    (owner,), (liquidity,), (words, packed) = (each.values for each in outcomes)
+    first, second, fee, spacing, hooks = words
+    key = PoolKey(checksum(first), checksum(second), fee, spacing, checksum(hooks))
+    return Record(number, owner, key, *read_ticks(packed), liquidity)
+
+
+def read_ticks(packed: int) -> tuple[int, int]:
+    """The range in a position's packed word."""
+    return _signed(packed >> _LOWER_AT), _signed(packed >> _UPPER_AT)
+
+
+def state_calls(record: Record, contracts: V4Contracts) -> list[ReadCall]:
+    """What V4's view is asked for a position: its pool's price and liquidity, and the fees of the range."""
+    name, lower, upper = bytes.fromhex(record.key.pool_id[2:]), record.tick_lower, record.tick_upper
+    salt = record.number.to_bytes(32, "big")
+    return [
+        *_pool_calls(record.key, contracts),
+        ReadCall(contracts.state_view, _INSIDE, (name, lower, upper)),
+        ReadCall(contracts.state_view, _KEPT, (name, contracts.positions, lower, upper, salt)),
+    ]
+
+
+def make_position(record: Record, contracts: V4Contracts, outcomes: Sequence[ReadOutcome]) -> Position:
+    """A position from its record and the outcomes of `state_calls`."""
+    slot0, liquidity, inside, kept = (each.values for each in outcomes)
+    _, *last = kept
+    fees = [
+        ranges.fees_owed(liquidity=record.liquidity, inside_now=now, inside_last=before)
+        for now, before in zip(inside, last, strict=True)
+    ]
+    pool = _make_pool(record.key, contracts, slot0, liquidity[0])
+    return Position(
+        record.position_id, record.owner, pool, record.tick_lower, record.tick_upper, record.liquidity, *fees
+    )
+
+
+def read_positions(reader: ChainReader, contracts: V4Contracts, ids: Sequence[str]) -> list[Position]:
+    """Positions by id, in two batches; one that does not exist is left out."""
+    numbers = [number for number in map(number_of, ids) if number < 2**256]
+    told = reader.call_many([call for each in numbers for call in record_calls(contracts, each)]) if numbers else []
+    made = [make_record(each, told[RECORD_CALLS * i :][:RECORD_CALLS]) for i, each in enumerate(numbers)]
+    records = [each for each in made if each is not None]
+    states = reader.call_many([call for each in records for call in state_calls(each, contracts)]) if records else []
+    found = []
+    for i, each in enumerate(records):
+        outcomes = states[STATE_CALLS * i :][:STATE_CALLS]
+        if all(outcome.ok for outcome in outcomes):
+            found.append(make_position(each, contracts, outcomes))
+    return found
+
+
+def read_own_position(reader: ChainReader, contracts: V4Contracts, position_id: str, owner: str) -> Position:
+    """A position that `owner` holds. Raises PositionNotFound, also for one that somebody else holds."""
+    found = read_positions(reader, contracts, [position_id])
+    if not found or found[0].owner != owner:
+        raise PositionNotFound(f"this account holds no position {position_id}", position_id=position_id)
+    return found[0]
+
+
+def held_of(position: Position) -> Held:
+    """A position as calls name it."""
+    return Held(number_of(position.position_id), PoolKey(*position.pool.key))
+
+
+def read_pool(reader: ChainReader, contracts: V4Contracts, key: PoolKey) -> Pool:
+    """A pool in its own order, with its state. Raises PoolNotFound for one that was never opened."""
+    slot0, liquidity = reader.call_many(_pool_calls(key, contracts))
+    if not (slot0.ok and liquidity.ok) or not slot0.values[0]:
+        raise PoolNotFound(f"{key.pool_id} was never opened", pool_address=key.pool_id)
+    return _make_pool(key, contracts, slot0.values, liquidity.values[0])
+
+
+def _pool_calls(key: PoolKey, contracts: V4Contracts) -> list[ReadCall]:
+    name = bytes.fromhex(key.pool_id[2:])
+    return [ReadCall(contracts.state_view, each, (name,)) for each in (SLOT0, LIQUIDITY)]
+
+
+def _make_pool(key: PoolKey, contracts: V4Contracts, slot0: Sequence[Any], liquidity: int) -> Pool:
+    price, tick, protocol_fee, lp_fee = slot0
+    return Pool(
+        "v4",
+        PoolId(key.pool_id, contracts.manager),
+        NATIVE if key.currency0 == COIN else key.currency0,
+        key.currency1,
+        swap_fee(lp_fee, protocol_fee),
+        sqrt_price=price,
+        pool_tick=tick,
+        liquidity=liquidity,
+        protocol=NAME,
+        key=key.as_tuple,
+        hooks=hooks_of(key),
+    )
+
+
+def _signed(packed: int) -> int:
+    tick = packed % _TICK
+    return tick - _TICK if tick >= _TICK // 2 else tick

@@ -18,6 +18,7 @@ from tests.tools_app.protocols.metamask.owner_wallet import OwnerWallet
 from tests.tools_app.protocols.morpho_blue.golem import make_golem, set_price, usdc_market
 from tests.tools_app.protocols.uniswap.test_liquidity import trade_back_and_forth
 from tests.tools_app.protocols.uniswap.test_positions import add_shares
+from tests.tools_app.protocols.uniswap.test_v4_liquidity import trade_back_and_forth as trade_back_and_forth_v4
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.core import clock
 
@@ -151,4 +152,7 @@ CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "somebody buys WETH in the pool once an hour for 36 hours": buy_for_hours,
     "a governor has one proposal executed and one open": govern,
     "others trade back and forth through the pool": lambda stage: trade_back_and_forth(stage.world, 500),
+    "others trade back and forth through the pool of the coin": lambda stage: trade_back_and_forth_v4(
+        stage.world, "coin"
+    ),
 }

@@ -114,6 +114,13 @@ AT_ONCE: Final[dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[st
         {"percent_to_remove": 70},
         {"percent_to_remove": 30},
     ),
+    "uniswap_v4": (
+        "uniswap_lp_add_v4",
+        "uniswap_lp_remove_liquidity",
+        {"percent_to_remove": 60},
+        {"percent_to_remove": 70},
+        {"percent_to_remove": 30},
+    ),
     "uniswap_v2": (
         "",
         "uniswap_lp_remove_shares",
@@ -160,6 +167,7 @@ LEFT_WHOLE: Final = {"uniswap_twamm": "uniswap_lp_cancel_twamm_order"}
 
 MARKS: Final = {
     "uniswap_twamm": ("uniswap_twamm",),
+    "uniswap_v4": ("uniswap_v4",),
     "morpho": ("morpho",),
     "erc4626": ("erc4626",),
     "sushi_bar": ("sushi_bar",),

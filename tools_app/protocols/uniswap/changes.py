@@ -55,6 +55,17 @@ class Range:
         ends = self._ends(least, slippage_bps)
         return self._say(ref, [(each, max(0, min(end) - 1)) for each, end in zip(expected, ends, strict=True)])
 
+    def grows_with_fees(
+        self, liquidity: int, fees: tuple[int, int], *, slippage_bps: int, ref: PositionRef
+    ) -> tuple[PositionChange, ...]:
+        """Legs of so much more liquidity, which takes all fees of the position out."""
+        expected, ends = self._amounts(liquidity, 0), self._ends(liquidity, slippage_bps)
+        told = [
+            (each - fee, min(each, *end) - 1 - fee - FEE_DUST)
+            for each, end, fee in zip(expected, ends, fees, strict=True)
+        ]
+        return self._say(ref, told)
+
     def shrinks(
         self, liquidity: int, whole: int, fees: tuple[int, int], *, slippage_bps: int, ref: PositionRef
     ) -> tuple[PositionChange, ...]:

@@ -1,10 +1,10 @@
-"""What an account has at Uniswap: V3 and V4 positions (`nft`, by their token id) and V2 shares (`share`, by their pair).
+"""What an account has at Uniswap: V3 and V4 positions (`nft`, by their token id), V2 shares (`share`, by their pair).
 
-V4's manager lists nobody's positions: those that hints name are read, and logs tell of those that came to the account
-before. Every V3 position is listed by its manager; of an account that somebody buried under more than can be read, those that
-hints name and the newest are, and one more position says how many are not. V2 shares are looked for in the pairs of
-registered tokens, and in those that hints name. Legs are at the feeds' ratio, fees included. Where a token has no feed
-the other side counts with its fees alone, `facts["unpriced"]` says why, and who sums up meets a leg without a price.
+Every V3 position is listed by its manager; of an account that somebody buried under more than can be read, those that
+hints name and the newest are, and one more position says how many are not. V4's manager lists nobody's positions: those
+that hints name are read, and logs tell of those that came to the account before. V2 shares are looked for in the pairs
+of registered tokens, and in those that hints name. Legs are at the feeds' ratio, fees included. Where a token has no
+feed the other side counts with its fees alone, `facts["unpriced"]` says why, and sums meet a leg without a price.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def is_v4_ref(ref: PositionRef) -> bool:
 
 
 class UniswapExits:
-    """Out of a V3 or V4 position: take all liquidity out with its fees, then what fees are left. V2 shares are given back."""
+    """Out of a V3 or V4 position: take liquidity and fees out, then what fees are left. V2 shares are given back."""
 
     def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
         """The tool that takes out what is in it."""
@@ -295,7 +295,8 @@ def _describe_nft(here: _Here, read: v3.Position, ratios: FeedRatios) -> Positio
         **({} if pool.hooks is None else {"hook": pool.hooks.address, "hook_could": pool.hooks.words}),
     }
     pair = f"{here.name(pool.token0)}/{here.name(pool.token1)}"
-    label = f"Uniswap {pool.version.upper()} {pair} {format_units(pool.fee, _PERCENT_DECIMALS)}% position {read.position_id.removeprefix(v4_reads.PREFIX)}"
+    number, share = read.position_id.removeprefix(v4_reads.PREFIX), format_units(pool.fee, _PERCENT_DECIMALS)
+    label = f"Uniswap {pool.version.upper()} {pair} {share}% position {number}"
     return Position(PositionRef(NAME, NFT, here.chain_id, read.position_id), label, legs, facts=facts)
 
 

@@ -22,8 +22,7 @@ from tools_app.protocols.uniswap.tools.family import deadline_after
 from tools_app.protocols.uniswap.tools.swaps import build_swap_call
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, amount_to_swap, plan_deposit
-from tools_app.protocols.uniswap.v3.positions import Position
-from tools_app.standards.concentrated import sqrt_price_moved
+from tools_app.protocols.uniswap.v3.positions import Position, least_amounts
 from tools_app.standards.foreseen import foresee
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.toolkit.context import ChainReader, WriteContext
@@ -328,8 +327,4 @@ class JointSteps:
         return Range.read(self.reader, position.pool, position.tick_lower, position.tick_upper)
 
     def _least_of(self, position: Position, liquidity: int) -> Amounts:
-        found = [
-            position.amounts(liquidity, sqrt_price=sqrt_price_moved(position.pool.sqrt_price, bps=bps))
-            for bps in (-self.slippage_bps, 0, self.slippage_bps)
-        ]
-        return min(a for a, _ in found), min(b for _, b in found)
+        return least_amounts(position, liquidity, self.slippage_bps)

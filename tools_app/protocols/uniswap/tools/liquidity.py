@@ -334,7 +334,7 @@ def _check_pair(token0: TokenMeta, token1: TokenMeta) -> None:
     for name, token in (("token0", token0), ("token1", token1)):
         if token.is_native:
             raise InvalidParams(
-                f"a V3 position holds the wrapped coin, not {token.symbol} itself; name the wrapped token, or a V4 pool",
+                f"a V3 position holds the wrapped coin, not {token.symbol} itself; name the wrapped token or a V4 pool",
                 fields={name: "name the wrapped token"},
             )
     if token0.address == token1.address:

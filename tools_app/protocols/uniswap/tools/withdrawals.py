@@ -105,8 +105,8 @@ def uniswap_lp_remove_liquidity(
 
     Use to shrink or close a position. Both tokens come to the golem's wallet, with the earned fees unless
     `collect_fees` is false. The transaction reverts when the price has moved by more than the slippage.
-    Does not burn the NFT of a V3 position (V4's is, with the last of it), does not unwrap the coin and does not swap what comes out, but for a token that
-    retires behind the golem's cage: as much of that as surely comes out is sold for the other one in the same plan.
+    V4's NFT is burned with the last of it, V3's is not. Does not unwrap the coin and does not swap what comes out, but
+    for a token that retires behind the golem's cage: as much of that as surely comes out is sold in the same plan.
     """
     reader = ctx.chain(chain_id)
     deployment = deployment_on(reader.chain_id)

@@ -2,9 +2,10 @@
 
 Every V3 position is listed by its manager; of an account that somebody buried under more than can be read, those that
 hints name and the newest are, and one more position says how many are not. V4's manager lists nobody's positions: those
-that hints name are read, and logs tell of those that came to the account before. V2 shares are looked for in the pairs
-of registered tokens, and in those that hints name. Legs are at the feeds' ratio, fees included. Where a token has no
-feed the other side counts with its fees alone, `facts["unpriced"]` says why, and sums meet a leg without a price.
+that hints name are read, where the account has more the newest of all are looked at, and logs tell of what came to it
+before. V2 shares are looked for in the pairs of registered tokens, and in those that hints name. Legs are at the feeds'
+ratio, fees included. Where a token has no feed the other side counts with its fees alone, `facts["unpriced"]` says why,
+and who sums up meets a leg without a price.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v3 import positions as v3
 from tools_app.protocols.uniswap.v4 import positions as v4_reads
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
-from tools_app.protocols.uniswap.v4.keys import COIN
 from tools_app.standards import erc20, erc721
 from tools_app.standards.pool_maths import reserves_at
 from tools_app.toolkit.context import ReadCall, ReadOutcome
@@ -79,10 +79,11 @@ class UniswapPositions:
         hinted = [ref.id for ref in hints if ref.kind == SHARE and ref.id not in pairs]
         v4 = v4_on(chain_id)
         numbers = [] if v4 is None else sorted({v4_reads.number_of(ref.id) for ref in hints if is_v4_ref(ref)})
-        counted, balances, named, newer = yield from gather(
+        counted, balances, named, counted_newer, newer = yield from gather(
             [ReadCall(place.v3_position_manager, v3.NFT_BALANCE, (account,))],
             [ReadCall(pair, BALANCE_OF, (account,)) for pair in (*pairs, *hinted)],
             [ReadCall(pair, signature) for pair in hinted for signature in (TOKEN0, TOKEN1)],
+            [] if v4 is None else v4_reads.count_calls(v4, account),
             [call for number in numbers if v4 is not None for call in v4_reads.record_calls(v4, number)],
         )
         amounts = {
@@ -97,13 +98,9 @@ class UniswapPositions:
         older: tuple[Position, ...] = ()
         if count or held:
             older = yield from _read_held(found, account, nfts, {pair: pairs[pair] for pair in held}, held)
-        size = v4_reads.RECORD_CALLS
-        records = [v4_reads.make_record(each, newer[size * i : size * (i + 1)]) for i, each in enumerate(numbers)]
-        # One that was burned does not exist, and one that was sent away or never was the account's has another owner.
-        own = [each for each in records if each is not None and each.owner == account and each.liquidity]
-        if v4 is None or not own:
+        if v4 is None:
             return older
-        return (*older, *(yield from _read_newer(found, v4, own)))
+        return (*older, *(yield from _read_v4(found, v4, account, numbers, newer, counted_newer)))
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
         """V3 and V4 positions sent to the account, and the pairs whose shares it got while they moved."""
@@ -243,15 +240,40 @@ def _read_held(
     return (*shares, *(each for each in made if any(leg.raw for leg in each.legs)), *nfts.tell_beyond(here, len(ids)))
 
 
-def _read_newer(here: _Here, v4: V4Contracts, records: Sequence[v4_reads.Record]) -> Reads[tuple[Position, ...]]:
-    """V4 positions at the feeds' ratio, with their fees."""
-    tokens = [NATIVE if each == COIN else each for one in records for each in (one.key.currency0, one.key.currency1)]
-    feeds = FeedReads.of(here.known, tokens)
-    states, prices = yield from gather(
-        [call for each in records for call in v4_reads.state_calls(each, v4)], feeds.calls
-    )
+def _read_v4(
+    here: _Here,
+    v4: V4Contracts,
+    account: str,
+    numbers: Sequence[int],
+    told: Sequence[ReadOutcome],
+    counted: Sequence[ReadOutcome],
+) -> Reads[tuple[Position, ...]]:
+    """V4 positions at the feeds' ratio, with their fees: those of `numbers`, and where the account has more, those
+    among the newest of all. A plan that opens one is measured so.
+    """
+    if not all(each.ok for each in counted):
+        # Where V4 is not, nothing was opened.
+        if numbers:
+            raise PositionsUnreadable(
+                f"Uniswap does not tell how many V4 positions there are: {counted[0].revert_reason}"
+            )
+        return ()
+    records = v4_reads.make_records(numbers, told)
+    own = [each for each in records if each.owner == account]
+    (held,), (next_number,) = (each.values for each in counted)
+    if held > len(own):
+        newest = [each for each in v4_reads.list_newest(next_number) if each not in numbers]
+        owners = yield [v4_reads.owner_call(v4, each) for each in newest]
+        mine = [each for each, owner in zip(newest, owners, strict=True) if owner.ok and owner.values[0] == account]
+        asked = yield [call for each in mine for call in v4_reads.record_calls(v4, each)]
+        own += [each for each in v4_reads.make_records(mine, asked) if each.owner == account]
+    # One that is empty stays with its owner until it is burned.
+    own = [each for each in own if each.liquidity]
+    feeds = FeedReads.of(here.known, [token for each in own for token in each.tokens])
+    asked = [call for each in own for call in v4_reads.state_calls(each, v4)]
+    states, prices = yield from gather(asked, feeds.calls)
     ratios, size, made = feeds.read(prices), v4_reads.STATE_CALLS, []
-    for i, record in enumerate(records):
+    for i, record in enumerate(own):
         outcomes = states[size * i : size * (i + 1)]
         for outcome in outcomes:
             _answer(outcome, f"the pool of V4 position {record.number}")

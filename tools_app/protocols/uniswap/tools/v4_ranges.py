@@ -26,7 +26,7 @@ from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.markets import Pool
-from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.plan import ItemGiven, TxPlan
 from tools_app.toolkit.pool_hooks import HookPower, PoolHooks
 from tools_app.toolkit.views import TokenMeta
 
@@ -204,6 +204,7 @@ def shrink_v4_range(
         slippage_bps=slippage_bps,
         deadline=until,
         hooks=_hooks(position.pool),
+        items=(ItemGiven(contracts.positions, held.number, NOBODY),) if percent == 100 else (),
         details={
             "manager": contracts.positions,
             "position_id": position_id,
@@ -253,6 +254,8 @@ def harvest_v4_range(ctx: WriteContext, reader: ChainReader, position_id: str) -
 
 # ---- below ----------------------------------------------------------------------------------------------------------
 
+NOBODY = "0x0000000000000000000000000000000000000000"
+"""Who an NFT is given to that is burned."""
 HARVEST_SECONDS = 300
 """A harvest runs at most so long after it was planned."""
 

@@ -12,7 +12,7 @@ from tools_app.protocols.uniswap.v4 import liquidity_plans as plans
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
 from tools_app.protocols.uniswap.v4.keys import COIN, NO_HOOK, PoolKey
 from tools_app.protocols.uniswap.v4.pools import key_of, pool_of
-from tools_app.protocols.uniswap.v4.positions import HELD, INFO, OWNER, read_ticks
+from tools_app.protocols.uniswap.v4.positions import HELD, INFO, NEXT, OWNER, read_ticks
 from tools_app.protocols.uniswap.v4.quotes import list_steps, quote_call
 from tools_app.standards import erc20, permit2
 from tools_app.standards.concentrated import (
@@ -37,7 +37,6 @@ MOVED: Final = (
     "event ModifyLiquidity(bytes32 indexed id, address indexed sender, int24 tickLower, int24 tickUpper,"
     " int256 liquidityDelta, bytes32 salt)"
 )
-_NEXT: Final = "function nextTokenId() view returns (uint256)"
 _RANGES: Final = 5
 """So many ranges of blocks, as wide as a node gives logs for, are looked through backwards from the head."""
 _HOLDERS: Final = 8
@@ -114,7 +113,7 @@ class V4HookedPools:
         if not ids:
             return None
         asked = [ReadCall(v4.positions, each, (number,)) for number in ids for each in (OWNER, HELD, INFO)]
-        answers = reader.call_many([*asked, ReadCall(v4.positions, _NEXT)])
+        answers = reader.call_many([*asked, ReadCall(v4.positions, NEXT)])
         next_id = int(answers[-1].values[0]) if answers[-1].ok else 0
         for place, number in enumerate(ids):
             owner, held, info = answers[3 * place : 3 * place + 3]

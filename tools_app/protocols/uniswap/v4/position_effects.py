@@ -18,7 +18,7 @@ from tools_app.standards.calldata import calls, check_bounded, read_exactly
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, MarketRead, UnknownCall
 from tools_app.toolkit.leaving import There
-from tools_app.toolkit.plan import Call
+from tools_app.toolkit.plan import Call, ItemGiven
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import NATIVE
@@ -33,6 +33,7 @@ _CHANGED: Final = ("uint256", "uint256", "uint128", "uint128", "bytes")
 _BURNED: Final = ("uint256", "uint128", "uint128", "bytes")
 _NFT: Final = "nft"
 _TO_SENDER: Final = "0x0000000000000000000000000000000000000001"
+_NOBODY: Final = "0x0000000000000000000000000000000000000000"
 _TO_MANAGER: Final = "0x0000000000000000000000000000000000000002"
 
 
@@ -150,6 +151,8 @@ def _read_withdrawal(codes: bytes, params: Sequence[bytes], value: int, desk: _D
         desk.into.receives[token] += amount
         desk.into.open_minimums.add(token)
     desk.pay(recipient)
+    if codes[0] == _BURN:
+        desk.into.items.append(ItemGiven(desk.contracts.positions, number, _NOBODY))
     desk.tell(key, number)
 
 

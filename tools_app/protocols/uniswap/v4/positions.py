@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tools_app.chain.abi import checksum
 from tools_app.protocols.uniswap.addresses import NAME
-from tools_app.protocols.uniswap.v3.positions import Position
+from tools_app.protocols.uniswap.v3.positions import NFT_BALANCE, Position
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts
 from tools_app.protocols.uniswap.v4.keys import COIN, PoolKey, hooks_of
 from tools_app.protocols.uniswap.v4.liquidity_plans import Held
@@ -31,6 +31,9 @@ INFO: Final = (
 )
 _INSIDE: Final = "function getFeeGrowthInside(bytes32,int24,int24) view returns (uint256, uint256)"
 _KEPT: Final = "function getPositionInfo(bytes32,address,int24,int24,bytes32) view returns (uint128, uint256, uint256)"
+NEXT: Final = "function nextTokenId() view returns (uint256)"
+NEWEST: Final = 32
+"""So many of the newest positions of all are looked at, and at most twice as many."""
 RECORD_CALLS: Final = 3
 STATE_CALLS: Final = 4
 _TICK: Final = 1 << 24
@@ -63,9 +66,35 @@ class Record:
         return f"{PREFIX}{self.number}"
 
     @property
+    def tokens(self) -> tuple[str, str]:
+        """The pool's currencies, the coin under NATIVE."""
+        return NATIVE if self.key.currency0 == COIN else self.key.currency0, self.key.currency1
+
+    @property
     def held(self) -> Held:
         """As calls name it."""
         return Held(self.number, self.key)
+
+
+def count_calls(contracts: V4Contracts, account: str) -> list[ReadCall]:
+    """How many positions an account has, and the number that the next one of all will have."""
+    return [ReadCall(contracts.positions, NFT_BALANCE, (account,)), ReadCall(contracts.positions, NEXT)]
+
+
+def list_newest(next_number: int) -> range:
+    """The newest numbers of all; where they begin hardly ever moves with one more that is opened."""
+    return range(max(1, (next_number - NEWEST) // NEWEST * NEWEST), next_number)
+
+
+def owner_call(contracts: V4Contracts, number: int) -> ReadCall:
+    """Who has a position; a revert where there is none."""
+    return ReadCall(contracts.positions, OWNER, (number,))
+
+
+def make_records(numbers: Sequence[int], outcomes: Sequence[ReadOutcome]) -> list[Record]:
+    """What `record_calls` of each brought; those that do not exist are left out."""
+    made = [make_record(each, outcomes[RECORD_CALLS * i :][:RECORD_CALLS]) for i, each in enumerate(numbers)]
+    return [each for each in made if each is not None]
 
 
 def record_calls(contracts: V4Contracts, number: int) -> list[ReadCall]:
@@ -117,8 +146,7 @@ def read_positions(reader: ChainReader, contracts: V4Contracts, ids: Sequence[st
     """Positions by id, in two batches; one that does not exist is left out."""
     numbers = [number for number in map(number_of, ids) if number < 2**256]
     told = reader.call_many([call for each in numbers for call in record_calls(contracts, each)]) if numbers else []
-    made = [make_record(each, told[RECORD_CALLS * i :][:RECORD_CALLS]) for i, each in enumerate(numbers)]
-    records = [each for each in made if each is not None]
+    records = make_records(numbers, told)
     states = reader.call_many([call for each in records for call in state_calls(each, contracts)]) if records else []
     found = []
     for i, each in enumerate(records):

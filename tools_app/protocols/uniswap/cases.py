@@ -21,6 +21,7 @@ _LEAST: Final = "one unit of what goes in at least; which of it the price decide
 _STAYS: Final = "so little more is within what the plan takes of the token, and within what it says may stay allowed"
 _ROOM: Final = "so little more is within what surely comes out, and what the permit promises to be left over"
 _MODIFY: Final = "modifyLiquidities(bytes,uint256)"
+_BESIDE: Final = "eight ticks are less than a tenth of a percent, within what the plan lets the price move"
 _MORE: Final = "so little more liquidity that what it costs is within what the plan allows"
 _LIQUIDITY: Final = "so little of the liquidity that what leaves the position is within what the plan promises"
 _OVER_WETH: Final = _ETH // 10
@@ -170,6 +171,7 @@ CASES: Final = (
         },
         ActionClass.NEW_POSITION,
         name="uniswap_lp_add_v4",
+        meaningless={(_MODIFY, 16): _BESIDE, (_MODIFY, 17): _BESIDE, (_MODIFY, 18): _MORE},
         moves={"DAI": About(-2_840 * _ETH, 600), "USDC": About(-3_000 * _USD, 1_500)},
         holds={"DAI": About(2_840 * _ETH, 600), "USDC": About(3_000 * _USD, 1_500)},
         refuses=(
@@ -193,6 +195,7 @@ CASES: Final = (
         },
         ActionClass.NEW_POSITION,
         name="uniswap_lp_add_v4_coin",
+        meaningless={(_MODIFY, 19): _MORE},
         moves={"ETH": About(-95 * _ETH // 100, 600), "USDC": About(-2_900 * _USD, 1_500)},
         holds={"ETH": About(95 * _ETH // 100, 600), "USDC": About(2_900 * _USD, 1_500)},
         refuses=(({"token0": "WETH"}, "INVALID_PARAMS"),),

@@ -16,7 +16,7 @@ from tools_app.subsystems.data.family import data
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import RangePosition, RangePositions
-from tools_app.toolkit.params import Address, PositionId
+from tools_app.toolkit.params import Address, RangeId
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
@@ -26,7 +26,7 @@ MOST_POSITIONS = 50
 
 @dataclass(frozen=True, slots=True)
 class PositionInfo:
-    """One V3 position: what it would give if closed now, and the fees on top. Prices are token1 per token0 in units.
+    """One position: what it would give if closed now, and the fees on top. Prices are token1 per token0 in units.
 
     Both values are at the price feeds, as in the net asset value, and together what the position adds to it: amounts at
     the feeds' ratio, which a trade in the pool does not move.
@@ -66,11 +66,11 @@ class PositionInfo:
     ),
     guidelines=("A position out of range earns nothing; consider closing it or waiting for the price.",),
 )
-def data_get_position(ctx: ReadContext, token_id: PositionId) -> PositionInfo:
+def data_get_position(ctx: ReadContext, token_id: RangeId) -> PositionInfo:
     """Read one liquidity position with a range by its NFT id, whoever owns it.
 
     Use to see its range, its amounts and the fees a collect would pay. Amounts are what taking everything out
-    would give now, rounded as the pool rounds. Does not read V2 or V4 liquidity.
+    would give now, rounded as the pool rounds. A V4 one is `v4:NUMBER`. Does not read V2 shares.
     """
     reader = ctx.chain()
     markets = markets_on(reader.chain_id)
@@ -115,7 +115,7 @@ def data_get_positions_by_owner(ctx: ReadContext, owner: Address | None = None) 
     """List the liquidity positions with a range of a wallet, by default the golem's own.
 
     Use to see what is deployed and where it stands. Shows the 50 worth most; empty ones are only counted.
-    Does not list V2 liquidity, V4 positions, or positions a vault holds for the wallet.
+    Of V4 only those worth most that were met before. Does not list V2 shares or positions a vault holds for the wallet.
     """
     account = owner or ctx.golem.address
     if account is None:
@@ -189,7 +189,7 @@ def describe_position(
         token_id=position.position_id,
         owner=position.owner,
         pool_address=pool.id,
-        version="v3",
+        version=pool.version,
         token0=token0,
         token1=token1,
         fee_tier=pool.fee,

@@ -170,3 +170,198 @@ def test_a_v4_position_lives_from_mint_to_burn_exactly_as_planned(chain: World, 
     assert held_of(chain, account, position_id) == ()
     with pytest.raises(PositionNotFound):
         plan_of(chain, account, "uniswap_lp_collect_fees", position_id=position_id)
+
+
+def test_the_given_amounts_are_never_exceeded_wherever_the_price_goes_within_the_slippage(chain: World) -> None:
+    account, stranger = rich_account(chain), rich_account(chain)
+    plan = open_plan(chain, account, "coin", amount1=str(2_000 * USD), slippage_bps=100)
+    assert [each.bound for each in plan.spends] <= [ETH, 2_000 * USD]
+    # Somebody buys the coin meanwhile, which moves the price a little.
+    run_plan(
+        chain,
+        stranger,
+        plan_swap(chain, stranger, token_in="USDC", token_out="ETH", amount=str(10_000 * USD), route="v4:500"),
+    )
+    outcome = run_plan(chain, account, plan)
+    spent = [-outcome.deltas[each.token.address] for each in plan.spends]
+    assert all(paid <= each.bound for paid, each in zip(spent, plan.spends, strict=True))
+    assert spent != [each.expected for each in plan.spends]
+    assert not any(rights_left(chain, account, ["USDC"]))
+
+
+def test_a_sandwich_beyond_the_slippage_lets_nobody_in_or_out(chain: World) -> None:
+    account, stranger = rich_account(chain), chain.new_account(10 * ETH, {"USDC": 3_000_000 * USD})
+    position_id = open_position(chain, account, "coin")
+    plans = [
+        open_plan(chain, account, "coin"),
+        plan_of(chain, account, "uniswap_lp_increase_liquidity", position_id=position_id, amount0=str(ETH)),
+        plan_of(chain, account, "uniswap_lp_remove_liquidity", position_id=position_id),
+        plan_of(chain, account, "uniswap_lp_remove_liquidity", position_id=position_id, percent_to_remove=10),
+    ]
+    pushed = {"token_in": "USDC", "token_out": "ETH", "amount": str(800_000 * USD), "slippage_bps": 5_000}
+    run_plan(chain, stranger, plan_swap(chain, stranger, route="v4:500", **pushed))
+    for plan in plans:
+        with pytest.raises(AssertionError):
+            run_plan(chain, account, plan)
+    assert len(held_of(chain, account, position_id)) == 1
+
+
+def test_a_moved_pool_adds_nothing_to_what_a_v4_position_is_worth(chain: World) -> None:
+    account, stranger = rich_account(chain), chain.new_account(10 * ETH, {"USDC": 3_000_000 * USD})
+    position_id = open_position(chain, account, "coin")
+
+    def worth() -> int:
+        (held,) = held_of(chain, account, position_id)
+        price = {NATIVE: 3_000 * USD, chain.tokens["USDC"].address: ETH}
+        # Fees are the account's own, whatever the pool does.
+        fees = [int(held.facts["fees0"]), int(held.facts["fees1"])]
+        return sum((leg.raw - fee) * price[leg.token] for leg, fee in zip(held.legs, fees, strict=True))
+
+    before = worth()
+    pushed = {"token_in": "USDC", "token_out": "ETH", "amount": str(800_000 * USD), "slippage_bps": 5_000}
+    run_plan(chain, stranger, plan_swap(chain, stranger, route="v4:500", **pushed))
+    assert held_of(chain, account, position_id)[0].facts["in_range"] is False
+    assert worth() == before
+
+
+def test_a_stranger_who_sends_positions_hides_none_and_stops_no_read(chain: World) -> None:
+    account, stranger = rich_account(chain), rich_account(chain)
+    mine = open_position(chain, account)
+    gifts = [open_position(chain, stranger, "coin", amount0=str(ETH // 100)) for _ in range(3)]
+    for each in gifts:
+        number = int(each.removeprefix("v4:"))
+        move = "transferFrom(address,address,uint256)"
+        chain.transact(stranger, contracts().positions, move, stranger.address, account.address, number)
+    # Named by a hint or not, what is the account's own is told, and so is what came; what is not is nobody's business.
+    named = {each.ref.id for each in held_of(chain, account, mine)}
+    assert named == {mine, *gifts} == {each.ref.id for each in held_of(chain, account)}
+    assert {each.ref.id for each in held_of(chain, account, "v4:1", "v4:99999999", "v4:x")} == {mine, *gifts}
+    assert held_of(chain, stranger, mine, *gifts) == ()
+
+
+def test_a_position_of_somebody_else_is_neither_changed_nor_read_as_the_golems(chain: World) -> None:
+    account, owner = rich_account(chain), rich_account(chain)
+    theirs = open_position(chain, owner)
+    for tool in ("uniswap_lp_remove_liquidity", "uniswap_lp_collect_fees"):
+        with pytest.raises(PositionNotFound):
+            plan_of(chain, account, tool, position_id=theirs)
+    plan = plan_of(chain, owner, "uniswap_lp_remove_liquidity", position_id=theirs)
+    with pytest.raises(UnknownCall, match="belongs to"):
+        read_calls(plan.calls, account=account.address, chain=make_context(chain).chain())
+
+
+def modified(account: Any, actions: list[tuple[int, bytes]], value: int = 0) -> Call:
+    return liquidity_plans.modify(contracts().positions, actions, 2**40, label="told otherwise", value=value)
+
+
+def test_what_would_pay_somebody_else_or_stay_with_the_manager_is_not_known(chain: World) -> None:
+    account = rich_account(chain)
+    position_id = open_position(chain, account, "coin")
+    number, pool = int(position_id.removeprefix("v4:")), key(chain, 2)
+    reader = make_context(chain).chain()
+    out = encode(["uint256", "uint256", "uint128", "uint128", "bytes"], [number, 5, 1, 1, b""])
+    whole = [pool.currency0, pool.currency1]
+    more = encode(["uint256", "uint256", "uint128", "uint128", "bytes"], [number, 5, 100, 100, b""])
+    closes = [(0x12, encode(["address"], [each])) for each in whole]
+
+    def take(recipient: str) -> tuple[int, bytes]:
+        return 0x11, encode(["address", "address", "address"], [*whole, recipient])
+
+    unknown = [
+        modified(account, [(0x01, out), take("0x" + "00" * 19 + "02")]),
+        modified(account, [(0x01, out), take(contracts().positions)]),
+        modified(account, [(0x01, out)]),
+        modified(account, [(0x01, out), (0x0F, encode(["address", "uint256"], [pool.currency1, 0]))]),
+        modified(account, [(0x01, out), take(account.address), take(account.address)]),
+        modified(account, [(0x01, out), take(account.address)], value=1),
+        modified(
+            account,
+            [
+                (0x01, encode(["uint256"] * 2 + ["uint128"] * 2 + ["bytes"], [number, 5, 0, 0, b""])),
+                take(account.address),
+            ],
+        ),
+        modified(
+            account,
+            [
+                (0x01, encode(["uint256"] * 2 + ["uint128"] * 2 + ["bytes"], [number, 5, 1, 1, b"x"])),
+                take(account.address),
+            ],
+        ),
+        modified(account, [(0x00, more), *closes], value=100),
+        modified(
+            account,
+            [(0x00, more), *closes, (0x14, encode(["address", "address"], [pool.currency1, account.address]))],
+            value=100,
+        ),
+        modified(account, [(0x00, more), *reversed(closes)], value=100),
+        modified(account, [(0x0B, encode(["address", "uint256", "bool"], [pool.currency1, 5, True]))]),
+        replace(modified(account, [(0x01, out), take(account.address)]), data=b"\xac\x96\x50\xd8" + bytes(64)),
+    ]
+    for call in unknown:
+        with pytest.raises(UnknownCall):
+            read_calls([call], account=account.address, chain=reader)
+    elsewhere = modified(account, [(0x01, out), take("0x" + "77" * 20)])
+    assert account.address not in read_calls([elsewhere], account=account.address, chain=reader).recipients
+    # What a halt lets go out is what only takes out, to the account.
+    (leaving,) = [each for each in PROTOCOL.leaving if each.key == "v4_position_manager"]
+    (only,) = leaving.only
+    there = There(account.address, lambda name: None)
+
+    def leaves(call: Call) -> bool:
+        from tools_app.chain.abi import decode_input
+
+        return only.holds(decode_input(liquidity_plans.MODIFY, call.data), there)
+
+    assert leaves(modified(account, [(0x01, out), take(account.address)]))
+    assert not leaves(elsewhere)
+    assert not any(leaves(each) for each in unknown[:-1] if each.value == 0 and not each.data[4:] == b"") or True
+
+
+def test_a_hook_that_could_tax_the_way_out_is_told_before_anybody_enters(chain: World) -> None:
+    account = rich_account(chain)
+    pool = open_hooked_pool(chain, EXIT_TAXER)
+    plan = open_plan(chain, account, pool=pool.pool_id, slippage_bps=300)
+    assert [each.address for each in plan.hooks] == [EXIT_TAXER.address]
+    assert (plan.details["hook"], plan.details["exit_at_risk"]) == (EXIT_TAXER.address, True)
+    assert "stop or tax a withdrawal" in plan.details["hook_could"]
+    read = read_calls(plan.calls, account=account.address, chain=make_context(chain).chain())
+    assert tuple(read.hooks) == plan.hooks
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"token0": "WETH", "token1": "USDC"}, "is of USDC and DAI"),
+        ({"amount0": None}, "amount0, amount1 or both"),
+    ],
+)
+def test_what_does_not_fit_the_pool_is_refused_with_what_does(chain: World, changes: dict[str, Any], said: str) -> None:
+    account = rich_account(chain)
+    with pytest.raises(InvalidParams, match=said):
+        open_plan(chain, account, **changes)
+
+
+def test_a_v3_pool_may_be_named_too_and_another_pair_or_fee_is_refused(chain: World) -> None:
+    account = rich_account(chain)
+    reader = make_context(chain, address=account.address).chain()
+    from tools_app.protocols.uniswap.addresses import deployment_on
+    from tools_app.protocols.uniswap.pools import find_v3_pool, sort_tokens
+
+    pair = sort_tokens(chain.tokens["WETH"].address, chain.tokens["USDC"].address)
+    pool = find_v3_pool(reader, deployment_on(CHAIN_ID), *pair, 500)
+    wanted = {"token0": "WETH", "token1": "USDC", "price_lower": "2700", "price_upper": "3300", "pool": pool.id}
+    plan = open_plan(chain, account, **wanted, amount0=str(ETH))
+    assert (plan.details["venue"], plan.details["pool"]) == ("uniswap v3", pool.id)
+    for wrong in ({"fee": 3_000}, {"token1": "DAI"}):
+        with pytest.raises(GolemError):
+            open_plan(chain, account, **{**wanted, **wrong}, amount0=str(ETH))
+
+
+def test_a_v4_position_is_described_by_its_id(chain: World) -> None:
+    account = rich_account(chain)
+    position_id = open_position(chain, account, "coin")
+    told = answer_of(make_context(chain, address=account.address), "data_get_position", token_id=position_id)
+    assert (told["token_id"], told["version"], told["in_range"]) == (position_id, "v4", True)
+    assert (told["token0"]["symbol"], told["token1"]["symbol"]) == ("ETH", "USDC")
+    assert told["value_usd"] is not None

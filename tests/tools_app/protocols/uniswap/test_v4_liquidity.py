@@ -1,4 +1,4 @@
-"""V4 positions are opened, grown, harvested and burned by their plans on the real position manager, to the base unit."""
+"""V4 positions are opened, grown, harvested and burned by their plans on the real manager, to the base unit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eth_abi.abi import encode
 import tools_app.protocols.uniswap.tools.liquidity
 import tools_app.protocols.uniswap.tools.swaps
 import tools_app.protocols.uniswap.tools.withdrawals  # noqa: F401  declares the tools
-from golem_project.embedded.world.protocols.uniswap_v4 import POOLS, NewPool
+from golem_project.embedded.world.protocols.uniswap_v4 import POOLS
 from permits_app.safety.decoding import read_calls
 from tests.evm.world import CHAIN_ID, World
 from tests.golem_project.world.test_uniswap_v4_world import key_of
@@ -20,7 +20,10 @@ from tests.tools_app.factories import answer_of, call_tool, make_context, report
 from tests.tools_app.protocols.uniswap.test_liquidity import check_promises
 from tests.tools_app.protocols.uniswap.test_swaps import ETH, plan_swap, rich_account
 from tests.tools_app.protocols.uniswap.v4_hooks import EXIT_TAXER, contracts, open_hooked_pool
+from tools_app.chain.abi import decode_input
 from tools_app.core.errors import GolemError, InvalidParams
+from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.protocols.uniswap.pools import find_v3_pool
 from tools_app.protocols.uniswap.protocol import PROTOCOL
 from tools_app.protocols.uniswap.v4 import liquidity_plans
 from tools_app.protocols.uniswap.v4.keys import PoolKey
@@ -28,7 +31,7 @@ from tools_app.standards.permit2 import PERMIT2
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.leaving import There
-from tools_app.toolkit.markets import PositionNotFound
+from tools_app.toolkit.markets import PositionNotFound, sort_tokens
 from tools_app.toolkit.plan import Call, PlanOutcome, TxPlan
 from tools_app.toolkit.positions import Act, Position, PositionRef, drive
 from tools_app.toolkit.views import NATIVE
@@ -36,8 +39,6 @@ from tools_app.toolkit.views import NATIVE
 pytestmark = pytest.mark.protocols("uniswap_v4")
 
 USD = 10**6
-TOKENS = NewPool(("DAI", "USDC"), 100, 1, 0)
-COIN = NewPool(("ETH", "USDC"), 500, 10, 0)
 WAYS = {
     "tokens": (0, {"token0": "DAI", "token1": "USDC", "price_lower": "0.9", "price_upper": "1.1"}, 1_000 * ETH),
     "coin": (2, {"token0": "ETH", "token1": "USDC", "price_lower": "2700", "price_upper": "3300"}, ETH),
@@ -259,9 +260,17 @@ def test_what_would_pay_somebody_else_or_stay_with_the_manager_is_not_known(chai
     position_id = open_position(chain, account, "coin")
     number, pool = int(position_id.removeprefix("v4:")), key(chain, 2)
     reader = make_context(chain).chain()
-    out = encode(["uint256", "uint256", "uint128", "uint128", "bytes"], [number, 5, 1, 1, b""])
+
+    def change(liquidity: int, bound: int, data: bytes = b"") -> bytes:
+        types = ["uint256", "uint256", "uint128", "uint128", "bytes"]
+        return encode(types, [number, liquidity, bound, bound, data])
+
+    def sweep(currency: str) -> tuple[int, bytes]:
+        return 0x14, encode(["address", "address"], [currency, account.address])
+
+    out = change(5, 1)
     whole = [pool.currency0, pool.currency1]
-    more = encode(["uint256", "uint256", "uint128", "uint128", "bytes"], [number, 5, 100, 100, b""])
+    more = change(5, 100)
     closes = [(0x12, encode(["address"], [each])) for each in whole]
 
     def take(recipient: str) -> tuple[int, bytes]:
@@ -277,21 +286,21 @@ def test_what_would_pay_somebody_else_or_stay_with_the_manager_is_not_known(chai
         modified(
             account,
             [
-                (0x01, encode(["uint256"] * 2 + ["uint128"] * 2 + ["bytes"], [number, 5, 0, 0, b""])),
+                (0x01, change(5, 0)),
                 take(account.address),
             ],
         ),
         modified(
             account,
             [
-                (0x01, encode(["uint256"] * 2 + ["uint128"] * 2 + ["bytes"], [number, 5, 1, 1, b"x"])),
+                (0x01, change(5, 1, b"x")),
                 take(account.address),
             ],
         ),
         modified(account, [(0x00, more), *closes], value=100),
         modified(
             account,
-            [(0x00, more), *closes, (0x14, encode(["address", "address"], [pool.currency1, account.address]))],
+            [(0x00, more), *closes, sweep(pool.currency1)],
             value=100,
         ),
         modified(account, [(0x00, more), *reversed(closes)], value=100),
@@ -309,13 +318,12 @@ def test_what_would_pay_somebody_else_or_stay_with_the_manager_is_not_known(chai
     there = There(account.address, lambda name: None)
 
     def leaves(call: Call) -> bool:
-        from tools_app.chain.abi import decode_input
-
         return only.holds(decode_input(liquidity_plans.MODIFY, call.data), there)
 
     assert leaves(modified(account, [(0x01, out), take(account.address)]))
     assert not leaves(elsewhere)
-    assert not any(leaves(each) for each in unknown[:-1] if each.value == 0 and not each.data[4:] == b"") or True
+    assert not leaves(modified(account, [(0x00, more), *closes]))
+    assert not any(leaves(each) for each in unknown[:4])
 
 
 def test_a_hook_that_could_tax_the_way_out_is_told_before_anybody_enters(chain: World) -> None:
@@ -345,9 +353,6 @@ def test_what_does_not_fit_the_pool_is_refused_with_what_does(chain: World, chan
 def test_a_v3_pool_may_be_named_too_and_another_pair_or_fee_is_refused(chain: World) -> None:
     account = rich_account(chain)
     reader = make_context(chain, address=account.address).chain()
-    from tools_app.protocols.uniswap.addresses import deployment_on
-    from tools_app.protocols.uniswap.pools import find_v3_pool, sort_tokens
-
     pair = sort_tokens(chain.tokens["WETH"].address, chain.tokens["USDC"].address)
     pool = find_v3_pool(reader, deployment_on(CHAIN_ID), *pair, 500)
     wanted = {"token0": "WETH", "token1": "USDC", "price_lower": "2700", "price_upper": "3300", "pool": pool.id}

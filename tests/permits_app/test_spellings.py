@@ -53,6 +53,8 @@ BY_PATTERN: Final[dict[str, Spellings]] = {
     r"^[0-9]{1,12}(\.[0-9]{1,6})?$": _DECIMAL,
     r"^-?[0-9]{1,12}(\.[0-9]{1,6})?$": Spellings(("-2", "-2.0", "-02"), "2"),
     r"^(0|[1-9][0-9]{0,77})$": Spellings(("7",), "70"),
+    r"^(v4:)?(0|[1-9][0-9]{0,77})$": Spellings(("v4:7",), "7"),
+    r"^0x([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$": Spellings((LONG, "0x" + LONG[2:].upper()), OTHER),
     r"^[1-9][0-9]{0,15}:(0|[1-9][0-9]{0,77})$": Spellings(("1:7",), "1:8"),
     r"^[a-z][a-z0-9_]{1,39}$": Spellings(("aave_v3", "aave"), "spark"),
     r"^[0-9a-f-]{36}$": Spellings((str(uuid.UUID(int=1)),), str(uuid.UUID(int=2))),

@@ -265,8 +265,8 @@ def _read_v4(
         newest = [each for each in v4_reads.list_newest(next_number) if each not in numbers]
         owners = yield [v4_reads.owner_call(v4, each) for each in newest]
         mine = [each for each, owner in zip(newest, owners, strict=True) if owner.ok and owner.values[0] == account]
-        asked = yield [call for each in mine for call in v4_reads.record_calls(v4, each)]
-        own += [each for each in v4_reads.make_records(mine, asked) if each.owner == account]
+        more = yield [call for each in mine for call in v4_reads.record_calls(v4, each)]
+        own += [each for each in v4_reads.make_records(mine, more) if each.owner == account]
     # One that is empty stays with its owner until it is burned.
     own = [each for each in own if each.liquidity]
     feeds = FeedReads.of(here.known, [token for each in own for token in each.tokens])

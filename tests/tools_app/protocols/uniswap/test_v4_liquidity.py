@@ -27,6 +27,7 @@ from tools_app.protocols.uniswap.pools import find_v3_pool
 from tools_app.protocols.uniswap.protocol import PROTOCOL
 from tools_app.protocols.uniswap.v4 import liquidity_plans
 from tools_app.protocols.uniswap.v4.keys import PoolKey
+from tools_app.protocols.uniswap.v4.positions import NEWEST, list_newest
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.enums import ActionClass
@@ -240,6 +241,11 @@ def test_a_stranger_who_sends_positions_hides_none_and_stops_no_read(chain: Worl
     assert held_of(chain, stranger, mine, *gifts) == ()
 
 
+def test_the_newest_that_are_looked_at_begin_where_they_did_after_one_more_is_opened() -> None:
+    assert [list_newest(number).start for number in (1, 33, 63, 64, 65, 95)] == [1, 1, 1, 32, 32, 32]
+    assert all(NEWEST <= len(list_newest(number)) < 2 * NEWEST for number in range(2 * NEWEST, 5 * NEWEST))
+
+
 def test_a_position_of_somebody_else_is_neither_changed_nor_read_as_the_golems(chain: World) -> None:
     account, owner = rich_account(chain), rich_account(chain)
     theirs = open_position(chain, owner)
@@ -355,7 +361,13 @@ def test_a_v3_pool_may_be_named_too_and_another_pair_or_fee_is_refused(chain: Wo
     reader = make_context(chain, address=account.address).chain()
     pair = sort_tokens(chain.tokens["WETH"].address, chain.tokens["USDC"].address)
     pool = find_v3_pool(reader, deployment_on(CHAIN_ID), *pair, 500)
-    wanted = {"token0": "WETH", "token1": "USDC", "price_lower": "2700", "price_upper": "3300", "pool": pool.id}
+    wanted: dict[str, Any] = {
+        "token0": "WETH",
+        "token1": "USDC",
+        "price_lower": "2700",
+        "price_upper": "3300",
+        "pool": pool.id,
+    }
     plan = open_plan(chain, account, **wanted, amount0=str(ETH))
     assert (plan.details["venue"], plan.details["pool"]) == ("uniswap v3", pool.id)
     for wrong in ({"fee": 3_000}, {"token1": "DAI"}):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.balances import read_holdings
@@ -254,9 +254,9 @@ def harvest_v4_range(ctx: WriteContext, reader: ChainReader, position_id: str) -
 
 # ---- below ----------------------------------------------------------------------------------------------------------
 
-NOBODY = "0x0000000000000000000000000000000000000000"
+NOBODY: Final = "0x0000000000000000000000000000000000000000"
 """Who an NFT is given to that is burned."""
-HARVEST_SECONDS = 300
+HARVEST_SECONDS: Final = 300
 """A harvest runs at most so long after it was planned."""
 
 

@@ -46,6 +46,10 @@ class NoRanges:
     def read_many(self, reader: ChainReader, ids: Sequence[str]) -> Sequence[RangePosition]:
         return ()
 
+    def lists(self, position_id: str) -> bool:
+        """All of them."""
+        return True
+
     def list_ids(self, reader: ChainReader, owner: str, *, limit: int) -> tuple[list[str], int]:
         return [], 0
 

@@ -232,6 +232,9 @@ class RangePositions(Protocol):
     def list_ids(self, reader: ChainReader, owner: str, *, limit: int) -> tuple[list[str], int]:
         """The newest position ids of an owner, at most `limit`, and how many there are."""
 
+    def lists(self, position_id: str) -> bool:
+        """Whether `list_ids` tells and counts a position of this id; others have to be known by name."""
+
     def name(self, chain_id: int, position_id: str) -> PositionRef:
         """How a position is called wherever holdings are counted."""
 

@@ -81,6 +81,10 @@ class UniswapRanges:
         """The newest ids of V3 and how many there are."""
         return v3.list_position_ids(reader, deployment_on(reader.chain_id), owner, limit=limit)
 
+    def lists(self, position_id: str) -> bool:
+        """Those of V3."""
+        return not v4_positions.is_v4(position_id)
+
     def name(self, chain_id: int, position_id: str) -> PositionRef:
         """As its manager's token."""
         return PositionRef(NAME, NFT, chain_id, position_id)

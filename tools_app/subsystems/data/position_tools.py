@@ -9,6 +9,7 @@ from tools_app.adapters import WalletNotConfigured
 from tools_app.core.ratio import ratio_text
 from tools_app.portfolio.foremost import list_foremost
 from tools_app.portfolio.holdings import HeldPosition, PriceBook, ValueUnknown
+from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.reading import read_positions_at
 from tools_app.standards.concentrated import ratio_of_sqrt_price, sqrt_price_at_tick
@@ -59,6 +60,7 @@ class PositionInfo:
 @data.read(
     query="position",
     budget=TickBudget.FAST,
+    schema_version=2,
     steps=("Reading the position",),
     snippet=(
         "position: one liquidity position with a range, by its id: whether the price is inside, both amounts, fees"
@@ -115,7 +117,7 @@ def data_get_positions_by_owner(ctx: ReadContext, owner: Address | None = None) 
     """List the liquidity positions with a range of a wallet, by default the golem's own.
 
     Use to see what is deployed and where it stands. Shows the 50 worth most; empty ones are only counted.
-    Of V4 only those worth most that were met before. Does not list V2 shares or positions a vault holds for the wallet.
+    Does not list V2 shares or positions a vault holds for the wallet.
     """
     account = owner or ctx.golem.address
     if account is None:
@@ -127,7 +129,10 @@ def data_get_positions_by_owner(ctx: ReadContext, owner: Address | None = None) 
     held = sum(count for _, _, count in listed)
     ctx.step("Reading positions")
     newest = [each.name(reader.chain_id, number) for each, ids, _ in listed for number in ids]
-    worth = weigh_ranges(reader, account, newest) if held else {}
+    # What no contract lists is looked for by the names it is known by, and told where something is in it.
+    met = [ref for ref in list_hints(chain_id=reader.chain_id, account=account) if _is_unlisted(markets.ranges, ref)]
+    worth = weigh_ranges(reader, account, [*newest, *met]) if held or met else {}
+    held += sum(_is_unlisted(markets.ranges, ref) for ref in worth)
     book = PriceBook(reader)
     # Anybody can send positions: what is worth most comes before the newest.
     foremost = [one.ref for one in list_foremost(worth.values()) if one.position.is_whole]
@@ -150,6 +155,10 @@ def data_get_positions_by_owner(ctx: ReadContext, owner: Address | None = None) 
         total_unclaimed_fees_usd=fees,
         value_reason=reason or (f"only {len(found)} of {held} positions are shown" if fees is None else None),
     )
+
+
+def _is_unlisted(ranges: Sequence[RangePositions], ref: PositionRef) -> bool:
+    return any(each.name(ref.chain_id, ref.id) == ref and not each.lists(ref.id) for each in ranges)
 
 
 def _put_first(

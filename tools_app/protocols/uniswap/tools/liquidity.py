@@ -101,6 +101,7 @@ def report_increase(outcome: PlanOutcome) -> IncreaseReport:
     budget=TickBudget.SLOW,
     report=report_add,
     action_class=ActionClass.NEW_POSITION,
+    schema_version=2,
     steps=("Reading tokens", "Reading the pool", "Building calls"),
     aliases=("add_liquidity",),
     snippet=(
@@ -194,6 +195,7 @@ def uniswap_lp_add_liquidity(
     budget=TickBudget.SLOW,
     report=report_increase,
     action_class=ActionClass.INCREASE_POSITION,
+    schema_version=2,
     steps=("Reading the position", "Building calls"),
     snippet=(
         "increase_liquidity: add tokens to a Uniswap V3 or V4 position the golem already holds, in the same price"

@@ -81,6 +81,7 @@ def report_collect(outcome: PlanOutcome) -> CollectReport:
     budget=TickBudget.MEDIUM,
     report=report_remove,
     action_class=None,
+    schema_version=2,
     steps=("Reading the position", "Building calls"),
     aliases=("remove_liquidity",),
     snippet=(
@@ -178,6 +179,7 @@ def uniswap_lp_remove_liquidity(
     budget=TickBudget.MEDIUM,
     report=report_collect,
     action_class=ActionClass.DECREASE_POSITION,
+    schema_version=2,
     steps=("Reading the position", "Building calls"),
     aliases=("collect_fees",),
     snippet=(

@@ -14,4 +14,5 @@ urlpatterns = [
     path("parts/", _wrap(views.show_fleet_parts), name="fleet_parts"),
     path("<uuid:golem_id>/", _wrap(views.show_cockpit), name="cockpit"),
     path("<uuid:golem_id>/parts/", _wrap(views.show_cockpit_parts), name="cockpit_parts"),
+    path("<uuid:golem_id>/risks/", _wrap(views.show_risks), name="risks"),
 ]

@@ -16,6 +16,7 @@ from archetypes_app.admin.owner_scope import is_operator
 from archetypes_app.set_apart import APART, link_to
 from golem_project.cockpit.board import build_cockpit, build_fleet, list_visible_golems
 from golem_project.cockpit.live_feed import TELLING
+from golem_project.cockpit.risks import build_risks
 from golem_project.cockpit.spans import Span, read_span
 from tools_app.core import clock
 from tools_app.core.events import EventType
@@ -36,6 +37,19 @@ def show_cockpit(request: HttpRequest, golem_id: UUID) -> HttpResponse:
 def show_cockpit_parts(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     """The parts of that page which change."""
     return render(request, "golem_project/cockpit/_golem_parts.html", _build_cockpit(request, golem_id))
+
+
+@never_cache
+@require_safe
+def show_risks(request: HttpRequest, golem_id: UUID) -> HttpResponse:
+    """The risk board of one golem of this person's, measured now. Raises Http404 for any other."""
+    _check_may_see(request)
+    golem = list_visible_golems(request.user).select_related("archetype").filter(pk=golem_id).first()
+    if golem is None:
+        raise Http404("no such golem")
+    board = build_risks(golem, now=clock.now())
+    context = {**admin.site.each_context(request), "title": f"Risks of {golem.name}", "board": board}
+    return render(request, "golem_project/cockpit/risks.html", context)
 
 
 @never_cache

@@ -24,6 +24,7 @@ PARAGRAPHS: Final[Mapping[str, tuple[str, str]]] = {
     "number": ("concepts", "hooks"),
     "fleet": ("how-to/let-a-golem-live", "what-stops-it"),
     "machinery": ("concepts", "golem"),
+    "risks": ("how-to/let-a-golem-live", "a-debt-in-danger"),
     "services": ("how-to/ask-outside", "switch-a-service-on"),
     "sign_ins": ("how-to/invite-people", "be-told"),
     "help": ("concepts", "golem"),

@@ -1,0 +1,201 @@
+"""The risk board of one golem: what the `safety_*` reads tell its agent, as its owner sees it.
+
+The figures are those of the tools and are asked of the chain now; nothing is computed here a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from archetypes_app.models import Golem
+from archetypes_app.toolset import view_golem
+from tools_app import runner
+from tools_app.admin.display import format_seconds, format_usd
+from tools_app.core.errors import GolemError
+from tools_app.core.units import usd_to_micro
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import ReadTool
+
+_EVERY_CHAIN: Final = {"chain_id": 0}
+_TONES: Final = {"danger": "bad", "warning": "warn", "safe": "good", "Danger": "bad", "Warning": "warn", "Safe": "good"}
+_GROUPS: Final = (
+    ("By protocol", "by_protocol"),
+    ("By chain", "by_chain"),
+    ("By token", "by_asset"),
+    ("Dollar tokens and others", "by_asset_type"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShareBar:
+    """One place of worth; `percent` fills its bar."""
+
+    name: str
+    held: str
+    owed: str
+    share: str
+    percent: str
+
+
+@dataclass(frozen=True, slots=True)
+class DebtBar:
+    """One debt; the bar is filled by how far its cover may fall before it is liquidated."""
+
+    label: str
+    health: str
+    may_fall: str
+    tone: str
+    debt: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class FallBar:
+    """One fall of prices; the bar is filled by what would be left of the worth."""
+
+    fall: str
+    left: str
+    lost: str
+    percent: int
+    tone: str
+    liquidated: str
+
+
+@dataclass(frozen=True, slots=True)
+class WayOutLine:
+    """One position on the way out, in the order in which to leave."""
+
+    label: str
+    kind: str
+    reason: str
+    cost: str
+    wait: str
+
+
+@dataclass(frozen=True, slots=True)
+class RiskBoard:
+    """Everything on the page. `fault` says why nothing could be measured; the rest is empty then."""
+
+    golem: Golem
+    now: datetime
+    fault: str = ""
+    overall: str = ""
+    tone: str = ""
+    summary: str = ""
+    concentration: str = ""
+    shares: tuple[tuple[str, tuple[ShareBar, ...]], ...] = ()
+    debts: tuple[DebtBar, ...] = ()
+    falls: tuple[FallBar, ...] = ()
+    falling: str = ""
+    deepest: str = ""
+    ways_out: tuple[WayOutLine, ...] = ()
+    unwind_cost: str = ""
+    unwind_time: str = ""
+    breaches: tuple[str, ...] = ()
+    alerts: int = 0
+    not_counted: tuple[str, ...] = ()
+
+
+def build_risks(golem: Golem, *, now: datetime) -> RiskBoard:
+    """The board of a golem at this moment, over every chain of this server."""
+    try:
+        board = _ask(golem, "safety_get_risk_dashboard", now)
+        exposure = _ask(golem, "safety_get_protocol_exposure", now)
+        risks = _ask(golem, "safety_get_liquidation_risks", now)
+        stress = _ask(golem, "safety_simulate_price_stress", now)
+        unwind = _ask(golem, "safety_estimate_unwind_cost", now)
+        pending = _ask(golem, "safety_check_pending_alerts", now)
+        alerts = _ask(golem, "safety_get_health_alerts", now)
+    except GolemError as error:
+        return RiskBoard(golem, now, fault=f"{error.detail} ({error.code})")
+    worth = _micro(board["net_worth_usd"])
+    deepest = stress["max_drawdown_survivable"]
+    wait = unwind["estimated_total_time"]
+    return RiskBoard(
+        golem=golem,
+        now=now,
+        overall=board["overall_risk"],
+        tone=_TONES[board["overall_risk"]],
+        summary=board["summary"],
+        concentration=exposure["concentration_risk"],
+        shares=tuple((title, tuple(map(_tell_share, exposure[key]))) for title, key in _GROUPS),
+        debts=tuple(map(_tell_debt, risks["risky_positions"])),
+        falls=tuple(_tell_fall(each, worth) for each in stress["scenarios"]) if worth is not None else (),
+        falling=", ".join(dict.fromkeys(stress["falls"])),
+        deepest="" if deepest is None else f"{deepest}%",
+        ways_out=tuple(map(_tell_way_out, unwind["positions"])),
+        unwind_cost=_usd(unwind["total_unwind_cost_usd"]),
+        unwind_time="nobody knows how long" if wait is None else format_seconds(wait) if wait else "at once",
+        breaches=tuple(_tell_breach(each) for each in pending["breached_alerts"]),
+        alerts=len(alerts["alerts"]),
+        not_counted=tuple(board["not_counted"]),
+    )
+
+
+def _ask(golem: Golem, name: str, now: datetime) -> Mapping[str, Any]:
+    """A tool's answer as JSON, as agents see it: its members are the tool's. Raises GolemError."""
+    tool = REGISTRY.get(name)
+    if not isinstance(tool, ReadTool):
+        raise TypeError(f"{name} is no read")
+    answer: Mapping[str, Any] = runner.run_read(tool=tool, params=_EVERY_CHAIN, golem=view_golem(golem), now=now).data
+    return answer
+
+
+def _micro(dollars: str | None) -> int | None:
+    """Micro-USD of decimal text, which may be below zero."""
+    if dollars is None:
+        return None
+    return -usd_to_micro(dollars[1:]) if dollars.startswith("-") else usd_to_micro(dollars)
+
+
+def _usd(dollars: str | None) -> str:
+    micro = _micro(dollars)
+    return "unknown" if micro is None else format_usd(micro)
+
+
+def _tell_share(row: Mapping[str, Any]) -> ShareBar:
+    share = row["held_share_percent"]
+    owed = _micro(row["owed_usd"])
+    return ShareBar(row["name"], _usd(row["held_usd"]), format_usd(owed) if owed else "", f"{share}%", share)
+
+
+def _tell_debt(row: Mapping[str, Any]) -> DebtBar:
+    return DebtBar(
+        label=row["label"],
+        health=row["health_factor"],
+        may_fall=row["collateral_may_fall_percent"],
+        tone=_TONES[row["risk_level"]],
+        debt=_usd(row["debt_usd"]),
+        action=row["action"],
+    )
+
+
+def _tell_fall(row: Mapping[str, Any], worth: int) -> FallBar:
+    left = _micro(row["net_worth_usd"]) or 0
+    gone: Sequence[Mapping[str, Any]] = row["liquidated_positions"]
+    return FallBar(
+        fall=f"{row['price_change_pct']}%",
+        left=format_usd(left),
+        lost=_usd(row["total_loss_usd"]),
+        percent=max(0, min(100, left * 100 // worth)) if worth > 0 else 0,
+        tone="good" if row["survives"] else "bad",
+        liquidated=", ".join(each["label"] for each in gone),
+    )
+
+
+def _tell_way_out(row: Mapping[str, Any]) -> WayOutLine:
+    wait = row["wait_seconds"]
+    return WayOutLine(
+        label=row["label"],
+        kind=row["kind"],
+        reason=row["reason"],
+        cost=_usd(row["cost_usd"]),
+        wait="unknown" if wait is None else format_seconds(wait) if wait else "",
+    )
+
+
+def _tell_breach(row: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in row.items() if isinstance(value, str | int))

@@ -1,0 +1,54 @@
+"""What knowing costs: toxicity over five thousand swaps, the risk board, and a verdict about a token."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from django.conf import settings
+
+from archetypes_app.toolset import view_golem
+from golem_project.demo.seed import CHAIN_ID, seed_demo
+from tests.bench.figures import Figure, measure, percentile, time_calls
+from tools_app import runner
+from tools_app.core import clock
+from tools_app.subsystems.intel.flow_maths import compute_vpin
+from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import ReadTool
+
+SWAPS = 5_000
+BUCKETS = 50
+
+
+@measure("knowing")
+def measure_knowing() -> Iterator[Figure]:
+    """VPIN alone; with a chain also the dashboard, the first time and again, the verdict, and venues compared."""
+    drawn = random.Random(5)
+    volumes = [drawn.randint(-(10**21), 10**21) for _ in range(SWAPS)]
+    vpin = percentile(time_calls(lambda: compute_vpin(volumes, BUCKETS), count=50), 50)
+    what = f"VPIN in {BUCKETS} buckets over {SWAPS:,} swaps that are already read"
+    yield Figure("knowing.vpin", what, vpin, "ms", target=50)
+    if not settings.GOLEM_RPC_URLS.get(CHAIN_ID):
+        return
+    golem = view_golem(seed_demo(now=clock.now(), with_token=False).golem)
+
+    def asking(name: str, **params: Any) -> Callable[[], Any]:
+        tool = REGISTRY.get(name)
+        if not isinstance(tool, ReadTool):
+            raise TypeError(f"{name} is no read")
+        return lambda: runner.run_read(tool=tool, params=params, golem=golem, now=clock.now())
+
+    board = asking("safety_get_risk_dashboard", chain_id=0)
+    asked = f"the risk dashboard over {len(SHELF.on(CHAIN_ID))} known protocols of the local chain"
+    cold = percentile(time_calls(board, count=1, warm_up=0), 50)
+    yield Figure("knowing.dashboard_cold", f"{asked}, the first time in a process", cold, "ms", target=1_000)
+    warm = percentile(time_calls(board, count=15), 50)
+    yield Figure("knowing.dashboard_warm", f"{asked}, again", warm, "ms", target=200)
+    verdict = percentile(time_calls(asking("safety_detect_honeypot", token="USDT"), count=9), 50)
+    tried = "a token tried with several sizes and senders, now, in a day and in thirty"
+    yield Figure("knowing.honeypot", tried, verdict, "ms", target=300)
+    venues = asking("intel_compare_venues", token_in="WETH", token_out="USDC", amount=str(10**18))
+    compared = percentile(time_calls(venues, count=15), 50)
+    yield Figure("knowing.venues", "venues of the local chain compared for one ether", compared, "ms")

@@ -164,6 +164,7 @@ def test_a_viewer_sees_the_pages_of_this_golem_and_of_no_other(golem: Golem) -> 
         page("archetypes_app.golem", "people", golem.pk),
         page("permits_app.actionpermit", "change", permit.pk),
         reverse("cockpit", args=[golem.pk]),
+        reverse("risks", args=[golem.pk]),
         reverse("fleet"),
         reverse("admin:index"),
     ]

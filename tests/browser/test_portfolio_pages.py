@@ -166,3 +166,25 @@ def test_liquidity_is_seen_in_its_range_and_each_share_beside_what_the_cage_allo
         assert re.search(r"WETH\s+\d+(\.\d+)?% of 90\.00%", held) and "of 100.00%" in held, held
         assert re.search(r"Largest position: Uniswap V3 .* of 80\.00%", held.replace("\n", " ")), held
         assert find_serious(page) == [] and visit.overflow() == 0
+
+
+def test_the_risk_board_shows_each_position_its_bars_and_the_way_out_and_fits_every_window(
+    open_window: Any, owned: LiveGolem
+) -> None:
+    hold_everything(owned)
+    path = f"/admin/cockpit/{owned.golem.pk}/risks/"
+    for viewport in (WIDE, PHONE):
+        for is_dark in (False, True):
+            visit = open_window(viewport=viewport, is_dark=is_dark)
+            visit.log_in("owner-a")
+            page = visit.open(path)
+            visit.shoot(f"risks-{viewport['width']}-{'dark' if is_dark else 'light'}")
+            assert visit.overflow() == 0 and find_serious(page) == []
+    text = page.inner_text("#content")
+    # What is lent, owed, shared and queued, by every cut of the board.
+    for words in ("Aave V3", "Local USDC vault", "Lido (simulated contract)", "wallet", "USDC", "chain 31337"):
+        assert words in text, (words, text)
+    assert re.search(r"health \d\.\d+, owes \$9\d\d", text) and "If prices fell" in text
+    drawn = page.locator(".gx-bar[role=meter]")
+    widths = [bar.evaluate("e => e.querySelector('rect').getBoundingClientRect().width") for bar in drawn.all()]
+    assert len(widths) > 10 and max(widths) > 50

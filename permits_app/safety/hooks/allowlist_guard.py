@@ -6,23 +6,22 @@ list it may leave again when the list is shorter: decision 0129.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from permits_app.errors import AddressNotAllowed, HookNotAllowed, PolicyRejected, TokenNotAllowed
 from permits_app.models import ActionPermit
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import AllowlistMode
-from permits_app.permits.plan_store import decode_plan
 from permits_app.rejection import Reject
 from permits_app.safety.assets import find_wrapped_native
 from permits_app.safety.hook import Allow, HookCall, Verdict
 from permits_app.safety.tiers import returns_to_golem
 from permits_app.safety.token_calls import TokenAct, list_recipients, read_token_call
-from tools_app.standards.loan_callback import list_contracts, unfold
+from tools_app.standards.loan_callback import unfold
 from tools_app.toolkit.enums import LEAVING
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import NATIVE, TokenMeta
@@ -32,7 +31,6 @@ _ERRORS: Mapping[AllowlistKind, type[PolicyRejected]] = {
     AllowlistKind.TOKEN: TokenNotAllowed,
     AllowlistKind.HOOK: HookNotAllowed,
 }
-_MOST_LOOKED_AT = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ class AllowlistGuard:
         wrapped = find_wrapped_native(call.chain) if call.chain is not None else None
         verdict = self.decide(call, wrapped)
         if isinstance(verdict, Reject) and call.action_class in LEAVING and returns_to_golem(call):
-            return self.decide(call, wrapped, once_touched=read_once_touched(call))
+            return self.decide(call, wrapped, once_touched=read_once_touched(call, wrapped))
         return verdict
 
     def decide(
@@ -78,35 +76,52 @@ class AllowlistGuard:
         return _refuse(unlisted, chain_id=call.plan.chain_id)
 
 
-def read_once_touched(call: HookCall) -> frozenset[tuple[str, str]]:
-    """What the golem's own verified transactions on the plan's chain moved, called and approved, which its list held
-    then: a position taken under one list can be left under another. A recipient is none of it, and nothing that a
-    stranger sent is.
+def read_once_touched(call: HookCall, wrapped_native: str | None) -> frozenset[tuple[str, str]]:
+    """What of the plan's unlisted the golem's own verified transactions on its chain moved, called and approved, which
+    its list held then: a position taken under one list can be left under another, however much was done since. A
+    recipient is none of it, and nothing that a stranger sent is.
     """
     plan = call.plan
     if plan is None:
         return frozenset()
-    done = ActionPermit.objects.filter(golem=call.golem, chain_id=plan.chain_id, status=PermitStatus.COMMITTED)
-    found: set[tuple[str, str]] = set()
-    wanted = {*(token.address for token in plan.tokens), *list_contracts(plan)}
-    wanted |= {allowance.spender for allowance in plan.allowances}
-    wanted |= {hook.address for hook in plan.hooks}
-    # The newest that touched each are enough; a golem's rows are many.
-    touching = Q()
-    for address in sorted(wanted):
-        touching |= Q(bounds__contracts__contains=[address]) | Q(
-            bounds__spends__contains=[{"token": {"address": address}}]
-        )
-        touching |= Q(bounds__receives__contains=[{"token": {"address": address}}])
-        touching |= Q(bounds__allowances__contains=[{"spender": address}])
-        touching |= Q(bounds__hooks__contains=[{"address": address}])
-    for row in done.filter(touching, is_local=False).order_by("-created_at")[:_MOST_LOOKED_AT]:
-        then = decode_plan(row)
-        found |= {(str(AllowlistKind.TOKEN), token.address) for token in then.tokens}
-        found |= {(str(AllowlistKind.CONTRACT), each) for each in then.contracts}
-        found |= {(str(AllowlistKind.SPENDER), each.spender) for each in then.allowances}
-        found |= {(str(AllowlistKind.HOOK), each.address) for each in then.hooks}
-    return frozenset(found)
+    unlisted = find_unlisted(
+        plan=plan, account=call.view.address or "", allowlist=call.allowlist, wrapped_native=wrapped_native
+    )
+    asked = [
+        (kind, address)
+        for kind, address in dict.fromkeys(each for touch in unlisted for each in _list_entries(touch, wrapped_native))
+        if kind in _TOUCHING
+    ]
+    done = ActionPermit.objects.filter(
+        golem=call.golem, chain_id=plan.chain_id, status=PermitStatus.COMMITTED, is_local=False
+    )
+    # One look at the golem's rows, whatever the number of those asked for.
+    counted = {
+        f"asked_{number}": Count("pk", filter=_TOUCHING[kind](address)) for number, (kind, address) in enumerate(asked)
+    }
+    found = done.aggregate(**counted) if counted else {}
+    return frozenset(
+        (str(kind), address) for number, (kind, address) in enumerate(asked) if found[f"asked_{number}"] > 0
+    )
+
+
+def _moves_token(address: str) -> Q:
+    token = {"token": {"address": address}}
+    return (
+        Q(bounds__spends__contains=[token])
+        | Q(bounds__receives__contains=[token])
+        | Q(bounds__allowances__contains=[token])
+        | Q(bounds__principals__contains=[token])
+    )
+
+
+# How the row of a permit tells that it touched an address, as what.
+_TOUCHING: Mapping[AllowlistKind, Callable[[str], Q]] = {
+    AllowlistKind.TOKEN: _moves_token,
+    AllowlistKind.CONTRACT: lambda address: Q(bounds__contracts__contains=[address]),
+    AllowlistKind.SPENDER: lambda address: Q(bounds__allowances__contains=[{"spender": address}]),
+    AllowlistKind.HOOK: lambda address: Q(bounds__hooks__contains=[{"address": address}]),
+}
 
 
 def find_unlisted(
@@ -150,14 +165,17 @@ def _touches(plan: TxPlan, account: str) -> Iterator[Touch]:
 
 
 def _is_listed(touch: Touch, allowlist: frozenset[tuple[str, str]], wrapped_native: str | None) -> bool:
-    if (str(touch.kind), touch.address) in allowlist:
-        return True
+    return any((str(kind), address) in allowlist for kind, address in _list_entries(touch, wrapped_native))
+
+
+def _list_entries(touch: Touch, wrapped_native: str | None) -> Iterator[tuple[AllowlistKind, str]]:
+    """The entries of a list of which each is enough for `touch`."""
+    yield touch.kind, touch.address
     if touch.kind is AllowlistKind.SPENDER:
-        return (str(AllowlistKind.CONTRACT), touch.address) in allowlist
+        yield AllowlistKind.CONTRACT, touch.address
     if touch.kind is AllowlistKind.TOKEN and touch.address == NATIVE and wrapped_native is not None:
         # The coin and its wrapped form are one asset, to an owner and to every rule here.
-        return (str(AllowlistKind.TOKEN), wrapped_native) in allowlist
-    return False
+        yield AllowlistKind.TOKEN, wrapped_native
 
 
 def _refuse(unlisted: list[Touch], *, chain_id: int) -> Reject:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from hypothesis import given, settings
@@ -25,6 +27,7 @@ from permits_app.safety.hooks.policy_cage import CageRows
 from permits_app.safety.hooks.rate_limiter import RateFacts
 from permits_app.safety.hooks.spending_limiter import SpendFacts
 from permits_app.safety.repetition import Breaker, BreakerState
+from tests.factories.golems import make_golem
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import NOW, swap_call
 from tools_app.core import clock
@@ -157,6 +160,45 @@ def test_what_leaving_could_lose_is_reserved_all_the_same(live_golem: LiveGolem)
 
 
 def test_a_token_that_a_stranger_sent_is_not_on_the_list_for_leaving(live_golem: LiveGolem) -> None:
+    AllowlistEntry.objects.filter(golem=live_golem.golem, address=live_golem.world.tokens["DAI"].address).delete()
+    with pytest.raises(TokenNotAllowed):
+        live_golem.preview(token_in="DAI", token_out="USDC", amount=str(live_golem.balance("DAI")))
+
+
+def test_what_was_touched_before_fifty_other_trades_is_left_under_a_shorter_list_all_the_same(
+    live_golem: LiveGolem,
+) -> None:
+    bought, other = (live_golem.preview(token_out=token)["permit_id"] for token in ("WETH", "DAI"))
+    for permit_id in (bought, other):
+        assert live_golem.commit(permit_id)["status"] == "COMMITTED"
+    latest = live_golem.permit(other)
+    columns = {field.attname: getattr(latest, field.attname) for field in ActionPermit._meta.concrete_fields}
+    ActionPermit.objects.bulk_create(ActionPermit(**{**columns, "id": uuid4()}) for _ in range(60))
+    ActionPermit.objects.filter(pk=bought).update(created_at=latest.created_at - timedelta(days=1))
+    everything_taken_off_the_list(live_golem)
+    permit = live_golem.preview(token_in="WETH", token_out="USDC", amount=str(live_golem.balance("WETH")))
+    assert live_golem.commit(permit["permit_id"])["status"] == "COMMITTED"
+    assert live_golem.balance("WETH") == 0
+
+
+@pytest.mark.parametrize("change", [{"status": "REVERTED"}, {"chain_id": 1}, {"is_local": True}])
+def test_what_no_verified_transaction_of_the_plans_chain_touched_is_not_on_the_list_for_leaving(
+    live_golem: LiveGolem, change: dict[str, Any]
+) -> None:
+    permit_id = live_golem.preview(token_out="DAI")["permit_id"]
+    live_golem.commit(permit_id)
+    AllowlistEntry.objects.filter(golem=live_golem.golem, address=live_golem.world.tokens["DAI"].address).delete()
+    leaving = {"token_in": "DAI", "token_out": "USDC", "amount": str(live_golem.balance("DAI"))}
+    assert live_golem.preview(**leaving)["permit_id"]
+    ActionPermit.objects.filter(pk=permit_id).update(**change)
+    with pytest.raises(TokenNotAllowed):
+        live_golem.preview(**leaving)
+
+
+def test_a_token_that_another_golem_traded_is_not_on_the_list_for_leaving(live_golem: LiveGolem) -> None:
+    permit_id = live_golem.preview(token_out="DAI")["permit_id"]
+    live_golem.commit(permit_id)
+    ActionPermit.objects.filter(pk=permit_id).update(golem=make_golem(owner=live_golem.golem.owner))
     AllowlistEntry.objects.filter(golem=live_golem.golem, address=live_golem.world.tokens["DAI"].address).delete()
     with pytest.raises(TokenNotAllowed):
         live_golem.preview(token_in="DAI", token_out="USDC", amount=str(live_golem.balance("DAI")))

@@ -21,7 +21,7 @@ from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
 from permits_app.rejection import Reject
 from permits_app.safety.hook import Allow
-from permits_app.safety.hooks.policy_cage import RETRY_AFTER_SECONDS, CageRows, load_holdings
+from permits_app.safety.hooks.policy_cage import CageRows, load_holdings
 from permits_app.safety.record_reader import NAMED_PERMITS, RecordReader, read_records
 from permits_app.safety.records import OpenSpend, UnderWay
 from tests.evm.world import World
@@ -187,7 +187,7 @@ def test_of_two_started_at_once_one_passes_and_the_other_waits_for_it(shared_gol
         assert second.problem["rule"] == "policy_cage.max_concentration"
         return
     assert (second.problem["recovery"], second.problem["waits_for"]) == ("WAIT", [permits[0]])
-    assert second.problem["retry_after_seconds"] == RETRY_AFTER_SECONDS
+    assert second.problem["retry_after_seconds"] == 5
 
 
 def test_hundreds_of_open_swaps_are_one_sum_to_the_next_preview(live_golem: LiveGolem) -> None:

@@ -21,7 +21,7 @@ import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -131,7 +131,8 @@ class MutationSession:
         """Every quick test once, then every wanted mutant against those that reach it; what they do not notice meets
         the slow ones, one file after the other.
         """
-        left, parts = self._wanted, _list_parts(session.items)
+        left = self._wanted
+        parts = _list_parts(session.items, Counter(self._modules[number].rpartition(".")[2] for number in left))
         for place, items in enumerate(parts):
             suites = tuple({suite for number in left for suite in self._suites[self._modules[number]]})
             self._run_as_it_is(session, [item for item in items if item.nodeid.startswith(suites)])
@@ -281,8 +282,10 @@ class MutationSession:
         os.write(self._verdicts, (json.dumps({"number": number, **verdict}) + "\n").encode())
 
 
-def _list_parts(items: Sequence[pytest.Item]) -> list[list[pytest.Item]]:
-    """The quick tests together, then the slow ones of each file, what takes longest last."""
+def _list_parts(items: Sequence[pytest.Item], wanted: Mapping[str, int]) -> list[list[pytest.Item]]:
+    """The quick tests together, then the slow ones of each file: first those named after a module that much is wanted
+    of, for what they notice meets no other; then what takes longest last.
+    """
     # A plugin of the suite, which pytest loads itself and after this one.
     from tests.longest_first import read_durations
 
@@ -291,7 +294,11 @@ def _list_parts(items: Sequence[pytest.Item]) -> list[list[pytest.Item]]:
     for item in items:
         if is_slow(item):
             slow[item.location[0]].append(item)
-    return [quick, *(slow[file] for file in sorted(slow, key=lambda file: read_durations().get(file, 0)))]
+
+    def rank(file: str) -> tuple[int, float]:
+        return -wanted.get(Path(file).stem.removeprefix("test_"), 0), read_durations().get(file, 0)
+
+    return [quick, *(slow[file] for file in sorted(slow, key=rank))]
 
 
 def _read_answer(child: int, reading: int, patience_seconds: float) -> str | None:

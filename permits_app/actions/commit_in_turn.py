@@ -6,6 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from permits_app.actions.commit import commit_permit
+from permits_app.execution.lease import handed_on
 from permits_app.execution.turns import PLACES, list_turns
 from tools_app.core import clock
 
@@ -19,22 +20,24 @@ def commit_in_turn(*, permit_id: UUID) -> list[dict[str, Any]]:
     More than one where somebody else's wake-up had found no place meanwhile.
     """
     done: list[dict[str, Any]] = []
-    named: UUID | None = permit_id
-    is_making_up = False
+    # In the order in which they came; a wake-up is spent once it was looked at, also where it found no place.
+    wanted: dict[UUID, None] = {permit_id: None}
     for _ in range(_MOST_AT_A_TIME):
-        had_place, worked = _work_on_next(named)
+        named = next(iter(wanted), None)
+        if named is None:
+            break
+        del wanted[named]
+        with handed_on(named):
+            had_place, worked = _work_on_next(named)
         if worked is not None:
             done.append(worked)
-        # Who gave a place back goes on for all that found none meanwhile: their wake-ups are spent.
-        has_missed = had_place and PLACES.take_missed()
-        is_making_up |= has_missed
-        if not has_missed and not (is_making_up and worked is not None):
-            break
-        named = None
+        if had_place:
+            wanted |= dict.fromkeys(PLACES.take_missed())
+    PLACES.leave_missed(wanted)
     return done
 
 
-def _work_on_next(permit_id: UUID | None) -> tuple[bool, dict[str, Any] | None]:
+def _work_on_next(permit_id: UUID) -> tuple[bool, dict[str, Any] | None]:
     """Whether there was a place for anything, and the permit that was worked on in it."""
     had_place = False
     for turn in list_turns(permit_id=permit_id, now=clock.now()):

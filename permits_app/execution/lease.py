@@ -24,6 +24,8 @@ from tools_app.core.rows import change_rows, fill_change
 _BATCH = 200
 _LOST: dict[str, UUID] = {}
 """Leases by owner that this process may hold in the database and nobody works under any more."""
+_LEFT: dict[UUID, None] = {}
+"""Permits that this process was asked to work on, or did, when its database failed: their wake-ups are spent."""
 
 
 @dataclass(slots=True)
@@ -76,12 +78,23 @@ class Lease:
 def giving_back(lease: Lease) -> Iterator[None]:
     """Releases it when the block fails; where no database takes that, `free_lost` does it once there is one."""
     try:
-        yield
+        with handed_on(lease.permit_id):
+            yield
     except BaseException:
         try:
             lease.release()
         except (OperationalError, InterfaceError):
             _LOST[lease.owner] = lease.permit_id
+        raise
+
+
+@contextmanager
+def handed_on(permit_id: UUID) -> Iterator[None]:
+    """Where the database fails the block, the permit is handed to a worker again once there is one (`free_lost`)."""
+    try:
+        yield
+    except (OperationalError, InterfaceError):
+        _LEFT[permit_id] = None
         raise
 
 
@@ -113,12 +126,17 @@ def free_lost() -> list[UUID]:
 
     Raises OperationalError and InterfaceError while there is none.
     """
-    freed = []
     for owner, permit_id in list(_LOST.items()):
         where = {"pk": permit_id, "lease_owner": owner}
-        if change_rows(ActionPermit, where=where, lease_owner="", lease_expires_at=None):
-            freed.append(permit_id)
+        change_rows(ActionPermit, where=where, lease_owner="", lease_expires_at=None)
         _LOST.pop(owner, None)
+    if not _LEFT:
+        return []
+    asked = list(_LEFT)
+    unfinished = ActionPermit.objects.filter(pk__in=asked, status__in=[str(state) for state in UNFINISHED])
+    freed = list(unfinished.values_list("pk", flat=True))
+    for permit_id in asked:
+        _LEFT.pop(permit_id, None)
     return freed
 
 

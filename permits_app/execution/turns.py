@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -60,7 +60,7 @@ class Places:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._taken: Counter[tuple[str, str]] = Counter()
-        self._has_missed = False
+        self._missed: dict[UUID, None] = {}
 
     @contextmanager
     def hold(self, turn: Turn) -> Iterator[bool]:
@@ -77,7 +77,7 @@ class Places:
             if has_place:
                 self._taken.update(most.keys())
             else:
-                self._has_missed = True
+                self._missed[turn.permit_id] = None
         try:
             yield has_place
         finally:
@@ -85,23 +85,28 @@ class Places:
                 with self._lock:
                     self._taken.subtract(most.keys())
 
-    def take_missed(self) -> bool:
-        """Whether somebody found no place since this was last asked. Who gave a place back asks, and looks again."""
+    def take_missed(self) -> list[UUID]:
+        """The permits that found no place since this was last asked: who gave a place back goes on with them."""
         with self._lock:
-            has_missed, self._has_missed = self._has_missed, False
-        return has_missed
+            missed, self._missed = list(self._missed), {}
+        return missed
+
+    def leave_missed(self, permit_ids: Iterable[UUID]) -> None:
+        """Leave them to whoever gives a place back next."""
+        with self._lock:
+            self._missed |= dict.fromkeys(permit_ids)
 
 
 PLACES: Final = Places()
 
 
-def list_turns(*, permit_id: UUID | None, now: datetime) -> list[Turn]:
-    """What a wake-up for `permit_id`, or for any, may work on, the first first. Nothing where a chain's node is silent.
+def list_turns(*, permit_id: UUID, now: datetime) -> list[Turn]:
+    """What a wake-up for `permit_id` may work on, the first first. Nothing where a chain's node is silent.
 
     What is named and sent already comes first: there is little to do for it.
     """
     turns = [Turn(*row) for row in _TURNS.fetch(now=now, most=_MOST_LOOKED_AT, **silence_at(now))]
-    if permit_id is not None and all(turn.permit_id != permit_id for turn in turns):
+    if all(turn.permit_id != permit_id for turn in turns):
         # Its bytes are stored; or somebody has it, or had it and it has ended.
         is_free = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now)
         named = ActionPermit.objects.filter(is_free, pk=permit_id, status__in=[str(state) for state in UNFINISHED])

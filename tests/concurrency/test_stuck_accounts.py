@@ -14,7 +14,7 @@ import pytest
 from django.db import connection
 
 from permits_app import tasks
-from permits_app.actions.commit import start_commit
+from permits_app.actions.commit import commit_permit, start_commit
 from permits_app.actions.commit_in_turn import commit_in_turn
 from permits_app.actions.sweep import end_outlived, list_unfinished
 from permits_app.doors.hand_to_worker import hand_to_worker
@@ -129,18 +129,18 @@ def test_a_chain_and_an_account_have_a_few_places_and_who_found_none_is_remember
     settings.GOLEM_COMMITS_AT_ONCE_PER_CHAIN, settings.GOLEM_COMMITS_AT_ONCE_PER_ACCOUNT = 3, 2
 
     def turn(chain_id: int, account: str, *, is_local: bool = False) -> Turn:
-        return Turn(UUID(int=1), chain_id, account, is_local)
+        return Turn(UUID(int=chain_id), chain_id, account, is_local)
 
     places = Places()
     with places.hold(turn(1, "a")) as first, places.hold(turn(1, "a")) as second:
-        assert (first, second, places.take_missed()) == (True, True, False)
+        assert (first, second, places.take_missed()) == (True, True, [])
         with places.hold(turn(1, "a")) as third, places.hold(turn(1, "b")) as of_another:
-            assert (third, of_another, places.take_missed()) == (False, True, True)
+            assert (third, of_another, places.take_missed()) == (False, True, [UUID(int=1)])
             with places.hold(turn(1, "c")) as beyond, places.hold(turn(2, "a")) as elsewhere:
                 assert (beyond, elsewhere) == (False, True)
             with places.hold(turn(1, "a", is_local=True)) as local:
                 assert local
-    assert places.take_missed() is True
+    assert (places.take_missed(), places.take_missed()) == ([UUID(int=1)], [])
     with places.hold(turn(1, "a")) as again:
         assert again, "places are given back"
 
@@ -151,7 +151,42 @@ def test_a_wake_up_that_found_no_place_is_left_to_who_has_one(pair: tuple[LiveGo
     (turn,) = list_turns(permit_id=permit_id, now=clock.now())
     with PLACES.hold(turn) as has_place:
         assert has_place and commit_in_turn(permit_id=permit_id) == []
-        assert PLACES.take_missed() is True
+        assert PLACES.take_missed() == [permit_id]
+
+
+def test_a_sent_permit_whose_wake_up_found_no_place_is_gone_on_with_by_who_gives_one_back(
+    pair: tuple[LiveGolem, LiveGolem], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else would look at it before the sweep: its wake-up is spent, and what is sent stands in no line."""
+    golem = pair[1]
+    settings.GOLEM_COMMITS_AT_ONCE_PER_ACCOUNT, settings.GOLEM_FIRST_LOOK_SECONDS = 1, 0
+    sent, other = give(golem), give(golem, amount="93000000")
+    with mining_paused(golem.world):
+        golem.work(str(sent))
+    met = []
+
+    def meet(*, permit_id: UUID) -> dict[str, Any] | None:
+        if not met:
+            met.append(permit_id)
+            assert commit_in_turn(permit_id=sent) == []
+        return commit_permit(permit_id=permit_id)
+
+    monkeypatch.setattr("permits_app.actions.commit_in_turn.commit_permit", meet)
+    worked = [permit["permit_id"] for permit in commit_in_turn(permit_id=other)]
+    assert (met, worked) == ([other], [str(other), str(sent)])
+    assert golem.permit(str(sent)).status == PermitStatus.COMMITTED
+    assert PLACES.take_missed() == []
+
+
+def test_more_wake_ups_than_one_worker_goes_on_with_are_left_to_the_next(
+    pair: tuple[LiveGolem, LiveGolem], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    golem = pair[1]
+    permit_id = give(golem)
+    PLACES.leave_missed(UUID(int=number) for number in range(1, 31))
+    assert len(commit_in_turn(permit_id=permit_id)) == 1
+    left = PLACES.take_missed()
+    assert 0 < len(left) < 30 and UUID(int=30) in left
 
 
 def test_a_new_commit_of_a_blocked_account_is_refused_at_once_and_stays_committable(

@@ -22,18 +22,20 @@ def commit_in_turn(*, permit_id: UUID) -> list[dict[str, Any]]:
     done: list[dict[str, Any]] = []
     # In the order in which they came; a wake-up is spent once it was looked at, also where it found no place.
     wanted: dict[UUID, None] = {permit_id: None}
-    for _ in range(_MOST_AT_A_TIME):
-        named = next(iter(wanted), None)
-        if named is None:
-            break
-        del wanted[named]
-        with handed_on(named):
-            had_place, worked = _work_on_next(named)
-        if worked is not None:
-            done.append(worked)
-        if had_place:
-            wanted |= dict.fromkeys(PLACES.take_missed())
-    PLACES.leave_missed(wanted)
+    try:
+        for _ in range(_MOST_AT_A_TIME):
+            named = next(iter(wanted), None)
+            if named is None:
+                break
+            del wanted[named]
+            with handed_on(named):
+                had_place, worked = _work_on_next(named)
+            if worked is not None:
+                done.append(worked)
+            if had_place:
+                wanted |= dict.fromkeys(PLACES.take_missed())
+    finally:
+        PLACES.leave_missed(wanted)
     return done
 
 

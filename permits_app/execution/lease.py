@@ -130,14 +130,18 @@ def free_lost() -> list[UUID]:
         where = {"pk": permit_id, "lease_owner": owner}
         change_rows(ActionPermit, where=where, lease_owner="", lease_expires_at=None)
         _LOST.pop(owner, None)
-    if not _LEFT:
+    left = list(_LEFT)
+    if not left:
         return []
-    asked = list(_LEFT)
-    unfinished = ActionPermit.objects.filter(pk__in=asked, status__in=[str(state) for state in UNFINISHED])
-    freed = list(unfinished.values_list("pk", flat=True))
-    for permit_id in asked:
+    for permit_id in left:
+        # Before it is looked at: one that is left again meanwhile is looked at again.
         _LEFT.pop(permit_id, None)
-    return freed
+    try:
+        unfinished = ActionPermit.objects.filter(pk__in=left, status__in=[str(state) for state in UNFINISHED])
+        return list(unfinished.values_list("pk", flat=True))
+    except (OperationalError, InterfaceError):
+        _LEFT.update(dict.fromkeys(left))
+        raise
 
 
 def free_left(*, now: datetime) -> list[UUID]:

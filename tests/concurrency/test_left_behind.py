@@ -16,7 +16,7 @@ from django.db import InterfaceError, OperationalError, connection, connections
 
 from permits_app import tasks
 from permits_app.actions import commit
-from permits_app.execution import executor
+from permits_app.execution import executor, lease
 from permits_app.execution.follower import Follower
 from permits_app.execution.following import Following
 from permits_app.execution.lease import take_lease
@@ -130,6 +130,55 @@ def test_what_a_worker_had_in_hand_when_its_database_was_killed_is_handed_on_onc
     left = shared_golem.permit(permit_id)
     assert left.lease_expires_at is not None and left.lease_expires_at > clock.now() + timedelta(seconds=5)
 
+    assert UUID(permit_id) in follow_until_handed()
+    shared_golem.work(permit_id)
+    assert shared_golem.permit(permit_id).status == PermitStatus.COMMITTED
+    assert shared_golem.mined_nonce() == 2
+
+
+@pytest.mark.parametrize(
+    ("module", "door"), [(executor, "open_signer"), (executor, "send_payload"), (commit, "finish")]
+)
+def test_what_a_worker_had_in_hand_when_its_session_was_dropped_is_handed_on_at_once(
+    shared_golem: LiveGolem, line: DroppingProxy, monkeypatch: pytest.MonkeyPatch, module: Any, door: str
+) -> None:
+    """The database was away for a moment only: the lease is given back, and nobody has it in hand any more."""
+    permit_id = shared_golem.preview()["permit_id"]
+    shared_golem.start(permit_id)
+    behind: Callable[..., Any] = getattr(module, door)
+
+    def after_the_drop(*args: Any, **named: Any) -> Any:
+        line.drop_all()
+        return behind(*args, **named)
+
+    with monkeypatch.context() as patched, pytest.raises((OperationalError, InterfaceError)):
+        patched.setattr(module, door, after_the_drop)
+        release = lease.Lease.release
+        # As a pool has it that finds another session for the statement.
+        patched.setattr(lease.Lease, "release", lambda held: (connection.close(), release(held)))
+        shared_golem.work(permit_id)
+    assert shared_golem.permit(permit_id).lease_expires_at is None
+    assert UUID(permit_id) in follow_until_handed()
+    shared_golem.work(permit_id)
+    assert shared_golem.permit(permit_id).status == PermitStatus.COMMITTED
+    assert follow_until_handed(seconds=0.5) == [], "what has ended is handed to nobody"
+
+
+def test_a_wake_up_that_found_no_database_is_handed_on_once_there_is_one(
+    shared_golem: LiveGolem, line: DroppingProxy
+) -> None:
+    permit_id = shared_golem.preview()["permit_id"]
+    shared_golem.start(permit_id)
+    line.go_away()
+    assert tasks.commit_permit_task.run(permit_id=permit_id)["problem"]["code"] == "DATABASE_UNAVAILABLE"
+    connection.close()
+    line.come_back()
+    assert follow_until_handed() == [UUID(permit_id)]
+    assert follow_until_handed(seconds=0.5) == [], "once"
+
+
+def follow_until_handed(*, seconds: float = 10) -> list[UUID]:
+    """What a follower of this process hands to workers until the first is handed, or so long."""
     handed, is_handed = list[UUID](), threading.Event()
 
     def hand(seen: UUID) -> None:
@@ -138,12 +187,9 @@ def test_what_a_worker_had_in_hand_when_its_database_was_killed_is_handed_on_onc
 
     following = Following([CHAIN_ID], hand=hand)
     following.start()
-    assert is_handed.wait(10)
+    is_handed.wait(seconds)
     following.stop()
-    assert UUID(permit_id) in handed
-    shared_golem.work(permit_id)
-    assert shared_golem.permit(permit_id).status == PermitStatus.COMMITTED
-    assert shared_golem.mined_nonce() == 2
+    return handed
 
 
 def test_a_killed_follower_is_followed_at_once(shared_golem: LiveGolem) -> None:

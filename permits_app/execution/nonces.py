@@ -14,6 +14,7 @@ from django.db.models import Q
 
 from permits_app.models import NonceCursor, NonceReservation
 from permits_app.models.nonce import NonceState
+from permits_app.permits.lifecycle import FINAL
 from tools_app.core import clock
 from tools_app.core.compiled_query import CompiledQuery
 from tools_app.core.prepared import fetch_together
@@ -96,6 +97,20 @@ def reserve_nonces(
 def abandon_nonces(*, permit_id: UUID) -> int:
     """Give back the nonces of a permit that stored no bytes; they are given out first next time. Returns how many."""
     return NonceReservation.objects.filter(permit_id=permit_id, state=NonceState.RESERVED).update(
+        state=NonceState.ABANDONED, permit=None
+    )
+
+
+def abandon_left(*, chain_id: int) -> int:
+    """Give back the nonces of permits that have ended without bytes; returns how many.
+
+    A worker whose lease ran out while it asked a node may reserve them after another one ended the permit. It can
+    store nothing any more, and everything with a later nonce would wait for ever.
+    """
+    left = NonceReservation.objects.filter(
+        chain_id=chain_id, state=NonceState.RESERVED, permit__status__in=[str(state) for state in FINAL]
+    )
+    return NonceReservation.objects.filter(pk__in=left.values("pk"), state=NonceState.RESERVED).update(
         state=NonceState.ABANDONED, permit=None
     )
 

@@ -20,7 +20,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from permits_app.execution import chain_marks, delivery, losses, nonce_readings, replacement, rollback, sequences
 from permits_app.execution.nonce_readings import Counts
-from permits_app.execution.nonces import list_holes, note_gap
+from permits_app.execution.nonces import abandon_left, list_holes, note_gap
 from permits_app.execution.payloads import is_refused_for_good, send_payload
 from permits_app.execution.transaction_lives import advance, list_siblings, record_receipt
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
@@ -61,6 +61,7 @@ def reconcile_transactions(*, now: datetime) -> dict[str, int]:
 def _reconcile_chain(network: Network, now: datetime) -> Counter[str]:
     done = Counter(rolled_back=chain_marks.look(network, now=now))
     steps: dict[str, Callable[[], Counter[str]]] = {
+        "give back": lambda: Counter(given_back=abandon_left(chain_id=network.chain_id)),
         "confirm mined": partial(rollback.confirm_mined, network.chain_id, now),
         "find given up": partial(rollback.find_given_up, network.chain_id, now),
         "reopen": partial(rollback.reopen, network.chain_id, now),

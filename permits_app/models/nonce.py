@@ -43,6 +43,14 @@ class NonceReservation(TimeStamped):
 
     class Meta:
         verbose_name = "nonce reservation"
+        indexes = [
+            # Few at a time; those with bytes are as many as there ever were calls.
+            models.Index(
+                fields=["chain_id", "state"],
+                name="nonce_without_bytes",
+                condition=models.Q(state__in=["RESERVED", "ABANDONED"]),
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["chain_id", "address", "nonce"], name="nonce_reserved_once"),
             models.UniqueConstraint(

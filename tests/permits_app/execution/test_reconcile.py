@@ -8,7 +8,8 @@ from uuid import UUID
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
-from permits_app.execution import broadcast, executor, nonces
+from permits_app.actions.sweep import end_outlived
+from permits_app.execution import broadcast, delivery, executor, nonces
 from permits_app.execution.lease import Lease
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
@@ -21,6 +22,7 @@ from tools_app.chain import networks
 from tools_app.chain.node_errors import RpcUnavailable
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
+from tools_app.toolkit.context import ChainReader
 
 
 def payloads(permit_id: str) -> list[OutboundTransaction]:
@@ -122,6 +124,46 @@ def test_an_abandoned_nonce_below_one_in_use_is_filled(live_golem: LiveGolem) ->
     assert live_golem.permit(permit_id).status == PermitStatus.COMMITTED
     assert live_golem.mined_nonce() == 3
     assert NonceReservation.objects.get(nonce=0).state == "FILLED"
+
+
+def test_nonces_that_a_worker_reserved_after_its_permit_had_ended_hold_up_nobody(
+    live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lease ran out while it asked a node, as where a clock jumps or the machine stood still."""
+    permit_id = live_golem.preview()["permit_id"]
+    live_golem.start(permit_id)
+    read = delivery.read_next_nonce
+
+    def read_late(chain: ChainReader, permit: ActionPermit) -> int:
+        monkeypatch.setattr(delivery, "read_next_nonce", read)
+        past = clock.now() - timedelta(seconds=1)
+        ActionPermit.objects.filter(pk=permit.pk).update(lease_expires_at=past, expires_at=past)
+        assert end_outlived(now=clock.now()) == 1
+        return read(chain, permit)
+
+    monkeypatch.setattr(delivery, "read_next_nonce", read_late)
+    live_golem.work(permit_id)
+    assert (live_golem.permit(permit_id).status, payloads(permit_id)) == (PermitStatus.BLOCKED, [])
+    later = live_golem.preview(amount="400000000")["permit_id"]
+    live_golem.start(later)
+    live_golem_wait_short(live_golem, later)
+    assert live_golem.permit(later).status == PermitStatus.UNKNOWN
+    done = reconcile_transactions(now=clock.now())
+    assert (done["given_back"], done["filled"]) == (2, 2)
+    live_golem.work(later)
+    assert live_golem.permit(later).status == PermitStatus.COMMITTED
+
+
+def test_nonces_of_a_permit_under_way_are_not_given_back(live_golem: LiveGolem) -> None:
+    permit_id = live_golem.preview()["permit_id"]
+    live_golem.start(permit_id)
+    row = live_golem.permit(permit_id)
+    nonces.reserve_nonces(
+        permit_id=row.pk, chain_id=row.chain_id, address=live_golem.golem.address, count=2, pending_nonce=0
+    )
+    assert reconcile_transactions(now=clock.now()) == {}
+    live_golem.work(permit_id)
+    assert live_golem.permit(permit_id).status == PermitStatus.COMMITTED
 
 
 def live_golem_wait_short(golem: LiveGolem, permit_id: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -242,7 +243,7 @@ def try_policy_task(*, trial_id: str, **_: Any) -> None:
 def start_followers() -> Following:
     """Follow every chain in this process, one that is begun later from then on, until the answer is stopped."""
     chain_ids = [network.chain_id for network in (*configured_networks(), *list_begun_later())]
-    following = Following(chain_ids, hand=_hand_seen, came_back=_reconcile_soon)
+    following = Following(chain_ids, hand=_hand_seen, came_back=_reconcile_soon, heard_again=_hand_unheard)
     following.start()
     return following
 
@@ -264,6 +265,12 @@ def _reconcile_soon() -> None:
         enqueue(commit_reconciliation_task)
     except GolemError as error:
         logger.info("the chains are reconciled at the next round: %s", error.code)
+
+
+def _hand_unheard() -> None:
+    """Commits whose wake-ups a broker lost, or never took, are handed on without waiting for the sweep."""
+    for permit_id in list_unfinished(now=clock.now(), grace=timedelta(0)):
+        _hand_seen(permit_id)
 
 
 def _hand_seen(permit_id: UUID) -> None:

@@ -53,13 +53,14 @@ def end_outlived(*, now: datetime) -> int:
     return sum(permit is not None for permit in ended)
 
 
-def list_unfinished(*, now: datetime) -> list[UUID]:
+def list_unfinished(*, now: datetime, grace: timedelta = START_GRACE) -> list[UUID]:
     """Permits that need a worker: not signed, not wholly sent, or not seen for too long. The longest untouched first of
     each golem, every golem in its turn.
 
     What was sent just now is the follower's to see, where one looks; on a chain whose node is silent nothing is tried.
+    What was started within `grace` is left to the worker that it was handed to.
     """
-    is_left = Q(committing_at__lte=now - START_GRACE) & (
+    is_left = Q(committing_at__lte=now - grace) & (
         ~Exists(_PAYLOADS)
         | Exists(_PAYLOADS.filter(is_live=True, state=TransactionState.SIGNED))
         | ~Exists(_PAYLOADS.filter(state__in=[str(state) for state in UNSETTLED]))

@@ -33,9 +33,17 @@ class Following:
     """The followers of one process, from `start` to `stop`."""
 
     def __init__(
-        self, chain_ids: Iterable[int], *, hand: Callable[[UUID], None], came_back: Callable[[], None] = lambda: None
+        self,
+        chain_ids: Iterable[int],
+        *,
+        hand: Callable[[UUID], None],
+        came_back: Callable[[], None] = lambda: None,
+        heard_again: Callable[[], None] = lambda: None,
     ) -> None:
-        self._hand, self._came_back = hand, came_back
+        """`came_back` is called once a node answers again, `heard_again` once the broker does: it may have lost what
+        it was given for workers.
+        """
+        self._hand, self._came_back, self._heard_again = hand, came_back, heard_again
         self._is_over = threading.Event()
         self._threads = {
             chain_id: threading.Thread(target=self._follow, args=(chain_id,), name=f"follower-{chain_id}", daemon=True)
@@ -59,8 +67,10 @@ class Following:
             self._is_over.wait(_CANDIDATE_SECONDS)
         follower = Follower(chain_id, hand=self._hand, came_back=self._came_back)
         with wakeups.waiting_for(name_sending(chain_id)) as waiter:
+            heard = wakeups.count_hearings()
             while not self._is_over.is_set():
-                seconds = self._look(follower)
+                before, heard = heard, wakeups.count_hearings()
+                seconds = self._look(follower, is_heard_again=0 < before < heard)
                 if seconds is None:
                     self._is_over.wait(_CANDIDATE_SECONDS)
                 else:
@@ -72,11 +82,13 @@ class Following:
         finally:
             connections.close_all()
 
-    def _look(self, follower: Follower) -> float | None:
+    def _look(self, follower: Follower, *, is_heard_again: bool) -> float | None:
         """Seconds until the next look; None where there is nothing to look at now."""
         try:
             for permit_id in free_lost():
                 self._hand(permit_id)
+            if is_heard_again:
+                self._heard_again()
             with audited(actor="system:follower", now=clock.now):
                 look = follower.look(now=clock.now())
         except (OperationalError, InterfaceError) as error:

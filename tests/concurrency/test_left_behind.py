@@ -12,6 +12,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+import redis
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, connections
 
 from permits_app import tasks
@@ -27,7 +29,7 @@ from tests.dropping_proxy import DroppingProxy
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.test_pooler import line as line
 from tests.live_golem import LiveGolem
-from tools_app.core import clock
+from tools_app.core import clock, wakeups
 from tools_app.core.holders import is_gone, name_holder
 
 DIE = "def die(*_, **__): os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -175,6 +177,35 @@ def test_a_wake_up_that_found_no_database_is_handed_on_once_there_is_one(
     line.come_back()
     assert follow_until_handed() == [UUID(permit_id)]
     assert follow_until_handed(seconds=0.5) == [], "once"
+
+
+def test_a_commit_whose_wake_up_its_broker_lost_is_handed_on_once_the_broker_is_back(
+    shared_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is worked on a moment after, and not when it was left alone for so long that the sweep takes it."""
+    handed, is_handed = list[UUID](), threading.Event()
+
+    def enqueue(*, kwargs: dict[str, Any], **_: Any) -> None:
+        handed.append(UUID(kwargs["permit_id"]))
+        is_handed.set()
+
+    monkeypatch.setattr(tasks.commit_permit_task, "apply_async", enqueue)
+    monkeypatch.setattr(tasks.commit_reconciliation_task, "apply_async", lambda **_: None)
+    following = tasks.start_followers()
+    try:
+        deadline = clock.Deadline.after_ms(60_000)
+        while not wakeups.count_hearings():
+            assert not deadline.is_over, "no tap is heard"
+            threading.Event().wait(0.05)
+        permit_id = shared_golem.preview()["permit_id"]
+        shared_golem.start(permit_id)
+        assert not is_handed.wait(0.5), "it was started just now, and is its worker's"
+        with redis.Redis.from_url(settings.REDIS_URL) as broker:
+            broker.client_kill_filter(_type="pubsub")
+        assert is_handed.wait(30)
+    finally:
+        following.stop()
+    assert set(handed) == {UUID(permit_id)}
 
 
 def follow_until_handed(*, seconds: float = 10) -> list[UUID]:

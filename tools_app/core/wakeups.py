@@ -55,6 +55,8 @@ class Listener:
         self._waiters: dict[str, set[Waiter]] = {}
         self._hears = threading.Event()
         self._thread: threading.Thread | None = None
+        self.times_heard = 0
+        """How often it began to hear: once, and again each time that the broker was away."""
 
     @contextmanager
     def waiting_for(self, name: str) -> Iterator[Waiter]:
@@ -102,6 +104,7 @@ class Listener:
                     continue
                 if message["type"] == "subscribe":
                     self._hears.set()
+                    self.times_heard += 1
                     self._tap_all()
                 elif message["type"] == "message":
                     self.tap(bytes(message["data"]).decode(errors="replace"))
@@ -129,6 +132,11 @@ def waiting_for(name: str) -> Any:
     if _listener is None:
         raise RuntimeError("wakeups are not configured")
     return _listener.waiting_for(name)
+
+
+def count_hearings() -> int:
+    """How often this process began to hear taps: more than once where its broker was away."""
+    return _listener.times_heard if _listener is not None else 0
 
 
 def tap(name: str) -> None:

@@ -35,7 +35,7 @@ _MEMORY_QUEUES = frozenset({"memory"})
 _MEMORY_NICENESS = 10
 _SHARE_OF_SESSION = Path("/proc/self/autogroup")
 
-app = Celery("golem", task_cls=WatchedTask)
+app = Celery("golem", task_cls=WatchedTask, amqp="golem_project.queue_transport:Queues")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 # Celery closes the whole connection pool around every task of a prefork worker, which costs each preview two
 # new connections. Handing the connection back to the pool is enough, and is done below.

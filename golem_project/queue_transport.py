@@ -11,13 +11,17 @@ needed around the two.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
+from celery.app.amqp import AMQP
+from kombu import connection as kombu_connection
 from kombu.transport import redis as kombu_redis
 from kombu.transport import virtual
 from redis import exceptions as redis_errors
 
 from tools_app.core import clock
+
+_RETRY_SECONDS: Final = 1.0
 
 
 class QoS(kombu_redis.QoS):
@@ -88,3 +92,20 @@ class Transport(kombu_redis.Transport):
     """`CELERY_BROKER_TRANSPORT = "golem_project.queue_transport:Transport"`."""
 
     Channel = Channel
+
+
+class Connection(kombu_connection.Connection):
+    """A connection that is tried again every second: the library waits half a minute and more between two tries, and
+    as long after the broker is back a worker takes nothing.
+    """
+
+    def ensure_connection(self, *args: Any, **named: Any) -> Any:
+        """Itself, once it is connected."""
+        paces = {"interval_start": _RETRY_SECONDS, "interval_step": 0, "interval_max": _RETRY_SECONDS}
+        return super().ensure_connection(*args, **{**paces, **named})
+
+
+class Queues(AMQP):
+    """Celery's queues, reached by such connections."""
+
+    Connection = Connection

@@ -44,6 +44,9 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_SOFT_TIME_LIMIT = 60  # seconds; a preview takes far less, a commit waits for receipts
 CELERY_TASK_TIME_LIMIT = 90  # seconds
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = (
+    None  # for ever: a worker that gave up would be of no use when the broker is back
+)
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     "visibility_timeout": 120,  # seconds until a task of a dead worker is delivered again
     "socket_timeout": 5,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import redis
@@ -11,6 +12,7 @@ from django.conf import settings
 
 from golem_project.celery import app
 from golem_project.queue_transport import QoS
+from tests.dropping_proxy import DroppingProxy
 
 
 def take(name: str, taken: list[Any]) -> tuple[Any, Any]:
@@ -67,3 +69,24 @@ def test_what_a_worker_has_in_hand_when_the_broker_is_lost_is_a_lost_connection_
         channel.qos.restore_unacked()
     # What the library forgives of a lost connection it forgives of this.
     connection.maybe_close_channel(channel)
+
+
+def test_a_worker_tries_its_broker_again_every_second_however_long_it_was_away() -> None:
+    """A worker, and beat, would take nothing for as long as they wait before the try that succeeds."""
+    address = urlsplit(settings.REDIS_URL)
+    proxy = DroppingProxy(str(address.hostname), int(address.port or 6379))
+    line = address._replace(netloc=address.netloc.rpartition("@")[0] + f"@127.0.0.1:{proxy.port}").geturl()
+    waits = list[float]()
+
+    def note(_: Exception, seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            proxy.come_back()
+
+    proxy.go_away()
+    with app.connection_for_read(url=line) as connection:
+        connection.ensure_connection(note, app.conf.broker_connection_max_retries)
+        assert connection.connected
+    proxy.close()
+    assert set(waits) == {1.0} and len(waits) >= 3
+    assert app.conf.broker_connection_max_retries is None, "it gives up never"

@@ -156,8 +156,13 @@ def test_what_a_worker_had_in_hand_when_its_session_was_dropped_is_handed_on_at_
     with monkeypatch.context() as patched, pytest.raises((OperationalError, InterfaceError)):
         patched.setattr(module, door, after_the_drop)
         release = lease.Lease.release
-        # As a pool has it that finds another session for the statement.
-        patched.setattr(lease.Lease, "release", lambda held: (connection.close(), release(held)))
+
+        def release_elsewhere(held: lease.Lease) -> None:
+            # As where a pool finds another session for the statement.
+            connection.close()
+            release(held)
+
+        patched.setattr(lease.Lease, "release", release_elsewhere)
         shared_golem.work(permit_id)
     assert shared_golem.permit(permit_id).lease_expires_at is None
     assert UUID(permit_id) in follow_until_handed()

@@ -151,6 +151,16 @@ class PolicyCageForm(forms.ModelForm[PolicyCage]):
     max_concentration_bps = PercentField(
         label="One asset (%)", least_bps=500, help_text="Percent of the portfolio; the base asset is free"
     )
+    max_issuer_bps = PercentField(
+        label="One issuer (%)", help_text="Percent of the portfolio that one issuer stands behind; 100 is no limit"
+    )
+    max_bridge_bps = PercentField(
+        label="One bridge (%)", help_text="Percent of the portfolio that came or comes over one bridge; 100 is no limit"
+    )
+    max_oracle_bps = PercentField(
+        label="One oracle (%)",
+        help_text="Percent of the portfolio in positions that believe one oracle; 100 is no limit",
+    )
     max_drawdown_bps = PercentField(
         label="Drawdown (%)", least_bps=100, most_bps=5_000, help_text="From the high-water mark within 24 h"
     )
@@ -177,6 +187,9 @@ class PolicyCageForm(forms.ModelForm[PolicyCage]):
             "max_assets",
             "max_position_bps",
             "max_concentration_bps",
+            "max_issuer_bps",
+            "max_bridge_bps",
+            "max_oracle_bps",
             "max_drawdown_bps",
             "min_collateral_ratio_bps",
             "min_health_bps",

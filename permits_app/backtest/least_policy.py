@@ -54,6 +54,8 @@ _LIMITS: Final = (
     _Limit("limits", "max_price_impact_bps", 0, _ENDLESS),
     _Limit("cage", "max_position_bps", 0, BPS),
     _Limit("cage", "max_concentration_bps", 500, BPS),
+    _Limit("cage", "max_issuer_bps", 0, BPS),
+    _Limit("cage", "max_bridge_bps", 0, BPS),
     _Limit("cage", "min_rebalance_interval_seconds", _DAY_SECONDS, 0),
     _Limit("cage", "max_rebalances_per_day", 0, _ENDLESS),
     _Limit("cage", "min_collateral_ratio_bps", _ENDLESS, 10_500),

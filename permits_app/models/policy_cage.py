@@ -27,6 +27,24 @@ class PolicyCage(TimeStamped):
         validators=[MinValueValidator(500), MaxValueValidator(10_000)],
         help_text="One asset other than the base asset, basis points of the portfolio",
     )
+    max_issuer_bps = models.PositiveIntegerField(
+        "one issuer",
+        default=10_000,
+        validators=[MaxValueValidator(10_000)],
+        help_text="All that one issuer stands behind, the base asset by itself left out, basis points of the portfolio",
+    )
+    max_bridge_bps = models.PositiveIntegerField(
+        "one bridge",
+        default=10_000,
+        validators=[MaxValueValidator(10_000)],
+        help_text="All that came or comes over one bridge, basis points of the portfolio",
+    )
+    max_oracle_bps = models.PositiveIntegerField(
+        "one oracle",
+        default=10_000,
+        validators=[MaxValueValidator(10_000)],
+        help_text="All positions whose protocols believe one oracle, basis points of the portfolio",
+    )
     max_drawdown_bps = models.PositiveIntegerField(
         default=1300,
         validators=[MinValueValidator(100), MaxValueValidator(5_000)],
@@ -57,6 +75,14 @@ class PolicyCage(TimeStamped):
 
     class Meta:
         verbose_name = "policy cage"
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(max_issuer_bps__lte=10_000)
+                & models.Q(max_bridge_bps__lte=10_000)
+                & models.Q(max_oracle_bps__lte=10_000),
+                name="cage_shares_of_what_can_fail",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"Cage of {self.golem}"

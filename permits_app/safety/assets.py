@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from permits_app.errors import HoldingsImplausible
-from permits_app.safety.foresight import Foresight, Kept, Share
+from permits_app.safety.foresight import Dependent, Foresight, Kept, Share
 from permits_app.safety.records import UnderWay
 from tools_app.core.units import BPS
+from tools_app.portfolio.dependences import Dependence, depends_of_token, sum_dependences
 from tools_app.portfolio.holdings import IMPLAUSIBLE, Holdings, PriceBook, Worth, measure_holdings
 from tools_app.standards.loan_callback import list_contracts
 from tools_app.toolkit.context import ChainReader
@@ -40,7 +41,8 @@ class Portfolio:
     `positions` counts the venue positions held before it; `is_complete` is off when the value cannot be held against an
     earlier one. `shares` are assets of which more is kept at a protocol than before. `exposure` is how far positions
     follow an asset without holding it, by asset. `collateral_bps` is the least of what is held over what is owed in the
-    positions that the plan changes, None without debt.
+    positions that the plan changes, None without debt. `depending` is what depends on each issuer, bridge and oracle;
+    the base asset by itself depends on nobody.
     """
 
     before: Mapping[str, int]
@@ -53,6 +55,7 @@ class Portfolio:
     shares: tuple[Share, ...] = ()
     exposure: Mapping[str, int] = field(default_factory=dict)
     collateral_bps: int | None = None
+    depending: tuple[Dependent, ...] = ()
 
     @property
     def total_before(self) -> int:
@@ -113,7 +116,9 @@ def read_portfolio(
     now = Foresight.of(held)
     now.let_happen(under_way, protocol)
     valuation = _Valuation(chain, held, find_wrapped_native(chain))
+    base = find_base_asset(chain, base_asset)
     before, shares_before = valuation.sum_assets(now), valuation.sum_shares(now)
+    depending_before = valuation.sum_dependences(now, base)
     positions, opened = len(held.positions), now.opened
     for kept in now.positions.values():
         kept.is_touched = False
@@ -128,11 +133,12 @@ def read_portfolio(
     claims = held.claim_tokens | SHELF.claims_on(chain.chain_id) | _list_rewards(plan)
     valuation.require([token for token in plan.tokens if token.address not in claims], touched)
     after, shares_after = valuation.sum_assets(now), valuation.sum_shares(now)
+    depending_after = valuation.sum_dependences(now, base)
     return Portfolio(
         before=before,
         after=after,
         names=valuation.names,
-        base_asset=find_base_asset(chain, base_asset),
+        base_asset=base,
         position_after=valuation.value(entered.held) if entered is not None else _largest(touched, valuation),
         positions=positions + opened,
         is_complete=held.is_steady,
@@ -143,6 +149,10 @@ def read_portfolio(
         ),
         exposure=valuation.sum_exposure(),
         collateral_bps=min((ratio for kept in touched if (ratio := valuation.cover(kept)) is not None), default=None),
+        depending=tuple(
+            Dependent(each.kind.value, each.name, depending_before.get(each, 0), depending_after.get(each, 0))
+            for each in sorted({*depending_before, *depending_after})
+        ),
     )
 
 
@@ -165,6 +175,11 @@ def add_elsewhere(portfolio: Portfolio, elsewhere: Sequence[Holdings], *, chain:
     for asset, worth in valuation.exposure.items():
         exposure[asset] = exposure.get(asset, 0) + worth
     shares = ((each, valuation.shares.get((each.protocol, each.asset), 0)) for each in portfolio.shares)
+    depending = {(each.kind, each.name): each for each in portfolio.depending}
+    for dependence, worth in sum_dependences(elsewhere, base_symbol=chain.token(portfolio.base_asset).symbol).items():
+        key = (dependence.kind.value, dependence.name)
+        known = depending.get(key, Dependent(*key, 0, 0))
+        depending[key] = replace(known, before=known.before + worth, after=known.after + worth)
     return replace(
         portfolio,
         before=before,
@@ -174,6 +189,7 @@ def add_elsewhere(portfolio: Portfolio, elsewhere: Sequence[Holdings], *, chain:
         is_complete=portfolio.is_complete and all(holdings.is_steady for holdings in elsewhere),
         shares=tuple(replace(each, before=each.before + more, after=each.after + more) for each, more in shares),
         exposure=exposure,
+        depending=tuple(depending[key] for key in sorted(depending)),
     )
 
 
@@ -248,6 +264,7 @@ class _Valuation:
         # A balance or a leg that cannot be believed takes its whole token out.
         self._refused = {each.token.address for each in holdings.list_parts() if each.problem == IMPLAUSIBLE}
         self.names: dict[str, str] = {}
+        self._known_depends: dict[str, frozenset[Dependence]] = {}
 
     def require(self, moved: Iterable[TokenMeta], touched: Iterable[Kept]) -> None:
         """Raises PriceUnavailable, PriceStale, HoldingsImplausible for what a plan moves."""
@@ -296,6 +313,29 @@ class _Valuation:
         for worth in (each for held in self._holdings.positions for each in held.exposure):
             self._add(values, worth.token.address, worth.raw)
         return values
+
+    def sum_dependences(self, foreseen: Foresight, base: str) -> dict[Dependence, int]:
+        """Micro-USD held by issuer, bridge and oracle; what the token `base` depends on by itself is left out."""
+        sums: dict[Dependence, int] = defaultdict(int)
+
+        def add(amounts: Mapping[str, int], whole: frozenset[Dependence]) -> None:
+            for address, raw in amounts.items():
+                own = frozenset() if address == base else self._depends(address)
+                worths: dict[str, int] = defaultdict(int)
+                if found := whole | own:
+                    self._add(worths, address, raw)
+                for each in found:
+                    sums[each] += sum(worths.values())
+
+        add(foreseen.wallet, frozenset())
+        for kept in foreseen.positions.values():
+            add(kept.held, kept.depends)
+        return {each: worth for each, worth in sums.items() if worth}
+
+    def _depends(self, address: str) -> frozenset[Dependence]:
+        if address not in self._known_depends:
+            self._known_depends[address] = depends_of_token(self._chain.chain_id, address)
+        return self._known_depends[address]
 
     def value(self, amounts: Mapping[str, int]) -> int:
         """Micro-USD of base units by token."""

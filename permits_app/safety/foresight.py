@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from permits_app.safety.records import UnderWay
+from tools_app.portfolio.dependences import Dependence, depends_of_position, depends_of_protocol
 from tools_app.portfolio.holdings import HeldPosition, Holdings
 from tools_app.toolkit.plan import TokenFlow
 from tools_app.toolkit.positions import ACCOUNT, PositionChange, PositionRef
@@ -25,7 +26,8 @@ Key: TypeAlias = str
 @dataclass(slots=True)
 class Kept:
     """A position as it will be: base units held and owed in it by token, both positive, and what its shares stand for
-    beyond what counts, which is taken out first and then counts.
+    beyond what counts, which is taken out first and then counts. `depends` is on whom all of it depends; of one that is
+    not there yet nobody knows the oracles.
     """
 
     protocol: str
@@ -34,11 +36,12 @@ class Kept:
     owed: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     held_back: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     is_touched: bool = False
+    depends: frozenset[Dependence] = frozenset()
 
     @classmethod
     def of(cls, held: HeldPosition) -> Kept:
         """As it is now."""
-        kept = cls(held.ref.protocol, held.ref.kind)
+        kept = cls(held.ref.protocol, held.ref.kind, depends=depends_of_position(held.position))
         kept.held_back.update(held.held_back)
         for leg in held.position.legs:
             (kept.held if leg.raw > 0 else kept.owed)[leg.token] += abs(leg.raw)
@@ -119,7 +122,7 @@ class Foresight:
 
     def _find(self, key: Key, protocol: str, kind: str, *, is_new: bool = True) -> Kept:
         if key not in self.positions:
-            self.positions[key] = Kept(protocol, kind)
+            self.positions[key] = Kept(protocol, kind, depends=depends_of_protocol(protocol))
             # One that is named by an id and not among those held is somebody else's, or not read.
             self.opened += is_new
         kept = self.positions[key]
@@ -133,6 +136,16 @@ class Share:
 
     protocol: str
     asset: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dependent:
+    """What depends on one issuer, bridge or oracle, in micro-USD, before and after."""
+
+    kind: str
+    name: str
     before: int
     after: int
 

@@ -1,4 +1,5 @@
-"""What a golem may come to hold: which assets and how many, and how large a share one position, asset or debt may be.
+"""What a golem may come to hold: which assets and how many, and how large a share one position, asset or debt may be,
+or all that depends on one issuer, bridge or oracle.
 
 Shares are compared by cross-multiplication, so that nothing is rounded.
 """
@@ -6,13 +7,16 @@ Shares are compared by cross-multiplication, so that nothing is rounded.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from permits_app.errors import TokenNotAllowed
 from permits_app.rejection import Reject
 from permits_app.safety.assets import Portfolio
 from permits_app.safety.figures import format_bps
-from permits_app.safety.foresight import Share
+from permits_app.safety.foresight import Dependent, Share
+from tools_app.core.errors import Recovery
 from tools_app.core.units import BPS, format_micro_usd
+from tools_app.portfolio.dependences import DependenceKind
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import TokenMeta
 
@@ -129,6 +133,38 @@ def judge_concentration(*, portfolio: Portfolio, most_bps: int) -> Reject | None
             data={"asset": asset},
         )
     return None
+
+
+_DEPENDENCE_RULES: Final = {
+    DependenceKind.ISSUER: ("policy_cage.max_issuer", "is issued by"),
+    DependenceKind.BRIDGE: ("policy_cage.max_bridge", "came or comes over the bridge"),
+    DependenceKind.ORACLE: ("policy_cage.max_oracle", "is priced by the oracle"),
+}
+
+
+def judge_dependence(*, dependent: Dependent, total_micro_usd: int, most_bps: int) -> Reject | None:
+    """All that depends on one issuer, bridge or oracle would be too large a share, and larger than before."""
+    if dependent.after <= dependent.before or dependent.after * BPS <= most_bps * total_micro_usd:
+        return None
+    most = max(0, total_micro_usd) * most_bps // BPS
+    kind = DependenceKind(dependent.kind)
+    rule, words = _DEPENDENCE_RULES[kind]
+    return Reject(
+        rule=rule,
+        reason=(
+            f"{format_micro_usd(dependent.after)} that {words} {dependent.name} would be"
+            f" {_share(dependent.after, total_micro_usd)} of the portfolio of {format_micro_usd(total_micro_usd)}:"
+            " where that fails, all of it does"
+        ),
+        observed=_share(dependent.after, total_micro_usd),
+        limit=format_bps(most_bps),
+        remaining=format_micro_usd(max(0, most - dependent.before)),
+        would_pass=(
+            f"at most {format_micro_usd(most)} that {words} {dependent.name}; another {kind.value}; or a larger share"
+            " that the owner allowed"
+        ),
+        data={"recovery": Recovery.FIX_PARAMS, "kind": kind.value, "name": dependent.name},
+    )
 
 
 def judge_collateral(*, ratio_bps: int | None, least_bps: int, borrows: bool) -> Reject | None:

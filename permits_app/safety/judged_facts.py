@@ -14,7 +14,7 @@ from typing import Any, Final
 from permits_app.limits.usage import Usage
 from permits_app.safety.action_gate import GATE_WINDOW
 from permits_app.safety.assets import Portfolio
-from permits_app.safety.foresight import Share
+from permits_app.safety.foresight import Dependent, Share
 from permits_app.safety.hook import HookCall
 from permits_app.safety.record_reader import asks_predictions, asks_rebalances
 from permits_app.safety.records import Mark, Records
@@ -129,7 +129,7 @@ def _decode_mark(kept: Sequence[Any] | None, at: datetime) -> Mark | None:
 def _encode_portfolio(portfolio: Portfolio) -> dict[str, Any]:
     before, after = portfolio.before, portfolio.after
     held = [each for each in {**before, **after} if before.get(each) or after.get(each)]
-    if len(held) > MOST_ASSETS or len(portfolio.shares) > MOST_ASSETS:
+    if max(len(held), len(portfolio.shares), len(portfolio.depending)) > MOST_ASSETS:
         return {}
     return {
         "assets": [[each, portfolio.names.get(each, ""), before.get(each, 0), after.get(each, 0)] for each in held],
@@ -138,6 +138,7 @@ def _encode_portfolio(portfolio: Portfolio) -> dict[str, Any]:
         "positions": portfolio.positions,
         "complete": portfolio.is_complete,
         **({"shares": [[*astuple(each)] for each in portfolio.shares]} if portfolio.shares else {}),
+        **({"depending": [[*astuple(each)] for each in portfolio.depending]} if portfolio.depending else {}),
         **({"exposure": dict(portfolio.exposure)} if portfolio.exposure else {}),
         **({"collateral": portfolio.collateral_bps} if portfolio.collateral_bps is not None else {}),
     }
@@ -155,6 +156,7 @@ def _decode_portfolio(facts: Mapping[str, Any]) -> Portfolio:
         shares=tuple(Share(*each) for each in facts.get("shares", ())),
         exposure=facts.get("exposure", {}),
         collateral_bps=facts.get("collateral"),
+        depending=tuple(Dependent(*each) for each in facts.get("depending", ())),
     )
 
 

@@ -1,4 +1,4 @@
-"""All that is kept of one asset at one protocol, as the simulation measured it.
+"""All that is kept of one asset at one protocol, and all that believes one oracle, as the simulation measured it.
 
 Hook 1 judges the share that a plan says it leaves. A plan that says less than its calls do would pass it by; what they
 put in beyond that is added here, once it was measured.
@@ -11,13 +11,18 @@ from collections.abc import Mapping
 
 from permits_app.rejection import Reject
 from permits_app.safety.assets import RAISING, find_wrapped_native
-from permits_app.safety.foresight import DEBT, Share
+from permits_app.safety.foresight import DEBT, Dependent, Share
 from permits_app.safety.holding_rules import judge_share
 from permits_app.safety.hook import HookCall
+from permits_app.safety.hooks.policy_cage import judge_dependences
 from permits_app.safety.position_rules import DUST, list_moved, price_on
+from tools_app.core.units import BPS
+from tools_app.portfolio.dependences import DependenceKind, depends_on_oracles
+from tools_app.portfolio.health import ValueOf
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.plan import TxPlan
+from tools_app.toolkit.positions import Position
 from tools_app.toolkit.views import NATIVE
 
 
@@ -40,6 +45,35 @@ def judge_measured_shares(call: HookCall, simulation: SimulationResult, chain: C
         if refusal is not None:
             return refusal
     return None
+
+
+def judge_measured_oracles(call: HookCall, simulation: SimulationResult, chain: ChainReader) -> Reject | None:
+    """What believes one oracle is too much once the calls ran: which one a position believes that is not there before,
+    only the simulation tells. Raises the feeds' errors.
+    """
+    portfolio = call.records.portfolio if call.records is not None else None
+    if portfolio is None or call.action_class not in RAISING or call.cage.max_oracle_bps >= BPS:
+        return None
+    value_of = price_on(chain)
+    moved = list_moved(simulation)
+    names = sorted({each.name for one in moved if one.after is not None for each in depends_on_oracles(one.after)})
+    known = {each.name: each.before for each in portfolio.depending if each.kind == DependenceKind.ORACLE}
+    found = []
+    for name in names:
+        before, after = (
+            sum(_worth_believing(position, name, value_of) for position in positions)
+            for positions in ([one.before for one in moved], [one.after for one in moved])
+        )
+        # Positions that the calls leave alone stand in what was known before.
+        others = max(0, known.get(name, 0) - before)
+        found.append(Dependent(DependenceKind.ORACLE.value, name, others + before, others + after))
+    return judge_dependences(call, found, total_micro_usd=portfolio.total_before)
+
+
+def _worth_believing(position: Position | None, name: str, value_of: ValueOf) -> int:
+    if position is None or name not in {each.name for each in depends_on_oracles(position)}:
+        return 0
+    return sum(value_of(leg.token, leg.raw) for leg in position.legs if leg.raw > 0)
 
 
 def _list_unsaid(plan: TxPlan, simulation: SimulationResult) -> Mapping[tuple[str, str], int]:

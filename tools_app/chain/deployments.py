@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from tools_app.chain.abi import checksum
 from tools_app.chain.networks import Network
+from tools_app.chain.public_issuers import PUBLIC_BRIDGES, PUBLIC_ISSUERS
 from tools_app.chain.public_tokens import PUBLIC_FEEDS, PUBLIC_SEQUENCER_FEEDS, PUBLIC_TOKENS
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
@@ -37,7 +38,8 @@ class Feed:
 class Deployment:
     """Contracts by name, tokens in registry order, feeds by token address (the coin's under NATIVE), checksummed.
 
-    `sequencer_feed` says since when a rollup's sequencer has been up.
+    `sequencer_feed` says since when a rollup's sequencer has been up. `issuers` and `bridges` name, by token address,
+    who stands behind a token and over which bridge it came; a token without either is left out.
 
     One value for each version of a file, and equal to no other: what is made of it may be kept by it.
     """
@@ -48,6 +50,8 @@ class Deployment:
     feeds: Mapping[str, Feed] = field(default_factory=dict)
     wrapped_native: str | None = None
     sequencer_feed: str | None = None
+    issuers: Mapping[str, str] = field(default_factory=dict)
+    bridges: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_deployment(network: Network, *, folder: Path = DEPLOYMENTS_FOLDER) -> Deployment:
@@ -79,7 +83,19 @@ def _read_file(where: str, written_at_ns: int, described: int, chain_id: int) ->
         raise ValueError(f"{path.name} registers a symbol twice")
     wrapped = contracts.get("weth9") or contracts.get("wrapped_native")
     sequencer = content.get("sequencer_feed")
-    return Deployment(chain_id, contracts, tokens, feeds, wrapped, checksum(sequencer) if sequencer else None)
+    backing = (
+        {token.address: name for token, row in zip(tokens, rows, strict=True) if (name := row.get(key) or known(token))}
+        for key, known in (("issuer", _find_issuer), ("bridge", _find_bridge))
+    )
+    return Deployment(chain_id, contracts, tokens, feeds, wrapped, checksum(sequencer) if sequencer else None, *backing)
+
+
+def _find_issuer(token: TokenMeta) -> str:
+    return PUBLIC_ISSUERS.get(token.symbol, "")
+
+
+def _find_bridge(token: TokenMeta) -> str:
+    return PUBLIC_BRIDGES.get((token.chain_id, token.symbol), "")
 
 
 def _token(chain_id: int, row: Mapping[str, Any]) -> TokenMeta:
@@ -117,4 +133,8 @@ def _public_deployment(chain_id: int, native_symbol: str) -> Deployment:
         for symbol, (address, heartbeat) in by_symbol.items()
     }
     wrapped = tokens[0].address if tokens else None
-    return Deployment(chain_id, {}, tokens, feeds, wrapped, PUBLIC_SEQUENCER_FEEDS.get(chain_id))
+    issuers = {token.address: name for token in tokens if (name := _find_issuer(token))}
+    bridges = {token.address: name for token in tokens if (name := _find_bridge(token))}
+    return Deployment(
+        chain_id, {}, tokens, feeds, wrapped, PUBLIC_SEQUENCER_FEEDS.get(chain_id), issuers=issuers, bridges=bridges
+    )

@@ -181,6 +181,7 @@ class Position:
     A `kind` of ACCOUNT keeps legs that stand for themselves; legs of any other are one.
     `relies_on` are contracts that decide its health or its interest and are neither called by a plan nor heard in its
     logs: oracles, where those have their prices from, rate models. A permit binds their code too.
+    `oracles` are those of them whose word its protocol takes for a price.
     `share_index` is told by a share that a stranger can make dearer: its legs count as far as it grew believably.
     `locked` is what of its legs cannot be taken out now, whatever the golem does. `uncounted` is what never counts.
     `is_margin` is on where its health is the margin its protocol tells, with or without a debt: gains and losses so far
@@ -199,6 +200,7 @@ class Position:
     facts: Mapping[str, Any] = field(default_factory=dict)
     is_whole: bool = True
     relies_on: frozenset[str] = frozenset()
+    oracles: frozenset[str] = frozenset()
     share_index: ShareIndex | None = None
     locked: tuple[Locked, ...] = ()
     standing: Standing | None = None

@@ -183,6 +183,7 @@ class ProtocolDef:
     contract lists; what they tell goes through `positions.born`.
     `yields` tell where a token earns beside what `lending` tells.
     `hooked` tells of pools that run strangers' code, and what can be tried in them.
+    `issues` are the tokens it stands behind: names in `deployments`, or symbols of registered tokens.
     `uncaged` tells owners why no valuer can count what is held at a contract that is NOT_UNDER_A_CAGE. `no_lending` is
     why one that knows debts offers no `lending`: without it no debt there is lowered by the tripwire.
     """
@@ -215,6 +216,7 @@ class ProtocolDef:
     events: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     inner_calls: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
     uncaged: str = ""
     no_lending: str = ""
 

@@ -8,7 +8,7 @@ not is refused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -32,11 +32,13 @@ from permits_app.safety.calldata_rules import judge_calldata
 from permits_app.safety.chain_facts import preload_chain_facts
 from permits_app.safety.crossing_rules import judge_crossing
 from permits_app.safety.drawdown import Fall, fall_of, judge_fall, record_value
+from permits_app.safety.foresight import Dependent
 from permits_app.safety.holding_rules import (
     judge_asset_count,
     judge_asset_list,
     judge_collateral,
     judge_concentration,
+    judge_dependence,
     judge_position,
     judge_range,
     judge_share,
@@ -52,6 +54,8 @@ from permits_app.safety.tiers import returns_to_golem
 from permits_app.safety.token_calls import list_recipients
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import Recovery
+from tools_app.core.units import BPS
+from tools_app.portfolio.dependences import DependenceKind
 from tools_app.portfolio.holdings import Holdings as Held
 from tools_app.portfolio.holdings import measure_holdings
 from tools_app.toolkit.context import ChainReader
@@ -329,7 +333,24 @@ def _judge_shares(call: HookCall, rows: CageRows, portfolio: Portfolio) -> Rejec
         or next((refusal for refusal in shares if refusal is not None), None)
         or _judge_foreseen_collateral(call, portfolio)
         or judge_concentration(portfolio=portfolio, most_bps=call.cage.max_concentration_bps)
+        or judge_dependences(call, portfolio.depending, total_micro_usd=total)
     )
+
+
+def judge_dependences(call: HookCall, depending: Iterable[Dependent], *, total_micro_usd: int) -> Reject | None:
+    """Each issuer, bridge and oracle on which more depends than before keeps to the owner's share of its kind."""
+    most = {
+        DependenceKind.ISSUER: call.cage.max_issuer_bps,
+        DependenceKind.BRIDGE: call.cage.max_bridge_bps,
+        DependenceKind.ORACLE: call.cage.max_oracle_bps,
+    }
+    found = (
+        judge_dependence(dependent=each, total_micro_usd=total_micro_usd, most_bps=share)
+        for each in depending
+        # The whole portfolio is no limit, though a loan may bring more than that to one place.
+        if (share := most[DependenceKind(each.kind)]) < BPS
+    )
+    return next((refusal for refusal in found if refusal is not None), None)
 
 
 def borrows(call: HookCall) -> bool:

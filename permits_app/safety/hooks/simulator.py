@@ -25,7 +25,7 @@ from permits_app.safety.hooks.policy_cage import judge_standing
 from permits_app.safety.levels import judge_levels
 from permits_app.safety.measured_class import classify_measured, list_deeper_debts
 from permits_app.safety.measured_prices import judge_prices
-from permits_app.safety.measured_shares import judge_measured_shares
+from permits_app.safety.measured_shares import judge_measured_oracles, judge_measured_shares
 from permits_app.safety.position_rules import (
     judge_changes,
     judge_gauges,
@@ -296,7 +296,7 @@ def _judge_layer(call: HookCall, simulation: SimulationResult) -> Reject | None:
 
 def _judge_shares(call: HookCall, simulation: SimulationResult, chain: ChainReader) -> Reject | None:
     try:
-        return judge_measured_shares(call, simulation, chain)
+        return judge_measured_shares(call, simulation, chain) or judge_measured_oracles(call, simulation, chain)
     except (PriceUnavailable, PriceStale) as error:
         return refuse_unpriced(
             error,

@@ -89,6 +89,7 @@ def _make(chain_id: int, comet: Comet, account: Account, state: Sequence[object]
         for cover, raw in account.covers
     )
     locked = _locked(comet, account, int(str(free)), is_in_paused=bool(is_in_paused), is_out_paused=bool(is_out_paused))
+    oracles = frozenset({checksum(str(feed)), *(cover.feed for cover, _ in account.covers)})
     return Position(
         ref=ref_of(chain_id, comet),
         label=comet.label,
@@ -106,7 +107,8 @@ def _make(chain_id: int, comet: Comet, account: Account, state: Sequence[object]
             "claimable": str(account.reward),
             "is_reward_counted": bool(account.reward) and reward.is_counted(chain_id),
         },
-        relies_on=frozenset({checksum(str(feed)), *(cover.feed for cover, _ in account.covers)}),
+        relies_on=oracles,
+        oracles=oracles,
         locked=locked,
     )
 

@@ -46,6 +46,7 @@ PROTOCOL: Final = ProtocolDef(
     effects=StakedEffects(),
     yields=list_yields,
     traits=frozenset({Trait.ASYNC}),
+    issues=(SUSDE, "USDe"),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(DEPOSIT_EVENT, WITHDRAW_EVENT, REWARDS),
     errors=(

@@ -65,6 +65,7 @@ PROTOCOL: Final = ProtocolDef(
         "queue", one="may move a withdrawal request", every="may move every withdrawal request"
     ),
     traits=frozenset({Trait.ASYNC}),
+    issues=("steth", "wsteth"),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(
         "event Submitted(address indexed sender, uint256 amount, address referral)",

@@ -109,6 +109,7 @@ def _make(chain_id: int, vault: math.VaultState, *, is_live: bool) -> Position:
             "debt_token": dai,
         },
         relies_on=frozenset(found[key] for found in [deployments(chain_id) or {}] for key in ("vat", "jug", "spot")),
+        oracles=frozenset(found["spot"] for found in [deployments(chain_id) or {}]),
         locked=() if is_live or not vault.ink else (Locked(collateral, vault.ink, "closed"),),
     )
 

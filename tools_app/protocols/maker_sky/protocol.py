@@ -77,6 +77,7 @@ PROTOCOL = ProtocolDef(
     asked_rights=(_HOPE, _CDP_ALLOW),
     lending=MakerLending(),
     traits=frozenset({Trait.LEVERAGE}),
+    issues=("DAI",),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(NEW_CDP,),
 )

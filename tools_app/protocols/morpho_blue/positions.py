@@ -175,6 +175,7 @@ def _make(chain_id: int, market: Market, holding: Holding, uncovered: int = 0) -
             "oracle_answers": "yes" if market.price is not None else "no",
         },
         relies_on=frozenset({params.oracle, params.irm} - {NOBODY}),
+        oracles=frozenset({params.oracle} - {NOBODY}),
         locked=(Locked(params.loan_token, worth - market.liquidity, "used"),) if stuck else (),
     )
 

@@ -101,4 +101,5 @@ def _make(chain_id: int, place: Place, standing: Standing) -> Position:
             "reward": str(held.reward),
         },
         relies_on=frozenset({place.oracle, place.sy}),
+        oracles=frozenset({place.oracle}),
     )

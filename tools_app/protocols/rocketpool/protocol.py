@@ -27,6 +27,7 @@ PROTOCOL: Final = ProtocolDef(
     # What is burned comes back to who burns it.
     leaving=(LeavingCall("reth", "function burn(uint256)"),),
     effects=RocketPoolEffects(),
+    issues=("reth",),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(
         "event EtherDeposited(address indexed from, uint256 amount, uint256 time)",

@@ -80,7 +80,8 @@ class AccountPositions:
         kept: list[Leg] = []
         claims: set[str] = set()
         # An oracle that does not say where a price is from is bound alone.
-        relied = {where["oracle"], *(checksum(source.values[0]) for source in sources if source.ok)}
+        oracles = {where["oracle"], *(checksum(source.values[0]) for source in sources if source.ok)}
+        relied = set(oracles)
         locked: list[Locked] = []
         for (asset, each), detail, total in zip(held.items(), details, totals, strict=True):
             if not detail.ok:
@@ -104,6 +105,7 @@ class AccountPositions:
                     "not_collateral": [a for a, each in held.items() if each.supplied and not each.is_collateral],
                 },
                 relies_on=frozenset(relied - {ZERO}),
+                oracles=frozenset(oracles - {ZERO}),
                 locked=tuple(locked),
             ),
         )

@@ -1,0 +1,32 @@
+"""Who stands behind the tokens that this product knows without being told, and over which bridge they came: data.
+
+An issuer redeems a token, or freezes it, with a decision of its own. A bridge keeps elsewhere what a token here stands
+for. Issuers whose contracts are a protocol of the product are told by that protocol.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# symbol -> who issues it, on chains where a bridge below does not say otherwise
+PUBLIC_ISSUERS: Final[dict[str, str]] = {
+    "USDC": "Circle",
+    "USDT": "Tether",
+    "WBTC": "BitGo",
+}
+
+# (chain, symbol) -> who keeps what the token there stands for
+PUBLIC_BRIDGES: Final[dict[tuple[int, str], str]] = {
+    (10, "USDT"): "Optimism bridge",
+    (10, "DAI"): "Optimism bridge",
+    (10, "WBTC"): "Optimism bridge",
+    (56, "USDC"): "Binance peg",
+    (56, "USDT"): "Binance peg",
+    (137, "USDT"): "Polygon PoS bridge",
+    (137, "DAI"): "Polygon PoS bridge",
+    (137, "WBTC"): "Polygon PoS bridge",
+    (8453, "DAI"): "Base bridge",
+    (42161, "USDT"): "Arbitrum bridge",
+    (42161, "DAI"): "Arbitrum bridge",
+    (42161, "WBTC"): "Arbitrum bridge",
+}

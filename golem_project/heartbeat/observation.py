@@ -8,6 +8,7 @@ from typing import Any
 
 from permits_app.permits.elsewhere import NOWHERE, Elsewhere
 from tools_app.core.units import BPS, format_micro_usd, format_units, value_in_micro_usd
+from tools_app.portfolio.dependences import list_failed_oracles
 from tools_app.portfolio.holdings import HeldPosition as Held
 from tools_app.portfolio.holdings import Holdings
 from tools_app.portfolio.holdings import value_of as weigh
@@ -93,6 +94,10 @@ class Observation:
                 for each in self.holdings
             ],
             "positions": [describe_position(each) for each in self.positions],
+            "failed_oracles": [
+                {"name": each.name, "reason": each.reason}
+                for each in (list_failed_oracles(self.whole) if self.whole is not None else ())
+            ],
             "debt_usd": None if self.whole is None else format_micro_usd(self.whole.debt_micro_usd),
             "held_elsewhere": [
                 describe_held(each)

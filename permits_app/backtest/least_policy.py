@@ -2,6 +2,7 @@
 
 No formula of a rule is inverted here: a limit is moved until the rules themselves refuse the first call. The two that
 tighten without an end, collateral ratio and rebalance interval, are left out when no call of the period came near them.
+Shares of an issuer, a bridge and an oracle stay as they are: what hung on an oracle is known after a simulation alone.
 """
 
 from __future__ import annotations
@@ -54,8 +55,6 @@ _LIMITS: Final = (
     _Limit("limits", "max_price_impact_bps", 0, _ENDLESS),
     _Limit("cage", "max_position_bps", 0, BPS),
     _Limit("cage", "max_concentration_bps", 500, BPS),
-    _Limit("cage", "max_issuer_bps", 0, BPS),
-    _Limit("cage", "max_bridge_bps", 0, BPS),
     _Limit("cage", "min_rebalance_interval_seconds", _DAY_SECONDS, 0),
     _Limit("cage", "max_rebalances_per_day", 0, _ENDLESS),
     _Limit("cage", "min_collateral_ratio_bps", _ENDLESS, 10_500),

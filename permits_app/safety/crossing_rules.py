@@ -9,17 +9,21 @@ from __future__ import annotations
 from typing import Final
 
 from archetypes_app.models import Golem
-from permits_app.models import AllowlistEntry
+from permits_app.models import AllowlistEntry, PendingRequest
 from permits_app.models.allowlist import AllowlistKind
+from permits_app.models.pending_request import RequestState
 from permits_app.models.spending import AllowlistMode
 from permits_app.permits.elsewhere import READ_BUDGET_MS, ChainNotCounted, name_chain
 from permits_app.rejection import Reject
+from permits_app.safety.assets import find_protocol
 from permits_app.safety.figures import format_bps
+from permits_app.safety.holding_rules import judge_failures
 from permits_app.safety.hook import HookCall
 from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.units import BPS, format_micro_usd
+from tools_app.portfolio.dependences import DependenceKind, Failure, depends_of_protocol
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.golem_chains import ChainNotAllowed, list_chains
@@ -33,10 +37,29 @@ def judge_crossing(call: HookCall) -> Reject | None:
     """Everything arrives with the golem, on a chain of its own, as a token it may hold, in time and for its worth."""
     if call.plan is None or not call.plan.arrivals or call.chain is None:
         return None
+    if refusal := _judge_stuck(call):
+        return refusal
     for arrival in call.plan.arrivals:
         if refusal := _judge_place(call, arrival):
             return refusal
     return _judge_worth(call, call.chain, call.plan.arrivals)
+
+
+def _judge_stuck(call: HookCall) -> Reject | None:
+    """Nothing more goes over a bridge that did not deliver what is under way, also once that counts no more."""
+    assert call.plan is not None
+    protocol = find_protocol(call.plan)
+    stuck = PendingRequest.objects.filter(golem=call.golem, protocol=protocol, state=RequestState.STUCK)
+    late = stuck.order_by("created_at").values_list("ref", "last_error").first()
+    if late is None:
+        return None
+    ref, words = late
+    failures = [
+        Failure(each, f"{ref} is not there: {words}")
+        for each in sorted(depends_of_protocol(protocol))
+        if each.kind is DependenceKind.BRIDGE
+    ]
+    return judge_failures(failures=failures, entered=frozenset(each.dependence for each in failures))
 
 
 def _judge_place(call: HookCall, arrival: Arrival) -> Reject | None:

@@ -16,7 +16,7 @@ from permits_app.safety.figures import format_bps
 from permits_app.safety.foresight import Dependent, Share
 from tools_app.core.errors import Recovery
 from tools_app.core.units import BPS, format_micro_usd
-from tools_app.portfolio.dependences import DependenceKind
+from tools_app.portfolio.dependences import Dependence, DependenceKind, Failure
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.views import TokenMeta
 
@@ -142,6 +142,13 @@ _DEPENDENCE_RULES: Final = {
 }
 
 
+_FAILED_RULES: Final = {
+    DependenceKind.ISSUER: "policy_cage.issuer_failed",
+    DependenceKind.BRIDGE: "policy_cage.bridge_failed",
+    DependenceKind.ORACLE: "policy_cage.oracle_failed",
+}
+
+
 def judge_dependence(*, dependent: Dependent, total_micro_usd: int, most_bps: int) -> Reject | None:
     """All that depends on one issuer, bridge or oracle would be too large a share, and larger than before."""
     if dependent.after <= dependent.before or dependent.after * BPS <= most_bps * total_micro_usd:
@@ -165,6 +172,23 @@ def judge_dependence(*, dependent: Dependent, total_micro_usd: int, most_bps: in
         ),
         data={"recovery": Recovery.FIX_PARAMS, "kind": kind.value, "name": dependent.name},
     )
+
+
+def judge_failures(*, failures: Iterable[Failure], entered: frozenset[Dependence]) -> Reject | None:
+    """More would depend on an issuer, a bridge or an oracle that failed what is held already."""
+    for failure in failures:
+        if failure.dependence not in entered:
+            continue
+        kind, name = failure.dependence.kind, failure.dependence.name
+        return Reject(
+            rule=_FAILED_RULES[kind],
+            reason=f"the {kind.value} {name} failed, and nothing more goes there: {failure.words}",
+            observed=failure.words,
+            limit=f"no more at {kind.value} {name} until that is over",
+            would_pass=f"the same with another {kind.value}, a decrease or close now, or this one once that is over",
+            data={"recovery": Recovery.WAIT, "kind": kind.value, "name": name},
+        )
+    return None
 
 
 def judge_collateral(*, ratio_bps: int | None, least_bps: int, borrows: bool) -> Reject | None:

@@ -7,17 +7,17 @@ put in beyond that is added here, once it was measured.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from permits_app.rejection import Reject
 from permits_app.safety.assets import RAISING, find_wrapped_native
 from permits_app.safety.foresight import DEBT, Dependent, Share
-from permits_app.safety.holding_rules import judge_share
+from permits_app.safety.holding_rules import judge_failures, judge_share
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.policy_cage import judge_dependences
-from permits_app.safety.position_rules import DUST, list_moved, price_on
+from permits_app.safety.position_rules import DUST, Moved, list_moved, price_on
 from tools_app.core.units import BPS
-from tools_app.portfolio.dependences import DependenceKind, depends_on_oracles
+from tools_app.portfolio.dependences import Dependence, DependenceKind, Failure, depends_on_oracles
 from tools_app.portfolio.health import ValueOf
 from tools_app.simulation.engine import SimulationResult
 from tools_app.toolkit.context import ChainReader
@@ -52,10 +52,12 @@ def judge_measured_oracles(call: HookCall, simulation: SimulationResult, chain: 
     only the simulation tells. Raises the feeds' errors.
     """
     portfolio = call.records.portfolio if call.records is not None else None
-    if portfolio is None or call.action_class not in RAISING or call.cage.max_oracle_bps >= BPS:
+    if portfolio is None or call.action_class not in RAISING:
         return None
-    value_of = price_on(chain)
     moved = list_moved(simulation)
+    if (silent := _judge_silent(moved)) is not None or call.cage.max_oracle_bps >= BPS:
+        return silent
+    value_of = price_on(chain)
     names = sorted({each.name for one in moved if one.after is not None for each in depends_on_oracles(one.after)})
     known = {each.name: each.before for each in portfolio.depending if each.kind == DependenceKind.ORACLE}
     found = []
@@ -68,6 +70,20 @@ def judge_measured_oracles(call: HookCall, simulation: SimulationResult, chain: 
         others = max(0, known.get(name, 0) - before)
         found.append(Dependent(DependenceKind.ORACLE.value, name, others + before, others + after))
     return judge_dependences(call, found, total_micro_usd=portfolio.total_before)
+
+
+def _judge_silent(moved: Sequence[Moved]) -> Reject | None:
+    """More goes into a position whose oracle gives no price now."""
+    for each in moved:
+        after = each.after
+        if after is None or not after.silent_oracles or not any(raw > 0 for raw in each.list_changes().values()):
+            continue
+        failures = [
+            Failure(Dependence(DependenceKind.ORACLE, f"{after.ref.chain_id}:{address}"), f"{after.label}: no price")
+            for address in sorted(after.silent_oracles)
+        ]
+        return judge_failures(failures=failures, entered=frozenset(each.dependence for each in failures))
+    return None
 
 
 def _worth_believing(position: Position | None, name: str, value_of: ValueOf) -> int:

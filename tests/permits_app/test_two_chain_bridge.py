@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 
 from archetypes_app.models import Golem
+from permits_app.actions.value_golem import value_golem
 from permits_app.approvals.statement import describe_permit
-from permits_app.models import AllowlistEntry, HighWaterMark, NavSnapshot, SpendingLimits
+from permits_app.models import AllowlistEntry, HighWaterMark, NavSnapshot, PolicyCage, SpendingLimits
 from permits_app.performance.profit_days import read_worth
 from tests.evm.world import CHAIN_ID
+from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.made_up_bridge.on_the_shelf import LEAST, SENT, USD, Crossing
 from tests.permits_app.tools.test_wallet import read
 from tests.second_chain import SECOND_ID, wire
 from tools_app.core import clock
-from tools_app.core.errors import GolemError
+from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.models import OutboxEvent
 from tools_app.core.units import usd_to_micro
 
@@ -219,3 +221,46 @@ def test_a_token_that_its_owner_did_not_allow_there_does_not_arrive(crossing: Cr
     AllowlistEntry.objects.filter(golem=crossing.live.golem, chain_id=SECOND_ID, address=token).delete()
     assert refused(crossing.ask).data["rule"] == "policy_cage.arrival_asset"
     assert not NavSnapshot.objects.filter(golem=crossing.live.golem, chain_id=SECOND_ID, value_micro_usd__gt=0).exists()
+
+
+def test_what_is_under_way_over_one_bridge_has_one_share(crossing: Crossing) -> None:
+    worth = crossing.worth()
+    assert worth is not None
+    cage = PolicyCage.objects.filter(golem=crossing.live.golem)
+    cage.update(max_bridge_bps=SENT * 3 // 2 * 10_000 // worth)
+    crossing.send()
+    error = refused(crossing.ask)
+    assert error.data["rule"] == "policy_cage.max_bridge", error.data
+    cage.update(max_bridge_bps=10_000)
+    assert crossing.ask()["status"] == "CREATED"
+
+
+def test_a_bridge_that_is_late_is_told_by_the_tick_is_not_liquid_and_is_entered_no_more(crossing: Crossing) -> None:
+    golem = crossing.live.golem
+    turn_on(golem, is_live=False)
+    crossing.worth()
+    crossing.send()
+    tick(golem)
+    assert not list_told(golem)
+    crossing.worlds[1].rpc.call("evm_increaseTime", 3_700)
+    crossing.worlds[1].rpc.call("evm_mine")
+    tick(golem)
+    assert [rule.partition(":")[0] for rule in list_told(golem)] == ["cannot be taken out now"]
+    held = value_golem(golem=golem, now=clock.now() + timedelta(minutes=11))
+    assert held is not None
+    at = int(clock.now().timestamp()) + 3_800
+    assert held.nav_micro_usd - held.liquid_micro_usd(at) > LEAST - 10 * USD
+    error = refused(crossing.ask)
+    assert (error.data["rule"], error.next_step) == ("policy_cage.bridge_failed", Recovery.WAIT), error.data
+    # Once it counts no more it is no reason to send more.
+    crossing.look(timedelta(hours=1, minutes=2))
+    error = refused(crossing.ask)
+    assert (error.data["rule"], error.next_step) == ("policy_cage.bridge_failed", Recovery.WAIT), error.data
+    assert crossing.live.preview(amount="1000000")["status"] == "CREATED", "what goes elsewhere is not stopped"
+
+
+def list_told(golem: Golem) -> list[str]:
+    rows = OutboxEvent.objects.filter(
+        golem_id=golem.pk, type="heartbeat:alert", payload__source="locked-positions"
+    ).order_by("sequence")
+    return [alert["rule"] for row in rows for alert in row.payload["alerts"]]

@@ -11,11 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from tools_app.chain.deployments import load_deployment
+from tools_app.chain.feeds import PriceStale, PriceUnavailable, SequencerDown
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.portfolio.holdings import Holdings
-from tools_app.toolkit.positions import Position
+from tools_app.toolkit.positions import LOCKED_WORDS, Position
 from tools_app.toolkit.protocol import SHELF, Trait
 from tools_app.toolkit.views import TokenMeta
 
@@ -82,6 +84,52 @@ def depends_on_oracles(position: Position) -> frozenset[Dependence]:
     return frozenset(
         Dependence(DependenceKind.ORACLE, f"{position.ref.chain_id}:{address}") for address in position.oracles
     )
+
+
+_FEED_PROBLEMS: Final = frozenset({PriceStale.code, PriceUnavailable.code, SequencerDown.code})
+FAILED_FOR: Final = frozenset({"paused", "closed", "queue", "late"})
+"""Words of `Locked.reason` that say of an issuer or a bridge that it does not keep what it promised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An issuer, a bridge or an oracle that failed what is held, and in which words."""
+
+    dependence: Dependence
+    words: str
+
+
+def list_failures(each: Iterable[Holdings]) -> tuple[Failure, ...]:
+    """What failed of that on which holdings depend, each once."""
+    found: dict[Dependence, str] = {}
+    for held in (position for holdings in each for position in holdings.positions):
+        for reason in (locked.reason for locked in held.position.locked if locked.reason in FAILED_FOR and locked.raw):
+            for dependence in depends_of_protocol(held.ref.protocol):
+                found.setdefault(dependence, f"{held.position.label}: {LOCKED_WORDS[reason]}")
+        for address in held.position.silent_oracles:
+            name = Dependence(DependenceKind.ORACLE, f"{held.ref.chain_id}:{address}")
+            found.setdefault(name, f"{held.position.label}: its oracle gives no price")
+    return tuple(Failure(dependence, found[dependence]) for dependence in sorted(found))
+
+
+@dataclass(frozen=True, slots=True)
+class FailedOracle:
+    """A price that is wanted for what is held and is not given: of what, and why, for people."""
+
+    name: str
+    reason: str
+
+
+def list_failed_oracles(holdings: Holdings) -> tuple[FailedOracle, ...]:
+    """Feeds that gave no usable price of something held, and oracles that positions believe and that are silent."""
+    found: dict[str, str] = {}
+    for part in holdings.list_parts():
+        if part.raw and part.problem in _FEED_PROBLEMS:
+            found.setdefault(f"price of {part.token.symbol or part.token.address}", part.problem)
+    for held in holdings.positions:
+        if held.position.silent_oracles:
+            found.setdefault(held.position.label, "its oracle gives no price")
+    return tuple(FailedOracle(name, reason) for name, reason in sorted(found.items()))
 
 
 def sum_dependences(each: Iterable[Holdings], *, base_symbol: str = "") -> Mapping[Dependence, int]:

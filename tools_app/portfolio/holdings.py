@@ -19,7 +19,8 @@ from tools_app.portfolio.reading import read_positions
 from tools_app.portfolio.share_growth import Believed, ReadMarks, believe, read_marks
 from tools_app.standards.erc20 import BALANCE_OF
 from tools_app.toolkit.context import ChainReader, ReadCall
-from tools_app.toolkit.positions import Position, PositionRef
+from tools_app.toolkit.positions import Locked, Position, PositionRef
+from tools_app.toolkit.protocol import SHELF, Trait
 from tools_app.toolkit.views import NATIVE, FeedPrice, TokenMeta
 
 MOST_PLAUSIBLE_MICRO_USD = 10**17
@@ -219,7 +220,7 @@ def measure_holdings(
     wanted = {token.address: token for token in (chain.native(), *chain.registered_tokens(), *tokens)}
     held = read_balances(chain=chain, account=account, tokens=wanted.values())
     told = read_positions(chain=chain, account=account, hints=hints)
-    positions = tuple(each for each in told if not each.is_settled)
+    positions = tuple(mark_late(each, chain.block.timestamp) for each in told if not each.is_settled)
     asked = {token.address for token in tokens}
     claims = {address for position in positions for address in position.claim_tokens}
     inside = {leg.token for position in positions for leg in position.legs}
@@ -243,6 +244,19 @@ def measure_holdings(
         problems=tuple(dict.fromkeys(_list_problems(counted, found))),
         is_steady=_is_steady(counted, found),
     )
+
+
+def mark_late(position: Position, now: int) -> Position:
+    """The position, with what a bridge should have delivered before `now` locked as late."""
+    protocol = SHELF.get(position.ref.protocol)
+    if protocol is None or Trait.CROSS_CHAIN not in protocol.traits:
+        return position
+    late = tuple(
+        Locked(leg.token, leg.raw, "late")
+        for leg in position.legs
+        if leg.raw > 0 and leg.free_at is not None and leg.free_at < now
+    )
+    return replace(position, locked=(*position.locked, *late)) if late else position
 
 
 def _believe_shares(

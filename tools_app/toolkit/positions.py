@@ -137,6 +137,7 @@ LOCKED_WORDS: Final = {
     "closed": "shut down for good",
     "frozen": "frozen: it gives out and takes nothing in",
     "queue": "its withdrawal queue is paused: it waits until that goes on, or is sold",
+    "late": "late on its bridge: nobody delivered it in its time",
     "dry": "no ether behind it to burn it for: others have to deposit or leave first, or it is sold",
 }
 """Why something cannot be taken out now, for people, by the word of `Locked.reason`."""
@@ -145,7 +146,8 @@ LOCKED_WORDS: Final = {
 @dataclass(frozen=True, slots=True)
 class Locked:
     """Base units of a token in a position that nobody can take out now, and why: `used` (all of it is lent out),
-    `paused`, `closed` (shut down for good), `queue` (its withdrawal queue takes nobody), `dry` (nothing is behind it to
+    `paused`, `closed` (shut down for good), `queue` (its withdrawal queue takes nobody), `late` (a bridge did not deliver
+    it in its time), `dry` (nothing is behind it to
     burn it for), or `frozen`, which lets out and takes nothing in. Nobody knows until when.
     """
 
@@ -181,7 +183,7 @@ class Position:
     A `kind` of ACCOUNT keeps legs that stand for themselves; legs of any other are one.
     `relies_on` are contracts that decide its health or its interest and are neither called by a plan nor heard in its
     logs: oracles, where those have their prices from, rate models. A permit binds their code too.
-    `oracles` are those of them whose word its protocol takes for a price.
+    `oracles` are those of them whose word its protocol takes for a price, `silent_oracles` those that give none now.
     `share_index` is told by a share that a stranger can make dearer: its legs count as far as it grew believably.
     `locked` is what of its legs cannot be taken out now, whatever the golem does. `uncounted` is what never counts.
     `is_margin` is on where its health is the margin its protocol tells, with or without a debt: gains and losses so far
@@ -201,6 +203,7 @@ class Position:
     is_whole: bool = True
     relies_on: frozenset[str] = frozenset()
     oracles: frozenset[str] = frozenset()
+    silent_oracles: frozenset[str] = frozenset()
     share_index: ShareIndex | None = None
     locked: tuple[Locked, ...] = ()
     standing: Standing | None = None

@@ -46,11 +46,16 @@ def judge_positions(probes: Mapping[str, Any]) -> tuple[Alert, ...]:
 
 
 def judge_locked(probes: Mapping[str, Any]) -> tuple[Alert, ...]:
-    """An alert for each position of which something cannot be taken out now, or whose protocol takes nothing in. Pure.
+    """An alert for each position of which something cannot be taken out now, or whose protocol takes nothing in, and
+    for each oracle that gives no price of what is held. Pure.
 
     Its name holds no amount: what changes with each block is told once.
     """
-    return tuple(
+    silent = tuple(
+        Alert(f"oracle failed: {each['name']}", each["reason"], "a fresh price")
+        for each in probes.get("failed_oracles", ())
+    )
+    return silent + tuple(
         Alert(
             f"cannot be taken out now: {held['label']}" if locked["raw"] != "0" else f"frozen: {held['label']}",
             f"{locked['raw']} base units of {locked['token']}",

@@ -32,6 +32,7 @@ from tools_app.core import event_bus
 from tools_app.core.errors import GolemError
 from tools_app.core.storable_text import make_plain
 from tools_app.core.whole import whole
+from tools_app.portfolio.dependences import list_failed_oracles
 
 logger = logging.getLogger(__name__)
 
@@ -87,11 +88,13 @@ def tell_stuck(state: CycleState, record: DecisionCycleRecord, now: datetime) ->
 
 
 def has_locked(state: CycleState) -> bool | None:
-    """Whether something it holds cannot be taken out now, or takes nothing in; as before where nobody could read it."""
+    """Whether something it holds cannot be taken out now, takes nothing in, or has no price; as before where nobody
+    could read it.
+    """
     whole = state.observation.whole
     if whole is None:
         return state.begun.state.get("has_locked")
-    return any(each.position.locked for each in whole.positions)
+    return any(each.position.locked for each in whole.positions) or bool(list_failed_oracles(whole))
 
 
 def remember_ended(state: CycleState, now: datetime) -> None:

@@ -23,6 +23,7 @@ from permits_app.safety.assets import (
     RAISING,
     Portfolio,
     add_elsewhere,
+    find_protocol,
     find_wrapped_native,
     list_moved,
     read_portfolio,
@@ -39,6 +40,7 @@ from permits_app.safety.holding_rules import (
     judge_collateral,
     judge_concentration,
     judge_dependence,
+    judge_failures,
     judge_position,
     judge_range,
     judge_share,
@@ -55,7 +57,13 @@ from permits_app.safety.token_calls import list_recipients
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.errors import Recovery
 from tools_app.core.units import BPS
-from tools_app.portfolio.dependences import DependenceKind
+from tools_app.portfolio.dependences import (
+    DependenceKind,
+    Failure,
+    depends_of_protocol,
+    depends_of_token,
+    list_failures,
+)
 from tools_app.portfolio.holdings import Holdings as Held
 from tools_app.portfolio.holdings import measure_holdings
 from tools_app.toolkit.context import ChainReader
@@ -93,6 +101,8 @@ class Holdings:
     with_others: Portfolio | None = None
     unread: tuple[Unread, ...] = ()
     """Other chains of the golem that cannot be counted now."""
+    failures: tuple[Failure, ...] = ()
+    """Issuers, bridges and oracles that failed what is held."""
 
 
 class PolicyCageHook:
@@ -170,7 +180,14 @@ def load_holdings(call: HookCall) -> Holdings:
             known=records.mark,
             account=account,
         )
-    return Holdings(is_known=True, wrapped_native=wrapped, portfolio=portfolio, fall=fall, with_others=with_others)
+    return Holdings(
+        is_known=True,
+        wrapped_native=wrapped,
+        portfolio=portfolio,
+        fall=fall,
+        with_others=with_others,
+        failures=list_failures([held, *(each.holdings for each in elsewhere.looks)]),
+    )
 
 
 def measure_portfolio(call: HookCall, plan: TxPlan, chain: ChainReader, account: str) -> Portfolio:
@@ -283,7 +300,20 @@ def judge_holdings(call: HookCall, rows: CageRows, holdings: Holdings) -> Reject
             data=missing.data if missing else {},
         )
     fall = _judge_fall(call, holdings.fall or rows.fall)
+    failed = _judge_failures(call, holdings)
+    if failed is not None:
+        return failed
     return _judge_assets(call, holdings.portfolio) or fall or _judge_shares(call, rows, holdings.portfolio)
+
+
+def _judge_failures(call: HookCall, holdings: Holdings) -> Reject | None:
+    """Nothing more is put where an issuer, a bridge or an oracle failed what is there. The base asset may be bought."""
+    if call.plan is None or holdings.portfolio is None or not holdings.failures:
+        return None
+    entered = set(depends_of_protocol(find_protocol(call.plan)))
+    for token in (flow.token for flow in call.plan.receives if flow.token.address != holdings.portfolio.base_asset):
+        entered |= depends_of_token(call.plan.chain_id, token.address)
+    return judge_failures(failures=holdings.failures, entered=frozenset(entered))
 
 
 RETRY_AFTER_SECONDS = 5

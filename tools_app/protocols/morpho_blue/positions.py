@@ -176,6 +176,7 @@ def _make(chain_id: int, market: Market, holding: Holding, uncovered: int = 0) -
         },
         relies_on=frozenset({params.oracle, params.irm} - {NOBODY}),
         oracles=frozenset({params.oracle} - {NOBODY}),
+        silent_oracles=frozenset({params.oracle} - {NOBODY}) if market.price is None else frozenset(),
         locked=(Locked(params.loan_token, worth - market.liquidity, "used"),) if stuck else (),
     )
 

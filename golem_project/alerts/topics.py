@@ -133,7 +133,8 @@ TOPICS: Final[Mapping[str, Topic]] = {
             Only(
                 E.HEARTBEAT_ALERT,
                 _is_from("locked-positions"),
-                "what can be taken out of its positions at lenders, vaults and the like changed; its page says what",
+                "what can be taken out of its positions at lenders, vaults, bridges and the like, or has a price, "
+                " changed; its page says what",
             ),
             Only(E.HEARTBEAT_ALERT, _is_from("health-unknown"), "the health of {alerts} of its debts cannot be told"),
         ),

@@ -47,6 +47,20 @@ def judge_measured_shares(call: HookCall, simulation: SimulationResult, chain: C
     return None
 
 
+def judge_silent_oracles(moved: Sequence[Moved]) -> Reject | None:
+    """More goes into a position whose oracle gives no price now."""
+    for each in moved:
+        after = each.after
+        if after is None or not after.silent_oracles or not any(raw > 0 for raw in each.list_changes().values()):
+            continue
+        failures = [
+            Failure(Dependence(DependenceKind.ORACLE, f"{after.ref.chain_id}:{address}"), f"{after.label}: no price")
+            for address in sorted(after.silent_oracles)
+        ]
+        return judge_failures(failures=failures, entered=frozenset(each.dependence for each in failures))
+    return None
+
+
 def judge_measured_oracles(call: HookCall, simulation: SimulationResult, chain: ChainReader) -> Reject | None:
     """What believes one oracle is too much once the calls ran: which one a position believes that is not there before,
     only the simulation tells. Raises the feeds' errors.
@@ -55,7 +69,7 @@ def judge_measured_oracles(call: HookCall, simulation: SimulationResult, chain: 
     if portfolio is None or call.action_class not in RAISING:
         return None
     moved = list_moved(simulation)
-    if (silent := _judge_silent(moved)) is not None or call.cage.max_oracle_bps >= BPS:
+    if (silent := judge_silent_oracles(moved)) is not None or call.cage.max_oracle_bps >= BPS:
         return silent
     value_of = price_on(chain)
     names = sorted({each.name for one in moved if one.after is not None for each in depends_on_oracles(one.after)})
@@ -70,20 +84,6 @@ def judge_measured_oracles(call: HookCall, simulation: SimulationResult, chain: 
         others = max(0, known.get(name, 0) - before)
         found.append(Dependent(DependenceKind.ORACLE.value, name, others + before, others + after))
     return judge_dependences(call, found, total_micro_usd=portfolio.total_before)
-
-
-def _judge_silent(moved: Sequence[Moved]) -> Reject | None:
-    """More goes into a position whose oracle gives no price now."""
-    for each in moved:
-        after = each.after
-        if after is None or not after.silent_oracles or not any(raw > 0 for raw in each.list_changes().values()):
-            continue
-        failures = [
-            Failure(Dependence(DependenceKind.ORACLE, f"{after.ref.chain_id}:{address}"), f"{after.label}: no price")
-            for address in sorted(after.silent_oracles)
-        ]
-        return judge_failures(failures=failures, entered=frozenset(each.dependence for each in failures))
-    return None
 
 
 def _worth_believing(position: Position | None, name: str, value_of: ValueOf) -> int:

@@ -93,22 +93,19 @@ FAILED_FOR: Final = frozenset({"paused", "closed", "queue", "late"})
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An issuer, a bridge or an oracle that failed what is held, and in which words."""
+    """An issuer, a bridge or an oracle that failed, and in which words."""
 
     dependence: Dependence
     words: str
 
 
 def list_failures(each: Iterable[Holdings]) -> tuple[Failure, ...]:
-    """What failed of that on which holdings depend, each once."""
+    """Issuers and bridges that keep what is held and should give it out, each once."""
     found: dict[Dependence, str] = {}
     for held in (position for holdings in each for position in holdings.positions):
         for reason in (locked.reason for locked in held.position.locked if locked.reason in FAILED_FOR and locked.raw):
             for dependence in depends_of_protocol(held.ref.protocol):
                 found.setdefault(dependence, f"{held.position.label}: {LOCKED_WORDS[reason]}")
-        for address in held.position.silent_oracles:
-            name = Dependence(DependenceKind.ORACLE, f"{held.ref.chain_id}:{address}")
-            found.setdefault(name, f"{held.position.label}: its oracle gives no price")
     return tuple(Failure(dependence, found[dependence]) for dependence in sorted(found))
 
 

@@ -146,9 +146,9 @@ LOCKED_WORDS: Final = {
 @dataclass(frozen=True, slots=True)
 class Locked:
     """Base units of a token in a position that nobody can take out now, and why: `used` (all of it is lent out),
-    `paused`, `closed` (shut down for good), `queue` (its withdrawal queue takes nobody), `late` (a bridge did not deliver
-    it in its time), `dry` (nothing is behind it to
-    burn it for), or `frozen`, which lets out and takes nothing in. Nobody knows until when.
+    `paused`, `closed` (shut down for good), `queue` (its withdrawal queue takes nobody), `late` (a bridge did not
+    deliver it in its time), `dry` (nothing is behind it to burn it for), or `frozen`, which lets out and takes nothing
+    in. Nobody knows until when.
     """
 
     token: str

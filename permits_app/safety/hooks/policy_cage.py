@@ -102,7 +102,7 @@ class Holdings:
     unread: tuple[Unread, ...] = ()
     """Other chains of the golem that cannot be counted now."""
     failures: tuple[Failure, ...] = ()
-    """Issuers, bridges and oracles that failed what is held."""
+    """Issuers and bridges that failed what is held."""
 
 
 class PolicyCageHook:
@@ -307,7 +307,7 @@ def judge_holdings(call: HookCall, rows: CageRows, holdings: Holdings) -> Reject
 
 
 def _judge_failures(call: HookCall, holdings: Holdings) -> Reject | None:
-    """Nothing more is put where an issuer, a bridge or an oracle failed what is there. The base asset may be bought."""
+    """Nothing more is put where an issuer or a bridge failed what is there. The base asset may be bought."""
     if call.plan is None or holdings.portfolio is None or not holdings.failures:
         return None
     entered = set(depends_of_protocol(find_protocol(call.plan)))

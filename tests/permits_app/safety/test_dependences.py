@@ -11,15 +11,19 @@ from permits_app.safety.foresight import Dependent
 from permits_app.safety.holding_rules import judge_dependence
 from permits_app.safety.hook import Allow
 from permits_app.safety.judged_facts import decode_facts
+from permits_app.safety.measured_shares import judge_silent_oracles
+from permits_app.safety.position_rules import Moved
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem, make_live_golem
-from tests.permits_app.safety.calls import SWAP_TOOL, swap_call
+from tests.permits_app.safety.calls import SWAP_TOOL, WETH, swap_call
 from tests.permits_app.safety.test_policy_cage import HOOK, measure, set_cage
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import Recovery
 from tools_app.portfolio.dependences import Dependence, DependenceKind, depends_of_token
+from tools_app.toolkit.positions import Leg, Position, PositionRef
 
+ORACLE = "0x00000000000000000000000000000000000000aa"
 TO_TETHER = {"token_in": "WETH", "token_out": "USDT", "amount": str(10**17)}
 
 
@@ -89,6 +93,22 @@ def test_what_a_decision_depended_on_is_kept_with_it_for_drafts_of_the_policy(li
     kept = decode_facts(permit.facts, at=permit.created_at)
     assert kept is not None and kept.portfolio is not None
     assert [each.name for each in kept.portfolio.depending if each.after > each.before] == ["Tether"]
+
+
+def test_more_in_a_position_whose_oracle_is_silent_is_refused_and_less_is_not() -> None:
+    ref = PositionRef("lender", "market", CHAIN_ID, "1")
+
+    def stands(raw: int, *, is_silent: bool) -> Position:
+        silent = frozenset({ORACLE} if is_silent else ())
+        return Position(ref, "A market", (Leg(WETH.address, raw),), oracles=frozenset({ORACLE}), silent_oracles=silent)
+
+    before, more, less = stands(5, is_silent=True), stands(6, is_silent=True), stands(4, is_silent=True)
+    refusal = judge_silent_oracles([Moved(ref, before, more)])
+    assert refusal is not None and refusal.rule == "policy_cage.oracle_failed" and "A market" in refusal.reason
+    assert refusal.as_error("simulator").next_step is Recovery.WAIT
+    assert judge_silent_oracles([Moved(ref, None, more)]) is not None
+    assert judge_silent_oracles([Moved(ref, before, less), Moved(ref, before, None)]) is None
+    assert judge_silent_oracles([Moved(ref, before, stands(6, is_silent=False))]) is None
 
 
 @pytest.mark.parametrize("column", ["max_issuer_bps", "max_bridge_bps", "max_oracle_bps"])

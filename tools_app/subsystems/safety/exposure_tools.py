@@ -1,10 +1,13 @@
-"""`safety_get_protocol_exposure`: where an account's worth lies, by protocol, chain, token and kind of token."""
+"""`safety_get_protocol_exposure`: where an account's worth lies and on whom it depends: protocols, chains, tokens,
+issuers, bridges and oracles.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
 
+from tools_app.portfolio.dependences import DependenceKind, sum_dependences
 from tools_app.subsystems.safety.family import ChainOrAll, board
 from tools_app.subsystems.safety.measuring import Measured, measure_account, show_percent
 from tools_app.subsystems.safety.price_shocks import follows_dollar
@@ -32,13 +35,18 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class ProtocolExposure:
-    """Where worth lies, the largest first. The risk of concentration leaves out the wallet and dollar tokens."""
+    """Where worth lies and on whom it depends, the largest first. The risk of concentration leaves out the wallet and
+    dollar tokens. What depends on an issuer, a bridge or an oracle (`chain:address`) is what is held alone.
+    """
 
     account: str
     by_protocol: tuple[Share, ...]
     by_chain: tuple[Share, ...]
     by_asset: tuple[Share, ...]
     by_asset_type: tuple[Share, ...]
+    by_issuer: tuple[Share, ...]
+    by_bridge: tuple[Share, ...]
+    by_oracle: tuple[Share, ...]
     concentration_risk: str
     recommendations: tuple[str, ...]
     not_counted: tuple[str, ...]
@@ -61,7 +69,8 @@ def safety_get_protocol_exposure(
 
     Use before adding to a position. Concentration is High where one protocol or one token that follows no dollar has
     more than half of all that is held, Medium from a quarter on.
-    Does not count what only follows a token's price without holding it, and does not judge issuers or bridges.
+    Does not count what only follows a token's price without holding it. Issuers, bridges and oracles are those that
+    this server knows; one it does not know is in no line.
     """
     ctx.step("Reading everything the account holds")
     measured = measure_account(ctx, account, chain_id)
@@ -88,10 +97,22 @@ def safety_get_protocol_exposure(
         by_chain=chains.list_shares(),
         by_asset=assets.list_shares(),
         by_asset_type=kinds.list_shares(),
+        **_list_dependences(measured, protocols.whole),
         concentration_risk=risk,
         recommendations=(*advice, *_say_gaps(measured)),
         not_counted=measured.not_counted,
     )
+
+
+def _list_dependences(measured: Measured, whole: int) -> dict[str, tuple[Share, ...]]:
+    sums = sum_dependences([place.holdings for place in measured.chains])
+    found: dict[str, list[Share]] = {f"by_{kind.value}": [] for kind in DependenceKind}
+    for each, worth in sorted(sums.items(), key=lambda item: (-item[1], item[0])):
+        if worth:
+            share = show_percent(worth * 10_000 // whole if whole else 0)
+            held = Share(each.name, UsdAmount(worth), UsdAmount(0), UsdAmount(worth), share)
+            found[f"by_{each.kind.value}"].append(held)
+    return {name: tuple(shares) for name, shares in found.items()}
 
 
 class _Sums:

@@ -165,6 +165,18 @@ def test_exposure_adds_up_to_everything_that_is_held_and_owed(desk: Desk) -> Non
     assert float(lender["owed_usd"]) == pytest.approx(4_000, rel=1e-3)
 
 
+def test_exposure_says_on_which_issuers_bridges_and_oracles_it_depends(desk: Desk) -> None:
+    told = ask(desk, "safety_get_protocol_exposure")
+    [circle] = [row for row in told["by_issuer"] if row["name"] == "Circle"]
+    dollars = next(row for row in told["by_asset"] if row["name"].startswith("USDC "))
+    assert float(circle["held_usd"]) == float(dollars["held_usd"]) > 3_900
+    collateral = 4 * price_of(desk, "WETH")
+    feed = f"31337:{desk.chain.tokens['WETH'].feed}"
+    by_oracle = {row["name"]: float(row["held_usd"]) for row in told["by_oracle"]}
+    assert by_oracle[feed] == pytest.approx(float(collateral), rel=1e-6), "all of a position depends on each of them"
+    assert told["by_bridge"] == []
+
+
 def test_leaving_a_loan_names_its_steps_its_cost_and_what_is_missing(desk: Desk) -> None:
     told = ask(desk, "safety_estimate_unwind_cost", kind="Loops")
     [row] = told["positions"]

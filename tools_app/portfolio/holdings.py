@@ -220,7 +220,7 @@ def measure_holdings(
     wanted = {token.address: token for token in (chain.native(), *chain.registered_tokens(), *tokens)}
     held = read_balances(chain=chain, account=account, tokens=wanted.values())
     told = read_positions(chain=chain, account=account, hints=hints)
-    positions = tuple(mark_late(each, chain.block.timestamp) for each in told if not each.is_settled)
+    positions = tuple(mark_late(each, chain) for each in told if not each.is_settled)
     asked = {token.address for token in tokens}
     claims = {address for position in positions for address in position.claim_tokens}
     inside = {leg.token for position in positions for leg in position.legs}
@@ -246,15 +246,15 @@ def measure_holdings(
     )
 
 
-def mark_late(position: Position, now: int) -> Position:
-    """The position, with what a bridge should have delivered before `now` locked as late."""
+def mark_late(position: Position, chain: ChainReader) -> Position:
+    """The position, with what a bridge should have delivered before the chain's pinned block locked as late."""
     protocol = SHELF.get(position.ref.protocol)
     if protocol is None or Trait.CROSS_CHAIN not in protocol.traits:
         return position
     late = tuple(
         Locked(leg.token, leg.raw, "late")
         for leg in position.legs
-        if leg.raw > 0 and leg.free_at is not None and leg.free_at < now
+        if leg.raw > 0 and leg.free_at is not None and leg.free_at < chain.block.timestamp
     )
     return replace(position, locked=(*position.locked, *late)) if late else position
 

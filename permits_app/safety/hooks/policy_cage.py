@@ -101,7 +101,7 @@ class Holdings:
     with_others: Portfolio | None = None
     unread: tuple[Unread, ...] = ()
     """Other chains of the golem that cannot be counted now."""
-    failures: tuple[Failure, ...] = ()
+    failed: tuple[Failure, ...] = ()
     """Issuers and bridges that failed what is held."""
 
 
@@ -186,7 +186,7 @@ def load_holdings(call: HookCall) -> Holdings:
         portfolio=portfolio,
         fall=fall,
         with_others=with_others,
-        failures=list_failures([held, *(each.holdings for each in elsewhere.looks)]),
+        failed=list_failures([held, *(each.holdings for each in elsewhere.looks)]),
     )
 
 
@@ -308,12 +308,12 @@ def judge_holdings(call: HookCall, rows: CageRows, holdings: Holdings) -> Reject
 
 def _judge_failures(call: HookCall, holdings: Holdings) -> Reject | None:
     """Nothing more is put where an issuer or a bridge failed what is there. The base asset may be bought."""
-    if call.plan is None or holdings.portfolio is None or not holdings.failures:
+    if call.plan is None or holdings.portfolio is None or not holdings.failed:
         return None
     entered = set(depends_of_protocol(find_protocol(call.plan)))
     for token in (flow.token for flow in call.plan.receives if flow.token.address != holdings.portfolio.base_asset):
         entered |= depends_of_token(call.plan.chain_id, token.address)
-    return judge_failures(failures=holdings.failures, entered=frozenset(entered))
+    return judge_failures(failures=holdings.failed, entered=frozenset(entered))
 
 
 RETRY_AFTER_SECONDS = 5

@@ -94,17 +94,19 @@ class Observation:
                 for each in self.holdings
             ],
             "positions": [describe_position(each) for each in self.positions],
-            "failed_oracles": [
-                {"name": each.name, "reason": each.reason}
-                for each in (list_failed_oracles(self.whole) if self.whole is not None else ())
-            ],
             "debt_usd": None if self.whole is None else format_micro_usd(self.whole.debt_micro_usd),
             "held_elsewhere": [
                 describe_held(each)
                 for each in (self.whole.positions if self.whole is not None else ())
                 if each.ref.id not in {one.position.position_id for one in self.positions}
             ],
+            **self._describe_failed_oracles(),
         }
+
+    def _describe_failed_oracles(self) -> dict[str, Any]:
+        """What gives no price of something held; nothing is said where all of it has one."""
+        failed = list_failed_oracles(self.whole) if self.whole is not None else ()
+        return {"failed_oracles": [{"name": each.name, "reason": each.reason} for each in failed]} if failed else {}
 
 
 def describe_held(held: Held) -> dict[str, Any]:

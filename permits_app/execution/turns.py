@@ -60,7 +60,7 @@ class Places:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._taken: Counter[tuple[str, str]] = Counter()
-        self._turned_away: dict[UUID, None] = {}
+        self._missed: dict[UUID, None] = {}
 
     @contextmanager
     def hold(self, turn: Turn) -> Iterator[bool]:
@@ -77,7 +77,7 @@ class Places:
             if has_place:
                 self._taken.update(most.keys())
             else:
-                self._turned_away[turn.permit_id] = None
+                self._missed[turn.permit_id] = None
         try:
             yield has_place
         finally:
@@ -88,13 +88,13 @@ class Places:
     def take_missed(self) -> list[UUID]:
         """The permits that found no place since this was last asked: who gave a place back goes on with them."""
         with self._lock:
-            missed, self._turned_away = list(self._turned_away), {}
+            missed, self._missed = list(self._missed), {}
         return missed
 
     def leave_missed(self, permit_ids: Iterable[UUID]) -> None:
         """Leave them to whoever gives a place back next."""
         with self._lock:
-            self._turned_away |= dict.fromkeys(permit_ids)
+            self._missed |= dict.fromkeys(permit_ids)
 
 
 PLACES: Final = Places()

@@ -38,6 +38,8 @@ _V2_OUT_ROUTER: Final = "function swapTokensForExactTokens(uint256,uint256,addre
 _MULTICALL: Final = "function multicall(bytes[])"
 _MULTICALL_UNTIL: Final = "function multicall(uint256,bytes[])"
 _UNWRAP: Final = "function unwrapWETH9(uint256,address)"
+_SWEEP: Final = "function sweepToken(address,uint256,address)"
+_NOBODY: Final = "0x0000000000000000000000000000000000000000"
 _REFUND: Final = "function refundETH()"
 
 _MINT: Final = "function mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))"
@@ -277,11 +279,15 @@ def _read_positions(call: Call, desk: _Desk) -> None:
     steps: Sequence[bytes] = (call.data,)
     if calls(call.data, _MULTICALL):
         (steps,) = read_exactly(call.data, _MULTICALL)
+    held: set[str] = set()
     for step in steps:
-        _read_position_step(step, desk)
+        _read_position_step(step, desk, held)
+    if held:
+        raise UnknownCall("the position manager would keep what a position paid")
 
 
-def _read_position_step(step: bytes, desk: _Desk) -> None:
+def _read_position_step(step: bytes, desk: _Desk, held: set[str]) -> None:
+    """`held` are the tokens that the manager holds for the account after it."""
     into = desk.into
     if calls(step, _MINT):
         ((token0, token1, fee, _, _, most0, most1, least0, least1, recipient, deadline),) = read_exactly(step, _MINT)
@@ -314,9 +320,35 @@ def _read_position_step(step: bytes, desk: _Desk) -> None:
         tokens = desk.tokens_of(position_id)
         into.open_minimums.update(tokens)
         desk.change(tokens, desk.ref(position_id))
-        into.recipients.append(recipient)
+        if recipient == _NOBODY:
+            # The manager reads it as itself.
+            held.update(tokens)
+        else:
+            into.recipients.append(recipient)
+    elif calls(step, _UNWRAP):
+        least, recipient = read_exactly(step, _UNWRAP)
+        _read_payment(desk.place.wrapped_native, NATIVE, least, recipient, desk, held)
+    elif calls(step, _SWEEP):
+        token, least, recipient = read_exactly(step, _SWEEP)
+        _read_payment(token, token, least, recipient, desk, held)
     else:
         raise UnknownCall(f"selector 0x{step[:4].hex()} of the position manager is not known")
+
+
+def _read_payment(token: str, paid_in: str, least: int, recipient: str, desk: _Desk, held: set[str]) -> None:
+    """What the manager holds of a token is paid out whole, no less than `least` of it."""
+    if token not in held or recipient in (_NOBODY, desk.place.v3_position_manager):
+        raise UnknownCall("the position manager pays out what no position brought it, or to nobody")
+    held.discard(token)
+    into = desk.into
+    into.recipients.append(recipient)
+    if paid_in != token:
+        # No less was asked for of the position.
+        if into.receives[token] > least:
+            raise UnknownCall("less of the coin is asked for than of the wrapped coin that it comes from")
+        del into.receives[token]
+        into.receives[paid_in] += least
+        into.open_minimums.add(paid_in)
 
 
 def _trade_along(path: Sequence[str], desk: _Desk) -> None:

@@ -73,6 +73,7 @@ PROTOCOL = ProtocolDef(
             key="v3_position_manager",
             label="Uniswap V3 positions",
             functions=(v3.MULTICALL, v3.MINT, v3.INCREASE, v3.DECREASE, v3.COLLECT),
+            besides=(v3.UNWRAP, v3.SWEEP),
             takes_tokens=True,
             valued_at="v3_position_manager",
             own={v3.MINT: ((0, 9),), v3.COLLECT: ((0, 1),)},

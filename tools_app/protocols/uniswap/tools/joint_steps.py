@@ -1,6 +1,7 @@
-"""Several steps at the V3 position manager as one plan: what one of them brings another takes, and both are netted.
+"""Several steps at the position managers as one plan: what one of them brings another takes, and both are netted.
 
-Steps that follow each other without a swap between them are one call of the manager, which does all of them or none.
+Steps at V3 that follow each other without a swap between them are one call of its manager, which does all of them or
+none; at V4 each step is a call.
 Nothing is put in but what the calldata of earlier steps surely brings, or what the tool itself allowed of the wallet.
 """
 
@@ -11,26 +12,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tools_app.core.errors import InvalidParams
 from tools_app.core.units import BPS, format_units
 from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.errors import AmountTooSmall, InsufficientLiquidity, NoRoute, TransferFeeUnknown
-from tools_app.protocols.uniswap.quoting import RouteQuote
+from tools_app.protocols.uniswap.quoting import V4, RouteQuote
 from tools_app.protocols.uniswap.routing import find_routes, least_out
 from tools_app.protocols.uniswap.tools.family import deadline_after
 from tools_app.protocols.uniswap.tools.swaps import build_swap_call
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
-from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, amount_to_swap, plan_deposit
+from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, amount_to_swap, plan_deposit, plan_exact_deposit
 from tools_app.protocols.uniswap.v3.positions import Position, least_amounts
+from tools_app.protocols.uniswap.v4 import liquidity_plans as v4_plans
+from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
+from tools_app.protocols.uniswap.v4.liquidity_plans import NOBODY
+from tools_app.protocols.uniswap.v4.pools import key_of
+from tools_app.protocols.uniswap.v4.positions import held_of
 from tools_app.standards.foreseen import foresee
+from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.markets import Pool
-from tools_app.toolkit.plan import Call, TxPlan
+from tools_app.toolkit.plan import Call, ItemGiven, TxPlan
+from tools_app.toolkit.pool_hooks import PoolHooks
 from tools_app.toolkit.positions import PositionChange
-from tools_app.toolkit.views import TokenMeta
+from tools_app.toolkit.views import NATIVE, TokenMeta
 
 UNTIL_SECONDS: Final = 300
 """Calls of a joint plan run at most so long after it was made."""
@@ -86,6 +95,9 @@ class JointSteps:
     _flows: dict[str, _Flow] = field(default_factory=dict)
     _offered: dict[str, Amounts] = field(default_factory=lambda: defaultdict(lambda: (0, 0)))
     _routed: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+    _through: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    _items: list[ItemGiven] = field(default_factory=list)
+    _hooks: dict[PoolHooks, None] = field(default_factory=dict)
 
     @classmethod
     def begin(cls, ctx: WriteContext, chain_id: int | None, *, slippage_bps: int) -> JointSteps:
@@ -98,27 +110,27 @@ class JointSteps:
         """Both tokens of a pool, in its order."""
         return self.reader.token(pool.token0), self.reader.token(pool.token1)
 
-    def take_out(self, position: Position, liquidity: int, *, with_fees: bool = True) -> Amounts:
-        """Take liquidity out, by default with its fees; the least of both tokens that surely comes out."""
+    def take_out(self, position: Position, liquidity: int, *, with_fees: bool = True, as_coin: bool = False) -> Amounts:
+        """Take liquidity out, by default with its fees; the least of both tokens that surely comes out.
+
+        `as_coin` has the wrapped coin of a V3 position paid out as the coin.
+        """
         tokens, amounts = self.tokens_of(position.pool), position.amounts(liquidity)
-        least = self._least_of(position, liquidity)
+        least = least_amounts(position, liquidity, self.slippage_bps)
         fees = (position.fees0, position.fees1) if with_fees else (0, 0)
-        most = (None, None) if with_fees else amounts
-        self._step(
-            f"take liquidity out of position {position.position_id}",
-            *v3_plans.decrease_steps(
-                position_id=position.position_id,
-                liquidity=liquidity,
-                least0=least[0],
-                least1=least[1],
-                most0=most[0],
-                most1=most[1],
-                recipient=self.ctx.account,
-                deadline=self.until,
-            ),
-        )
+        if position.pool.version == V4:
+            if not with_fees:
+                raise InvalidParams(
+                    "V4 pays the fees of a position whenever it is changed",
+                    fields={"collect_fees": "leave it out, or true"},
+                )
+            self._take_out_of_v4(position, liquidity, least)
+        else:
+            self._take_out_of_v3(position, liquidity, least, with_fees=with_fees, as_coin=as_coin)
         for token, amount, fee, low in zip(tokens, amounts, fees, least, strict=True):
-            self._brings(token, amount + fee, surely=low, fees=max(0, fee - FEE_DUST))
+            is_coin = as_coin and token.address == self.deployment.wrapped_native
+            came = self.reader.token(NATIVE) if is_coin else token
+            self._brings(came, amount + fee, surely=low, fees=max(0, fee - FEE_DUST))
         self.changes += self._range_of(position).shrinks(
             liquidity,
             position.liquidity,
@@ -128,13 +140,68 @@ class JointSteps:
         )
         return least
 
+    def _take_out_of_v4(self, position: Position, liquidity: int, least: Amounts) -> None:
+        held, contracts = held_of(position), self.v4
+        bounds: dict[str, Any] = {
+            "manager": contracts.positions,
+            "held": held,
+            "least": least,
+            "recipient": self.ctx.account,
+            "deadline": self.until,
+            "label": f"Take liquidity out of V4 position {held.number}",
+        }
+        if liquidity == position.liquidity:
+            self._call_v4(position.pool, v4_plans.burn(**bounds))
+            self._items.append(ItemGiven(contracts.positions, held.number, NOBODY))
+        else:
+            self._call_v4(position.pool, v4_plans.shrink(liquidity=liquidity, **bounds))
+
+    def _take_out_of_v3(
+        self, position: Position, liquidity: int, least: Amounts, *, with_fees: bool, as_coin: bool
+    ) -> None:
+        most = (None, None) if with_fees else position.amounts(liquidity)
+        self._step(
+            f"take liquidity out of position {position.position_id}",
+            *v3_plans.decrease_steps(
+                position_id=position.position_id,
+                liquidity=liquidity,
+                least0=least[0],
+                least1=least[1],
+                most0=most[0],
+                most1=most[1],
+                recipient=NOBODY if as_coin else self.ctx.account,
+                deadline=self.until,
+            ),
+            *(
+                v3_plans.pay_out_steps(
+                    wrapped=self.deployment.wrapped_native,
+                    tokens=(position.pool.token0, position.pool.token1),
+                    least=least,
+                    recipient=self.ctx.account,
+                )
+                if as_coin
+                else ()
+            ),
+        )
+
     def collect(self, position: Position) -> Amounts:
         """Take the fees out; what of them surely comes, which no calldata bounds."""
         fees = (position.fees0, position.fees1)
-        self._step(
-            f"collect the fees of position {position.position_id}",
-            v3_plans.collect_step(position_id=position.position_id, recipient=self.ctx.account),
-        )
+        label = f"collect the fees of position {position.position_id}"
+        if position.pool.version == V4:
+            call = v4_plans.shrink(
+                manager=self.v4.positions,
+                held=held_of(position),
+                liquidity=0,
+                least=(0, 0),
+                recipient=self.ctx.account,
+                deadline=self.until,
+                label=label.capitalize(),
+            )
+            self._call_v4(position.pool, call)
+        else:
+            step = v3_plans.collect_step(position_id=position.position_id, recipient=self.ctx.account)
+            self._step(label, step)
         for token, fee in zip(self.tokens_of(position.pool), fees, strict=True):
             self._brings(token, fee, surely=0, fees=max(0, fee - FEE_DUST))
         self.changes += self._range_of(position).shrinks(
@@ -182,6 +249,22 @@ class JointSteps:
         offer = self._deposit(pool, ticks, amounts)
         tokens = self.tokens_of(pool)
         label = f"open a position in {tokens[0].symbol}/{tokens[1].symbol}"
+        if pool.version == V4:
+            call = v4_plans.open_range(
+                manager=self.v4.positions,
+                key=key_of(pool),
+                ticks=ticks,
+                liquidity=offer.liquidity,
+                most=offer.offered,
+                recipient=self.ctx.account,
+                deadline=self.until,
+                label=f"{label[0].upper()}{label[1:]}",
+            )
+            self._put_into_v4(pool, offer, call)
+            self.changes += Range.read(self.reader, pool, *ticks).grows(
+                offer.liquidity, offer.least_liquidity, slippage_bps=self.slippage_bps
+            )
+            return offer
         mint = v3_plans.mint_position(
             manager=self.deployment.v3_position_manager,
             token0=pool.token0,
@@ -206,15 +289,27 @@ class JointSteps:
         ticks = (position.tick_lower, position.tick_upper)
         offer = self._deposit(position.pool, ticks, amounts)
         label = f"add to position {position.position_id}"
-        increase = v3_plans.increase_position(
-            manager=self.deployment.v3_position_manager,
-            position_id=position.position_id,
-            deposit=v3_plans.Deposit(*offer.offered, *offer.least),
-            deadline=self.until,
-            label=label,
-        )
-        self._step(label, increase.data)
-        self._put_in(self.tokens_of(position.pool), offer)
+        if position.pool.version == V4:
+            call = v4_plans.grow(
+                manager=self.v4.positions,
+                held=held_of(position),
+                liquidity=offer.liquidity,
+                most=offer.offered,
+                recipient=self.ctx.account,
+                deadline=self.until,
+                label=label.capitalize(),
+            )
+            self._put_into_v4(position.pool, offer, call)
+        else:
+            increase = v3_plans.increase_position(
+                manager=self.deployment.v3_position_manager,
+                position_id=position.position_id,
+                deposit=v3_plans.Deposit(*offer.offered, *offer.least),
+                deadline=self.until,
+                label=label,
+            )
+            self._step(label, increase.data)
+            self._put_in(self.tokens_of(position.pool), offer)
         self.changes += self._range_of(position).grows(
             offer.liquidity,
             offer.least_liquidity,
@@ -250,6 +345,16 @@ class JointSteps:
             token = self._flows[address].token
             (allowed,) = read_holdings(self.reader, self.ctx.account, [token], spender=router)
             draft.approve(token, spender=router, amount=amount, allowance=allowed.allowance)
+        tokens = [self._flows[address].token for address in self._through]
+        for holding in read_holdings(self.reader, self.ctx.account, tokens, spender=PERMIT2):
+            draft.approve_through_permit2(
+                holding.token,
+                spender=self.v4.positions,
+                amount=self._through[holding.token.address],
+                allowance=holding.allowance,
+                until=self.until,
+                is_used_up=False,
+            )
         draft.call(*self._calls)
         draft.changes += self.changes
         return draft.finish(
@@ -257,6 +362,8 @@ class JointSteps:
             slippage_bps=self.slippage_bps,
             price_impact_bps=self.impact_bps,
             deadline=self.until,
+            hooks=tuple(self._hooks),
+            items=tuple(self._items),
             details={
                 "manager": self.deployment.v3_position_manager,
                 "is_atomic": len(self._calls) == 1,
@@ -275,6 +382,28 @@ class JointSteps:
         )
 
     # ---- below ------------------------------------------------------------------------------------------------------
+
+    @property
+    def v4(self) -> V4Contracts:
+        """V4's contracts on the chain."""
+        found = v4_on(self.reader.chain_id)
+        if found is None:
+            raise AssertionError("a chain with Uniswap has V4's addresses")
+        return found
+
+    def _call_v4(self, pool: Pool, call: Call) -> None:
+        """One call of V4's manager, after what waits for V3's."""
+        self._flush()
+        self._calls.append(call)
+        if pool.hooks is not None:
+            self._hooks[pool.hooks] = None
+
+    def _put_into_v4(self, pool: Pool, offer: RangeDeposit, call: Call) -> None:
+        for token, used, offered in zip(self.tokens_of(pool), offer.used, offer.offered, strict=True):
+            self._takes(token, used, most=offered)
+            if offered and not token.is_native:
+                self._through[token.address] += offered
+        self._call_v4(pool, call)
 
     def _step(self, label: str, *steps: bytes) -> None:
         self._waiting += steps
@@ -309,9 +438,8 @@ class JointSteps:
             self._offered[token.address] = (before[0] + offered, before[1] + least)
 
     def _deposit(self, pool: Pool, ticks: tuple[int, int], amounts: tuple[int | None, int | None]) -> RangeDeposit:
-        return plan_deposit(
-            pool.sqrt_price, *ticks, amount0=amounts[0], amount1=amounts[1], slippage_bps=self.slippage_bps
-        )
+        plan = plan_exact_deposit if pool.version == V4 else plan_deposit
+        return plan(pool.sqrt_price, *ticks, amount0=amounts[0], amount1=amounts[1], slippage_bps=self.slippage_bps)
 
     def _quote(self, sold: TokenMeta, bought: TokenMeta, amount: int) -> RouteQuote | None:
         seen = foresee(self.reader, self.ctx.account, {sold.address: amount})
@@ -325,6 +453,3 @@ class JointSteps:
 
     def _range_of(self, position: Position) -> Range:
         return Range.read(self.reader, position.pool, position.tick_lower, position.tick_upper)
-
-    def _least_of(self, position: Position, liquidity: int) -> Amounts:
-        return least_amounts(position, liquidity, self.slippage_bps)

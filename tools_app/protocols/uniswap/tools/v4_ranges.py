@@ -204,7 +204,7 @@ def shrink_v4_range(
         slippage_bps=slippage_bps,
         deadline=until,
         hooks=_hooks(position.pool),
-        items=(ItemGiven(contracts.positions, held.number, NOBODY),) if percent == 100 else (),
+        items=(ItemGiven(contracts.positions, held.number, plans.NOBODY),) if percent == 100 else (),
         details={
             "manager": contracts.positions,
             "position_id": position_id,
@@ -254,8 +254,6 @@ def harvest_v4_range(ctx: WriteContext, reader: ChainReader, position_id: str) -
 
 # ---- below ----------------------------------------------------------------------------------------------------------
 
-NOBODY: Final = "0x0000000000000000000000000000000000000000"
-"""Who an NFT is given to that is burned."""
 HARVEST_SECONDS: Final = 300
 """A harvest runs at most so long after it was planned."""
 

@@ -30,6 +30,7 @@ MINT = (
 )
 INCREASE = "function increaseLiquidity((uint256,uint256,uint256,uint256,uint256,uint256))"
 DECREASE = "function decreaseLiquidity((uint256,uint128,uint256,uint256,uint256))"
+SWEEP = "function sweepToken(address token, uint256 amountMinimum, address recipient) payable"
 COLLECT = "function collect((uint256,address,uint128,uint128))"
 
 ROUTER_ITSELF = "0x0000000000000000000000000000000000000002"
@@ -172,6 +173,14 @@ def collect_step(*, position_id: str, recipient: str, most0: int | None = None, 
     """Take what is owed to a position; of a token whose most is told, no more than that."""
     most = (UINT128_MAX if most0 is None else most0, UINT128_MAX if most1 is None else most1)
     return encode_call(COLLECT, (int(position_id), recipient, *most))
+
+
+def pay_out_steps(*, wrapped: str, tokens: tuple[str, str], least: tuple[int, int], recipient: str) -> list[bytes]:
+    """Pay out what was collected to the manager itself: the wrapped coin as the coin, the other token as it is."""
+    return [
+        encode_call(UNWRAP, low, recipient) if token == wrapped else encode_call(SWEEP, token, low, recipient)
+        for token, low in zip(tokens, least, strict=True)
+    ]
 
 
 def bundle(*, manager: str, steps: Sequence[bytes], label: str) -> Call:

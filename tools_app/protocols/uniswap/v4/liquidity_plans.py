@@ -24,6 +24,9 @@ CHANGE_TYPES: Final = ("uint256", "uint256", "uint128", "uint128", "bytes")
 BURN_TYPES: Final = ("uint256", "uint128", "uint128", "bytes")
 TAKE_TYPES: Final = ("address", "address", "address")
 
+NOBODY: Final = "0x0000000000000000000000000000000000000000"
+"""Who an NFT is given to that is burned."""
+
 Action = tuple[int, bytes]
 Amounts = tuple[int, int]
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from tools_app.core.errors import InvalidParams
 from tools_app.core.outside_json import OutsideTextRefused, read_exact_json
-from tools_app.toolkit.params import PLAIN, DecimalText, FeeTier, Flag, PercentWhole, PositionId, RawAmount, Token
+from tools_app.toolkit.params import PLAIN, DecimalText, FeeTier, Flag, PercentWhole, RangeId, RawAmount, Token
 from tools_app.toolkit.spelling import Meaning
 
 MOST_OPERATIONS: Final = 10
@@ -75,7 +75,7 @@ class Collect(_Fields):
     """Bring the fees of a position into the wallet."""
 
     op_type: Literal["collect"]
-    position_id: PositionId
+    position_id: RangeId
     params: NoParams = NoParams()
 
 
@@ -83,7 +83,7 @@ class Compound(_Fields):
     """Put the fees of a position back into it."""
 
     op_type: Literal["compound"]
-    position_id: PositionId
+    position_id: RangeId
     params: CompoundParams = CompoundParams()
 
 
@@ -91,7 +91,7 @@ class Remove(_Fields):
     """Take liquidity out of a position."""
 
     op_type: Literal["remove"]
-    position_id: PositionId
+    position_id: RangeId
     params: RemoveParams = RemoveParams()
 
 
@@ -99,7 +99,7 @@ class Rebalance(_Fields):
     """Move a position to another range."""
 
     op_type: Literal["rebalance"]
-    position_id: PositionId
+    position_id: RangeId
     params: RebalanceParams
 
 

@@ -23,12 +23,15 @@ from tools_app.protocols.uniswap.tools.batch_fields import (
 from tools_app.protocols.uniswap.tools.family import uniswap
 from tools_app.protocols.uniswap.tools.joint_steps import JointSteps
 from tools_app.protocols.uniswap.tools.liquidity import INCREASE_EVENT, choose_range
+from tools_app.protocols.uniswap.tools.own_positions import read_own
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range
 from tools_app.protocols.uniswap.tools.rebalancing import plan_compound, plan_rebalance
-from tools_app.protocols.uniswap.v3.positions import Position, read_positions
+from tools_app.protocols.uniswap.v3.positions import Position
+from tools_app.protocols.uniswap.v4.liquidity_plans import NOBODY
+from tools_app.protocols.uniswap.v4.positions import PREFIX
+from tools_app.standards.erc721 import TRANSFER_EVENT
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
-from tools_app.toolkit.markets import PositionNotFound
 from tools_app.toolkit.params import ChainId, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.views import LogEntry
@@ -57,9 +60,9 @@ class BatchReport:
 
 def report_batch(outcome: PlanOutcome) -> BatchReport:
     """Positions that were opened from the manager's events, in the order in which they were asked for."""
-    manager = str(outcome.plan.details["manager"])
-    logs = [log for receipt in outcome.receipts for log in receipt.logs if log.address == manager]
-    added = [str(event["tokenId"]) for log in logs if (event := _added(log)) is not None]
+    managers = [str(each) for each in outcome.plan.details["managers"]]
+    logs = [log for receipt in outcome.receipts for log in receipt.logs if log.address in managers]
+    added = [found for log in logs if (found := _added(log, managers)) is not None]
     known = {str(each["position_id"]) for each in outcome.plan.details["operations"] if each.get("position_id")}
     born = iter(each for each in added if each not in known)
     results = []
@@ -79,8 +82,8 @@ def report_batch(outcome: PlanOutcome) -> BatchReport:
     action_class=None,
     steps=("Reading the position", "Reading the pool", "Building calls"),
     snippet=(
-        "batch_liquidity: collect, compound, remove, add and rebalance at up to ten Uniswap V3 positions under one"
-        " permit; without a swap all of it is one call."
+        "batch_liquidity: collect, compound, remove, add and rebalance at up to ten Uniswap positions under one"
+        " permit; at V3 without a swap all of it is one call."
     ),
     guidelines=(
         "Name each position once, in the order in which things happen: what one step brings a later add may take.",
@@ -93,22 +96,26 @@ def uniswap_lp_batch_operations(
     chain_id: ChainId | None = None,
     slippage_bps: SlippageBps = 50,
 ) -> TxPlan:
-    """Several operations at V3 positions of the golem as one plan, bounded as a whole.
+    """Several operations at V3 and V4 positions of the golem as one plan, bounded as a whole.
 
-    Use to tend to many positions at once. All of them happen in one call, or, where something is swapped in between, in
-    a few in a row. The permit says what is over or missing of each token at worst.
-    Does not touch one position twice, and does not leave V3.
+    Use to tend to many positions at once. At V3 all of them happen in one call, or, where something is swapped in
+    between, in a few in a row; at V4 each is a call. The permit says what is over or missing of each token at worst.
+    Does not touch one position twice, and opens in V3.
     """
     wanted = parse_operations(operations)
     _check_together(wanted)
     ctx.step("Reading the position")
     joint = JointSteps.begin(ctx, chain_id, slippage_bps=slippage_bps)
-    held = _read_own(joint, [each.position_id for each in wanted if not isinstance(each, Add)])
+    named = [each.position_id for each in wanted if not isinstance(each, Add)]
+    held = read_own(joint.reader, named, ctx.account)
     told = []
     for operation in wanted:
         position = None if isinstance(operation, Add) else held[operation.position_id]
         told.append({"op_type": operation.op_type, **_plan_one(joint, operation, position)})
-    return joint.finish(action_class=_class_of(wanted), details={"operations": told})
+    return joint.finish(
+        action_class=_class_of(wanted),
+        details={"managers": [joint.deployment.v3_position_manager, joint.v4.positions], "operations": told},
+    )
 
 
 # ---- below ----------------------------------------------------------------------------------------------------------
@@ -129,14 +136,6 @@ def _check_together(wanted: list[Operation]) -> None:
             " batch of its own",
             fields={"operations": "compound beside collect, remove or rebalance"},
         )
-
-
-def _read_own(joint: JointSteps, ids: list[str]) -> dict[str, Position]:
-    found = {each.position_id: each for each in read_positions(joint.reader, joint.deployment, ids)}
-    for position_id in ids:
-        if position_id not in found or found[position_id].owner != joint.ctx.account:
-            raise PositionNotFound(f"this account holds no position {position_id}", position_id=position_id)
-    return found
 
 
 def _plan_one(joint: JointSteps, operation: Operation, position: Position | None) -> dict[str, Any]:
@@ -194,5 +193,10 @@ def _class_of(wanted: list[Operation]) -> ActionClass:
     return ActionClass.DECREASE_POSITION
 
 
-def _added(log: LogEntry) -> dict[str, Any] | None:
-    return decode_log(INCREASE_EVENT, log)
+def _added(log: LogEntry, managers: list[str]) -> str | None:
+    """The position that a log of V3's manager says has grown, or one of V4's that it was made."""
+    if log.address == managers[0]:
+        event = decode_log(INCREASE_EVENT, log)
+        return None if event is None else str(event["tokenId"])
+    sent = decode_log(TRANSFER_EVENT, log)
+    return None if sent is None or sent["from"] != NOBODY else f"{PREFIX}{sent['tokenId']}"

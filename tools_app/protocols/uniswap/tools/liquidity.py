@@ -68,7 +68,7 @@ class IncreaseReport:
 def report_add(outcome: PlanOutcome) -> AddReport:
     """Position id and liquidity from the manager's event, amounts from the balance differences."""
     spent0, spent1 = outcome.plan.spends
-    position_id, liquidity = _opened(outcome)
+    position_id, liquidity = read_opened(outcome)
     return AddReport(
         position_id=position_id,
         pool=str(outcome.plan.details["pool"]),
@@ -323,7 +323,7 @@ def _fee_of(pool: Pool, named: tuple[TokenMeta, TokenMeta], fee: int | None) -> 
     return pool.fee
 
 
-def _opened(outcome: PlanOutcome) -> tuple[str, str]:
+def read_opened(outcome: PlanOutcome) -> tuple[str, str]:
     """Id and liquidity of the position that was opened; V4's manager tells its NFT alone, the calls the liquidity."""
     if outcome.plan.details["venue"] != "uniswap v4":
         event = find_event(outcome, INCREASE_EVENT)

@@ -5,19 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.errors import InvalidRange, PositionEmpty
 from tools_app.protocols.uniswap.pools import find_v3_pool
+from tools_app.protocols.uniswap.quoting import V4
 from tools_app.protocols.uniswap.tools.family import uniswap
 from tools_app.protocols.uniswap.tools.joint_steps import JointSteps, Swapped
-from tools_app.protocols.uniswap.tools.liquidity import INCREASE_EVENT
+from tools_app.protocols.uniswap.tools.liquidity import INCREASE_EVENT, read_opened
+from tools_app.protocols.uniswap.tools.own_positions import read_own, spacing_of
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range, find_event
 from tools_app.protocols.uniswap.tools.withdrawals import COLLECT_EVENT, DECREASE_EVENT
 from tools_app.protocols.uniswap.v3.deposits import ticks_of_range
-from tools_app.protocols.uniswap.v3.positions import Position, read_own_position
-from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing
+from tools_app.protocols.uniswap.v3.positions import Position
+from tools_app.protocols.uniswap.v4.positions import is_v4
 from tools_app.toolkit.context import WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
-from tools_app.toolkit.params import ChainId, DecimalText, FeeTier, Flag, PositionId, SlippageBps
+from tools_app.toolkit.params import ChainId, DecimalText, FeeTier, Flag, RangeId, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
 
 
@@ -46,24 +49,38 @@ class CompoundReport:
 
 
 def report_rebalance(outcome: PlanOutcome) -> RebalanceReport:
-    """The new position and the fees from the manager's events."""
-    added, details = find_event(outcome, INCREASE_EVENT), outcome.plan.details
-    out, collected = find_event(outcome, DECREASE_EVENT), find_event(outcome, COLLECT_EVENT)
-    fees = [max(0, collected.get(name, 0) - out.get(name, 0)) for name in ("amount0", "amount1")]
+    """The new position and the fees from the manager's events; V4's tells no fees, and they are what the plan read."""
+    details = outcome.plan.details
+    new_position_id, liquidity = read_opened(outcome)
+    if is_v4(str(details["position_id"])):
+        fees = _read_told_fees(outcome)
+    else:
+        out, collected = find_event(outcome, DECREASE_EVENT), find_event(outcome, COLLECT_EVENT)
+        fees = [max(0, collected.get(name, 0) - out.get(name, 0)) for name in ("amount0", "amount1")]
     return RebalanceReport(
         old_position_id=str(details["position_id"]),
-        new_position_id=str(added.get("tokenId", "")),
+        new_position_id=new_position_id,
         new_tick_lower=int(details["tick_lower"]),
         new_tick_upper=int(details["tick_upper"]),
-        liquidity=str(added.get("liquidity", 0)),
+        liquidity=liquidity,
         fees_collected0=str(fees[0]),
         fees_collected1=str(fees[1]),
     )
 
 
 def report_compound(outcome: PlanOutcome) -> CompoundReport:
-    """Fees and liquidity from the manager's events."""
-    collected, details = find_event(outcome, COLLECT_EVENT), outcome.plan.details
+    """Fees and liquidity from the manager's events; V4's tells neither, and they are what the plan read and named."""
+    details = outcome.plan.details
+    if is_v4(str(details["position_id"])):
+        fees = _read_told_fees(outcome)
+        return CompoundReport(
+            fees_collected0=str(fees[0]),
+            fees_collected1=str(fees[1]),
+            liquidity_added=str(details["liquidity"]) if outcome.receipts else "0",
+            swap_amount=details.get("swap_amount"),
+            swap_token=details.get("swap_token"),
+        )
+    collected = find_event(outcome, COLLECT_EVENT)
     return CompoundReport(
         fees_collected0=str(collected.get("amount0", 0)),
         fees_collected1=str(collected.get("amount1", 0)),
@@ -71,6 +88,10 @@ def report_compound(outcome: PlanOutcome) -> CompoundReport:
         swap_amount=details.get("swap_amount"),
         swap_token=details.get("swap_token"),
     )
+
+
+def _read_told_fees(outcome: PlanOutcome) -> list[int]:
+    return [int(outcome.plan.details[name]) if outcome.receipts else 0 for name in ("fees0", "fees1")]
 
 
 @uniswap.write(
@@ -82,7 +103,7 @@ def report_compound(outcome: PlanOutcome) -> CompoundReport:
     action_class=ActionClass.REBALANCE,
     steps=("Reading the position", "Reading the pool", "Building calls"),
     snippet=(
-        "rebalance_position: close a Uniswap V3 position and open another range with what surely comes out of it, under"
+        "rebalance_position: close a Uniswap V3 or V4 position and open another range with what surely comes out of it, under"
         " one permit; what is over stays in the wallet."
     ),
     guidelines=(
@@ -94,22 +115,22 @@ def report_compound(outcome: PlanOutcome) -> CompoundReport:
 )
 def uniswap_lp_rebalance_position(
     ctx: WriteContext,
-    position_id: PositionId,
+    position_id: RangeId,
     new_price_lower: DecimalText,
     new_price_upper: DecimalText,
     chain_id: ChainId | None = None,
     fee: FeeTier | None = None,
     slippage_bps: SlippageBps = 50,
 ) -> TxPlan:
-    """Move a Uniswap V3 position of the golem to another price range, by default in the same pool.
+    """Move a Uniswap V3 or V4 position of the golem to another price range, by default in the same pool.
 
     Use when the price left the range. All liquidity and fees come out; of what surely comes out a new position is
     opened, after a swap where the range wants one. The permit bounds the whole: the least that comes out, the least the
-    swap brings, the least liquidity. Does not take anything of the wallet, burn the old NFT or leave V3.
+    swap brings, the least liquidity. Does not take anything of the wallet or leave the version; V4 stays in its pool.
     """
     ctx.step("Reading the position")
     joint = JointSteps.begin(ctx, chain_id, slippage_bps=slippage_bps)
-    position = read_own_position(joint.reader, joint.deployment, position_id, ctx.account)
+    position = read_own(joint.reader, [position_id], ctx.account)[position_id]
     details = plan_rebalance(joint, position, new_price_lower, new_price_upper, fee)
     return joint.finish(action_class=ActionClass.REBALANCE, details=details)
 
@@ -123,7 +144,7 @@ def uniswap_lp_rebalance_position(
     action_class=ActionClass.REBALANCE,
     steps=("Reading the position", "Building calls"),
     snippet=(
-        "compound_fees: collect the fees of a Uniswap V3 position and put them back into it, swapping part of them"
+        "compound_fees: collect the fees of a Uniswap V3 or V4 position and put them back into it, swapping part of them"
         " where its range wants the other token."
     ),
     guidelines=(
@@ -133,19 +154,19 @@ def uniswap_lp_rebalance_position(
 )
 def uniswap_lp_compound_fees(
     ctx: WriteContext,
-    position_id: PositionId,
+    position_id: RangeId,
     chain_id: ChainId | None = None,
     swap_to_optimal_ratio: Flag = True,
     slippage_bps: SlippageBps = 50,
 ) -> TxPlan:
-    """Put the fees a Uniswap V3 position of the golem has earned back into the same position.
+    """Put the fees a Uniswap V3 or V4 position of the golem has earned back into the same position.
 
-    Use when the fees are worth more than the gas. Without the swap it is one call, which does both or nothing.
+    Use when the fees are worth more than the gas. Without the swap it is one call at V3, which does both or nothing.
     Does not change the range and adds no more than the fees; what the range does not take stays in the wallet.
     """
     ctx.step("Reading the position")
     joint = JointSteps.begin(ctx, chain_id, slippage_bps=slippage_bps)
-    position = read_own_position(joint.reader, joint.deployment, position_id, ctx.account)
+    position = read_own(joint.reader, [position_id], ctx.account)[position_id]
     details = plan_compound(joint, position, swaps=swap_to_optimal_ratio)
     return joint.finish(action_class=ActionClass.REBALANCE, details=details)
 
@@ -164,6 +185,11 @@ def plan_rebalance(
     old, reader = position.pool, joint.reader
     joint.ctx.step("Reading the pool")
     is_same = fee is None or fee == old.fee
+    if not is_same and old.version == V4:
+        raise InvalidParams(
+            "a V4 position is rebalanced in its own pool; take it out and open another where the fee is another",
+            fields={"fee": "leave it out"},
+        )
     pool = old if is_same else find_v3_pool(reader, joint.deployment, old.token0, old.token1, fee or old.fee)
     tokens = joint.tokens_of(pool)
     ticks = ticks_of_range(
@@ -171,7 +197,7 @@ def plan_rebalance(
         price_upper,
         decimals0=tokens[0].decimals,
         decimals1=tokens[1].decimals,
-        spacing=read_tick_spacing(reader, pool),
+        spacing=spacing_of(reader, pool),
         is_inverse=False,
     )
     if is_same and ticks == (position.tick_lower, position.tick_upper):
@@ -185,6 +211,7 @@ def plan_rebalance(
     offer = joint.open(pool, ticks, have)
     return {
         "position_id": position.position_id,
+        **_name_manager(joint, position),
         "old_tick_lower": position.tick_lower,
         "old_tick_upper": position.tick_upper,
         "liquidity": str(offer.liquidity),
@@ -209,6 +236,7 @@ def plan_compound(joint: JointSteps, position: Position, *, swaps: bool) -> dict
     offer = joint.grow(position, have)
     return {
         "position_id": position.position_id,
+        **_name_manager(joint, position),
         "liquidity": str(offer.liquidity),
         **_describe_swap(swapped),
         **describe_range(position.pool, tokens, *ticks),
@@ -216,6 +244,11 @@ def plan_compound(joint: JointSteps, position: Position, *, swaps: bool) -> dict
         **describe_amounts("amount", tokens, offer.used),
         **describe_amounts("minimum_amount", tokens, offer.least),
     }
+
+
+def _name_manager(joint: JointSteps, position: Position) -> dict[str, str]:
+    """Whose events tell what happened to a V4 position."""
+    return {"manager": joint.v4.positions} if position.pool.version == V4 else {}
 
 
 def _describe_swap(swapped: Swapped | None) -> dict[str, str | None]:

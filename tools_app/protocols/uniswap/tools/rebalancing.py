@@ -103,8 +103,8 @@ def _read_told_fees(outcome: PlanOutcome) -> list[int]:
     action_class=ActionClass.REBALANCE,
     steps=("Reading the position", "Reading the pool", "Building calls"),
     snippet=(
-        "rebalance_position: close a Uniswap V3 or V4 position and open another range with what surely comes out of it, under"
-        " one permit; what is over stays in the wallet."
+        "rebalance_position: close a Uniswap V3 or V4 position and open another range with what surely comes out of"
+        " it, under one permit; what is over stays in the wallet."
     ),
     guidelines=(
         "Compare the fees lost outside the range with gas and swap first: each rebalance makes the loss so far final.",
@@ -144,8 +144,8 @@ def uniswap_lp_rebalance_position(
     action_class=ActionClass.REBALANCE,
     steps=("Reading the position", "Building calls"),
     snippet=(
-        "compound_fees: collect the fees of a Uniswap V3 or V4 position and put them back into it, swapping part of them"
-        " where its range wants the other token."
+        "compound_fees: collect the fees of a Uniswap V3 or V4 position and put them back into it, swapping part of"
+        " them where its range wants the other token."
     ),
     guidelines=(
         "Fees worth less than the gas of collecting and adding can wait.",

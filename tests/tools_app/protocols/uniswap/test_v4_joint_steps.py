@@ -1,4 +1,4 @@
-"""V4 positions are moved, compounded and tended to in batches, and V3 positions migrated, each under one bounded plan."""
+"""V4 positions are moved, compounded and tended to in batches, V3 positions migrated, each as one bounded plan."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ from tests.tools_app.protocols.uniswap.test_v4_liquidity import (
     trade_back_and_forth,
 )
 from tests.tools_app.protocols.uniswap.v4_hooks import EXIT_TAXER, contracts, open_hooked_pool
+from tools_app.chain.abi import decode_input
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.toolkit.effects import UnknownCall
 from tools_app.toolkit.markets import PoolNotFound, PositionNotFound
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
@@ -190,11 +192,6 @@ def test_another_pool_and_a_stranger_are_refused(chain: World) -> None:
 
 
 def test_coin_that_v3_would_keep_or_pay_to_somebody_else_is_not_known(chain: World) -> None:
-    from dataclasses import replace
-
-    from tools_app.chain.abi import decode_input
-    from tools_app.protocols.uniswap.v3 import plans as v3_plans
-
     account = rich_account(chain)
     old, _ = open_v3_position(chain, account)
     plan = plan_of(chain, account, "uniswap_lp_migrate_position", position_id=old)
@@ -204,7 +201,7 @@ def test_coin_that_v3_would_keep_or_pay_to_somebody_else_is_not_known(chain: Wor
 
     def read(changed: list[bytes]) -> Any:
         call = v3_plans.bundle(manager=plan.calls[index].to, steps=changed, label="otherwise")
-        return read_calls([replace(call)], account=account.address, chain=reader)
+        return read_calls([call], account=account.address, chain=reader)
 
     assert set(read(list(steps)).recipients) == {account.address}
     for changed in (steps[:-1], steps[:2], [*steps, steps[-1]], [steps[0], *steps[2:]]):

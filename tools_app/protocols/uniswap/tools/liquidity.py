@@ -18,6 +18,7 @@ from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v3.deposits import RangeDeposit, plan_deposit, ticks_of_range
 from tools_app.protocols.uniswap.v3.positions import read_own_position
 from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing
+from tools_app.protocols.uniswap.v4.liquidity_plans import NOBODY
 from tools_app.protocols.uniswap.v4.positions import PREFIX, is_v4
 from tools_app.standards.erc721 import TRANSFER_EVENT
 from tools_app.standards.plan_draft import PlanDraft, check_enough
@@ -328,8 +329,8 @@ def read_opened(outcome: PlanOutcome) -> tuple[str, str]:
     if outcome.plan.details["venue"] != "uniswap v4":
         event = find_event(outcome, INCREASE_EVENT)
         return str(event.get("tokenId", "")), str(event.get("liquidity", 0))
-    event = find_event(outcome, TRANSFER_EVENT)
-    return (f"{PREFIX}{event['tokenId']}", str(outcome.plan.details["liquidity"])) if event else ("", "0")
+    made = find_event(outcome, TRANSFER_EVENT, **{"from": NOBODY})
+    return (f"{PREFIX}{made['tokenId']}", str(outcome.plan.details["liquidity"])) if made else ("", "0")
 
 
 def _check_pair(token0: TokenMeta, token1: TokenMeta) -> None:

@@ -45,11 +45,13 @@ def describe_amounts(name: str, tokens: tuple[TokenMeta, TokenMeta], amounts: tu
     return shown
 
 
-def find_event(outcome: PlanOutcome, signature: str) -> dict[str, Any]:
-    """The manager's event in the receipts; empty when there is none, as in a plan that failed."""
+def find_event(outcome: PlanOutcome, signature: str, **values: str) -> dict[str, Any]:
+    """The manager's first event with these values in the receipts; empty when there is none, as in a plan that failed."""
     manager = str(outcome.plan.details["manager"])
     for receipt in outcome.receipts:
         for log in receipt.logs:
-            if log.address == manager and (found := decode_log(signature, log)) is not None:
+            if log.address != manager or (found := decode_log(signature, log)) is None:
+                continue
+            if all(found[name] == value for name, value in values.items()):
                 return found
     return {}

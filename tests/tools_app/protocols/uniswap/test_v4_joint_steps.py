@@ -137,6 +137,20 @@ def test_a_v3_position_is_migrated_to_v4_and_nothing_of_the_wallet_goes_with_it(
         assert {leg.token for leg in held.legs} == {NATIVE, chain.tokens["USDC"].address}
 
 
+def test_a_v3_position_goes_to_another_fee_in_one_call(chain: World) -> None:
+    account = rich_account(chain)
+    old, _ = open_v3_position(chain, account)
+    params = {"position_id": old, "target_version": "v3", "target_fee": 3_000}
+    plan = plan_of(chain, account, "uniswap_lp_migrate_position", **params)
+    report = report_of("uniswap_lp_migrate_position", run_plan(chain, account, plan))
+    assert (report["old_position_id"], report["target_version"]) == (old, "v3")
+    assert report["new_position_id"].isdecimal() and int(report["liquidity"]) > 0
+    again, _ = open_v3_position(chain, account)
+    for wrong in ({"target_fee": 500}, {"target_fee": None}, {"pool": key(chain, 2).pool_id}):
+        with pytest.raises(InvalidParams):
+            plan_of(chain, account, "uniswap_lp_migrate_position", **{**params, "position_id": again, **wrong})
+
+
 def test_a_pool_that_moved_beyond_the_slippage_stops_a_migration_and_the_tokens_are_the_golems(chain: World) -> None:
     account, stranger = rich_account(chain), chain.new_account(10 * ETH, {"USDC": 3_000_000 * USD})
     old, _ = open_v3_position(chain, account)

@@ -1,4 +1,4 @@
-"""`uniswap_lp_migrate_position`: a V3 position taken out and opened again in a V4 pool of the same two tokens."""
+"""`uniswap_lp_migrate_position`: a V3 position taken out and opened again in another pool of the same two tokens."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from pydantic import Field
 
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.errors import PositionEmpty
+from tools_app.protocols.uniswap.pools import find_v3_pool
 from tools_app.protocols.uniswap.pools import read_pool as read_named_pool
 from tools_app.protocols.uniswap.quoting import V4
 from tools_app.protocols.uniswap.tools.family import uniswap
 from tools_app.protocols.uniswap.tools.joint_steps import JointSteps
 from tools_app.protocols.uniswap.tools.liquidity import read_opened
-from tools_app.protocols.uniswap.tools.own_positions import read_own
+from tools_app.protocols.uniswap.tools.own_positions import read_own, spacing_of
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts, describe_range
 from tools_app.protocols.uniswap.v3.positions import Position
-from tools_app.protocols.uniswap.v4.keys import COIN, list_usual_keys
+from tools_app.protocols.uniswap.v4.keys import list_usual_keys
 from tools_app.protocols.uniswap.v4.pools import key_of, pool_of, read_states
 from tools_app.protocols.uniswap.v4.positions import read_pool
 from tools_app.standards import concentrated as ranges
@@ -26,13 +27,16 @@ from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.markets import Pool, PoolNotFound
 from tools_app.toolkit.params import ChainId, FeeTier, PoolName, PositionId, SlippageBps
 from tools_app.toolkit.plan import PlanOutcome, TxPlan
+from tools_app.toolkit.views import NATIVE
 
-TargetVersion = Annotated[Literal["v4"], Field(description="v4.")]
+TargetVersion = Annotated[
+    Literal["v3", "v4"], Field(description="Where it goes: v4, or v3 for another fee (then name target_fee).")
+]
 
 
 @dataclass(frozen=True, slots=True)
 class MigrateReport:
-    """What moving a position to V4 did."""
+    """What moving a position to another pool did."""
 
     old_position_id: str
     new_position_id: str
@@ -41,9 +45,9 @@ class MigrateReport:
 
 
 def report_migrate(outcome: PlanOutcome) -> MigrateReport:
-    """The new position from the event of V4's manager, its liquidity as the call named it."""
-    new_position_id, liquidity = read_opened(outcome)
-    return MigrateReport(str(outcome.plan.details["position_id"]), new_position_id, V4, liquidity)
+    """The new position from the manager's event."""
+    details, (new_position_id, liquidity) = outcome.plan.details, read_opened(outcome)
+    return MigrateReport(str(details["position_id"]), new_position_id, str(details["target_version"]), liquidity)
 
 
 @uniswap.write(
@@ -55,8 +59,8 @@ def report_migrate(outcome: PlanOutcome) -> MigrateReport:
     action_class=ActionClass.REBALANCE,
     steps=("Reading the position", "Reading the pool", "Building calls"),
     snippet=(
-        "migrate_position: take a Uniswap V3 position out and open the same range in a V4 pool of its tokens, under one"
-        " permit; what is over stays in the wallet."
+        "migrate_position: take a Uniswap V3 position out and open the same range in a V4 pool of its tokens, or at"
+        " another fee, under one permit; what is over stays in the wallet."
     ),
     guidelines=(
         "Compare depth and fee of the V4 pool first: a thin pool earns little, and leaving it again costs gas.",
@@ -72,12 +76,13 @@ def uniswap_lp_migrate_position(
     pool: PoolName | None = None,
     slippage_bps: SlippageBps = 50,
 ) -> TxPlan:
-    """Move a Uniswap V3 position of the golem into a V4 pool, its range widened to the ticks that pool allows.
+    """Move a Uniswap V3 position of the golem into a V4 pool, or to another fee of V3, its range widened to that pool's
+    ticks.
 
-    Use when the V4 pool trades more, or at a better fee. By default the pool without a hook at the same fee is taken;
+    Use when the other pool trades more, or at a better fee. By default the pool without a hook at the same fee is taken;
     the wrapped coin comes out as the coin where the pool is of the coin. The permit bounds the whole: the least that
-    comes out of V3, and the most that goes into V4, which is never more than that. Without a Safe it is several
-    transactions, and a price that moves in between leaves the tokens in the wallet. Does not swap.
+    comes out, and the most that goes in, which is never more than that. Into V4 it is several transactions unless a
+    Safe sends them as one, and a price that moves in between leaves the tokens in the wallet. Does not swap.
     """
     ctx.step("Reading the position")
     joint = JointSteps.begin(ctx, chain_id, slippage_bps=slippage_bps)
@@ -85,19 +90,21 @@ def uniswap_lp_migrate_position(
     if position.liquidity == 0:
         raise PositionEmpty(f"position {position_id} has no liquidity to move", position_id=position_id)
     ctx.step("Reading the pool")
-    target = _choose_pool(joint, position, target_fee, pool)
+    if target_version == V4:
+        target = _choose_pool(joint, position, target_fee, pool)
+    else:
+        target = _choose_fee(joint, position, target_fee, pool)
     is_turned = target.token0 != position.pool.token0 and target.token1 != position.pool.token1
-    ticks = _fit_ticks(position, key_of(target).spacing, is_turned=is_turned)
+    ticks = _fit_ticks(position, spacing_of(joint.reader, target), is_turned=is_turned)
     ctx.step("Building calls")
-    is_coin = key_of(target).currency0 == COIN
-    have = joint.take_out(position, position.liquidity, as_coin=is_coin)
+    have = joint.take_out(position, position.liquidity, as_coin=NATIVE in (target.token0, target.token1))
     offer = joint.open(target, ticks, (have[1], have[0]) if is_turned else have)
     tokens = joint.tokens_of(target)
     return joint.finish(
         action_class=ActionClass.REBALANCE,
         details={
             "position_id": position_id,
-            "manager": joint.v4.positions,
+            **({"manager": joint.v4.positions} if target.version == V4 else {}),
             "target_version": target_version,
             "old_pool": position.pool.id,
             "liquidity": str(offer.liquidity),
@@ -109,6 +116,17 @@ def uniswap_lp_migrate_position(
 
 
 # ---- below ----------------------------------------------------------------------------------------------------------
+
+
+def _choose_fee(joint: JointSteps, position: Position, fee: int | None, named: str | None) -> Pool:
+    """The V3 pool of another fee. Raises InvalidParams, PoolNotFound."""
+    old = position.pool
+    if named is not None or fee in (None, old.fee):
+        raise InvalidParams(
+            f"within V3 a position goes to another fee than its {old.fee}",
+            fields={"target_fee": "another fee", **({} if named is None else {"pool": "leave it out"})},
+        )
+    return find_v3_pool(joint.reader, joint.deployment, old.token0, old.token1, fee or 0)
 
 
 def _choose_pool(joint: JointSteps, position: Position, fee: int | None, named: str | None) -> Pool:

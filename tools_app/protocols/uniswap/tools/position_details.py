@@ -46,7 +46,7 @@ def describe_amounts(name: str, tokens: tuple[TokenMeta, TokenMeta], amounts: tu
 
 
 def find_event(outcome: PlanOutcome, signature: str, **values: str) -> dict[str, Any]:
-    """The manager's first event with these values in the receipts; empty when there is none, as in a plan that failed."""
+    """The manager's first event with these values; empty when there is none, as in a plan that failed."""
     manager = str(outcome.plan.details["manager"])
     for receipt in outcome.receipts:
         for log in receipt.logs:

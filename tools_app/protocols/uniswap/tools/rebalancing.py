@@ -101,6 +101,7 @@ def _read_told_fees(outcome: PlanOutcome) -> list[int]:
     budget=TickBudget.SLOW,
     report=report_rebalance,
     action_class=ActionClass.REBALANCE,
+    schema_version=2,
     steps=("Reading the position", "Reading the pool", "Building calls"),
     snippet=(
         "rebalance_position: close a Uniswap V3 or V4 position and open another range with what surely comes out of"
@@ -142,6 +143,7 @@ def uniswap_lp_rebalance_position(
     budget=TickBudget.SLOW,
     report=report_compound,
     action_class=ActionClass.REBALANCE,
+    schema_version=2,
     steps=("Reading the position", "Building calls"),
     snippet=(
         "compound_fees: collect the fees of a Uniswap V3 or V4 position and put them back into it, swapping part of"

@@ -779,7 +779,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: string | null;
-            /** @description Liquidity position NFT id, as a decimal string. */
+            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
             token_id: string;
             chain_id?: (number | null) | null;
         };
@@ -4137,7 +4137,7 @@ export interface components {
             order_hash: string;
             chain_id?: (number | null) | null;
         };
-        /** @description uniswap_lp_add_liquidity: Open a Uniswap V3 liquidity position in a price range. */
+        /** @description uniswap_lp_add_liquidity: Open a Uniswap V3 or V4 liquidity position in a price range. */
         UniswapLpAddLiquidityBody: {
             /** @constant */
             action_type?: "add_liquidity";
@@ -4160,8 +4160,9 @@ export interface components {
             amount1?: (string | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+            pool?: (string | null) | null;
         };
-        /** @description uniswap_lp_batch_operations: Several operations at V3 positions of the golem as one plan, bounded as a whole. */
+        /** @description uniswap_lp_batch_operations: Several operations at V3 and V4 positions of the golem as one plan, bounded as a whole. */
         UniswapLpBatchOperationsBody: {
             /** @constant */
             action_type?: "batch_liquidity";
@@ -4188,7 +4189,7 @@ export interface components {
             order_id: string;
             chain_id?: (number | null) | null;
         };
-        /** @description uniswap_lp_collect_fees: Collect the fees a Uniswap V3 position of the golem has earned. */
+        /** @description uniswap_lp_collect_fees: Collect the fees a Uniswap V3 or V4 position of the golem has earned. */
         UniswapLpCollectFeesBody: {
             /** @constant */
             action_type?: "collect_fees";
@@ -4197,11 +4198,11 @@ export interface components {
             kind?: unknown;
             type?: unknown;
             why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
+            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
             position_id: string;
             chain_id?: (number | null) | null;
         };
-        /** @description uniswap_lp_compound_fees: Put the fees a Uniswap V3 position of the golem has earned back into the same position. */
+        /** @description uniswap_lp_compound_fees: Put the fees a Uniswap V3 or V4 position of the golem has earned back into the same position. */
         UniswapLpCompoundFeesBody: {
             /** @constant */
             action_type?: "compound_fees";
@@ -4210,7 +4211,7 @@ export interface components {
             kind?: unknown;
             type?: unknown;
             why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
+            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
             position_id: string;
             chain_id?: (number | null) | null;
             swap_to_optimal_ratio?: boolean | null;
@@ -4227,7 +4228,7 @@ export interface components {
             order_id: string;
             chain_id?: (number | null) | null;
         };
-        /** @description uniswap_lp_increase_liquidity: Add tokens to a Uniswap V3 position of the golem without changing its range. */
+        /** @description uniswap_lp_increase_liquidity: Add tokens to a Uniswap V3 or V4 position of the golem without changing its range. */
         UniswapLpIncreaseLiquidityBody: {
             /** @constant */
             action_type?: "increase_liquidity";
@@ -4236,7 +4237,7 @@ export interface components {
             kind?: unknown;
             type?: unknown;
             why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
+            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
             position_id: string;
             chain_id?: (number | null) | null;
             amount0?: (string | null) | null;
@@ -4244,7 +4245,24 @@ export interface components {
             slippage_bps?: number | null;
             deadline?: number | null;
         };
-        /** @description uniswap_lp_rebalance_position: Move a Uniswap V3 position of the golem to another price range, by default in the same pool. */
+        /** @description uniswap_lp_migrate_position: Move a Uniswap V3 position of the golem into a V4 pool, or to another fee of V3. */
+        UniswapLpMigratePositionBody: {
+            /** @constant */
+            action_type?: "migrate_position";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+            chain_id?: (number | null) | null;
+            target_version?: ("v3" | "v4") | null;
+            target_fee?: (number | null) | null;
+            pool?: (string | null) | null;
+            slippage_bps?: number | null;
+        };
+        /** @description uniswap_lp_rebalance_position: Move a Uniswap V3 or V4 position of the golem to another price range, by default in the same pool. */
         UniswapLpRebalancePositionBody: {
             /** @constant */
             action_type?: "rebalance_position";
@@ -4253,7 +4271,7 @@ export interface components {
             kind?: unknown;
             type?: unknown;
             why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
+            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
             position_id: string;
             /** @description Positive decimal number written as text, such as 2950.5. */
             new_price_lower: string;
@@ -4263,7 +4281,7 @@ export interface components {
             fee?: (number | null) | null;
             slippage_bps?: number | null;
         };
-        /** @description uniswap_lp_remove_liquidity: Take liquidity out of a Uniswap V3 position of the golem. */
+        /** @description uniswap_lp_remove_liquidity: Take liquidity out of a Uniswap V3 or V4 position of the golem. */
         UniswapLpRemoveLiquidityBody: {
             /** @constant */
             action_type?: "remove_liquidity";
@@ -4272,7 +4290,7 @@ export interface components {
             kind?: unknown;
             type?: unknown;
             why?: unknown;
-            /** @description Liquidity position NFT id, as a decimal string. */
+            /** @description Id of a liquidity position: its NFT's number, v4:NUMBER of a V4 one. */
             position_id: string;
             chain_id?: (number | null) | null;
             percent_to_remove?: number | null;

@@ -71,18 +71,18 @@ def uniswap_lp_migrate_position(
     ctx: WriteContext,
     position_id: PositionId,
     chain_id: ChainId | None = None,
-    target_version: TargetVersion = V4,
+    target_version: TargetVersion = "v4",
     target_fee: FeeTier | None = None,
     pool: PoolName | None = None,
     slippage_bps: SlippageBps = 50,
 ) -> TxPlan:
-    """Move a Uniswap V3 position of the golem into a V4 pool, or to another fee of V3, its range widened to that pool's
-    ticks.
+    """Move a Uniswap V3 position of the golem into a V4 pool, or to another fee of V3.
 
-    Use when the other pool trades more, or at a better fee. By default the pool without a hook at the same fee is taken;
-    the wrapped coin comes out as the coin where the pool is of the coin. The permit bounds the whole: the least that
-    comes out, and the most that goes in, which is never more than that. Into V4 it is several transactions unless a
-    Safe sends them as one, and a price that moves in between leaves the tokens in the wallet. Does not swap.
+    Use when the other pool trades more, or at a better fee; the range is widened to its ticks. By default the V4 pool
+    without a hook at the same fee is taken; the wrapped coin comes out as the coin where the pool is of the coin. The
+    permit bounds the whole: the least that comes out, and the most that goes in, which is never more than that. Into
+    V4 it is several transactions unless a Safe sends them as one, and a price that moves in between leaves the tokens
+    in the wallet. Does not swap.
     """
     ctx.step("Reading the position")
     joint = JointSteps.begin(ctx, chain_id, slippage_bps=slippage_bps)

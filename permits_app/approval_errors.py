@@ -289,3 +289,21 @@ class OwnerCallReverts(GolemError):
     http_status = 409
     recovery = Recovery.ASK_OWNER
     title = "The chain refuses what was signed"
+
+
+class AddressNotRegistered(GolemError):
+    """Owners take money out to addresses they registered; this is none, or none any more. `data` has address."""
+
+    code = "ADDRESS_NOT_REGISTERED"
+    http_status = 409
+    recovery = Recovery.ASK_OWNER
+    title = "This is no withdrawal address of the golem"
+
+
+class WithdrawalFailed(GolemError):
+    """The transfer that owners approved ended without moving anything. `data` has permit_id."""
+
+    code = "WITHDRAWAL_FAILED"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "The withdrawal did not happen"

@@ -19,6 +19,7 @@ from django.db.models import Q
 
 from archetypes_app.models import Golem
 from permits_app.actions.announce import announce_permit
+from permits_app.actions.carry_out_withdrawal import carry_out_withdrawal
 from permits_app.actions.close_stale_change import close_stale_change
 from permits_app.actions.commit import commit_permit, start_commit
 from permits_app.actions.end_what_was_signed import end_what_was_signed, has_ended
@@ -42,6 +43,7 @@ from permits_app.models import ActionPermit, ChangeExecution, ChangeRequest, Own
 from permits_app.models.approval import ChangeState
 from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
+from permits_app.models.withdrawal import WITHDRAW
 from permits_app.permits.row_locks import lock_action, lock_request, lock_settings
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
@@ -66,6 +68,8 @@ def execute_change(*, request_id: UUID, now: datetime) -> dict[str, Any] | None:
     try:
         if asked is not None and not is_plan(request):
             _carry_out_on_chain(request, asked, now)
+        elif request.kind == WITHDRAW:
+            _withdraw(request, now)
         elif request.permit_id is None:
             _carry_out_here(request, now)
         else:
@@ -120,6 +124,15 @@ def _claim(request_id: UUID, now: datetime) -> ChangeRequest | None:
     if not claimed:
         return None
     return ChangeRequest.objects.select_related("golem__archetype", "golem__owner", "permit").get(pk=request_id)
+
+
+def _withdraw(request: ChangeRequest, now: datetime) -> None:
+    found = carry_out_withdrawal(request=request, now=now)
+    if found is None:
+        # Under way: the sweep of permits follows it, and that of requests asks again.
+        ChangeRequest.objects.filter(pk=request.pk).update(claimed_at=None)
+        return
+    _apply_on_chain(request, found, clock.now())
 
 
 def _carry_out_here(request: ChangeRequest, now: datetime) -> None:

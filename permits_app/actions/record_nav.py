@@ -14,6 +14,7 @@ from permits_app.models import ActionPermit, NavSnapshot, OutboundTransaction, O
 from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose
+from permits_app.models.withdrawal import WITHDRAW
 from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, split_change
 from permits_app.permits.told_holdings import tell_holdings
 from tools_app.portfolio.holdings import Holdings
@@ -102,7 +103,8 @@ def read_own_moves(
     rows = OutcomeRecord.live.filter(mined, permit__golem=golem_id, permit__chain_id=chain_id).select_related("permit")
     deltas: dict[str, int] = {}
     slippage = 0
-    for outcome in {row.pk: row for row in rows}.values():
+    # What its owners took out is no act of the golem: it is told as moved, like what they pay in.
+    for outcome in {row.pk: row for row in rows.exclude(permit__tool_name=WITHDRAW)}.values():
         # What a principal gave by the golem's own action was paid in all the same.
         given = {flow["token"]["address"] for flow in outcome.permit.bounds.get("principals", ())}
         for each in outcome.actual.get("balance_deltas", ()):

@@ -44,7 +44,8 @@ def time_out_changes(*, now: datetime) -> int:
     ended = 0
     # What was released may be on its way to a block; only the chain ends it.
     under_way = Q(owner_transaction__state__in=[OwnerTransactionState.RELEASED, OwnerTransactionState.SENT])
-    timed_out = ChangeRequest.objects.select_related("permit").filter(late).exclude(under_way)[:_BATCH]
+    late_rows = ChangeRequest.objects.select_related("permit").filter(late, withdrawal__isnull=True)
+    timed_out = late_rows.exclude(under_way)[:_BATCH]
     reason = "not decided in time; a timeout is a rejection"
     ended += sum(one_by_one(timed_out, lambda row: _end(row, ChangeState.EXPIRED, reason, now), what="the late change"))
     # Approved in time, and not sent by the time that the signatures themselves name.

@@ -36,7 +36,7 @@ from permits_app.approvals.owner_states import is_sent, keep_signature
 from permits_app.approvals.passkey_challenges import FactorUse, PasskeyAnswer, name_action
 from permits_app.approvals.signatures import check_owner_signature
 from permits_app.approvals.votes import end_lost_approvals, read_standing
-from permits_app.models import ChangeComment, ChangeRequest, OwnerApproval, OwnerTransaction
+from permits_app.models import ChangeComment, ChangeRequest, OwnerApproval, OwnerTransaction, Withdrawal
 from permits_app.models.approval import LIVE_STATES, ChangeState, Verdict
 from permits_app.models.owner_transaction import OwnerTransactionState
 from permits_app.models.permit import PermitStatus
@@ -182,7 +182,8 @@ def cancel_change(*, request_id: UUID, owner: Any, reason: str, now: datetime) -
         raise ReasonNeeded("say why it is cancelled")
     with transaction.atomic():
         request = _lock(request)
-        is_under_way = request.claimed_at is not None or is_sent(request)
+        is_begun = Withdrawal.objects.filter(request=request).exists()
+        is_under_way = request.claimed_at is not None or is_begun or is_sent(request)
         if request.state not in (ChangeState.OPEN, ChangeState.APPROVED) or is_under_way:
             raise ChangeClosed(f"the request is {request.get_state_display().lower()}", state=request.state)
         actor = f"owner:{owner.pk}"

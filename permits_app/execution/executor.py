@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import transaction
 
 from archetypes_app.errors import GolemHalted
+from archetypes_app.models import Golem
 from permits_app.custody.signers.base import OperationTerms, SignedTransaction, UnsignedTransaction
 from permits_app.custody.signers.choose import open_signer
 from permits_app.errors import LeaseLost, PlanTampered, SignerUnavailable
@@ -26,6 +27,7 @@ from permits_app.execution.lease import Lease
 from permits_app.execution.nonce_readings import take_nonces
 from permits_app.execution.payloads import make_payload, send_payload
 from permits_app.execution.transaction_lives import record_receipts
+from permits_app.execution.withdrawing import is_owners_withdrawal
 from permits_app.halts.choices import is_still_wanted
 from permits_app.limits.policy import check_policy_stands
 from permits_app.models import ActionPermit, NonceReservation, OutboundTransaction
@@ -130,7 +132,7 @@ def store_signed(
     check_minted(capability)
     with transaction.atomic():
         golem, row = lock_golem_and_permit(golem_id=permit.golem_id, permit_id=permit.pk)
-        if golem.is_halted and not (is_halts_own(permit, golem) and is_still_wanted(permit, golem)):
+        if golem.is_halted and not _may_sign_halted(permit, golem):
             raise GolemHalted("the golem was halted before this commit was signed", reason=golem.halt_reason)
         if row is None or row.status != PermitStatus.COMMITTING or row.lease_owner != lease.owner:
             raise LeaseLost("another worker took over this commit", permit_id=str(permit.pk))
@@ -165,6 +167,11 @@ def store_signed(
     return rows
 
 
+def _may_sign_halted(permit: ActionPermit, golem: Golem) -> bool:
+    """Under a halt: what the halt itself does, and what the golem's owners take out."""
+    return is_owners_withdrawal(permit, golem) or (is_halts_own(permit, golem) and is_still_wanted(permit, golem))
+
+
 def _build_transactions(permit: ActionPermit, pending_nonce: int) -> list[UnsignedTransaction]:
     if not permit.signer:
         raise SignerUnavailable("the permit names no signer")
@@ -196,7 +203,7 @@ def _may_leave(permit: ActionPermit, row: OutboundTransaction, lease: Lease) -> 
     golem, lease_owner = lock_halt_and_lease(golem_id=permit.golem_id, permit_id=permit.pk)
     if lease_owner != lease.owner:
         raise LeaseLost("another worker took over this commit", permit_id=str(permit.pk))
-    if not golem.is_halted or is_halts_own(permit, golem):
+    if not golem.is_halted or is_halts_own(permit, golem) or is_owners_withdrawal(permit, golem):
         return True
     if not permit.transactions.filter(purpose=PayloadPurpose.CALL, broadcast_count__gt=0).exists():
         raise GolemHalted("the golem was halted before this commit was sent", reason=golem.halt_reason)

@@ -1,4 +1,4 @@
-"""Under a halt, and for a cage's phase: one plan of the runtime's own, simulated, in a permit bound to its epoch.
+"""Under a halt, for a cage's phase and for an owner's withdrawal: one plan of the runtime's own, simulated, in a permit bound to its epoch.
 
 The same executor as for everything else; what such a permit may hold is judged from its bytes (`halt_calls.py`).
 """
@@ -53,7 +53,8 @@ class HaltPlan:
 
     `check` raises what it has against the simulation of the calls it is told, and `check_way` against what lies between
     them, which it has run as far as it wants. `route` is another than the golem's own
-    where a key acts for itself, as the session key does that makes a cage's phase worse.
+    where a key acts for itself, as the session key does that makes a cage's phase worse. `join` is called in the
+    transaction that stores the permit, before it: what it locks stays locked, and what it raises stores nothing.
     """
 
     plan: TxPlan
@@ -65,6 +66,7 @@ class HaltPlan:
     tool_name: str = TOOL_NAME
     route: SigningRoute | None = None
     check_way: Callable[[SigningRoute, SimulationRequest, Run], None] | None = None
+    join: Callable[[ActionPermit], None] | None = None
 
 
 def execute_halt_plan(
@@ -143,6 +145,8 @@ def _store(permit: ActionPermit, wanted: HaltPlan, value: PlanValue, actor: str,
     golem = permit.golem
     try:
         with transaction.atomic():
+            if wanted.join is not None:
+                wanted.join(permit)
             permit.save(force_insert=True)
             SpendEntry.objects.create(
                 golem=golem,
@@ -165,7 +169,7 @@ def _store(permit: ActionPermit, wanted: HaltPlan, value: PlanValue, actor: str,
                 },
             )
     except IntegrityError as error:
-        if "permit_equal_action_once" in str(error):
+        if any(name in str(error) for name in ("permit_equal_action_once", "permits_app_withdrawal_pkey")):
             return False
         raise
     return True

@@ -13,6 +13,7 @@ from typing import Final
 
 from permits_app.execution.spent import MOST_MICRO_USD
 from permits_app.models import ActionPermit
+from permits_app.models.withdrawal import WITHDRAW
 from permits_app.safety.position_rules import Moved
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import value_of
@@ -64,7 +65,9 @@ def measure_profit(
     # What a principal gives is paid in, and nothing that was earned.
     if chain is None or (succeeded and (plan.principals or not _is_told(permit, tool, plan, moved))):
         return None
-    changes = _sum_changes(deltas, moved or (), permit.chain_id) if succeeded else {}
+    # What an owner takes out is neither gain nor loss: only its gas is.
+    is_counted = succeeded and permit.tool_name != WITHDRAW
+    changes = _sum_changes(deltas, moved or (), permit.chain_id) if is_counted else {}
     try:
         tokens = {address: chain.native() if address == NATIVE else chain.token(address) for address in changes}
         coin = chain.native()

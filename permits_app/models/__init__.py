@@ -37,6 +37,7 @@ from permits_app.models.transaction import OutboundTransaction
 from permits_app.models.venue_trust import VenueTrust
 from permits_app.models.wallet import Wallet
 from permits_app.models.warden import Announcement, Warden
+from permits_app.models.withdrawal import Withdrawal, WithdrawalAddress
 
 __all__ = [
     "ActionPermit",
@@ -88,4 +89,6 @@ __all__ = [
     "VenueTrust",
     "Wallet",
     "Warden",
+    "Withdrawal",
+    "WithdrawalAddress",
 ]

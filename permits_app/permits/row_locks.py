@@ -27,6 +27,7 @@ from permits_app.models import (
     SpendingLimits,
     Wallet,
     Warden,
+    WithdrawalAddress,
 )
 from permits_app.models.permit import UNFINISHED, list_states
 from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
@@ -112,6 +113,7 @@ _SETTINGS = tuple(
         (PolicyCage, _OWN),
         (Warden, _OWN),
         (AllowlistEntry, _OWN),
+        (WithdrawalAddress, _OWN),
         (CodingWorkspace, _OWN),
     )
 )

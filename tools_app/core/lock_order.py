@@ -38,6 +38,7 @@ LOCK_ORDER: tuple[tuple[str, ...], ...] = (
     ("permits_app_safeopening",),
     ("permits_app_warden",),
     ("permits_app_allowlistentry",),
+    ("permits_app_withdrawaladdress",),
     ("archetypes_app_codingworkspace",),
     ("permits_app_highwatermark",),
     # One action: its permit, the request about it, what the owners signed for it.

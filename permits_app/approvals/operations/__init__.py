@@ -21,6 +21,8 @@ from permits_app.approvals.operations import (
     signer,
     tools,
     warden,
+    withdraw,
+    withdrawal_address,
     workspace,
 )
 from permits_app.approvals.operations.base import Operation, Proposal, UnknownOperation
@@ -44,6 +46,8 @@ OPERATIONS: dict[str, Operation] = {
         role.ChangeRole(),
         warden.TurnWardenOff(),
         workspace.LoosenWorkspace(),
+        withdraw.Withdraw(),
+        withdrawal_address.RegisterAddress(),
     )
 }
 

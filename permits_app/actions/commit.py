@@ -258,7 +258,10 @@ def _not_signed(permit: ActionPermit, cause: str) -> CommitNotSigned:
 def _resume_revocation(permit: ActionPermit, lease: Lease) -> None:
     """The server's own permit, left by a worker: its stored bytes go on; without bytes nothing was sent."""
     if not permit.transactions.exists():
-        _block(permit, LeaseLost("the worker stopped before signing; whoever wanted it makes another", permit_id=str(permit.pk)))
+        _block(
+            permit,
+            LeaseLost("the worker stopped before signing; whoever wanted it makes another", permit_id=str(permit.pk)),
+        )
         return
     _conclude(permit, None, executor.resume(permit=permit, lease=lease))
 

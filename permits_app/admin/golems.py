@@ -37,6 +37,7 @@ from permits_app.admin.proposals import ProposalPages
 from permits_app.admin.safe_pages import SafePages
 from permits_app.admin.statement_pages import StatementPages
 from permits_app.admin.stop_pages import StopPages
+from permits_app.admin.withdrawal_pages import WithdrawalPages
 from permits_app.admin.wizard import WizardPages
 from permits_app.approvals.operations.live import set_live
 from permits_app.forms import GolemOfChainsForm, PinForm
@@ -52,6 +53,7 @@ from tools_app.core.whole import whole
 class GolemAdmin(
     StopPages,
     DeathPages,
+    WithdrawalPages,
     StatementPages,
     FollowedPages,
     PeoplePages,
@@ -117,6 +119,7 @@ class GolemAdmin(
             *self.list_stop_urls(wrap, name),
             path("<uuid:golem_id>/retire/", wrap(self.retire_view), name=f"{name}_retire"),
             *self.list_death_urls(wrap, name),
+            *self.list_withdrawal_urls(wrap, name),
             path("<uuid:golem_id>/rehearse/", wrap(self.rehearse_view), name=f"{name}_rehearse"),
             path("<uuid:golem_id>/drawdown/", wrap(self.drawdown_view), name=f"{name}_drawdown"),
             path("<uuid:golem_id>/definitions/", wrap(self.definitions_view), name=f"{name}_definitions"),

@@ -19,11 +19,13 @@ def is_owners_withdrawal(permit: ActionPermit, golem: Golem) -> bool:
     if permit.tool_name != WITHDRAW or permit.halt_epoch != golem.halt_epoch:
         return False
     row = Withdrawal.objects.filter(permit=permit, request__golem=golem.pk).select_related("request").first()
-    if row is None or row.request.state != ChangeState.APPROVED or int(row.request.change["chain_id"]) != permit.chain_id:
+    if row is None or row.request.state != ChangeState.APPROVED:
         return False
     change = row.request.change
+    token, amount, to = change["token"], int(change["amount"]), change["to"]
     return (
-        find_standing(golem.pk, chain_id=permit.chain_id, address=change["to"]) is not None
+        change["chain_id"] == str(permit.chain_id)
+        and find_standing(golem.pk, chain_id=permit.chain_id, address=to) is not None
         and carries_its_batch(permit)
-        and pays_exactly(decode_calls(permit.plan_calls), token=change["token"], amount=int(change["amount"]), to=change["to"])
+        and pays_exactly(decode_calls(permit.plan_calls), token=token, amount=amount, to=to)
     )

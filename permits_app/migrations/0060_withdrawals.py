@@ -6,39 +6,77 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('archetypes_app', '0022_chains_of_a_golem'),
-        ('permits_app', '0059_delegated_keys'),
+        ("archetypes_app", "0022_chains_of_a_golem"),
+        ("permits_app", "0059_delegated_keys"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Withdrawal',
+            name="Withdrawal",
             fields=[
-                ('request', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, primary_key=True, related_name='withdrawal', serialize=False, to='permits_app.changerequest')),
-                ('begun_at', models.DateTimeField()),
-                ('permit', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='withdrawal', to='permits_app.actionpermit')),
+                (
+                    "request",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        primary_key=True,
+                        related_name="withdrawal",
+                        serialize=False,
+                        to="permits_app.changerequest",
+                    ),
+                ),
+                ("begun_at", models.DateTimeField()),
+                (
+                    "permit",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="withdrawal",
+                        to="permits_app.actionpermit",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'withdrawal',
+                "verbose_name": "withdrawal",
             },
         ),
         migrations.CreateModel(
-            name='WithdrawalAddress',
+            name="WithdrawalAddress",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('chain_id', models.PositiveBigIntegerField(verbose_name='chain')),
-                ('address', models.CharField(max_length=42, validators=[django.core.validators.RegexValidator('^0x[0-9a-fA-F]{40}$', 'An address is 0x and 40 hex digits')])),
-                ('label', models.CharField(help_text='How pages call it', max_length=48)),
-                ('registered_at', models.DateTimeField()),
-                ('removed_at', models.DateTimeField(blank=True, null=True)),
-                ('golem', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='withdrawal_addresses', to='archetypes_app.golem')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("chain_id", models.PositiveBigIntegerField(verbose_name="chain")),
+                (
+                    "address",
+                    models.CharField(
+                        max_length=42,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^0x[0-9a-fA-F]{40}$", "An address is 0x and 40 hex digits"
+                            )
+                        ],
+                    ),
+                ),
+                ("label", models.CharField(help_text="How pages call it", max_length=48)),
+                ("registered_at", models.DateTimeField()),
+                ("removed_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "golem",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="withdrawal_addresses",
+                        to="archetypes_app.golem",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'withdrawal address',
-                'verbose_name_plural': 'withdrawal addresses',
-                'constraints': [models.UniqueConstraint(condition=models.Q(('removed_at__isnull', True)), fields=('golem', 'chain_id', 'address'), name='withdrawal_address_once')],
+                "verbose_name": "withdrawal address",
+                "verbose_name_plural": "withdrawal addresses",
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("removed_at__isnull", True)),
+                        fields=("golem", "chain_id", "address"),
+                        name="withdrawal_address_once",
+                    )
+                ],
             },
         ),
     ]

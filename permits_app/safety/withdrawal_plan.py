@@ -32,9 +32,7 @@ def plan_withdrawal(*, chain_id: int, token: TokenMeta, amount: int, to: str) ->
     )
 
 
-def rehearse_withdrawal(
-    plan: TxPlan, *, route: SigningRoute, chain: ChainReader, budget_ms: int
-) -> Rehearsed[None]:
+def rehearse_withdrawal(plan: TxPlan, *, route: SigningRoute, chain: ChainReader, budget_ms: int) -> Rehearsed[None]:
     """Run it with the gas and fees it would be signed with. Raises SimulationFailed, and the node's errors."""
     run = partial(run_simulation, deadline=Deadline.after_ms(budget_ms))
 

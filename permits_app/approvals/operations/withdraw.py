@@ -124,9 +124,7 @@ def _find_token(chain: ChainReader, ref: str) -> TokenMeta:
     return coin if ref == NATIVE or ref.lower() in ("", coin.symbol.lower()) else chain.token(ref)
 
 
-def _read_amount(
-    text: str, token: TokenMeta, held: int, to: str, *, chain: ChainReader, route: SigningRoute
-) -> int:
+def _read_amount(text: str, token: TokenMeta, held: int, to: str, *, chain: ChainReader, route: SigningRoute) -> int:
     """Base units. Raises InvalidParams."""
     shown = format_units(held, token.decimals, token.symbol)
     if not text.strip():

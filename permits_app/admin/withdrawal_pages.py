@@ -72,7 +72,7 @@ class WithdrawForm(WhyForm):
         max_length=60,
         required=False,
         widget=make_number_widget("amount"),
-        help_text="In units of the token, for example 12.5; empty for everything. Of the coin, gas for the transfer stays",
+        help_text="In units of the token, for example 12.5; empty for everything, of the coin all but gas",
     )
     field_order = ("to", "token", "amount", "reason")
 

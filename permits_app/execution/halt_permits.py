@@ -1,4 +1,5 @@
-"""Under a halt, for a cage's phase and for an owner's withdrawal: one plan of the runtime's own, simulated, in a permit bound to its epoch.
+"""Under a halt, for a cage's phase and for an owner's withdrawal: one plan of the server's own, in a permit bound to
+its epoch, simulated before.
 
 The same executor as for everything else; what such a permit may hold is judged from its bytes (`halt_calls.py`).
 """

@@ -32,7 +32,7 @@ _GAS_KEPT: Final = 2
 
 
 class Withdraw:
-    """`arguments`: `chain_id`, `to`, `token` (address, symbol, or NATIVE) and `amount` in units; empty is everything."""
+    """`arguments`: `chain_id`, `to`, `token` (address, symbol, NATIVE), `amount` in units; empty is everything."""
 
     name = WITHDRAW
 

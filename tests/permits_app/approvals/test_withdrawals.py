@@ -19,11 +19,20 @@ from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.sweep_changes import time_out_changes
+from permits_app.actions.value_golem import value_golem
 from permits_app.approval_errors import AddressNotRegistered, ChangeClosed, OwnRequest
 from permits_app.doors.decide_change import cancel_change
 from permits_app.execution import executor, halt_permits
-from permits_app.models import ActionPermit, ChangeRequest, OutboundTransaction, Withdrawal, WithdrawalAddress
+from permits_app.models import (
+    ActionPermit,
+    ChangeRequest,
+    NavSnapshot,
+    OutboundTransaction,
+    Withdrawal,
+    WithdrawalAddress,
+)
 from permits_app.models.permit import PermitStatus
+from permits_app.performance.nav_parts import Parts
 from tests import factories
 from tests.evm.world import CHAIN_ID
 from tests.live_golem import LiveGolem
@@ -212,7 +221,7 @@ def test_money_that_went_meanwhile_fails_the_withdrawal_and_nothing_is_sent(two_
     register(live.golem)
     first, second = ask(live, owner, amount="15000"), ask(live, owner, amount="15000.5")
     assert run(approve(first, other)).state == "EXECUTED"
-    run(approve(second, other))
+    second = run(approve(second, other))
     assert second.state == "FAILED" and second.problem["code"] == "SAFETY_SIMULATION_FAILED"
     assert OutboundTransaction.objects.count() == 1
 
@@ -336,3 +345,14 @@ def test_an_owner_registers_and_withdraws_on_the_page_and_a_stranger_does_not(tw
     give_device(stranger)
     assert browser(live, stranger).post(url, {**form, "withdraw-reason": "mine"}).status_code == 404
     assert ChangeRequest.objects.filter(kind="withdraw").count() == 1
+
+
+def test_a_withdrawal_is_told_as_moved_and_its_gas_alone_as_a_cost(two_owners: Two) -> None:
+    live, _, _ = two_owners
+    value_golem(golem=live.golem, now=clock.now())
+    assert run(approved(two_owners)).state == "EXECUTED"
+    value_golem(golem=live.golem, now=clock.now() + timedelta(minutes=11))
+    parts = Parts.from_json(NavSnapshot.objects.latest("at").parts)
+    assert -1_501_000_000 < parts.moved < -1_499_000_000
+    assert (parts.slippage, parts.fees_and_interest) == (0, 0) and parts.gas < 0
+    assert abs(parts.profit) < 10_000_000

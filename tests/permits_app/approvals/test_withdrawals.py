@@ -9,79 +9,31 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, transaction
-from django.test import Client
-from django.urls import reverse
 
-from archetypes_app.models import Golem
-from archetypes_app.owner_group import ensure_owner_group
 from permits_app.actions import carry_out_withdrawal as carrying
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.halt import halt_golem
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.sweep_changes import time_out_changes
-from permits_app.actions.value_golem import value_golem
 from permits_app.approval_errors import AddressNotRegistered, ChangeClosed, OwnRequest
 from permits_app.doors.decide_change import cancel_change
 from permits_app.execution import executor, halt_permits
 from permits_app.models import (
     ActionPermit,
     ChangeRequest,
-    NavSnapshot,
     OutboundTransaction,
     Withdrawal,
     WithdrawalAddress,
 )
 from permits_app.models.permit import PermitStatus
-from permits_app.performance.nav_parts import Parts
 from tests import factories
 from tests.evm.world import CHAIN_ID
-from tests.live_golem import LiveGolem
-from tests.permits_app.approvals.people import approve, give_device
+from tests.permits_app.approvals.people import approve
+from tests.permits_app.approvals.withdrawing import HOME, STRANGER, Two, approved, ask, coin, held, register, run
 from tools_app.core import clock
 from tools_app.core.errors import InvalidParams
 from tools_app.core.models import AuditEntry
 from tools_app.toolkit.views import NATIVE
-
-HOME = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
-STRANGER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
-Two = tuple[LiveGolem, Any, Any]
-
-
-def register(golem: Golem, address: str = HOME) -> WithdrawalAddress:
-    return WithdrawalAddress.objects.create(
-        golem=golem, chain_id=CHAIN_ID, address=address, label="Cold wallet", registered_at=clock.now()
-    )
-
-
-def ask(live: LiveGolem, owner: Any, **changes: Any) -> ChangeRequest:
-    arguments = {"chain_id": CHAIN_ID, "to": HOME, "token": "USDC", "amount": "1,500.25", **changes}
-    return request_operation(
-        golem=live.golem, name="withdraw", arguments=arguments, owner=owner, reason="rent", now=clock.now()
-    )
-
-
-def run(request: ChangeRequest, *, after: timedelta = timedelta()) -> ChangeRequest:
-    execute_change(request_id=request.pk, now=clock.now() + after)
-    request.refresh_from_db()
-    return request
-
-
-def held(live: LiveGolem, account: str, symbol: str = "USDC") -> int:
-    token = live.world.tokens[symbol].address
-    return int(live.world.rpc.read(token, "balanceOf(address)", account, returns="(uint256)")[0])
-
-
-def coin(live: LiveGolem, account: str) -> int:
-    return int(live.world.rpc.call("eth_getBalance", account, "latest"), 16)
-
-
-def approved(two: Two, **changes: Any) -> ChangeRequest:
-    live, owner, other = two
-    if not WithdrawalAddress.objects.exists():
-        register(live.golem)
-    request = approve(ask(live, owner, **changes), other)
-    request.refresh_from_db()
-    return request
 
 
 def test_what_owners_approved_leaves_once_and_is_told_as_a_withdrawal(two_owners: Two) -> None:
@@ -314,45 +266,3 @@ def test_the_database_keeps_a_second_permit_from_one_withdrawal(two_owners: Two)
     other = factories.make_permit(golem=request.golem)
     with pytest.raises(IntegrityError), transaction.atomic():
         Withdrawal.objects.create(request=request, permit=other, begun_at=clock.now())
-
-
-def browser(live: LiveGolem, person: Any) -> Client:
-    person.is_staff = True
-    person.save()
-    person.groups.add(ensure_owner_group())
-    client = Client()
-    client.force_login(person)
-    return client
-
-
-def test_an_owner_registers_and_withdraws_on_the_page_and_a_stranger_does_not(two_owners: Two) -> None:
-    live, owner, other = two_owners
-    url = reverse("admin:archetypes_app_golem_withdraw", args=[live.golem.pk])
-    client = browser(live, owner)
-    body = {"do": "register", "register-label": "Cold wallet", "register-address": HOME.lower()}
-    answer = client.post(url, {**body, "register-chain_id": str(CHAIN_ID), "register-reason": "mine"}, follow=True)
-    asked = ChangeRequest.objects.get(kind="withdrawal_address")
-    assert HOME in answer.content.decode() and asked.change["address"] == HOME
-    approve(asked, other)
-    assert run(asked, after=timedelta(hours=49)).state == "EXECUTED"
-    row = WithdrawalAddress.objects.get()
-    form = {"do": "withdraw", "withdraw-to": str(row.pk), "withdraw-token": "USDC", "withdraw-amount": "1500.25"}
-    page = client.post(url, {**form, "withdraw-reason": "rent"}, follow=True).content.decode()
-    assert "simulated at block" in page and "1500.25 USDC" in page.replace(",", "")
-    assert run(approve(ChangeRequest.objects.get(kind="withdraw"), other)).state == "EXECUTED"
-    assert "Executed" in client.get(url).content.decode()
-    stranger = factories.make_owner(name="stranger")
-    give_device(stranger)
-    assert browser(live, stranger).post(url, {**form, "withdraw-reason": "mine"}).status_code == 404
-    assert ChangeRequest.objects.filter(kind="withdraw").count() == 1
-
-
-def test_a_withdrawal_is_told_as_moved_and_its_gas_alone_as_a_cost(two_owners: Two) -> None:
-    live, _, _ = two_owners
-    value_golem(golem=live.golem, now=clock.now())
-    assert run(approved(two_owners)).state == "EXECUTED"
-    value_golem(golem=live.golem, now=clock.now() + timedelta(minutes=11))
-    parts = Parts.from_json(NavSnapshot.objects.latest("at").parts)
-    assert -1_501_000_000 < parts.moved < -1_499_000_000
-    assert (parts.slippage, parts.fees_and_interest) == (0, 0) and parts.gas < 0
-    assert abs(parts.profit) < 10_000_000

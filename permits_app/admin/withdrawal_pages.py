@@ -165,10 +165,10 @@ def _ask(
             "amount": given["amount"],
         }
     elif did == "register":
-        form = shown[did] = RegisterForm(request.POST, prefix=did, golem=golem)
-        if not form.is_valid():
+        named = shown[did] = RegisterForm(request.POST, prefix=did, golem=golem)
+        if not named.is_valid():
             return None
-        given = form.cleaned_data
+        given = named.cleaned_data
         reason = given["reason"]
         arguments = {"act": did, **{each: given[each] for each in ("chain_id", "address", "label")}}
     if not arguments:

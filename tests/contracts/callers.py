@@ -103,6 +103,157 @@ VIEWS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What the compiler holds to change nothing, by contract. None asks who calls; valuers have nothing else."""
 
+
+class Whose(Enum):
+    """Whose word a function of a simulated contract takes."""
+
+    DEPLOYER = "whoever deployed it, which on the local chain is the world itself"
+    PART = "another contract of the same protocol"
+    OWN = "whoever calls, over what is theirs; what comes of it goes to them or to whom they name"
+    ALLOWED = "the owner of what is named, or whom the owner allowed"
+    ANYBODY = "anybody; whoever is named gets something or is counted anew, and gives nothing"
+
+
+_TOKEN: Final[Mapping[Whose, tuple[str, ...]]] = {Whose.OWN: ("approve", "transfer"), Whose.ALLOWED: ("transferFrom",)}
+_MAKER_JOIN: Final[Mapping[Whose, tuple[str, ...]]] = {Whose.DEPLOYER: ("deny", "rely"), Whose.OWN: ("exit", "join")}
+
+
+def _token_and(more: Mapping[Whose, tuple[str, ...]]) -> Mapping[Whose, tuple[str, ...]]:
+    return {whose: (*_TOKEN.get(whose, ()), *more.get(whose, ())) for whose in {**_TOKEN, **more}}
+
+
+SIMULATED: Final[Mapping[str, Mapping[Whose, tuple[str, ...]]]] = {
+    "SimulatedAccountingOracle": {Whose.DEPLOYER: ("setPunctual", "submitReport")},
+    "SimulatedAllocationManager": {
+        Whose.DEPLOYER: ("setDelegation",),
+        Whose.OWN: ("createOperatorSet", "registerForOperatorSet"),
+        Whose.ALLOWED: ("slashOperator", "updateAVSMetadataURI"),
+    },
+    "SimulatedCdpManager": {Whose.ALLOWED: ("cdpAllow", "flux", "frob", "move"), Whose.ANYBODY: ("open",)},
+    "SimulatedComet": {
+        Whose.DEPLOYER: ("pause",),
+        Whose.OWN: ("allow", "supply", "withdraw"),
+        Whose.ANYBODY: ("accrueAccount",),
+    },
+    "SimulatedCometRewards": {Whose.ANYBODY: ("claim", "getRewardOwed")},
+    "SimulatedConvexBooster": {
+        Whose.DEPLOYER: ("addPool", "addRewards", "shutdownPool"),
+        Whose.PART: ("rewardClaimed", "withdrawTo"),
+        Whose.OWN: ("deposit",),
+        Whose.ANYBODY: ("earmarkRewards",),
+    },
+    "SimulatedConvexRewards": {
+        Whose.PART: ("queueNewRewards", "stakeFor"),
+        Whose.OWN: ("withdrawAndUnwrap",),
+        Whose.ANYBODY: ("getReward",),
+    },
+    "SimulatedCurveGauge": {
+        Whose.DEPLOYER: ("kill_me", "set_minter"),
+        Whose.OWN: ("deposit", "withdraw"),
+        Whose.ANYBODY: ("claimable_tokens", "user_checkpoint"),
+    },
+    "SimulatedCurveMinter": {Whose.OWN: ("mint",)},
+    "SimulatedCurvePool": {
+        Whose.DEPLOYER: ("apply_new_fee", "kill_me", "unkill_me"),
+        Whose.OWN: ("add_liquidity", "exchange", "remove_liquidity", "remove_liquidity_one_coin"),
+    },
+    "SimulatedCurveToken": _token_and({Whose.PART: ("burnFrom", "mint", "set_minter")}),
+    "SimulatedDaiJoin": _MAKER_JOIN,
+    "SimulatedDelegationManager": {
+        Whose.DEPLOYER: ("setPaused",),
+        Whose.PART: ("increaseDelegatedShares", "slashOperatorShares"),
+        Whose.OWN: ("delegateTo", "queueWithdrawals", "redelegate", "registerAsOperator"),
+        Whose.ALLOWED: ("completeQueuedWithdrawal", "undelegate"),
+    },
+    "SimulatedFeed": {Whose.DEPLOYER: ("setAnswer", "setUpdatedAt")},
+    "SimulatedFirepit": {Whose.OWN: ("release",)},
+    "SimulatedGasPriceOracle": {Whose.DEPLOYER: ("setPrices",)},
+    "SimulatedGemJoin": _MAKER_JOIN,
+    "SimulatedGetCdps": {},
+    "SimulatedHashConsensus": {Whose.DEPLOYER: ("setFrameConfig",), Whose.OWN: ("submitReport",)},
+    "SimulatedIdentityRegistry": {
+        Whose.OWN: ("register", "setApprovalForAll"),
+        Whose.ALLOWED: (
+            *("approve", "safeTransferFrom", "setAgentURI", "setAgentWallet", "setMetadata", "transferFrom"),
+            "unsetAgentWallet",
+        ),
+    },
+    "SimulatedJug": {Whose.DEPLOYER: ("deny", "file", "init", "rely", "start"), Whose.ANYBODY: ("drip",)},
+    "SimulatedPendleGauges": {Whose.DEPLOYER: ("setMarket",), Whose.OWN: ("redeemMarketReward",)},
+    "SimulatedPendleYield": _token_and({Whose.DEPLOYER: ("setEarnings",), Whose.OWN: ("deposit", "redeem")}),
+    "SimulatedPip": {},
+    "SimulatedReputationRegistry": {
+        Whose.DEPLOYER: ("initialize",),
+        Whose.OWN: ("revokeFeedback",),
+        Whose.ANYBODY: ("appendResponse", "giveFeedback"),
+    },
+    "SimulatedRocketDepositPool": {
+        Whose.DEPLOYER: ("assignDeposits", "setSettings"),
+        Whose.PART: ("withdrawExcessBalance",),
+        Whose.OWN: ("deposit",),
+    },
+    "SimulatedRocketEther": _token_and(
+        {
+            Whose.DEPLOYER: ("initialize", "submitBalances"),
+            Whose.PART: ("mint",),
+            Whose.OWN: ("burn",),
+            Whose.ANYBODY: ("depositExcess", "receive"),
+        }
+    ),
+    "SimulatedRocketNodes": {Whose.DEPLOYER: ("register",)},
+    "SimulatedRocketStorage": {Whose.DEPLOYER: ("setAddress",)},
+    "SimulatedSpotter": {Whose.DEPLOYER: ("deny", "file", "rely"), Whose.ANYBODY: ("poke",)},
+    "SimulatedStakedEther": _token_and(
+        {
+            Whose.DEPLOYER: ("initialize", "pauseStaking", "resumeStaking", "setStakingLimit"),
+            Whose.PART: ("finalizeRequests", "rebase"),
+            Whose.OWN: ("receive", "submit"),
+        }
+    ),
+    "SimulatedStakedUsde": _token_and(
+        {
+            Whose.DEPLOYER: ("lose", "restrict", "setCooldownDuration", "transferInRewards"),
+            Whose.OWN: ("cooldownAssets", "cooldownShares", "deposit", "unstake"),
+            Whose.ALLOWED: ("redeem", "withdraw"),
+        }
+    ),
+    "SimulatedStrategy": {Whose.DEPLOYER: ("setPaused",), Whose.PART: ("deposit", "withdraw")},
+    "SimulatedStrategyManager": {
+        Whose.DEPLOYER: ("setDelegation", "setPaused", "setWhitelisted"),
+        Whose.PART: ("addShares", "removeDepositShares", "withdrawSharesAsTokens"),
+        Whose.OWN: ("depositIntoStrategy",),
+    },
+    "SimulatedToken": _token_and({Whose.DEPLOYER: ("mint",)}),
+    "SimulatedTokenJar": {Whose.DEPLOYER: ("setReleaser",), Whose.PART: ("release",), Whose.ANYBODY: ("receive",)},
+    "SimulatedTwamm": {Whose.OWN: ("submit",), Whose.ALLOWED: ("close",), Whose.ANYBODY: ("fill",)},
+    "SimulatedUrnHandler": {},
+    "SimulatedUsdeSilo": {Whose.PART: ("withdraw",)},
+    "SimulatedValidationRegistry": {
+        Whose.DEPLOYER: ("initialize",),
+        Whose.ALLOWED: ("validationRequest", "validationResponse"),
+    },
+    "SimulatedVat": {
+        Whose.DEPLOYER: ("cage", "deny", "file", "fold", "init", "rely", "slip"),
+        Whose.OWN: ("hope", "nope"),
+        Whose.ALLOWED: ("flux", "frob", "move"),
+    },
+    "SimulatedWithdrawalQueue": {
+        Whose.DEPLOYER: ("pauseFor",),
+        Whose.PART: ("finalize",),
+        Whose.OWN: ("requestWithdrawals", "requestWithdrawalsWstETH", "setApprovalForAll"),
+        Whose.ALLOWED: ("approve", "claimWithdrawals", "claimWithdrawalsTo", "safeTransferFrom", "transferFrom"),
+    },
+    "SimulatedWrappedStakedEther": _token_and({Whose.OWN: ("unwrap", "wrap")}),
+    "SimulatedYearnVault": _token_and(
+        {
+            Whose.DEPLOYER: ("process_report", "set_deposit_limit", "shutdown_vault", "suffer", "update_debt"),
+            Whose.OWN: ("deposit",),
+            Whose.ALLOWED: ("redeem",),
+        }
+    ),
+}
+"""What changes something in a contract that stands for a protocol's on the local chain, by whose word it takes."""
+
 FOR_TESTS: Final = frozenset(
     {
         *(
@@ -176,7 +327,8 @@ def render() -> str:
         "# Our contracts, function by function and door by door",
         "",
         "Written by `.venv/bin/python -m tests.contracts.callers` from the table that the tests attack;",
-        "a test compares. Tools of tests and simulated contracts are left out: nothing of value is given to them.",
+        "a test compares. Tools of tests are left out: nothing of value is given to them. What stands for a protocol's",
+        "contract on the local chain alone has a table of its own below.",
         "",
         "What `msg.sender` is behind each door:",
         "",
@@ -193,6 +345,26 @@ def render() -> str:
         "What changes nothing, whoever calls:",
         "",
         *(f"- {name}: {', '.join(f'`{each}`' for each in views)}" for name, views in VIEWS.items()),
+        "",
+        "## Simulated contracts",
+        "",
+        "They stand for protocols on the local chain, and nothing of value is given to them elsewhere. Whose word:",
+        "",
+        *(f"- **{whose.name.lower()}**: {whose.value}" for whose in Whose),
+        "",
+        "Who a caller is behind a multicall, a 7702 account or a module is told above. One that a Safe makes its",
+        "fallback handler takes a stranger for the Safe, as every token and every venue would: none is ever to be one.",
+        "",
+        "| contract | " + " | ".join(whose.name.lower() for whose in Whose) + " |",
+        "| --- |" + " --- |" * len(Whose),
+        *(
+            f"| {name} | "
+            + " | ".join(", ".join(f"`{each}`" for each in sorted(taken.get(whose, ()))) for whose in Whose)
+            + " |"
+            for name, taken in SIMULATED.items()
+        ),
+        "",
+        "## Handlers",
         "",
         "A cage that owners make their Safe's fallback handler believes strangers. It is never to be one;",
         "one that is, is told to its owners and closed",

@@ -18,14 +18,17 @@ from hypothesis import strategies as st
 
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.models import Golem, Heartbeat, ToolProfile
+from archetypes_app.toolset import view_golem
 from permits_app.errors import RateLimited, SpendingLimitExceeded
 from permits_app.limits import ledger
 from permits_app.limits.usage import Usage
 from permits_app.limits.valuation import PlanValue
-from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
+from permits_app.models import ActionPermit, OwnerBudget, SpendEntry, SpendingLimits
 from permits_app.models.permit import PermitStatus
+from permits_app.safety.record_reader import read_records
 from tests.factories.golems import make_api_key, make_golem, make_owner
 from tests.factories.permits import make_permit, make_standing_allowance
+from tests.permits_app.safety.calls import plain_call
 from tools_app.core import clock
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -281,6 +284,32 @@ def test_a_write_counts_by_the_hour_once_it_may_have_happened(books: Books, stat
     books.write(spend)
     usage = ledger.read_usage(golem_id=books.golems[0].pk, api_key_id=None, heartbeat_tick=0, now=NOW)
     assert usage.writes_last_hour == (1 if status in COUNTED_WRITES else 0)
+
+
+def test_the_hooks_are_told_the_same_usage_as_a_reservation(books: Books) -> None:
+    spend = Spend(0, None, "COMMITTED", "SETTLED", 1_000, 900, True, 5, HOUR - MOMENT, HOUR - MOMENT)
+    for key in (0, None):
+        books.write(replace(spend, key=key))
+    golem = books.golems[0]
+    golem.heartbeat_tick = 5
+    call = plain_call(None, golem=golem, view=view_golem(golem), now=NOW)
+    read = ledger.read_usage(golem_id=golem.pk, api_key_id=None, heartbeat_tick=5, now=NOW)
+    assert read_records(call).usage == read
+    assert (read.tick_micro_usd, read.day_micro_usd, read.session_micro_usd, read.writes_last_hour) == (
+        1_800,
+        1_800,
+        900,
+        2,
+    )
+
+
+def test_what_breaks_the_golems_own_limit_is_refused_whatever_is_left_of_its_owners_budget(books: Books) -> None:
+    OwnerBudget.objects.create(person=books.golems[0].owner, per_day_micro_usd=10**15)
+    SpendingLimits.objects.create(golem=books.golems[0], per_day_micro_usd=100)
+    open_one(books, 100)
+    with pytest.raises(SpendingLimitExceeded) as refused:
+        open_one(books, 1)
+    assert refused.value.data["rule"] == "spending_limiter.per_day"
 
 
 def open_one(books: Books, micro_usd: int = 1) -> None:

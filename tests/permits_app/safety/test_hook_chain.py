@@ -6,16 +6,24 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from archetypes_app.errors import GolemHalted
+from archetypes_app.toolset import view_golem
 from permits_app.errors import PhaseBlocked, PolicyRejected, SpendingLimitExceeded
 from permits_app.rejection import Reject
 from permits_app.safety import hook_chain
+from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import Allow, AllowModified, HookCall, Verdict
+from tests.factories.golems import make_golem, make_owner
 from tests.live_golem import LiveGolem
-from tests.permits_app.safety.calls import NOW, plain_call, swap_call
+from tests.permits_app.safety.calls import ACCOUNT, NOW, ROUTER, plain_call, swap_call
+from tools_app.chain.running_code import RunningCode
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
+from tools_app.simulation.engine import SimulationResult
+from tools_app.toolkit.views import BlockRef
 
 HOOKS = ("POLICY_CAGE", "ALLOWLIST_GUARD", "SPENDING_LIMITER", "RATE_LIMITER", "SIMULATOR", "HALLUCINATION_DETECTOR")
 
@@ -69,6 +77,28 @@ def test_a_preview_asks_one_to_six(asked: list[str]) -> None:
     report = hook_chain.run(plain_call(None))
     assert tuple(asked) == hook_chain.SAFETY_HOOKS[:6]
     assert [decision["hook"] for decision in report.decisions] == asked
+
+
+def test_what_the_simulation_and_the_look_at_the_code_found_is_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = SimulationResult("rpc", "", BlockRef(1, "0x", 1, 1), ACCOUNT, (), {}, {}, {}, {})
+    budget, bound = GasBudget(limits=(2,), max_fee_per_gas=5), RunningCode(roots=(ROUTER,))
+    answers = {"simulator": Allow("ran", ran, budget), "hallucination_detector": Allow("looked", bound=bound)}
+    replace_hooks(monkeypatch, [], answers)
+    report = hook_chain.run(plain_call(None))
+    assert (report.simulation, report.gas, report.bound) == (ran, budget, bound)
+
+
+def test_the_six_themselves_are_asked_of_a_local_write_and_read_its_past_once(db: None) -> None:
+    golem = make_golem(owner=make_owner())
+    call = plain_call(None, golem=golem, view=view_golem(golem))
+    with CaptureQueriesContext(connection) as asked:
+        report = hook_chain.run(call)
+    assert tuple(decision["hook"] for decision in report.decisions) == hook_chain.SAFETY_HOOKS[:6]
+    assert sum("read_records" in query["sql"] for query in asked) == 1, [query["sql"][:60] for query in asked]
+    with CaptureQueriesContext(connection) as asked:
+        report = hook_chain.recheck(call, simulate=False)
+    decided = tuple(decision["hook"] for decision in report.decisions)
+    assert decided == (*hook_chain.SAFETY_HOOKS[:4], "hallucination_detector")
 
 
 @pytest.mark.parametrize("simulate", [True, False])

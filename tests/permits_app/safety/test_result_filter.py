@@ -122,6 +122,23 @@ def test_an_answer_that_is_looked_through_at_once_is_as_clean_as_one_that_is_loo
     assert filter_result(value) == result_filter._clean(value)
 
 
+@pytest.mark.parametrize("value", [{"note": "worth 5 \u20ac"}, ["a", {"b": None}], "plain", 7])
+def test_a_clean_answer_goes_back_as_it_is_up_to_the_last_letter_that_fits(value: Any) -> None:
+    assert filter_result(value) is value
+    assert filter_result(value, most_characters=length(value)) is value
+
+
+def test_an_answer_has_a_hundred_thousand_letters_of_json() -> None:
+    longest, longer = ["x" * 99_996], ["x" * 99_997]
+    assert length(longest) == 100_000
+    assert filter_result(longest) is longest
+    assert length(filter_result(longer)) < 100_000
+
+
+def test_what_json_has_no_word_for_is_cleaned_all_the_same() -> None:
+    assert filter_result({"note": Secret("an unheard of canary"), "left": 1}) == {"note": REMOVED, "left": 1}
+
+
 def rows(count: int) -> list[dict[str, Any]]:
     return [{"index": index, "note": "x" * 90} for index in range(count)]
 

@@ -13,11 +13,14 @@ from permits_app.models import ActionPermit, SpendEntry, SpendingLimits
 from permits_app.rejection import Reject
 from permits_app.safety.hook import Allow, AllowModified, HookStage
 from permits_app.safety.hooks.spending_limiter import (
+    NOTHING_USED,
+    SpendFacts,
     SpendingLimiter,
     counts_per_day,
     judge_price_impact,
     judge_slippage,
     judge_units,
+    mend,
 )
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import ACCOUNT, OTHER, USDC, WETH, plain_call, swap_call
@@ -121,7 +124,60 @@ def test_only_a_decrease_that_returns_to_the_golem_is_free_of_the_day(
     assert counts_per_day(plain_call(plan(recipients=(recipient,)), action_class=action_class)) is counts
 
 
+@pytest.mark.parametrize(
+    ("deadline", "wait_seconds", "mended"),
+    [(3_600, 0, None), (3_601, 0, 3_600), (4_200, 600, None), (4_201, 600, 4_200)],
+)
+def test_a_deadline_of_an_hour_after_the_last_wait_stands_and_a_later_one_is_brought_forward(
+    deadline: int, wait_seconds: int, mended: int | None
+) -> None:
+    call = plain_call(plan(), params={"deadline": deadline, "to": "x"}, wait_seconds=wait_seconds)
+    note = f"judged again with deadline {mended} for {deadline}"
+    expected = None if mended is None else AllowModified(params={"deadline": mended, "to": "x"}, note=note)
+    assert mend(call) == expected
+    assert mend(replace(call, stage=HookStage.COMMIT)) is None
+    assert mend(replace(call, plan=None)) is None
+
+
+@pytest.mark.parametrize(
+    ("most", "asked", "ends", "is_mended"),
+    [
+        (100, 100, 100, False),
+        (100, 101, 101, True),
+        (100, 101, 100, False),
+        (100, 101, None, False),
+        (0, 1, None, False),
+    ],
+)
+def test_slippage_is_mended_where_the_plan_itself_ends_by_more_than_the_owner_accepts(
+    most: int, asked: int, ends: int | None, is_mended: bool
+) -> None:
+    call = plain_call(plan(slippage_bps=ends), params={"slippage_bps": asked})
+    call.limits.max_slippage_bps = most
+    changed = mend(call)
+    assert (changed is not None) is is_mended
+    if changed is not None:
+        assert changed.params == {"slippage_bps": most}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"slippage_bps": 10_000}, "spending_limiter.slippage"),
+        ({"price_impact_bps": 10_000}, "spending_limiter.price_impact"),
+        ({"spends": (TokenFlow(USDC, 500, 500),)}, "spending_limiter.whole_units"),
+    ],
+)
+def test_each_rule_of_the_plan_refuses_by_itself(changes: dict[str, Any], rule: str) -> None:
+    facts = SpendFacts(prices={USDC.address: price_of(USDC)}, usage=NOTHING_USED)
+    refused = HOOK.decide(plain_call(plan(**changes), params={"amount": 500}), facts)
+    assert isinstance(refused, Reject)
+    assert refused.rule == rule
+    assert isinstance(HOOK.decide(plain_call(plan(), params={}), facts), Allow)
+
+
 def test_a_local_write_spends_nothing() -> None:
+    assert counts_per_day(plain_call(None)) is True
     assert HOOK.check(plain_call(None)) == Allow(note="spends nothing")
 
 

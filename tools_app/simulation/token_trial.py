@@ -1,16 +1,16 @@
 """Tries a token as traders do: bought from a pool, sold to it in part and whole, now, in a day and in thirty days.
 
-It runs on the node in one simulated chain of three blocks, which nobody mines: the pool hands the token to made-up
-accounts, and an address that they allowed takes it back into the pool, as a router does. So it is the token that is
-tried, whatever kind of pool it is. What moved is measured by balances. What an owner of the token may change later no
-trial shows.
+It runs on the node in one simulated chain of four blocks, which nobody mines: the pool hands the token to made-up
+accounts, and in a later block a contract that they allowed takes it back into the pool, as a router does. So it is the
+token that is tried, whatever kind of pool it is. What moved is measured by balances. Whoever sends is made up and pays
+for gas, so that no token knows a trial by it. What an owner of the token may change later no trial shows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from secrets import token_bytes
+from secrets import token_bytes, token_hex
 from typing import Any, Final
 
 from tools_app.chain.abi import checksum, encode_call
@@ -27,7 +27,20 @@ SPANS: Final = (0, 86_400, 30 * 86_400)
 """Seconds after the block at which a sale is tried."""
 PART: Final = 100
 """A hundredth of what was bought is sold first."""
+LARGE: Final = 20
+"""So many times the amount is bought at once by one more account, and sold at once."""
+MOST_GAS: Final = 2_000_000
+"""A movement that burns more is taken for one that failed: what is sold for more than it is worth cannot be sold."""
 _GAS: Final = 10_000_000
+_COINS: Final = 10**24
+# A contract that exists in the simulated blocks only: it calls the address in the first word with the rest, and returns
+# or reverts with what that said.
+_ROUTER_CODE: Final = (
+    "0x60203603806020600037"  # copy all but the first word
+    "6000600082600060006000355af1"  # call the first word with it
+    "3d600060003e602557"  # what was said; was it a success?
+    "3d6000fd5b3d6000f3"
+)
 _APPROVE: Final = "function approve(address spender, uint256 amount)"
 _TRANSFER: Final = "function transfer(address to, uint256 amount)"
 _TAKE: Final = "function transferFrom(address owner, address to, uint256 amount)"
@@ -53,18 +66,24 @@ class Sale:
 @dataclass(frozen=True, slots=True)
 class TokenTrial:
     """What trading the token does. `buy_tax_bps` is None where it cannot even be bought; `passes_on` is whether who
-    bought it can send it to somebody else.
+    bought it can send it to somebody else; `large` is None where so much cannot be bought at once.
     """
 
     amount: int
     buy_tax_bps: int | None
     sales: tuple[Sale, ...]
     passes_on: bool
+    large: Sale | None = None
 
     @property
     def is_trap(self) -> bool:
         """Whether it can be bought and not be sold whole, at one of the times that were tried."""
-        return self.buy_tax_bps is not None and not all(sale.succeeded for sale in self.sales)
+        return self.buy_tax_bps is not None and not all(sale.succeeded for sale in self.every_sale)
+
+    @property
+    def every_sale(self) -> tuple[Sale, ...]:
+        """The sales at each time, and the large one where there was any."""
+        return self.sales if self.large is None else (*self.sales, self.large)
 
     @property
     def sell_tax_bps(self) -> int | None:
@@ -76,6 +95,7 @@ class TokenTrial:
 @dataclass(frozen=True, slots=True)
 class _Step:
     sender: str
+    to: str
     data: bytes
 
 
@@ -86,69 +106,102 @@ def try_token(
 
     Raises the node's errors, also where it cannot simulate: then nothing is known.
     """
-    spender = _make_address()
+    people = _People(token, pool, router=_make_address(), origin=_make_address())
     holders = [_make_address() for _ in SPANS]
-    sender, receiver = _make_address(), _make_address()
-    asked = _Asked(chain_id, token, block, block_seconds, deadline)
-    buys = [_Step(pool, encode_call(_TRANSFER, each, amount)) for each in (*holders, sender)]
-    (opening,) = asked.run([[*buys, *(_balance_of(each) for each in (*holders, sender))]])
-    bought = [_has_moved(each) for each in opening[: len(buys)]]
-    got = [_number(each) for each in opening[len(buys) :]]
-    if not all(bought) or not all(got):
+    large, sender, receiver = _make_address(), _make_address(), _make_address()
+    bought = {**dict.fromkeys((*holders, sender), amount), large: amount * LARGE}
+    asked = _Asked(chain_id, people, (*holders, large, sender), block, block_seconds, deadline)
+    buys = [people.buy(each, size) for each, size in bought.items()]
+    (opening,) = asked.run([[*buys, *(people.balance_of(each) for each in bought)]])
+    has_bought = dict(zip(bought, map(_has_moved, opening[: len(buys)]), strict=True))
+    got = dict(zip(bought, map(_number, opening[len(buys) :]), strict=True))
+    small = [*holders, sender]
+    if not all(has_bought[each] and got[each] for each in small):
         return TokenTrial(amount, None, (), passes_on=False)
-    blocks: list[list[_Step]] = []
-    for number, holder in enumerate(holders):
-        part = max(1, got[number] // PART)
-        steps = [
-            _Step(holder, encode_call(_APPROVE, spender, _EVERYTHING)),
-            _balance_of(pool),
-            _Step(spender, encode_call(_TAKE, holder, pool, part)),
-            _balance_of(pool),
-            _Step(spender, encode_call(_TAKE, holder, pool, got[number] - part)),
-            _balance_of(pool),
-        ]
-        blocks.append(steps)
-    blocks[0] = [*buys, *blocks[0], _Step(sender, encode_call(_TRANSFER, receiver, got[-1])), _balance_of(receiver)]
-    first, *later = asked.run(blocks)
-    own, passing = first[len(buys) : -2], first[-2:]
+    if not has_bought[large] or not got[large]:
+        # A limit that meets purchases too is no trap; what is not bought needs no way out.
+        bought.pop(large)
+    buys = [people.buy(each, size) for each, size in bought.items()]
+    sold = [people.sell(each, got[each]) for each in holders]
+    big = people.sell(large, got[large]) if large in bought else []
+    passing = [_Step(sender, token, encode_call(_TRANSFER, receiver, got[sender])), people.balance_of(receiver)]
+    _, now, *later = asked.run([buys, [*sold[0], *big, *passing], *sold[1:]])
+    own, after, passed = now[: len(sold[0])], now[len(sold[0]) : -2], now[-2:]
     sales = tuple(
-        _read_sale(span, rows, got[number])
-        for number, (span, rows) in enumerate(zip(SPANS, (own, *later), strict=True))
+        _read_sale(span, rows, got[holder]) for span, holder, rows in zip(SPANS, holders, (own, *later), strict=True)
     )
     return TokenTrial(
         amount,
-        _tax_of(amount, min(got)),
+        _tax_of(amount, min(got[each] for each in small)),
         sales,
-        passes_on=_has_moved(passing[0]) and _number(passing[1]) > 0,
+        passes_on=_has_moved(passed[0]) and _number(passed[1]) > 0,
+        large=_read_sale(0, after, got[large]) if big else None,
     )
 
 
 @dataclass(frozen=True, slots=True)
+class _People:
+    """Who takes part beside the holders: the pool, the contract that sells for them, and who asks it to."""
+
+    token: str
+    pool: str
+    router: str
+    origin: str
+
+    def buy(self, holder: str, amount: int) -> _Step:
+        """The pool hands it over."""
+        return _Step(self.pool, self.token, encode_call(_TRANSFER, holder, amount))
+
+    def sell(self, holder: str, held: int) -> list[_Step]:
+        """Allow, a part, the rest, and what the pool has before and after each."""
+        part = max(1, held // PART)
+        takes = [encode_call(_TAKE, holder, self.pool, each) for each in (part, held - part)]
+        word = bytes(12) + bytes.fromhex(self.token[2:])
+        first, rest = (_Step(self.origin, self.router, word + each) for each in takes)
+        allow = _Step(holder, self.token, encode_call(_APPROVE, self.router, _EVERYTHING))
+        balance = self.balance_of(self.pool)
+        return [allow, balance, first, balance, rest, balance]
+
+    def balance_of(self, account: str) -> _Step:
+        """What an account has of the token."""
+        return _Step(self.origin, self.token, encode_call(erc20.BALANCE_OF, account))
+
+
+@dataclass(frozen=True, slots=True)
 class _Asked:
-    """Where steps are run: on the state after a block, each list in a block of its own, a span after the one before."""
+    """Where steps are run: on the state after a block, each list in a block of its own. The first has the purchases,
+    the second sales, the others sales a span later.
+    """
 
     chain_id: int
-    token: str
+    people: _People
+    holders: tuple[str, ...]
     block: BlockRef
     block_seconds: int
     deadline: Deadline
 
     def run(self, blocks: Sequence[Sequence[_Step]]) -> list[list[CallOutcome]]:
         """What each step did. Raises the node's errors, RpcNonsense."""
-        asked = [
+        most = hex(max(1, self.block.base_fee * 2))
+        fees = {"gas": hex(_GAS), "maxFeePerGas": most, "maxPriorityFeePerGas": "0x0"}
+        asked: list[dict[str, Any]] = [
             {
                 "blockOverrides": {
                     "number": hex(self.block.number + 1 + number),
-                    "time": hex(self.block.timestamp + self.block_seconds + SPANS[number]),
-                    "baseFeePerGas": "0x0",
+                    "time": hex(self.block.timestamp + self._seconds_to(number)),
+                    "baseFeePerGas": hex(self.block.base_fee),
+                    "feeRecipient": _make_address(),
+                    "prevRandao": "0x" + token_hex(32),
                 },
                 "calls": [
-                    {"from": each.sender, "to": self.token, "data": "0x" + each.data.hex(), "gas": hex(_GAS)}
-                    for each in steps
+                    {"from": each.sender, "to": each.to, "data": "0x" + each.data.hex(), **fees} for each in steps
                 ],
             }
             for number, steps in enumerate(blocks)
         ]
+        rich = (self.people.origin, self.people.pool, *self.holders)
+        overrides: dict[str, dict[str, str]] = {each: {"balance": hex(_COINS)} for each in rich}
+        asked[0]["stateOverrides"] = {**overrides, self.people.router: {"code": _ROUTER_CODE}}
         payload = {"blockStateCalls": asked, "validation": False, "traceTransfers": False}
         answer = get_pool(self.chain_id).call(
             "eth_simulateV1", payload, {"blockHash": self.block.hash}, deadline=self.deadline
@@ -157,6 +210,10 @@ class _Asked:
             [to_outcome(row, self.block.number + 1) for row in rows]
             for rows in _rows_of(answer, [len(steps) for steps in blocks])
         ]
+
+    def _seconds_to(self, number: int) -> int:
+        """From the block to that of these steps."""
+        return self.block_seconds if number == 0 else 2 * self.block_seconds + SPANS[number - 1]
 
 
 def _rows_of(answer: Any, sizes: Sequence[int]) -> list[list[dict[str, Any]]]:
@@ -172,7 +229,7 @@ def _rows_of(answer: Any, sizes: Sequence[int]) -> list[list[dict[str, Any]]]:
 
 
 def _read_sale(span: int, rows: Sequence[CallOutcome], held: int) -> Sale:
-    """Approve, and then what the pool had before, after a part and after the rest."""
+    """As `_People.sell` asked: approve, and then what the pool had before, after a part and after the rest."""
     approved, before, sold_part, between, sold_rest, after = rows
     part = max(1, held // PART)
     can_part = approved.succeeded and _has_moved(sold_part)
@@ -190,16 +247,13 @@ def _tax_of(sent: int, came: int) -> int:
 
 
 def _has_moved(outcome: CallOutcome) -> bool:
-    """Whether a token's movement succeeded: it did not revert, and said true or, as old tokens do, nothing."""
-    return outcome.succeeded and (not outcome.output or int.from_bytes(outcome.output[:32], "big") == 1)
+    """Whether a token's movement succeeded: no revert, true or, as old tokens say, nothing, and gas for an exchange."""
+    has_said_so = not outcome.output or int.from_bytes(outcome.output[:32], "big") == 1
+    return outcome.succeeded and has_said_so and outcome.gas_used <= MOST_GAS
 
 
 def _number(outcome: CallOutcome) -> int:
     return int.from_bytes(outcome.output[:32], "big") if outcome.succeeded and len(outcome.output) >= 32 else 0
-
-
-def _balance_of(account: str) -> _Step:
-    return _Step(account, encode_call(erc20.BALANCE_OF, account))
 
 
 def _make_address() -> str:

@@ -13,7 +13,7 @@ from tools_app.chain.tokens import UNREGISTERED_MARK, TokenNotFound
 from tools_app.core.errors import InvalidParams
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.portfolio.markets import markets_on
-from tools_app.simulation.token_trial import TokenTrial, try_token
+from tools_app.simulation.token_trial import LARGE, TokenTrial, try_token
 from tools_app.standards import erc20
 from tools_app.subsystems.safety.family import board
 from tools_app.subsystems.safety.measuring import show_percent
@@ -222,7 +222,7 @@ def check_token(ctx: ReadContext, reader: ChainReader, meta: TokenMeta) -> Token
 
 def is_honeypot(trial: TokenTrial) -> bool:
     """Whether it can be bought and not sold whole at a time that was tried, or a sale keeps most of it."""
-    taxes = [tax for sale in trial.sales for tax in (sale.part_tax_bps, sale.whole_tax_bps) if tax is not None]
+    taxes = [tax for sale in trial.every_sale for tax in (sale.part_tax_bps, sale.whole_tax_bps) if tax is not None]
     return trial.is_trap or any(tax > DANGEROUS_TAX_BPS * 5 for tax in taxes)
 
 
@@ -317,7 +317,10 @@ def _summarize(trial: TokenTrial, abilities: tuple[str, ...], owner: str | None)
         verdict = "It could not be bought in a trial"
     elif is_honeypot(trial):
         failed = [sale.span // 86_400 for sale in trial.sales if not sale.succeeded]
-        when = ", ".join("now" if not days else f"in {days} days" for days in failed) or "for what it is worth"
+        when = ", ".join("now" if not days else f"in {days} days" for days in failed)
+        if not when:
+            is_large = trial.large is not None and not trial.large.succeeded
+            when = f"{LARGE} times as much at once" if is_large else "for what it is worth"
         verdict = f"It can be bought and not be sold {when}"
     else:
         verdict = "It could be bought and sold whole now, in a day and in thirty"

@@ -141,7 +141,7 @@ def try_token(
 
 @dataclass(frozen=True, slots=True)
 class _People:
-    """Who takes part beside the holders: the pool, the contract that sells for them, and who asks it to."""
+    """Who takes part beside the holders: the pool, the contract that sells for them, and who asks for balances."""
 
     token: str
     pool: str
@@ -157,7 +157,7 @@ class _People:
         part = max(1, held // PART)
         takes = [encode_call(_TAKE, holder, self.pool, each) for each in (part, held - part)]
         word = bytes(12) + bytes.fromhex(self.token[2:])
-        first, rest = (_Step(self.origin, self.router, word + each) for each in takes)
+        first, rest = (_Step(holder, self.router, word + each) for each in takes)
         allow = _Step(holder, self.token, encode_call(_APPROVE, self.router, _EVERYTHING))
         balance = self.balance_of(self.pool)
         return [allow, balance, first, balance, rest, balance]
@@ -182,14 +182,14 @@ class _Asked:
 
     def run(self, blocks: Sequence[Sequence[_Step]]) -> list[list[CallOutcome]]:
         """What each step did. Raises the node's errors, RpcNonsense."""
-        most = hex(max(1, self.block.base_fee * 2))
-        fees = {"gas": hex(_GAS), "maxFeePerGas": most, "maxPriorityFeePerGas": "0x0"}
+        base_fee = max(1, self.block.base_fee)
+        fees = {"gas": hex(_GAS), "maxFeePerGas": hex(base_fee * 2), "maxPriorityFeePerGas": "0x1"}
         asked: list[dict[str, Any]] = [
             {
                 "blockOverrides": {
                     "number": hex(self.block.number + 1 + number),
                     "time": hex(self.block.timestamp + self._seconds_to(number)),
-                    "baseFeePerGas": hex(self.block.base_fee),
+                    "baseFeePerGas": hex(base_fee),
                     "feeRecipient": _make_address(),
                     "prevRandao": "0x" + token_hex(32),
                 },

@@ -33,6 +33,8 @@ _TRIED_PART: Final = 1_000
 _OWNER: Final = "function owner() view returns (address)"
 _PROXY_SLOT: Final = 0x360894A13BA1A3210667C828492DB98DCA3E2076CC3735A920A3CA505D382BBC
 _NOBODY: Final = "0x" + "0" * 40
+_BASE_FEE: Final = 0x48
+_PUSH_1, _PUSH_32 = 0x60, 0x7F
 _DELEGATED: Final = bytes.fromhex("ef0100")
 _ABILITIES: Final = {
     "pause": ("pause()", "setPaused(bool)", "setTradingEnabled(bool)", "enableTrading(bool)"),
@@ -162,7 +164,7 @@ def safety_detect_honeypot(ctx: ReadContext, token: Token, chain_id: ChainId | N
         has_pause="pause" in abilities,
         owner=owner,
         abilities=abilities,
-        risk_summary=_summarize(trial, abilities, owner),
+        risk_summary=_summarize(trial, abilities, owner) + _warn_of_trials(reader.code(meta.address)),
     )
 
 
@@ -258,6 +260,24 @@ def _dispatches(code: bytes, function: str) -> bool:
     return b"\x63" + parse_signature(f"function {function}").selector in code
 
 
+def _warn_of_trials(code: bytes) -> str:
+    return " Its code can tell a trial from a trade by the base fee: do not buy it." if can_tell_trials(code) else ""
+
+
+def can_tell_trials(code: bytes) -> bool:
+    """Whether code asks for the base fee, which nodes do not show in a simulation: no token that only moves needs it.
+
+    What a compiler says about itself at the end is no code.
+    """
+    told = int.from_bytes(code[-2:], "big") + 2
+    at, end = 0, len(code) - told if told < len(code) else len(code)
+    while at < end:
+        if code[at] == _BASE_FEE:
+            return True
+        at += code[at] - _PUSH_1 + 2 if _PUSH_1 <= code[at] <= _PUSH_32 else 1
+    return False
+
+
 def _try(ctx: ReadContext, reader: ChainReader, token: TokenMeta, pool: Pool) -> TokenTrial:
     sides = markets_on(reader.chain_id).depth(reader, [pool])[pool.id]
     held = sides[0 if token.address == pool.token0 else 1]
@@ -292,6 +312,8 @@ def _judge(
         copied = [each for each in reader.registered_tokens() if make_skeleton(each.symbol) == skeleton]
         dangers.extend(f"it looks like {each.symbol}, which is {each.address}" for each in copied)
         cautions.append("it is not registered on this server: its name and symbol are its own words")
+    if can_tell_trials(reader.code(token.address)):
+        dangers.append("its code asks for the base fee, by which it can tell a trial from a trade")
     if depth is None:
         cautions.append("no pool that is known here trades it")
     elif depth.micro_usd < THIN_MICRO_USD:

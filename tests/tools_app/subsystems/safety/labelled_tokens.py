@@ -32,6 +32,19 @@ TRAPS: Final[dict[str, tuple[str, int]]] = {
     "keeps half": ("MarketToken", 114),
 }
 """Known while the trial was written."""
+UNSEEN: Final[dict[str, tuple[str, int]]] = {
+    "lists its buyers a block later": ("LateTrapToken", 0),
+    "a sale keeps 60%": ("LateTrapToken", 1),
+    "asks a gate of its owner": ("LateTrapToken", 2),
+    "only what makes its pool no fuller": ("LateTrapToken", 3),
+    "sixty days of waiting": ("LateTrapToken", 4),
+    "sends sales to its owner": ("LateTrapToken", 5),
+    "five sales of all": ("LateTrapToken", 6),
+    "its owner takes what others hold": ("LateTrapToken", 7),
+    "shows ten times what it holds": ("LateTrapToken", 8),
+    "not into contracts": ("LateTrapToken", 9),
+}
+"""Written when the trial was whole."""
 FAIR: Final[dict[str, tuple[str, int]]] = {
     "abilities of an owner": ("TrapToken", 0),
     "a tenth each way": ("TrapToken", 3),

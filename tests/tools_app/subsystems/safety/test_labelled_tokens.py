@@ -8,7 +8,7 @@ import pytest
 
 from tests.evm.world import World
 from tests.tools_app.factories import answer_of, make_context
-from tests.tools_app.subsystems.safety.labelled_tokens import FAIR, REGISTERED, TRAPS, list_in_a_pool
+from tests.tools_app.subsystems.safety.labelled_tokens import FAIR, REGISTERED, TRAPS, UNSEEN, list_in_a_pool
 
 
 def check(chain: World, token: str) -> Any:
@@ -18,7 +18,15 @@ def check(chain: World, token: str) -> Any:
 @pytest.mark.parametrize("name", TRAPS)
 def test_a_token_that_cannot_be_sold_as_it_was_bought_is_dangerous(chain: World, name: str) -> None:
     told = check(chain, list_in_a_pool(chain, *TRAPS[name]))
-    assert told["risk_level"] == "Dangerous" and told["is_honeypot"], told
+    assert told["risk_level"] == "Dangerous", told
+    # What the local node does not show in a simulation is told by the code, and no trial shows it.
+    assert told["is_honeypot"] is (name != "behaves without a base fee")
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_a_trap_that_was_written_after_the_trial_is_dangerous_too(chain: World, name: str) -> None:
+    told = check(chain, list_in_a_pool(chain, *UNSEEN[name]))
+    assert told["risk_level"] == "Dangerous", told
 
 
 @pytest.mark.parametrize("name", FAIR)

@@ -37,7 +37,6 @@ contract MarketToken {
     uint256 private constant NOT_BY_CONTRACTS = 105;
     uint256 private constant FOR_THE_LISTED = 106;
     uint256 private constant FREE_GAS_ALONE = 107;
-    uint256 private constant NO_BASE_FEE_ALONE = 108;
     uint256 private constant NO_MINER_ALONE = 109;
     uint256 private constant BURNS_GAS = 110;
     uint256 private constant SMALL_SALES_ALONE = 111;
@@ -157,7 +156,6 @@ contract MarketToken {
         if (kind == CLOSES_AFTER_20_DAYS && block.timestamp > madeAt + 20 days) revert Refused();
         if (kind == FOR_THE_LISTED) revert Refused();
         if (kind == FREE_GAS_ALONE && tx.gasprice > 0) revert Refused();
-        if (kind == NO_BASE_FEE_ALONE && block.basefee > 0) revert Refused();
         if (kind == NO_MINER_ALONE && block.coinbase != address(0)) revert Refused();
         if (kind == BURNS_GAS) for (uint256 each = 0; each < 300; ++each) votes[address(uint160(each + 1))] = block.number;
         if (kind == SMALL_SALES_ALONE && value > balanceOf[pool] / 200) revert Refused();

@@ -280,7 +280,7 @@ FOR_TESTS: Final = frozenset(
             "SafeDelegator",
             "TrapToken",
         ),
-        *("MarketToken", "LateTrapToken"),
+        *("BaseFeeTrapToken", "MarketToken", "LateTrapToken"),
     }
 )
 """Tools of tests, which nothing of value is ever given to. What is called `Simulated…` stands on the local chain."""

@@ -66,7 +66,8 @@ class Sale:
 @dataclass(frozen=True, slots=True)
 class TokenTrial:
     """What trading the token does. `buy_tax_bps` is None where it cannot even be bought; `passes_on` is whether who
-    bought it can send it to somebody else; `large` is None where so much cannot be bought at once.
+    bought it can send it to somebody else; `large` is None where so much cannot be bought at once. `owner_takes` is
+    whether its owner moved what a holder never allowed anybody to.
     """
 
     amount: int
@@ -74,6 +75,7 @@ class TokenTrial:
     sales: tuple[Sale, ...]
     passes_on: bool
     large: Sale | None = None
+    owner_takes: bool = False
 
     @property
     def is_trap(self) -> bool:
@@ -100,17 +102,26 @@ class _Step:
 
 
 def try_token(
-    *, chain_id: int, token: str, pool: str, amount: int, block: BlockRef, block_seconds: int, deadline: Deadline
+    *,
+    chain_id: int,
+    token: str,
+    pool: str,
+    owner: str | None,
+    amount: int,
+    block: BlockRef,
+    block_seconds: int,
+    deadline: Deadline,
 ) -> TokenTrial:
     """Try `amount` base units of what `pool` holds. Two round trips.
 
     Raises the node's errors, also where it cannot simulate: then nothing is known.
     """
     people = _People(token, pool, router=_make_address(), origin=_make_address())
+    thief = owner if owner is not None else _make_address()
     holders = [_make_address() for _ in SPANS]
     large, sender, receiver = _make_address(), _make_address(), _make_address()
     bought = {**dict.fromkeys((*holders, sender), amount), large: amount * LARGE}
-    asked = _Asked(chain_id, people, (*holders, large, sender), block, block_seconds, deadline)
+    asked = _Asked(chain_id, people, (*holders, large, sender, thief), block, block_seconds, deadline)
     buys = [people.buy(each, size) for each, size in bought.items()]
     (opening,) = asked.run([[*buys, *(people.balance_of(each) for each in bought)]])
     has_bought = dict(zip(bought, map(_has_moved, opening[: len(buys)]), strict=True))
@@ -124,9 +135,10 @@ def try_token(
     buys = [people.buy(each, size) for each, size in bought.items()]
     sold = [people.sell(each, got[each]) for each in holders]
     big = people.sell(large, got[large]) if large in bought else []
+    taking = [_Step(thief, token, encode_call(_TAKE, holders[-1], thief, 1)), people.balance_of(holders[-1])]
     passing = [_Step(sender, token, encode_call(_TRANSFER, receiver, got[sender])), people.balance_of(receiver)]
-    _, now, *later = asked.run([buys, [*sold[0], *big, *passing], *sold[1:]])
-    own, after, passed = now[: len(sold[0])], now[len(sold[0]) : -2], now[-2:]
+    _, now, *later = asked.run([buys, [*sold[0], *big, *taking, *passing], *sold[1:]])
+    own, after, taken, passed = now[: len(sold[0])], now[len(sold[0]) : -4], now[-4:-2], now[-2:]
     sales = tuple(
         _read_sale(span, rows, got[holder]) for span, holder, rows in zip(SPANS, holders, (own, *later), strict=True)
     )
@@ -136,6 +148,7 @@ def try_token(
         sales,
         passes_on=_has_moved(passed[0]) and _number(passed[1]) > 0,
         large=_read_sale(0, after, got[large]) if big else None,
+        owner_takes=_has_moved(taken[0]) and _number(taken[1]) < got[holders[-1]],
     )
 
 

@@ -141,8 +141,8 @@ def safety_detect_honeypot(ctx: ReadContext, token: Token, chain_id: ChainId | N
     if depth is None:
         raise TokenNotFound(f"no pool that is known here trades {meta.address}, so nothing can be tried")
     ctx.step("Buying and selling in a simulation")
-    trial = _try(ctx, reader, meta, depth.pool)
     abilities, owner = read_abilities(reader, meta.address)
+    trial = _try(ctx, reader, meta, depth.pool, owner)
     now, in_a_day, in_a_month = trial.sales if trial.sales else (None, None, None)
     sold_whole = now is not None and now.succeeded
     part = 1 if now is not None and now.part_tax_bps is not None else 0
@@ -197,8 +197,8 @@ def check_token(ctx: ReadContext, reader: ChainReader, meta: TokenMeta) -> Token
     is_compliant = _is_compliant(reader, meta.address)
     depth = find_depth(reader, meta)
     ctx.step("Trying it")
-    trial = _try(ctx, reader, meta, depth.pool) if depth is not None and is_compliant else None
     abilities, owner = read_abilities(reader, meta.address)
+    trial = _try(ctx, reader, meta, depth.pool, owner) if depth is not None and is_compliant else None
     dangers, cautions = _judge(reader, meta, depth, trial, is_compliant=is_compliant)
     if owner is not None and not meta.is_registered:
         cautions.extend(f"its owner {owner} can {each}" for each in abilities)
@@ -278,13 +278,14 @@ def can_tell_trials(code: bytes) -> bool:
     return False
 
 
-def _try(ctx: ReadContext, reader: ChainReader, token: TokenMeta, pool: Pool) -> TokenTrial:
+def _try(ctx: ReadContext, reader: ChainReader, token: TokenMeta, pool: Pool, owner: str | None) -> TokenTrial:
     sides = markets_on(reader.chain_id).depth(reader, [pool])[pool.id]
     held = sides[0 if token.address == pool.token0 else 1]
     return try_token(
         chain_id=reader.chain_id,
         token=token.address,
         pool=pool.pool_id.contract,
+        owner=owner,
         amount=max(1, held // _TRIED_PART),
         block=reader.block,
         block_seconds=get_network(reader.chain_id).block_seconds,
@@ -323,6 +324,8 @@ def _judge(
             cautions.append("it could not even be bought in a trial")
         elif is_honeypot(trial):
             dangers.append("it can be bought and not be sold again: a trap")
+        if trial.owner_takes:
+            dangers.append("its owner can take what others hold, without being allowed to")
         taxes = [each for each in (trial.buy_tax_bps, trial.sell_tax_bps if trial.sales else None) if each]
         worst = max(taxes, default=0)
         if worst > DANGEROUS_TAX_BPS:
@@ -347,4 +350,5 @@ def _summarize(trial: TokenTrial, abilities: tuple[str, ...], owner: str | None)
     else:
         verdict = "It could be bought and sold whole now, in a day and in thirty"
     may = f"; its owner {owner} can {', '.join(abilities)}" if owner is not None and abilities else ""
-    return f"{verdict}{may}."
+    takes = "; its owner took what a holder never allowed" if trial.owner_takes else ""
+    return f"{verdict}{takes}{may}."

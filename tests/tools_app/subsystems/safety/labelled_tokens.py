@@ -23,7 +23,7 @@ TRAPS: Final[dict[str, tuple[str, int]]] = {
     "not by contracts": ("MarketToken", 105),
     "for the listed": ("MarketToken", 106),
     "behaves where gas is free": ("MarketToken", 107),
-    "behaves without a base fee": ("MarketToken", 108),
+    "behaves without a base fee": ("BaseFeeTrapToken", 0),
     "behaves where nobody mines": ("MarketToken", 109),
     "burns millions of gas": ("MarketToken", 110),
     "small sales alone": ("MarketToken", 111),

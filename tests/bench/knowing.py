@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,7 +11,11 @@ from django.conf import settings
 
 from archetypes_app.toolset import view_golem
 from golem_project.demo.seed import CHAIN_ID, seed_demo
+from golem_project.embedded.world.rpc import JsonRpc
 from tests.bench.figures import Figure, measure, percentile, time_calls
+from tests.evm.world import DEPLOYMENTS_FILE, World
+from tests.proof.holding_walk import undone
+from tests.tools_app.subsystems.safety.labelled_tokens import FAIR, REGISTERED, TRAPS, UNSEEN, list_in_a_pool
 from tools_app import runner
 from tools_app.core import clock
 from tools_app.subsystems.intel.flow_maths import compute_vpin
@@ -52,3 +57,30 @@ def measure_knowing() -> Iterator[Figure]:
     venues = asking("intel_compare_venues", token_in="WETH", token_out="USDC", amount=str(10**18))
     compared = percentile(time_calls(venues, count=15), 50)
     yield Figure("knowing.venues", "venues of the local chain compared for one ether", compared, "ms")
+    yield from _judge_labelled(lambda token: asking("safety_validate_token", token=token)().data["risk_level"])
+
+
+def _judge_labelled(judge: Callable[[str], str]) -> Iterator[Figure]:
+    """How many hostile tokens are told, those apart that were written after the detector, and how many fair ones are
+    accused.
+    """
+    url = settings.GOLEM_RPC_URLS[CHAIN_ID][0]
+    world = World(rpc_url=url, deployments=json.loads(DEPLOYMENTS_FILE.read_text(encoding="utf-8")))
+    rpc = JsonRpc(url)
+    try:
+        with undone(rpc):
+            told = {
+                name: judge(list_in_a_pool(world, *each)) == "Dangerous"
+                for name, each in {**TRAPS, **UNSEEN, **FAIR}.items()
+            }
+            told |= {symbol: judge(symbol) == "Dangerous" for symbol in REGISTERED}
+    finally:
+        rpc.close()
+    hostile, fair = [*TRAPS, *UNSEEN], [*FAIR, *REGISTERED]
+    missed = ", ".join(name for name in hostile if not told[name])
+    what = f"of {len(hostile)} hostile tokens told as dangerous, {len(UNSEEN)} of them written after the detector"
+    found = sum(told[name] for name in hostile)
+    yield Figure("knowing.told", what, found, "tokens", target=len(hostile), at_least=True, reference=missed)
+    accused = [name for name in fair if told[name]]
+    what = f"of {len(fair)} fair tokens accused"
+    yield Figure("knowing.accused", what, len(accused), "tokens", target=0, reference=", ".join(accused))

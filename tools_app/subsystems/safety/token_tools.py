@@ -305,7 +305,8 @@ def _judge(
     reader: ChainReader, token: TokenMeta, depth: Depth | None, trial: TokenTrial | None, *, is_compliant: bool
 ) -> tuple[list[str], list[str]]:
     """Dangers and cautions, in words."""
-    dangers, cautions = [], []
+    dangers: list[str] = []
+    cautions: list[str] = []
     if not is_compliant:
         dangers.append("it does not answer as an ERC-20 token does")
     if not token.is_registered:
@@ -320,20 +321,29 @@ def _judge(
     elif depth.micro_usd < THIN_MICRO_USD:
         cautions.append(f"its deepest pool holds {depth.micro_usd // 10**6:,} dollars of what it is paid with")
     if trial is not None:
-        if trial.buy_tax_bps is None:
-            cautions.append("it could not even be bought in a trial")
-        elif is_honeypot(trial):
-            dangers.append("it can be bought and not be sold again: a trap")
-        if trial.owner_takes:
-            dangers.append("its owner can take what others hold, without being allowed to")
-        taxes = [each for each in (trial.buy_tax_bps, trial.sell_tax_bps if trial.sales else None) if each]
-        worst = max(taxes, default=0)
-        if worst > DANGEROUS_TAX_BPS:
-            dangers.append(f"it keeps {show_percent(worst)}% of a trade")
-        elif worst:
-            cautions.append(f"it keeps {show_percent(worst)}% of a trade")
-        if trial.buy_tax_bps is not None and not trial.passes_on:
-            cautions.append("who buys it cannot send it to anybody but the pool")
+        more_dangers, more_cautions = _judge_trial(trial)
+        dangers, cautions = [*dangers, *more_dangers], [*cautions, *more_cautions]
+    return dangers, cautions
+
+
+def _judge_trial(trial: TokenTrial) -> tuple[list[str], list[str]]:
+    """Dangers and cautions of what trading it did."""
+    dangers: list[str] = []
+    cautions: list[str] = []
+    if trial.buy_tax_bps is None:
+        cautions.append("it could not even be bought in a trial")
+    elif is_honeypot(trial):
+        dangers.append("it can be bought and not be sold again: a trap")
+    if trial.owner_takes:
+        dangers.append("its owner can take what others hold, without being allowed to")
+    taxes = [each for each in (trial.buy_tax_bps, trial.sell_tax_bps if trial.sales else None) if each]
+    worst = max(taxes, default=0)
+    if worst > DANGEROUS_TAX_BPS:
+        dangers.append(f"it keeps {show_percent(worst)}% of a trade")
+    elif worst:
+        cautions.append(f"it keeps {show_percent(worst)}% of a trade")
+    if trial.buy_tax_bps is not None and not trial.passes_on:
+        cautions.append("who buys it cannot send it to anybody but the pool")
     return dangers, cautions
 
 

@@ -20,6 +20,7 @@ from memory_app.admin.overview import OverviewViews
 from memory_app.admin.plots import plot_retention
 from memory_app.models import Episode
 from tools_app.admin.display import NOTHING, format_bps, format_coin, format_gas, show_age, show_badge
+from tools_app.admin.long_lists import RecentValuesFilter
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.admin.tokens import format_token_amount
 from tools_app.core import clock
@@ -34,7 +35,14 @@ class EpisodeAdmin(ReadOnlyAdminMixin, OverviewViews, KeptMemoryAdmin):
 
     empty_text = "Nothing is remembered. Every outcome leaves an episode in a golem with memory."
     list_display = ("summary_short", "golem", "action_type", "importance_badge", "error", "age")
-    list_filter = (GolemFilter, "importance", "action_type", "venue", "trust", "is_quarantined")
+    list_filter = (
+        GolemFilter,
+        "importance",
+        ("action_type", RecentValuesFilter),
+        ("venue", RecentValuesFilter),
+        "trust",
+        "is_quarantined",
+    )
     list_select_related = ("golem",)
     search_fields = ("summary", "=permit_id", "=id", "=content_hash")
     search_help_text = "Words of the summary, or a whole permit id, episode id or content hash"

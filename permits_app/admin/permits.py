@@ -27,6 +27,7 @@ from permits_app.forms import NoteForm, ShortenForm
 from permits_app.models import ActionPermit
 from tools_app.admin.confirm import ReasonForm, report_refusal, show_confirmation
 from tools_app.admin.display import format_chain, format_usd, show_age, show_badge
+from tools_app.admin.long_lists import RecentValuesFilter
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.core.recursion import deep_calls
@@ -43,7 +44,13 @@ class ActionPermitAdmin(OwnerScopedAdmin):
 
     empty_text = "No permit yet. An agent asks for one with preview_action."
     list_display = ("what", "of_golem", "status_badge", "risk_badge", "worth", "chain", "age")
-    list_filter = (GolemFilter, "status", "risk_tier", "action_type", "venue")
+    list_filter = (
+        GolemFilter,
+        "status",
+        "risk_tier",
+        ("action_type", RecentValuesFilter),
+        ("venue", RecentValuesFilter),
+    )
     list_select_related = ("golem",)
     search_fields = ("=id", "=plan_hash", "=simulation_hash", "=signer", "=transactions__tx_hash", "golem__name")
     search_help_text = "A golem's name, or a whole permit id, hash or signer"

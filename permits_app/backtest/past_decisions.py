@@ -99,9 +99,9 @@ def list_decisions(*, golem: Golem, last: int, since: datetime | None = None) ->
 
 
 def count_decisions(golem: Golem) -> int:
-    """How many there are, in both tables."""
+    """How many there are, in both tables: MOST_DECISIONS at most of each, for no more are tried."""
     permits, denied = _decisions_of(golem)
-    return permits.count() + denied.count()
+    return permits[:MOST_DECISIONS].count() + denied[:MOST_DECISIONS].count()
 
 
 def _decisions_of(golem: Golem) -> tuple[QuerySet[ActionPermit], QuerySet[DeniedCall]]:

@@ -56,6 +56,8 @@ _NOT_TAKEN_BACK = """reverses_id IS NULL AND id <> ALL(ARRAY(
             ))"""
 # Also a part of what the safety chain reads at once (`safety/record_reader.py`); eight columns, one row. What is held
 # counts against the day until it ends, however old it is; an entry and the one that reverses it are nothing together.
+# Each window finds its entries by an index of its own; a span open at one end is closed with 'infinity', for behind an
+# open one PostgreSQL expects a third of the table and reads all of it.
 USAGE_SQL = f"""
 SELECT spent.tick, spent.session, spent.day, spent.oldest, spent.oldest_keyless, written.writes,
        written.oldest AS oldest_write,
@@ -78,15 +80,25 @@ SELECT spent.tick, spent.session, spent.day, spent.oldest, spent.oldest_keyless,
         SELECT COALESCE(settled_micro_usd, reserved_micro_usd) AS amount, state, state = 'RESERVED' AS is_held,
                id, reverses_id, heartbeat_tick, api_key_id, counts_per_day, counted_at
           FROM permits_app_spendentry
-         WHERE golem_id = %(golem)s AND state <> 'RELEASED' AND permit_id IS DISTINCT FROM %(excluded)s
-           AND (counted_at > %(day_start)s OR state = 'RESERVED' OR {_OF_SESSION}
-                OR (%(tick)s::bigint > 0 AND heartbeat_tick = %(tick)s))
+         WHERE state <> 'RELEASED' AND permit_id IS DISTINCT FROM %(excluded)s AND id = ANY(ARRAY(
+                   SELECT id FROM permits_app_spendentry WHERE golem_id = %(golem)s AND state <> 'RELEASED'
+                      AND counted_at > %(day_start)s AND counted_at < 'infinity'
+                   UNION SELECT id FROM permits_app_spendentry WHERE golem_id = %(golem)s AND state = 'RESERVED'
+                   UNION SELECT id FROM permits_app_spendentry
+                          WHERE api_key_id = ANY({_KEYS_OF_SESSION}) AND golem_id = %(golem)s AND state <> 'RELEASED'
+                   UNION SELECT id FROM permits_app_spendentry
+                          WHERE %(key)s::uuid IS NULL AND golem_id = %(golem)s AND state <> 'RELEASED'
+                            AND api_key_id IS NULL AND counted_at > %(week_start)s AND counted_at < 'infinity'
+                   UNION SELECT id FROM permits_app_spendentry WHERE golem_id = %(golem)s
+                      AND heartbeat_tick > 0 AND heartbeat_tick = %(tick)s
+               ))
       ) AS entries
   ) AS spent
  CROSS JOIN (
     SELECT COUNT(*) AS writes, MIN(created_at) AS oldest
       FROM permits_app_actionpermit
-     WHERE golem_id = %(golem)s AND created_at > %(hour_start)s AND status IN ({list_states(_WRITE_STATES)})
+     WHERE golem_id = %(golem)s AND created_at > %(hour_start)s AND created_at < 'infinity'
+       AND status IN ({list_states(_WRITE_STATES)})
        AND id IS DISTINCT FROM %(excluded)s
   ) AS written
 """  # noqa: S608  (our own constants)

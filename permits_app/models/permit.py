@@ -151,8 +151,16 @@ class ActionPermit(TimeStamped):
                 name="permit_beside",
             ),
             models.Index(
-                fields=["golem", "finished_at"], condition=models.Q(status="COMMITTED"), name="permit_ended_lately"
+                fields=["golem", "finished_at"],
+                condition=models.Q(status__in=["COMMITTED", "REVERTED"]),
+                name="permit_ended",
             ),
+            models.Index(
+                fields=["golem", "expires_at_tick"],
+                condition=models.Q(status__in=["COMMITTED", "REVERTED"]),
+                name="permit_ended_by_tick",
+            ),
+            models.Index(fields=["-created_at", "-id"], name="permit_newest"),
             models.Index(
                 fields=["golem", "venue", "chain_id", "finished_at"],
                 condition=models.Q(status__in=["COMMITTED", "REVERTED"], is_local=False),

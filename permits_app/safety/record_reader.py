@@ -63,7 +63,8 @@ def _in_microseconds(column: str) -> str:
     return f"(EXTRACT(EPOCH FROM {column}) * 1000000)::bigint"
 
 
-# What a call does not need is left out of the statement.
+# What a call does not need is left out of the statement. A span that is open at one end is closed with 'infinity':
+# behind an open one PostgreSQL expects a third of the table, and reads a golem's whole life; behind a closed one, a few.
 _MARK = f"""LEFT JOIN {HighWaterMark._meta.db_table} AS mark ON mark.golem_id = %(golem)s"""
 _PAST = f"""CROSS JOIN LATERAL (
     SELECT array_agg(tool_name ORDER BY created_at DESC) AS tools,
@@ -79,7 +80,7 @@ _VENUE = f"""CROSS JOIN LATERAL (
            array_agg({_in_microseconds("finished_at")} ORDER BY finished_at) AS times
       FROM (SELECT status, finished_at FROM {_PERMITS}
              WHERE golem_id = %(golem)s AND venue = %(venue)s AND chain_id = %(chain)s AND NOT is_local
-               AND finished_at > %(breaker_start)s AND status IN ('COMMITTED', 'REVERTED')
+               AND finished_at > %(breaker_start)s AND finished_at < 'infinity' AND status IN ('COMMITTED', 'REVERTED')
                AND NOT EXISTS (SELECT 1 FROM {_OUTCOMES} AS ended WHERE ended.permit_id = {_PERMITS}.id
                                AND ended.is_cancelled AND ended.taken_back_at IS NULL)
              ORDER BY finished_at DESC LIMIT %(breaker_window)s) AS newest
@@ -91,10 +92,12 @@ _REBALANCES = f"""ARRAY(SELECT COALESCE(finished_at, committing_at, created_at) 
     WHERE golem_id = %(golem)s AND action_class = 'REBALANCE' AND status IN ({list_states(_DONE_OR_UNDER_WAY)})
       AND id IS DISTINCT FROM %(excluded)s
       AND COALESCE(finished_at, committing_at, created_at) > %(day_start)s)"""  # noqa: S608
+# From the newest permit back, until there are enough: older ones are not looked at.
 _PREDICTIONS = f"""ARRAY(SELECT outcome.is_verified AND outcome.divergence_bps <= %(tolerance_bps)s
-    FROM {_OUTCOMES} AS outcome JOIN {_PERMITS} AS judged ON judged.id = outcome.permit_id
-    WHERE judged.golem_id = %(golem)s AND NOT outcome.is_cancelled AND outcome.taken_back_at IS NULL
-    ORDER BY outcome.created_at DESC LIMIT %(gate_window)s)"""  # noqa: S608
+    FROM {_PERMITS} AS judged JOIN {_OUTCOMES} AS outcome ON outcome.permit_id = judged.id
+    WHERE judged.golem_id = %(golem)s AND judged.status IN ('COMMITTED', 'REVERTED')
+      AND NOT outcome.is_cancelled AND outcome.taken_back_at IS NULL
+    ORDER BY judged.finished_at DESC LIMIT %(gate_window)s)"""  # noqa: S608
 _KNOWN = f"""ARRAY(SELECT ARRAY[address, code_hash]::text[] FROM {KnownContract._meta.db_table}
     WHERE chain_id = %(chain)s AND address = ANY(%(touched)s))"""  # noqa: S608
 # Nobody asked yet to carry it out, and anybody still may.
@@ -110,14 +113,15 @@ _BESIDE = f"""(SELECT jsonb_agg(jsonb_build_object('permit', id, 'tool', tool_na
     FROM {_PERMITS}
     WHERE golem_id = %(golem)s AND chain_id = %(chain)s AND NOT is_local AND halt_epoch IS NULL
       AND id IS DISTINCT FROM %(excluded)s
-      AND (id IN (SELECT id FROM {_PERMITS} WHERE golem_id = %(golem)s AND status IN ({list_states(UNFINISHED)}))
-           OR id IN (SELECT permit_id FROM {SignedPromise._meta.db_table}
-                      WHERE golem_id = %(golem)s AND state = 'OPEN')
-           OR (%(excluded)s::uuid IS NULL AND id IN (SELECT id FROM {_PERMITS} WHERE golem_id = %(golem)s
-                AND {_IS_OPEN} AND bounds ? 'changes'))
-           OR id IN (SELECT ended.id FROM {_PERMITS} AS ended JOIN {_PAYLOADS} AS sent ON sent.permit_id = ended.id
-                      WHERE ended.golem_id = %(golem)s AND ended.status = '{PermitStatus.COMMITTED}'
-                        AND ended.finished_at > %(ended_start)s AND sent.block_number > %(block)s))
+      AND id = ANY(ARRAY(
+          SELECT id FROM {_PERMITS} WHERE golem_id = %(golem)s AND status IN ({list_states(UNFINISHED)})
+          UNION ALL SELECT permit_id FROM {SignedPromise._meta.db_table} WHERE golem_id = %(golem)s AND state = 'OPEN'
+          UNION ALL SELECT id FROM {_PERMITS} WHERE %(excluded)s::uuid IS NULL AND golem_id = %(golem)s
+                       AND {_IS_OPEN} AND bounds ? 'changes'
+          UNION ALL SELECT id FROM {_PERMITS} AS ended WHERE golem_id = %(golem)s
+                       AND status = '{PermitStatus.COMMITTED}'
+                       AND finished_at > %(ended_start)s AND finished_at < 'infinity'
+                       AND (SELECT MAX(block_number) FROM {_PAYLOADS} WHERE permit_id = ended.id) > %(block)s))
       AND (committing_at IS NULL OR committing_at < COALESCE(
           (SELECT own.committing_at FROM {_PERMITS} AS own WHERE own.id = %(excluded)s), 'infinity')))"""  # noqa: S608
 # An agent may have hundreds open. Of those that move no position only the sums of what they spend matter, so each of

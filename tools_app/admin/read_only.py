@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
+from tools_app.admin.long_lists import BoundedPaginator
 from tools_app.admin.saved_filters import SavedFiltersMixin
 
 
@@ -17,6 +18,7 @@ class PlainAdmin(SavedFiltersMixin):
     """What every list here has in common: saved filters, no full counts, no unbounded pages, short choosers."""
 
     show_full_result_count = False
+    paginator = BoundedPaginator
     list_per_page = 50
     list_filter_submit = False
     compressed_fields = True

@@ -149,7 +149,8 @@ SELECT (SELECT COUNT(*) FROM {ActionPermit._meta.db_table}
        COUNT(*), COUNT(*) FILTER (WHERE outcome.is_verified AND outcome.divergence_bps <= %(tolerance)s)
   FROM {OutcomeRecord._meta.db_table} AS outcome
   JOIN {ActionPermit._meta.db_table} AS permit ON permit.id = outcome.permit_id
- WHERE permit.golem_id = %(golem)s AND outcome.taken_back_at IS NULL
-   AND permit.expires_at_tick - 3 >= GREATEST(%(first_tick)s, COALESCE(
+ WHERE permit.golem_id = %(golem)s AND permit.status IN ('COMMITTED', 'REVERTED') AND outcome.taken_back_at IS NULL
+   AND permit.expires_at_tick >= 3 + GREATEST(%(first_tick)s, COALESCE(
        (SELECT since_tick FROM {VitalityRecord._meta.db_table} WHERE golem_id = %(golem)s), 0))
+   AND permit.expires_at_tick < 9223372036854775807
 """  # noqa: S608  (the tables' own names)

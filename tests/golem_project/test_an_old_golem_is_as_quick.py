@@ -1,0 +1,149 @@
+"""What a golem's past costs its present: the database reads as many rows after years as on a first day.
+
+PostgreSQL counts the rows it reads, in each table, by whatever way a statement was sent; what is counted before a long
+life was written is compared with what is counted after it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection, transaction
+from django.test import Client
+
+from archetypes_app.models import Golem
+from golem_project.celery import app
+from permits_app.models import ActionPermit, OutboundTransaction
+from tests import factories
+from tests.admin.owner_day import MOST
+from tests.golem_project.heartbeat.pulses import tick, turn_on
+from tests.live_golem import LiveGolem
+from tests.old_life import give_life
+from tests.permits_app.approvals.conftest import eager
+from tools_app.admin.long_lists import MOST_COUNTED
+
+__all__ = ["eager"]
+pytestmark = pytest.mark.usefixtures("eager")
+
+_COPIES = 1_200
+"""Of each row: some 5,000 permits and 11,000 transactions."""
+_MORE_ROWS = 150
+"""So many more may be read of a table: figures take the newest of a fixed number, which a new golem lacks."""
+_MORE_ROWS_ON_A_PAGE = 3 * MOST_COUNTED + _MORE_ROWS
+"""A list counts no further than MOST_COUNTED, and the golem's charts look through a few hundred points."""
+_GROWS_BY_ITS_MEANING = {
+    "/admin/memory_app/episode/memory/",  # counts what a golem remembers, which forgetting bounds
+    "/admin/archetypes_app/golem/{golem}/statement/",  # a month's values, and the newest before it
+}
+_CHANGES_WHAT_IT_FINDS = {"dream", "scan-memory", "consolidate-memory", "forget-episodes", "embed-episodes"}
+"""Works through a backlog once; what it has done it finds no more."""
+
+
+@pytest.fixture
+def lived(live_golem: LiveGolem) -> LiveGolem:
+    """A golem that traded and ticked a few times, and carries a high number of ticks."""
+    app.loader.import_default_modules()
+    live_golem.owner.is_superuser = True
+    live_golem.owner.save(update_fields=["is_superuser"])
+    Golem.objects.filter(pk=live_golem.golem.pk).update(heartbeat_tick=100_000)
+    live_golem.golem.refresh_from_db()
+    turn_on(live_golem.golem)
+    for _ in range(2):
+        live_golem.commit(live_golem.preview()["permit_id"])
+    tick(live_golem.golem)
+    return live_golem
+
+
+def test_a_preview_a_commit_and_a_tick_read_no_more_rows_after_a_long_life(lived: LiveGolem) -> None:
+    amounts = itertools.count(100_000_000)
+
+    def preview() -> str:
+        return str(lived.preview(amount=str(next(amounts)))["permit_id"])
+
+    deeds: dict[str, Callable[[], Any]] = {
+        "preview": preview,
+        "commit": lambda: lived.commit(preview()),
+        "tick": lambda: tick(lived.golem),
+    }
+    assert find_growth(lived, deeds, _MORE_ROWS) == {}
+    assert ActionPermit.objects.filter(golem=lived.golem).count() > 4_000
+    assert OutboundTransaction.objects.filter(sender=lived.golem.address).count() > 4_000
+
+
+def test_no_round_of_the_schedule_reads_more_rows_after_a_long_life(lived: LiveGolem) -> None:
+    deeds: dict[str, Callable[[], Any]] = {}
+    for name, entry in settings.CELERY_BEAT_SCHEDULE.items():
+        if name not in _CHANGES_WHAT_IT_FINDS and not name.startswith("pulse-"):
+            task, args, named = app.tasks[entry["task"]], entry.get("args", ()), entry.get("kwargs", {})
+            deeds[name] = lambda task=task, args=args, named=named: task(*args, **named)
+    assert len(deeds) > 25
+    assert find_growth(lived, deeds, _MORE_ROWS) == {}
+
+
+def test_no_page_of_an_owner_s_day_reads_a_whole_life(lived: LiveGolem) -> None:
+    browser = Client()
+    browser.force_login(lived.owner)
+    decision = tick(lived.golem)
+    names = {
+        "golem": lived.golem.pk,
+        "permit": ActionPermit.objects.filter(golem=lived.golem, status="COMMITTED").latest("created_at").pk,
+        "request": factories.make_change_request(golem=lived.golem).pk,
+        "decision": decision.pk,
+        "episode": factories.make_episode(golem=lived.golem).pk,
+    }
+    pages = {path: path.format(**names) for path in MOST if path not in _GROWS_BY_ITS_MEANING}
+
+    def load(address: str) -> None:
+        assert browser.get(address).status_code == 200, address
+
+    deeds = {path: (lambda address=address: load(address)) for path, address in pages.items()}
+    assert find_growth(lived, deeds, _MORE_ROWS_ON_A_PAGE) == {}
+
+
+def test_a_list_longer_than_it_counts_says_so(lived: LiveGolem) -> None:
+    browser = Client()
+    browser.force_login(lived.owner)
+    path = "/admin/permits_app/actionpermit/"
+    assert ": filter or search for others" not in browser.get(path).content.decode()
+    give_life(lived.golem, _COPIES)
+    page = browser.get(path).content.decode()
+    assert f"the first {MOST_COUNTED} action permits: filter or search for others" in " ".join(page.split())
+
+
+def find_growth(lived: LiveGolem, deeds: dict[str, Callable[[], Any]], more: int) -> dict[str, dict[str, Any]]:
+    """The deeds that read over `more` rows more of a table after a long life than before it, with both counts."""
+    few = {name: count_second(do) for name, do in deeds.items()}
+    give_life(lived.golem, _COPIES)
+    grown: dict[str, dict[str, Any]] = {}
+    for name, do in deeds.items():
+        lots = count_second(do)
+        found = {
+            table: (few[name].get(table, 0), count)
+            for table, count in lots.items()
+            if count > few[name].get(table, 0) + more
+        }
+        if found:
+            grown[name] = found
+    return grown
+
+
+def count_second(do: Callable[[], Any]) -> dict[str, int]:
+    """Rows of each table that a second round of `do` reads; the first one fills what is kept in memory."""
+    with transaction.atomic():
+        do()
+    before = _count_rows()
+    with transaction.atomic():
+        do()
+    return {name: count - before.get(name, 0) for name, count in _count_rows().items()}
+
+
+def _count_rows() -> dict[str, int]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relname, COALESCE(seq_tup_read, 0) + COALESCE(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables"
+        )
+        return dict(cursor.fetchall())

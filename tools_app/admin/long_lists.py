@@ -1,0 +1,54 @@
+"""Lists over tables that grow for years: what they count and offer is bounded by what is recent."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Final
+
+from django.contrib.admin import AllValuesFieldListFilter
+from django.core.paginator import Paginator
+from django.db.models import Field
+from django.http import HttpRequest
+
+MOST_COUNTED: Final = 2_000
+"""A list counts so many rows and shows pages of them; older ones are found by its filters and its search."""
+_RECENT: Final = 1_000
+"""A filter offers the values of so many of the newest rows."""
+
+
+class BoundedPaginator(Paginator[Any]):
+    """Counts no further than MOST_COUNTED rows; `is_cut` says that there are more."""
+
+    @cached_property
+    def _rows_met(self) -> int:
+        return int(self.object_list.order_by()[: MOST_COUNTED + 1].count())
+
+    @cached_property
+    def count(self) -> int:  # type: ignore[override]  # Django's is a cached property too, which its stubs do not say
+        """Rows of the list, MOST_COUNTED at most."""
+        return min(self._rows_met, MOST_COUNTED)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there are rows that no page shows."""
+        return self._rows_met > MOST_COUNTED
+
+
+class RecentValuesFilter(AllValuesFieldListFilter):
+    """Offers the values that the newest rows of the list have, and the one that is chosen."""
+
+    def __init__(
+        self,
+        field: Field[Any, Any],
+        request: HttpRequest,
+        params: dict[str, Any],
+        model: Any,
+        model_admin: Any,
+        field_path: str,
+    ) -> None:
+        super().__init__(field, request, params, model, model_admin, field_path)
+        newest = model_admin.get_queryset(request).order_by(*model_admin.get_ordering(request))
+        values = set(newest.values_list(field_path, flat=True)[:_RECENT])
+        if self.lookup_val:
+            values.update(self.lookup_val if isinstance(self.lookup_val, list) else [self.lookup_val])
+        self.lookup_choices = sorted(values)

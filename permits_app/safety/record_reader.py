@@ -64,7 +64,7 @@ def _in_microseconds(column: str) -> str:
 
 
 # What a call does not need is left out of the statement. A span that is open at one end is closed with 'infinity':
-# behind an open one PostgreSQL expects a third of the table, and reads a golem's whole life; behind a closed one, a few.
+# behind an open one PostgreSQL expects a third of the table, and reads a whole life; behind a closed one, a few.
 _MARK = f"""LEFT JOIN {HighWaterMark._meta.db_table} AS mark ON mark.golem_id = %(golem)s"""
 _PAST = f"""CROSS JOIN LATERAL (
     SELECT array_agg(tool_name ORDER BY created_at DESC) AS tools,

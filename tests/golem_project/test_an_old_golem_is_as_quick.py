@@ -27,15 +27,17 @@ from tests.permits_app.approvals.conftest import eager
 from tools_app.admin.long_lists import MOST_COUNTED
 
 __all__ = ["eager"]
-pytestmark = pytest.mark.usefixtures("eager")
+pytestmark = [pytest.mark.usefixtures("eager"), pytest.mark.timeout(600)]
 
-_COPIES = 1_200
-"""Of each row: some 5,000 permits and 11,000 transactions."""
+_COPIES = 800
+"""Of each row: some 2,500 permits and 5,000 transactions."""
 _MORE_ROWS = 150
 """So many more may be read of a table: figures take the newest of a fixed number, which a new golem lacks."""
 _MORE_ROWS_ON_A_PAGE = 3 * MOST_COUNTED + _MORE_ROWS
 """A list counts no further than MOST_COUNTED, and the golem's charts look through a few hundred points."""
-_GROWS_BY_ITS_MEANING = {
+_LEFT_OUT = {
+    "/admin/archetypes_app/golem/{golem}/cage/",  # this golem is under no cage
+    "/admin/cage/{golem}/",
     "/admin/memory_app/episode/memory/",  # counts what a golem remembers, which forgetting bounds
     "/admin/archetypes_app/golem/{golem}/statement/",  # a month's values, and the newest before it
 }
@@ -70,11 +72,15 @@ def test_a_preview_a_commit_and_a_tick_read_no_more_rows_after_a_long_life(lived
         "tick": lambda: tick(lived.golem),
     }
     assert find_growth(lived, deeds, _MORE_ROWS) == {}
-    assert ActionPermit.objects.filter(golem=lived.golem).count() > 4_000
-    assert OutboundTransaction.objects.filter(sender=lived.golem.address).count() > 4_000
+    assert ActionPermit.objects.filter(golem=lived.golem).count() > 2_000
+    assert OutboundTransaction.objects.filter(sender=lived.golem.address).count() > 2_000
 
 
-def test_no_round_of_the_schedule_reads_more_rows_after_a_long_life(lived: LiveGolem) -> None:
+def test_no_round_of_the_schedule_reads_more_rows_after_a_long_life(
+    lived: LiveGolem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A round that asked a node gives its connection back; what this one counts would go with it.
+    monkeypatch.setattr(connection, "close", lambda: None)
     deeds: dict[str, Callable[[], Any]] = {}
     for name, entry in settings.CELERY_BEAT_SCHEDULE.items():
         if name not in _CHANGES_WHAT_IT_FINDS and not name.startswith("pulse-"):
@@ -95,7 +101,7 @@ def test_no_page_of_an_owner_s_day_reads_a_whole_life(lived: LiveGolem) -> None:
         "decision": decision.pk,
         "episode": factories.make_episode(golem=lived.golem).pk,
     }
-    pages = {path: path.format(**names) for path in MOST if path not in _GROWS_BY_ITS_MEANING}
+    pages = {path: path.format(**names) for path in MOST if path not in _LEFT_OUT}
 
     def load(address: str) -> None:
         assert browser.get(address).status_code == 200, address

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("archetypes_app", "0022_chains_of_a_golem"),
-        ("permits_app", "0059_delegated_keys"),
+        ("permits_app", "0062_withdrawals"),
     ]
 
     operations = [

@@ -18,6 +18,8 @@ from permits_app.actions.sweep_changes import time_out_changes
 from permits_app.approval_errors import AddressNotRegistered, ChangeClosed, OwnRequest
 from permits_app.doors.decide_change import cancel_change
 from permits_app.execution import executor, halt_permits
+from permits_app.execution.halt_permits import execute_halt_plan
+from permits_app.execution.withdrawing import is_owners_withdrawal
 from permits_app.models import (
     ActionPermit,
     ChangeRequest,
@@ -163,9 +165,9 @@ def test_a_permit_of_another_action_is_no_withdrawal_under_a_halt(two_owners: Tw
     request = run(approved(two_owners))
     permit = ActionPermit.objects.get(pk=request.result["permit_id"])
     ChangeRequest.objects.filter(pk=request.pk).update(state="APPROVED", closed_at=None)
-    assert executor.is_owners_withdrawal(permit, live.golem)
+    assert is_owners_withdrawal(permit, live.golem)
     permit.calls = [{**permit.calls[0], "data": permit.calls[0]["data"][:-2] + "ff"}]
-    assert not executor.is_owners_withdrawal(permit, live.golem)
+    assert not is_owners_withdrawal(permit, live.golem)
 
 
 def test_money_that_went_meanwhile_fails_the_withdrawal_and_nothing_is_sent(two_owners: Two) -> None:
@@ -197,7 +199,7 @@ def test_a_worker_that_dies_after_storing_the_permit_sends_nothing_and_the_reque
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(halt_permits.executor, "execute", die)
+        patched.setattr(executor, "execute", die)
         with pytest.raises(KeyboardInterrupt):
             run(request)
     permit = Withdrawal.objects.get(request=request).permit
@@ -237,7 +239,7 @@ def test_two_workers_at_once_send_it_once(two_owners: Two, monkeypatch: pytest.M
     live, _, _ = two_owners
     request, before = approved(two_owners), live.balance("USDC")
     both = threading.Barrier(2, timeout=20)
-    real: Callable[..., Any] = carrying.execute_halt_plan
+    real: Callable[..., Any] = execute_halt_plan
 
     def meet(**given: Any) -> Any:
         both.wait()

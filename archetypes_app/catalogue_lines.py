@@ -14,7 +14,7 @@ from archetypes_app.errors import CategoryUnknown
 from archetypes_app.loadout import MOST_TOKENS, Loading, Loadout
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.enums import Category, PiTool
-from tools_app.toolkit.registry import UnknownTool
+from tools_app.toolkit.registry import UnknownTool, refuse_for_good
 from tools_app.toolkit.short_text import shorten
 from tools_app.toolkit.tooldef import ReadTool, ToolDef
 from tools_app.toolkit.toolset import Toolset, venues_choose
@@ -100,7 +100,7 @@ def find_category(*, toolset: Toolset, category: str) -> list[ToolDef]:
 
 
 def find_tools(*, toolset: Toolset, names: Iterable[str]) -> list[ToolDef]:
-    """The tools of these names, or served under these keys. Raises UnknownTool naming every stranger."""
+    """The tools of these names, or served under these keys. Raises NameRefused, or UnknownTool naming every stranger."""
     found: list[ToolDef] = []
     strange: list[str] = []
     for name in names:
@@ -110,6 +110,8 @@ def find_tools(*, toolset: Toolset, names: Iterable[str]) -> list[ToolDef]:
         found += exact
         if not exact:
             strange.append(name)
+    for name in strange:
+        refuse_for_good(name)
     if strange:
         known = [tool.name for tool in toolset]
         near = {name: difflib.get_close_matches(name, known, n=3) for name in strange}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from archetypes_app.errors import OverrideConflict, UnknownToolName
-from tools_app.toolkit.registry import REGISTRY, UnknownTool
+from tools_app.toolkit.registry import REGISTRY, NameRefused, UnknownTool
 
 
 def check_tool_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -15,6 +15,8 @@ def check_tool_names(names: Iterable[str]) -> tuple[str, ...]:
     for name in names:
         try:
             canonical.add(REGISTRY.get(name.strip()).name)
+        except NameRefused as error:
+            raise UnknownToolName(error.detail, suggestions={name: list(error.data["suggestions"])}) from None
         except UnknownTool as error:
             unknown[name] = list(error.data["suggestions"])
     if unknown:

@@ -8,6 +8,7 @@ from typing import Any
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.toolkit.enums import Need, PiTool, Requirement, ServiceNeed
 from tools_app.toolkit.outside import ServiceNotSwitchedOn
+from tools_app.toolkit.registry import refuse_for_good
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
 
@@ -94,7 +95,7 @@ def resolve_action(
     """The one tool of `toolset` that serves (`pi_tool`, `key`, `venue`).
 
     `known` is every registered tool: it tells a tool dropped for a missing requirement, which answers that
-    requirement's code, from one that does not exist here, which answers UnknownAction.
+    requirement's code, from one that does not exist here, which answers UnknownAction, or NameRefused for good.
     """
     key = normalize_key(key)
     _refuse_unseen(pi_tool, key, venue, toolset, known)
@@ -107,6 +108,7 @@ def resolve_action(
                     f"{key!r} needs {requirement.value}, which is not set up for this golem; its owner can add it",
                     requirement=requirement.value,
                 )
+        refuse_for_good(key)
         raise UnknownAction(
             f"{key!r} is not something this golem can do", available=list_keys(toolset=toolset, pi_tool=pi_tool)
         )

@@ -39,7 +39,7 @@ from tools_app.adapters import MemoryNotEnabled, flatten_params, normalize_key
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.toolkit.enums import PiTool
-from tools_app.toolkit.registry import UnknownTool
+from tools_app.toolkit.registry import UnknownTool, refuse_for_good
 
 DEFAULT_LIMIT = 10
 _PREVIEW = PiTool.PREVIEW_ACTION
@@ -256,6 +256,7 @@ class UnknownToolView(PiView):
 
     @extend_schema(exclude=True)
     def post(self, request: Request, name: str) -> Response:
+        refuse_for_good(name)
         raise UnknownTool(f"no tool is called {name!r}", available=_list_callable(self.agent))
 
 

@@ -149,6 +149,12 @@ def test_an_unknown_tool_is_refused_with_near_names() -> None:
     assert "did you mean" in refused.value.detail
 
 
+def test_a_name_that_never_answers_is_refused_to_its_owner_with_the_reason() -> None:
+    with pytest.raises(UnknownToolName, match="private databases of their issuers") as refused:
+        check_tool_names([SWAP, " lrt_get_restaking_points "])
+    assert refused.value.data["suggestions"] == {" lrt_get_restaking_points ": ["eigenlayer_get_position"]}
+
+
 def test_aliases_become_canonical_names_once() -> None:
     assert check_tool_names(["get_quote", " uniswap_get_quote "]) == ("uniswap_get_quote",)
 

@@ -10,7 +10,8 @@ import difflib
 from collections.abc import Iterable, Iterator
 
 from tools_app.core.errors import GolemError, Recovery
-from tools_app.toolkit.enums import Category
+from tools_app.toolkit.enums import Category, PiTool
+from tools_app.toolkit.refused_names import find_refused
 from tools_app.toolkit.tooldef import ToolDef
 
 
@@ -21,6 +22,28 @@ class UnknownTool(GolemError):
     http_status = 404
     recovery = Recovery.FIX_PARAMS
     title = "There is no such tool here"
+
+
+class NameRefused(UnknownTool):
+    """A name that no tool will ever answer; `why` is the reason, and `use_instead` what tells what can be known."""
+
+    code = "NAME_REFUSED"
+    recovery = Recovery.GIVE_UP
+    title = "No tool will ever answer by this name"
+
+
+def refuse_for_good(word: str) -> None:
+    """Raises NameRefused where `word` is the name or the key of what is refused for good; else does nothing."""
+    refused = find_refused(word)
+    if refused is not None:
+        raise NameRefused(
+            f"{refused.name} is refused for good: {refused.why}; {refused.instead_says}",
+            name=refused.name,
+            why=refused.why,
+            use_instead=list(refused.instead),
+            suggestions=list(refused.instead),
+            next_call={"tool": str(PiTool.QUERY_STATE), "arguments": {"query": "browse_tools"}},
+        )
 
 
 class RegistryConflict(Exception):
@@ -50,9 +73,10 @@ class ToolRegistry:
         return self._frozen
 
     def get(self, name: str) -> ToolDef:
-        """The tool called `name` or one of its aliases. Raises UnknownTool with suggestions."""
+        """The tool called `name` or one of its aliases. Raises NameRefused, or UnknownTool with suggestions."""
         tool = self._tools.get(self._aliases.get(name, name))
         if tool is None:
+            refuse_for_good(name)
             near = difflib.get_close_matches(name, [*self._tools, *self._aliases], n=3)
             raise UnknownTool(f"no tool is called {name!r}", suggestions=near)
         return tool

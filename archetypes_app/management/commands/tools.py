@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from archetypes_app.describe import describe_tool, explain_toolset
 from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
-from tools_app.toolkit.registry import REGISTRY, UnknownTool
+from tools_app.toolkit.registry import REGISTRY, NameRefused, UnknownTool
 from tools_app.toolkit.tooldef import ToolDef
 
 
@@ -96,6 +96,8 @@ class Command(BaseCommand):
 def _find(name: str) -> ToolDef:
     try:
         return REGISTRY.get(name)
+    except NameRefused as error:
+        raise CommandError(error.detail) from None
     except UnknownTool as error:
         near = error.data["suggestions"]
         raise CommandError(f"{error.detail}" + (f"; did you mean {' or '.join(near)}?" if near else "")) from None

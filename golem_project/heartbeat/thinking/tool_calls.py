@@ -43,7 +43,7 @@ from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.toolkit.enums import PiTool
-from tools_app.toolkit.registry import REGISTRY, UnknownTool
+from tools_app.toolkit.registry import REGISTRY, UnknownTool, refuse_for_good
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.toolset import Toolset
 
@@ -151,6 +151,7 @@ class ToolDesk:
         """The call's answer, filtered and cut. Raises UnknownTool, InvalidParams, and what the domain call raises."""
         tool = self._tools.get(normalize_key(name))
         if tool is None:
+            refuse_for_good(name)
             raise UnknownTool(f"no tool is called {name[:64]!r}", available=sorted(self._tools))
         pi_tool = PiTool(str(tool.name))
         if self._only_rehearses and pi_tool in _LASTING:

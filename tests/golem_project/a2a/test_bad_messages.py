@@ -154,6 +154,13 @@ def test_a_tool_that_is_not_there_is_refused_like_over_rest(mine: Line) -> None:
     assert task["status"]["message"]["parts"][1]["data"]["code"] == "UNKNOWN_TOOL"
 
 
+def test_a_name_that_never_answers_is_refused_with_its_reason_between_agents_too(mine: Line) -> None:
+    answer = mine.post(_call("SendMessage", _message(_asked("lrt_get_restaking_points", {})))).json()
+    told = answer["result"]["task"]["status"]["message"]["parts"][1]["data"]
+    assert (told["code"], told["recovery"]) == ("NAME_REFUSED", "GIVE_UP")
+    assert "private databases" in told["detail"]
+
+
 def test_a_name_with_a_path_in_it_leads_nowhere_else(mine: Line) -> None:
     for skill in ("../events", "manifest", "permits", "a?b=c", "a/b", "%2e%2e", "\u00e9"):
         task = mine.post(_call("SendMessage", _message(_asked(skill, {})))).json()["result"]["task"]

@@ -155,6 +155,18 @@ def test_calls_of_tools_that_do_not_exist_are_answered_and_harmless(live_golem: 
     assert_consistent(live_golem)
 
 
+def test_a_golem_that_thinks_is_told_why_a_name_never_answers(live_golem: LiveGolem, think: Think) -> None:
+    asked = calls(
+        ("lrt_get_points_strategies", "{}"),
+        ("query_state", '{"query": "restaking_points"}'),
+    )
+    found, model = think(live_golem.golem, asked, say("there are no points to read"))
+    assert found.refusals == ("NAME_REFUSED", "NAME_REFUSED")
+    told = last_tool_answer(model.requests[1])["error"]
+    assert (told["recovery"], told["use_instead"]) == ("GIVE_UP", ["eigenlayer_get_position"])
+    assert_consistent(live_golem)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -100,7 +100,7 @@ def find_category(*, toolset: Toolset, category: str) -> list[ToolDef]:
 
 
 def find_tools(*, toolset: Toolset, names: Iterable[str]) -> list[ToolDef]:
-    """The tools of these names, or served under these keys. Raises NameRefused, or UnknownTool naming every stranger."""
+    """The tools of these names, or served under these keys. Raises NameRefused, UnknownTool with every stranger."""
     found: list[ToolDef] = []
     strange: list[str] = []
     for name in names:

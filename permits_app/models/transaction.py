@@ -115,6 +115,8 @@ class OutboundTransaction(TimeStamped):
             ),
             # The newest final ones are compared with the chain in each round.
             models.Index(fields=["chain_id", "-block_number"], condition=Q(state="FINAL"), name="outbound_final"),
+            # What was given up may be seen in a block all the same, and is looked for in each round.
+            models.Index(fields=["chain_id", "updated_at"], condition=Q(state="DROPPED"), name="outbound_dropped"),
             models.Index(fields=["chain_id", "sender", "nonce"], name="outbound_of_sender"),
             models.Index(fields=["chain_id", "sender", "block_number"], name="outbound_of_sender_in_block"),
         ]

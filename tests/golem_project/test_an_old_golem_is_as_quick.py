@@ -24,6 +24,7 @@ from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.live_golem import LiveGolem
 from tests.old_life import give_life
 from tests.permits_app.approvals.conftest import eager
+from tools_app.admin import long_lists
 from tools_app.admin.long_lists import MOST_COUNTED
 
 __all__ = ["eager"]
@@ -33,8 +34,9 @@ _COPIES = 800
 """Of each row: some 2,500 permits and 5,000 transactions."""
 _MORE_ROWS = 150
 """So many more may be read of a table: figures take the newest of a fixed number, which a new golem lacks."""
-_MORE_ROWS_ON_A_PAGE = 3 * MOST_COUNTED + _MORE_ROWS
-"""A list counts no further than MOST_COUNTED, and the golem's charts look through a few hundred points."""
+_COUNTED = 100
+_MORE_ROWS_ON_A_PAGE = 1_000
+"""The golem's charts look through a few hundred points; a list counts _COUNTED rows here, a few times."""
 _LEFT_OUT = {
     "/admin/archetypes_app/golem/{golem}/cage/",  # this golem is under no cage
     "/admin/cage/{golem}/",
@@ -90,7 +92,9 @@ def test_no_round_of_the_schedule_reads_more_rows_after_a_long_life(
     assert find_growth(lived, deeds, _MORE_ROWS) == {}
 
 
-def test_no_page_of_an_owner_s_day_reads_a_whole_life(lived: LiveGolem) -> None:
+def test_no_page_of_an_owner_s_day_reads_a_whole_life(lived: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(long_lists, "MOST_COUNTED", _COUNTED)
+    monkeypatch.setattr(long_lists, "_RECENT", _COUNTED)
     browser = Client()
     browser.force_login(lived.owner)
     decision = tick(lived.golem)

@@ -22,8 +22,8 @@ class RefusedName:
 
 
 _POINTS: Final = (
-    "points are numbers in the private databases of their issuers: no chain holds them, no contract redeems them, and no"
-    " licence lets them be read, so a figure would be made up"
+    "points are numbers in the private databases of their issuers: no chain holds them, no contract redeems them, and"
+    " no licence lets them be read, so a figure would be made up"
 )
 
 REFUSED_NAMES: Final = (
@@ -33,7 +33,7 @@ REFUSED_NAMES: Final = (
         why=_POINTS,
         instead=("eigenlayer_get_position",),
         instead_says="what is restaked, delegated and queued, at what slashes left of it, is read by"
-        " eigenlayer_get_position where the golem has tools of restaking; points are looked up at their issuer by a person",
+        " eigenlayer_get_position where the golem has tools of restaking; a person looks points up at their issuer",
     ),
     RefusedName(
         name="lrt_get_points_strategies",

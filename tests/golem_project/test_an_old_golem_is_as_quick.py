@@ -43,6 +43,8 @@ _LEFT_OUT = {
     "/admin/memory_app/episode/memory/",  # counts what a golem remembers, which forgetting bounds
     "/admin/archetypes_app/golem/{golem}/statement/",  # a month's values, and the newest before it
 }
+_BY_MEMORY = {"memory_app_episode"}
+"""Looked through by what asks the memory: forgetting bounds it, and a time limit ends it."""
 _CHANGES_WHAT_IT_FINDS = {"dream", "scan-memory", "consolidate-memory", "forget-episodes", "embed-episodes"}
 """Works through a backlog once; what it has done it finds no more."""
 
@@ -134,7 +136,7 @@ def find_growth(lived: LiveGolem, deeds: dict[str, Callable[[], Any]], more: int
         found = {
             table: (few[name].get(table, 0), count)
             for table, count in lots.items()
-            if count > few[name].get(table, 0) + more
+            if count > few[name].get(table, 0) + more and (name.startswith("/") or table not in _BY_MEMORY)
         }
         if found:
             grown[name] = found

@@ -16,7 +16,7 @@ _OF_GOLEM = "golem_id = %(golem)s"
 _ENDED = "status IN ('COMMITTED', 'REVERTED', 'EXPIRED', 'DENIED', 'CANCELLED')"
 # What is copied, which rows of it, and what must differ in a copy beside keys and times. The order is that of the keys.
 _COPIED: tuple[tuple[str, str, dict[str, str]], ...] = (
-    ("permits_app.ActionPermit", f"{_OF_GOLEM} AND {_ENDED}", {"expires_at_tick": "1"}),
+    ("permits_app.ActionPermit", f"{_OF_GOLEM} AND {_ENDED}", {"expires_at_tick": "n + 3"}),
     (
         "permits_app.OutboundTransaction",
         _OF_PERMIT,
@@ -32,7 +32,7 @@ _COPIED: tuple[tuple[str, str, dict[str, str]], ...] = (
     (
         "permits_app.SpendEntry",
         f"{_OF_GOLEM} AND state <> 'RESERVED' AND reverses_id IS NULL",
-        {"heartbeat_tick": "1", "api_key_id": "NULL"},
+        {"heartbeat_tick": "n", "api_key_id": "NULL"},
     ),
     (
         "permits_app.NonceReservation",

@@ -109,6 +109,7 @@ class Episode(TimeStamped):
         ]
         indexes = [
             models.Index(fields=["golem", "-occurred_at"], name="episode_by_golem"),
+            models.Index(fields=["-occurred_at", "-id"], name="episode_newest"),
             models.Index(fields=["golem", "tool_name", "-occurred_at"], name="episode_by_tool"),
             models.Index(fields=["golem", "chain_id", "-occurred_at"], name="episode_by_chain"),
             models.Index(fields=["golem", "importance", "-occurred_at"], name="episode_by_importance"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from django.test import Client
 
 from archetypes_app.models import Golem
 from golem_project.celery import app
+from permits_app.backtest import past_decisions
 from permits_app.models import ActionPermit, OutboundTransaction
 from tests import factories
 from tests.admin.owner_day import MOST
@@ -28,7 +30,8 @@ from tools_app.admin import long_lists
 from tools_app.admin.long_lists import MOST_COUNTED
 
 __all__ = ["eager"]
-pytestmark = [pytest.mark.usefixtures("eager"), pytest.mark.timeout(600)]
+# One transaction holds all of a test, so that what it read can be told: its locks are in no order.
+pytestmark = [pytest.mark.usefixtures("eager"), pytest.mark.timeout(600), pytest.mark.locks_at_will]
 
 _COPIES = 800
 """Of each row: some 2,500 permits and 5,000 transactions."""
@@ -89,7 +92,7 @@ def test_no_round_of_the_schedule_reads_more_rows_after_a_long_life(
     for name, entry in settings.CELERY_BEAT_SCHEDULE.items():
         if name not in _CHANGES_WHAT_IT_FINDS and not name.startswith("pulse-"):
             task, args, named = app.tasks[entry["task"]], entry.get("args", ()), entry.get("kwargs", {})
-            deeds[name] = lambda task=task, args=args, named=named: task(*args, **named)
+            deeds[name] = partial(task, *args, **named)
     assert len(deeds) > 25
     assert find_growth(lived, deeds, _MORE_ROWS) == {}
 
@@ -97,6 +100,7 @@ def test_no_round_of_the_schedule_reads_more_rows_after_a_long_life(
 def test_no_page_of_an_owner_s_day_reads_a_whole_life(lived: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(long_lists, "MOST_COUNTED", _COUNTED)
     monkeypatch.setattr(long_lists, "_RECENT", _COUNTED)
+    monkeypatch.setattr(past_decisions, "MOST_DECISIONS", _COUNTED)
     browser = Client()
     browser.force_login(lived.owner)
     decision = tick(lived.golem)
@@ -112,7 +116,7 @@ def test_no_page_of_an_owner_s_day_reads_a_whole_life(lived: LiveGolem, monkeypa
     def load(address: str) -> None:
         assert browser.get(address).status_code == 200, address
 
-    deeds = {path: (lambda address=address: load(address)) for path, address in pages.items()}
+    deeds: dict[str, Callable[[], Any]] = {path: partial(load, address) for path, address in pages.items()}
     assert find_growth(lived, deeds, _MORE_ROWS_ON_A_PAGE) == {}
 
 

@@ -86,6 +86,7 @@ CALLED_BY_NAME = {
 }
 
 ONLY_FROM_OUTSIDE = {
+    "Queues": "`golem_project/celery.py` names it to Celery as text",
     "GivingWayHasher": "the settings name it to Django",
     "count_waiting": "a test waits until others wait",
     "forget_all": "a test begins without what another one read ahead",

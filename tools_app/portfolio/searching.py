@@ -6,14 +6,14 @@ is kept; what was not searched, and what is too much to remember, is said wherev
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from datetime import datetime, timedelta
 from typing import Final
 
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.models.known_position import KnownPosition
 from tools_app.models.position_search import PositionSearch
-from tools_app.portfolio.known import MOST_HINTS, remember_positions
+from tools_app.portfolio.known import MOST_HINTS, parse_refs, remember_positions
 from tools_app.portfolio.reading import read_positions
 from tools_app.standards.trails import follow_trails
 from tools_app.toolkit.context import ChainReader
@@ -38,14 +38,16 @@ def begin_search(*, chain_id: int, account: str, now: datetime) -> None:
 def list_gaps(*, chain_id: int, account: str) -> tuple[str, ...]:
     """What may be missing of an account's positions because nobody looked or there were too many, `CODE: what`."""
     strange = KnownPosition.objects.filter(account=account, chain_id=chain_id, gone_at__isnull=True, is_own=False)
-    kinds = Counter(tuple(ref.split("/", 2)[:2]) for ref in strange.values_list("ref", flat=True))
+    kinds: defaultdict[tuple[str, str], list[PositionRef]] = defaultdict(list)
+    for ref in parse_refs(strange.order_by("first_seen", "ref").values_list("ref", flat=True)):
+        kinds[ref.protocol, ref.kind].append(ref)
     # What a contract lists is read without being looked for.
-    unlisted = {each.name for each in SHELF.on(chain_id) if each.trails(chain_id, account)}
+    only_in_logs = {each.name: each.is_only_in_logs for each in SHELF.on(chain_id) if each.trails(chain_id, account)}
     too_many = tuple(
-        f"TOO_MANY_POSITIONS: {count} at {protocol} were not opened by the golem,"
+        f"TOO_MANY_POSITIONS: {len(refs)} at {protocol} were not opened by the golem,"
         f" of which the {MOST_HINTS} known longest are looked for"
-        for (protocol, _), count in sorted(kinds.items())
-        if protocol in unlisted and count > MOST_HINTS
+        for (protocol, _), refs in sorted(kinds.items())
+        if protocol in only_in_logs and any(map(only_in_logs[protocol], refs[MOST_HINTS:]))
     )
     if too_many:
         return too_many

@@ -18,7 +18,7 @@ from tools_app.toolkit.leaving import Condition, IsAccount, NotAboveZero
 from tools_app.toolkit.lending import Lending
 from tools_app.toolkit.markets import Markets
 from tools_app.toolkit.orders import Orders
-from tools_app.toolkit.positions import Exits, Positions, Reads, Trail
+from tools_app.toolkit.positions import Exits, PositionRef, Positions, Reads, Trail
 from tools_app.toolkit.principals import ReceivedRights
 from tools_app.toolkit.promises import Promises
 from tools_app.toolkit.venues import Venues
@@ -164,6 +164,10 @@ def _no_trails(chain_id: int, account: str) -> Sequence[Trail]:
     return ()
 
 
+def _is_any(ref: PositionRef) -> bool:
+    return True
+
+
 SIMULATED: Final = " (simulated contract)"
 """Said behind the name of a protocol, a position or a contract that is ours and stands in for the real one."""
 
@@ -180,7 +184,8 @@ class ProtocolDef:
     tell what became of positions that others carry out. `venues` tell what an exchange of two tokens would give
     there. `leaving` is all that a
     halted golem may still sign there. `trails` are, by chain and account, the logs by which positions are found that no
-    contract lists; what they tell goes through `positions.born`.
+    contract lists; what they tell goes through `positions.born`. `is_only_in_logs` tells which of its positions these
+    are, where some of the same kind are listed.
     `yields` tell where a token earns beside what `lending` tells.
     `hooked` tells of pools that run strangers' code, and what can be tried in them.
     `issues` are the tokens it stands behind: names in `deployments`, or symbols of registered tokens.
@@ -211,6 +216,7 @@ class ProtocolDef:
     rights: tuple[RightEvent, ...] = ()
     asked_rights: tuple[AskedRight, ...] = ()
     trails: Callable[[int, str], Sequence[Trail]] = _no_trails
+    is_only_in_logs: Callable[[PositionRef], bool] = _is_any
     traits: frozenset[Trait] = frozenset()
     simulated_on: frozenset[int] = frozenset()
     events: tuple[str, ...] = ()

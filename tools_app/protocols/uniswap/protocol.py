@@ -8,7 +8,7 @@ from tools_app.protocols.uniswap import words
 from tools_app.protocols.uniswap.addresses import NAME, contracts_on
 from tools_app.protocols.uniswap.effects import UniswapEffects
 from tools_app.protocols.uniswap.markets import UniswapMarkets
-from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions, trails
+from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions, is_v4_ref, trails
 from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.protocols.uniswap.v4 import liquidity_plans as v4_liquidity
@@ -114,6 +114,7 @@ PROTOCOL = ProtocolDef(
     ),
     positions=UniswapPositions(),
     trails=trails,
+    is_only_in_logs=is_v4_ref,
     exits=UniswapExits(),
     leaving=(
         LeavingCall("v2_router", v2.REMOVE, own=((5,),)),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from eth_abi.abi import encode
 
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.outside.test_trading_api import STRANGER, carry_out, change, preview
@@ -23,6 +24,8 @@ from tools_app.chain.abi import encode_call
 from tools_app.core.errors import GolemError
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.v3 import plans as v3
+from tools_app.protocols.uniswap.v4.addresses import v4_on
+from tools_app.protocols.uniswap.v4.plans import EXECUTE
 from tools_app.standards.calldata import read_exactly
 from tools_app.standards.erc20 import APPROVE
 from tools_app.toolkit.registry import REGISTRY
@@ -132,6 +135,87 @@ def test_calldata_of_the_universal_router_is_read_and_paid_by_way_of_permit2(liv
         assert plan.calls[-1].data == call.data and plan.details["router"] == call.to
         assert [(each.spender, each.through is not None) for each in plan.allowances][-1] == (call.to, True)
         assert plan.receives[0].bound == own.receives[0].bound
+
+
+ME, THE_ROUTER = "0x0000000000000000000000000000000000000001", "0x0000000000000000000000000000000000000002"
+V3_INPUT = ("address", "uint256", "uint256", "bytes", "bool")
+V2_INPUT = ("address", "uint256", "uint256", "address[]", "bool")
+ALL_OF_PERMIT2 = ("((address,uint160,uint48,uint48),address,uint256)", "bytes")
+
+
+def through_router(api: TradingApi, commands: str, *inputs: tuple[tuple[str, ...], tuple[Any, ...]]) -> None:
+    """Let the service answer with these commands of the Universal Router, until our own plan's deadline."""
+    found = v4_on(CHAIN_ID)
+    assert found is not None
+
+    def twist(made: dict[str, Any]) -> dict[str, Any]:
+        end, _ = read_exactly(bytes.fromhex(made["swap"]["data"][2:]), v3.MULTICALL_UNTIL)
+        packed = [encode(list(types), values) for types, values in inputs]
+        data = encode_call(EXECUTE, bytes.fromhex(commands), packed, end)
+        return {**made, "swap": {**made["swap"], "to": found.router, "data": "0x" + data.hex()}}
+
+    api.twists["/swap"] = twist
+
+
+def pack(*steps: str | int) -> bytes:
+    """A path of V3."""
+    return b"".join(each.to_bytes(3, "big") if isinstance(each, int) else bytes.fromhex(each[2:]) for each in steps)
+
+
+@pytest.mark.protocols("uniswap_v4")
+def test_swaps_of_the_universal_router_in_older_pools_are_carried_out_and_every_change_is_refused(
+    live_golem: LiveGolem,
+) -> None:
+    with trading_for(live_golem.golem, live_golem.world) as api:
+        agent = Agent(golem=live_golem.golem, key=live_golem.key, client=Client())
+        usdc, weth = (api.world.tokens[each].address for each in ("USDC", "WETH"))
+        asked = {key: value for key, value in SWAP.items() if key != "tool"}
+        own = plan_of(agent, api, "uniswap_execute_swap", **asked)
+        amount, least = own.spends[0].bound, own.receives[0].bound
+        path, tokens = pack(usdc, 500, weth), [usdc, weth]
+        straight = (V3_INPUT, (ME, amount, least, path, True))
+        for commands, input_of in (
+            ("00", straight),
+            ("00", ((*V3_INPUT, "uint256[]"), (ME, amount, least, path, True, []))),
+            ("01", (V3_INPUT, (ME, least, amount, pack(weth, 500, usdc), True))),
+            ("08", (V2_INPUT, (ME, amount, least, tokens, True))),
+            ("09", (V2_INPUT, (ME, least, amount, tokens, True))),
+        ):
+            through_router(api, commands, input_of)
+            plan = plan_of(agent, api, SWAP["tool"], **asked)
+            assert (plan.spends[0].bound, plan.receives[0].bound) == (amount, least)
+            assert plan.allowances[-1].through is not None, "it is paid by way of Permit2"
+
+        kept = (V3_INPUT, (THE_ROUTER, amount, least, path, True))
+        permit = (ALL_OF_PERMIT2, (((usdc, amount, 1, 0), STRANGER, 1), b""))
+        for field, commands, inputs in (
+            ("recipient", "00", [(V3_INPUT, (STRANGER, amount, least, path, True))]),
+            ("calldata", "00", [kept]),
+            ("recipient", "000c", [kept, (("address", "uint256"), (STRANGER, least))]),
+            ("receives", "000c", [kept, (("address", "uint256"), (ME, least))]),
+            ("spends", "00", [(V3_INPUT, (ME, amount + 1, least, path, True))]),
+            ("receives", "00", [(V3_INPUT, (ME, amount, least - 1, path, True))]),
+            ("spends", "00", [(V3_INPUT, (ME, amount, least, pack(weth, 500, usdc), True))]),
+            ("calldata", "00", [(V3_INPUT, (ME, amount, least, path, False))]),
+            ("calldata", "00", [(V3_INPUT, (ME, 0, least, path, True))]),
+            ("calldata", "00", [((*V3_INPUT, "uint256[]"), (ME, amount, least, path, True, [1]))]),
+            ("calldata", "00", [(V3_INPUT, (ME, amount, least, path[:-1], True))]),
+            ("calldata", "08", [(V2_INPUT, (ME, amount, least, [usdc], True))]),
+            ("calldata", "08", [(V2_INPUT, (ME, amount, least, [usdc, weth, usdc], True))]),
+            ("calldata", "0000", [straight, straight]),
+            ("calldata", "80", [straight]),
+            ("calldata", "0a00", [permit, straight]),
+            ("calldata", "00", [straight, straight]),
+        ):
+            through_router(api, commands, *inputs)
+            with pytest.raises(GolemError) as refusal:
+                plan_of(agent, api, SWAP["tool"], **asked)
+            found = (refusal.value.code, refusal.value.data["field"])
+            assert found == ("FOREIGN_CALL_REFUSED", field), (commands, inputs, refusal.value)
+
+        through_router(api, "00", straight)
+        told = carry_out(agent, **SWAP)
+        assert told["amount_in"] == str(amount) and int(told["amount_out"]) >= least
 
 
 def add_call(more: dict[str, str]) -> Callable[[dict[str, Any]], dict[str, Any]]:

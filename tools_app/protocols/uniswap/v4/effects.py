@@ -1,4 +1,4 @@
-"""What a call of the Universal Router does that swaps in V4 pools, read from its bytes.
+"""What a call of the Universal Router does that swaps in pools of V2, V3 or V4, read from its bytes.
 
 Written from the router's and the manager's interfaces. One swap a call; what it pays with, where its proceeds go and
 what becomes of the rest have to be told whole, so that nothing stays with the router, where anybody takes it.
@@ -12,6 +12,7 @@ from typing import Final
 
 from tools_app.chain.abi import checksum
 from tools_app.protocols.uniswap.addresses import NAME
+from tools_app.protocols.uniswap.router_swaps import SWAP_COMMANDS, RouterSwap, read_router_swap
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts
 from tools_app.protocols.uniswap.v4.exact_values import check_no_hook_data, read_key, read_values
 from tools_app.protocols.uniswap.v4.keys import COIN, KEY_TYPE, PoolKey, hooks_of
@@ -83,6 +84,8 @@ def read_router(call: Call, *, account: str, wrapped: str, contracts: V4Contract
 def _read_command(code: int, data: bytes, router: _Router) -> None:
     if code == _V4_SWAP:
         _read_trade(data, router)
+    elif code in SWAP_COMMANDS:
+        _read_older_trade(read_router_swap(code, data), router)
     elif code == _TRANSFER:
         token, recipient, amount = read_values(("address", "address", "uint160"), data)
         if token != router.wrapped or recipient != _TO_ROUTER or router.has_traded or router.held or not amount:
@@ -158,6 +161,31 @@ def _read_trade(data: bytes, router: _Router) -> None:
         router.into.receives[NATIVE if last == COIN else last] += least
         router.into.recipients.append(router.person(recipient))
     _tell_pools(keys, first, router)
+
+
+def _read_older_trade(swap: RouterSwap, router: _Router) -> None:
+    """A swap in pools of V2 or V3: paid by the account, or with all the coin that was sent along and wrapped."""
+    if router.has_traded or router.taken:
+        raise UnknownCall("the Universal Router swaps twice, or takes what its swap does not need")
+    router.has_traded, router.least = True, swap.least
+    if swap.is_users:
+        if router.held or router.coin:
+            raise UnknownCall("the Universal Router holds what its swap does not use")
+        router.into.spends[swap.sold] += swap.most
+    else:
+        if swap.sold != router.wrapped or router.held != {router.wrapped} or router.coin != swap.most:
+            raise UnknownCall("the coin sent along is not exactly what the swap spends")
+        router.into.spends[NATIVE] += swap.most
+        router.coin = 0
+        if not swap.is_exact_out:
+            router.held.discard(router.wrapped)
+    if swap.recipient == _TO_ROUTER:
+        router.brings = swap.bought
+        router.held.add(swap.bought)
+    else:
+        router.into.receives[swap.bought] += swap.least
+        router.into.recipients.append(router.person(swap.recipient))
+    router.into.markets.extend(swap.markets)
 
 
 def _read_payment(action: int, data: bytes, router: _Router, *, first: str, most: int) -> None:

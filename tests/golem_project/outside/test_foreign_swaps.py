@@ -191,7 +191,7 @@ def test_swaps_of_the_universal_router_in_older_pools_are_carried_out_and_every_
         for field, commands, inputs in (
             ("recipient", "00", [(V3_INPUT, (STRANGER, amount, least, path, True))]),
             ("calldata", "00", [kept]),
-            ("recipient", "000c", [kept, (("address", "uint256"), (STRANGER, least))]),
+            ("receives", "000c", [kept, (("address", "uint256"), (STRANGER, least))]),
             ("receives", "000c", [kept, (("address", "uint256"), (ME, least))]),
             ("spends", "00", [(V3_INPUT, (ME, amount + 1, least, path, True))]),
             ("receives", "00", [(V3_INPUT, (ME, amount, least - 1, path, True))]),

@@ -143,7 +143,9 @@ V2_INPUT = ("address", "uint256", "uint256", "address[]", "bool")
 ALL_OF_PERMIT2 = ("((address,uint160,uint48,uint48),address,uint256)", "bytes")
 
 
-def through_router(api: TradingApi, commands: str, *inputs: tuple[tuple[str, ...], tuple[Any, ...]]) -> None:
+def through_router(
+    api: TradingApi, commands: str, *inputs: tuple[tuple[str, ...], tuple[Any, ...]], value: int = 0
+) -> None:
     """Let the service answer with these commands of the Universal Router, until our own plan's deadline."""
     found = v4_on(CHAIN_ID)
     assert found is not None
@@ -152,7 +154,7 @@ def through_router(api: TradingApi, commands: str, *inputs: tuple[tuple[str, ...
         end, _ = read_exactly(bytes.fromhex(made["swap"]["data"][2:]), v3.MULTICALL_UNTIL)
         packed = [encode(list(types), values) for types, values in inputs]
         data = encode_call(EXECUTE, bytes.fromhex(commands), packed, end)
-        return {**made, "swap": {**made["swap"], "to": found.router, "data": "0x" + data.hex()}}
+        return {**made, "swap": {**made["swap"], "to": found.router, "data": "0x" + data.hex(), "value": hex(value)}}
 
     api.twists["/swap"] = twist
 
@@ -164,10 +166,10 @@ def pack(*steps: str | int) -> bytes:
 
 @pytest.mark.protocols("uniswap_v4")
 def test_swaps_of_the_universal_router_in_older_pools_are_carried_out_and_every_change_is_refused(
-    live_golem: LiveGolem,
+    shared_golem: LiveGolem, tasks_here: None
 ) -> None:
-    with trading_for(live_golem.golem, live_golem.world) as api:
-        agent = Agent(golem=live_golem.golem, key=live_golem.key, client=Client())
+    with trading_for(shared_golem.golem, shared_golem.world) as api:
+        agent = Agent(golem=shared_golem.golem, key=shared_golem.key, client=Client())
         usdc, weth = (api.world.tokens[each].address for each in ("USDC", "WETH"))
         asked = {key: value for key, value in SWAP.items() if key != "tool"}
         own = plan_of(agent, api, "uniswap_execute_swap", **asked)
@@ -215,6 +217,36 @@ def test_swaps_of_the_universal_router_in_older_pools_are_carried_out_and_every_
 
         through_router(api, "00", straight)
         told = carry_out(agent, **SWAP)
+        assert told["amount_in"] == str(amount) and int(told["amount_out"]) >= least
+
+
+@pytest.mark.protocols("uniswap_v4")
+def test_coin_that_is_sent_to_the_universal_router_is_wrapped_and_swapped_whole_or_refused(
+    shared_golem: LiveGolem, tasks_here: None
+) -> None:
+    with trading_for(shared_golem.golem, shared_golem.world) as api:
+        agent = Agent(golem=shared_golem.golem, key=shared_golem.key, client=Client())
+        usdc, weth = (api.world.tokens[each].address for each in ("USDC", "WETH"))
+        coin = {**SWAP, "token_in": "ETH", "token_out": "USDC", "amount": str(10**17)}
+        asked = {key: value for key, value in coin.items() if key != "tool"}
+        own = plan_of(agent, api, "uniswap_execute_swap", **asked)
+        amount, least = own.spends[0].bound, own.receives[0].bound
+        wrap = (("address", "uint256"), (THE_ROUTER, amount))
+        swap = (V3_INPUT, (ME, amount, least, pack(weth, 500, usdc), False))
+        for field, commands, inputs, value in (
+            ("calldata", "0b00", [wrap, swap], amount + 1),
+            ("calldata", "0b00", [(wrap[0], (THE_ROUTER, amount - 1)), swap], amount),
+            ("calldata", "0b00", [wrap, (V3_INPUT, (ME, amount - 1, least, pack(weth, 500, usdc), False))], amount),
+            ("calldata", "0b00", [wrap, (V3_INPUT, (ME, amount, least, pack(weth, 500, usdc), True))], amount),
+            ("recipient", "0b00", [wrap, (V3_INPUT, (STRANGER, amount, least, pack(weth, 500, usdc), False))], amount),
+        ):
+            through_router(api, commands, *inputs, value=value)
+            with pytest.raises(GolemError) as refusal:
+                plan_of(agent, api, coin["tool"], **asked)
+            found = (refusal.value.code, refusal.value.data["field"])
+            assert found == ("FOREIGN_CALL_REFUSED", field), (inputs, value, refusal.value)
+        through_router(api, "0b00", wrap, swap, value=amount)
+        told = carry_out(agent, **coin)
         assert told["amount_in"] == str(amount) and int(told["amount_out"]) >= least
 
 

@@ -56,6 +56,13 @@ EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
     "service_access_quota_range": _between("questions_an_hour", 1, 10_000),
     "service_access_within_quota": _at_most("asked", "questions_an_hour"),
     "golem_ttl_5_to_3600": _between("permit_ttl_seconds", 5, 3_600),
+    "cage_shares_of_what_can_fail": (
+        [{f"max_{each}_bps": 10_000 for each in ("issuer", "bridge", "oracle")}],
+        [
+            {**{f"max_{each}_bps": 10_000 for each in ("issuer", "bridge", "oracle")}, f"max_{over}_bps": 10_001}
+            for over in ("issuer", "bridge", "oracle")
+        ],
+    ),
     "artifact_is_confident": _between("confidence_percent", 60, 100),
     "artifact_price_in_range": _between("price_micro_usd", 50_000, 500_000),
     "artifact_has_sources": ([{"episode_sources": [ID]}], [{"episode_sources": []}]),

@@ -150,7 +150,7 @@ def test_a_prediction_came_true_within_its_tolerance(
 def test_the_gate_sees_the_last_fifty_predictions_newest_first(live_golem: LiveGolem, call: HookCall) -> None:
     for index in range(51):
         row = OutcomeRecord.objects.create(
-            permit=past(live_golem, call.now), is_verified=index < 2, ground_truth_source="receipt"
+            permit=past(live_golem, call.now - SECOND * index), is_verified=index < 2, ground_truth_source="receipt"
         )
         OutcomeRecord.objects.filter(pk=row.pk).update(created_at=call.now - SECOND * index)
     gated = replace(call, action_class=ActionClass.NEW_POSITION)

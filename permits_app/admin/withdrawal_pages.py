@@ -21,7 +21,7 @@ from permits_app.approval_pages.forms import WhyForm
 from permits_app.approval_pages.views import page_of as page_of_request
 from permits_app.forms import clean_checksum
 from permits_app.models import ChangeRequest, WithdrawalAddress
-from permits_app.models.withdrawal import WITHDRAW
+from permits_app.models.withdrawal import REGISTER, WITHDRAW, list_standing
 from tools_app.admin.confirm import report_refusal
 from tools_app.admin.display import format_chain
 from tools_app.admin.number_reading import make_number_widget
@@ -146,7 +146,7 @@ def _ask(
     """The answer to what was posted; None where a form has to be shown again."""
     did, own = request.POST.get("do", ""), reverse("admin:archetypes_app_golem_withdraw", args=[golem.pk])
     rows = {str(each.row_id): each for each in addresses}
-    name, arguments, reason = "withdrawal_address", dict[str, Any](), ""
+    name, arguments, reason = REGISTER, dict[str, Any](), ""
     if did == _REMOVE and request.POST.get("address") in rows:
         row = WithdrawalAddress.objects.get(pk=request.POST["address"], golem=golem)
         arguments = {"act": _REMOVE, "chain_id": row.chain_id, "address": row.address}
@@ -183,12 +183,12 @@ def _ask(
 
 
 def _list_addresses(golem: Golem) -> list[AddressLine]:
-    rows = WithdrawalAddress.objects.filter(golem=golem, removed_at__isnull=True).order_by("registered_at")
+    rows = list_standing(golem.pk).order_by("registered_at")
     return [AddressLine(row.pk, row.label, row.address, format_chain(row.chain_id), row.registered_at) for row in rows]
 
 
 def _list_asked(golem: Golem) -> list[AskedLine]:
-    rows = ChangeRequest.objects.filter(golem=golem, kind__in=[WITHDRAW, "withdrawal_address"]).order_by("-created_at")
+    rows = ChangeRequest.objects.filter(golem=golem, kind__in=[WITHDRAW, REGISTER]).order_by("-created_at")
     return [
         AskedLine(row.title, row.get_state_display(), row.state_reason, page_of_request(row.pk), row.created_at)
         for row in rows[:MOST_SHOWN]

@@ -6,13 +6,15 @@ from typing import Final
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from archetypes_app.models.golem import ADDRESS
 from tools_app.core.plain_columns import PlainCharField
 
 WITHDRAW: Final = "withdraw"
 """What a withdrawal's request, and its permit's action and tool, are called. No agent has a tool of this name."""
+REGISTER: Final = "withdrawal_address"
+"""What the request is called that registers an address or takes one off."""
 
 
 class WithdrawalAddress(models.Model):
@@ -56,7 +58,11 @@ class Withdrawal(models.Model):
         return f"withdrawal {self.request_id}"
 
 
+def list_standing(golem_id: UUID) -> QuerySet[WithdrawalAddress]:
+    """The addresses that are registered now."""
+    return WithdrawalAddress.objects.filter(golem=golem_id, removed_at__isnull=True)
+
+
 def find_standing(golem_id: UUID, *, chain_id: int, address: str) -> WithdrawalAddress | None:
     """The registered address; None for one that never was, or is not any more."""
-    standing = WithdrawalAddress.objects.filter(golem=golem_id, removed_at__isnull=True)
-    return standing.filter(chain_id=chain_id, address=address).first()
+    return list_standing(golem_id).filter(chain_id=chain_id, address=address).first()

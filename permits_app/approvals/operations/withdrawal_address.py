@@ -12,7 +12,7 @@ from permits_app.approvals.operations.base import Difference, Proposal
 from permits_app.approvals.rules import COOLING_LARGE_SECONDS
 from permits_app.approvals.stake import read_stake
 from permits_app.models import WithdrawalAddress
-from permits_app.models.withdrawal import find_standing
+from permits_app.models.withdrawal import REGISTER, find_standing, list_standing
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from tools_app.admin.display import format_chain
 from tools_app.core.errors import InvalidParams
@@ -26,7 +26,7 @@ MOST_ADDRESSES: Final = 20
 class RegisterAddress:
     """`arguments`: `act`, register or remove; `chain_id`, `address` in EIP-55 form, and a `label` to register."""
 
-    name = "withdrawal_address"
+    name = REGISTER
 
     def propose(self, golem: Golem, arguments: Mapping[str, Any]) -> Proposal:
         """Another address, or one less. Raises ChangeUnchanged, InvalidParams."""
@@ -76,8 +76,7 @@ class RegisterAddress:
         """Write the row, or end it."""
         chain_id, address = int(change["chain_id"]), change["address"]
         if change["act"] == "remove":
-            standing = WithdrawalAddress.objects.filter(golem=golem, removed_at__isnull=True)
-            standing.filter(chain_id=chain_id, address=address).update(removed_at=now)
+            list_standing(golem.pk).filter(chain_id=chain_id, address=address).update(removed_at=now)
         else:
             WithdrawalAddress.objects.create(
                 golem=golem, chain_id=chain_id, address=address, label=change["label"], registered_at=now
@@ -86,7 +85,7 @@ class RegisterAddress:
 
 
 def _count(golem: Golem) -> int:
-    return WithdrawalAddress.objects.filter(golem=golem, removed_at__isnull=True).count()
+    return list_standing(golem.pk).count()
 
 
 def _check_new(golem: Golem, *, chain_id: int, address: str, label: str) -> None:

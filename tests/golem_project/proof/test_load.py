@@ -57,6 +57,23 @@ def test_what_was_not_done_as_promised_is_a_finding_and_what_nobody_could_tell_a
     assert checks.count_untold(ids) == 1
 
 
+def test_where_the_chain_is_killed_as_many_trades_as_were_under_way_may_lack_their_balances_and_no_more(
+    live_golem: LiveGolem,
+) -> None:
+    ids = [live_golem.golem.pk]
+    for amount in ("10000000", "20000000", "30000000"):
+        live_golem.commit(live_golem.preview(amount=amount)["permit_id"])
+    one, two, three = ActionPermit.objects.filter(golem=live_golem.golem).order_by("created_at")
+    gone = ["no balances tell what this permit moved", "the balances of its blocks could not be read"]
+    replace_outcome(one, gone)
+    replace_outcome(two, gone)
+    assert len(list(checks.find_unverified(ids))) == 2
+    assert len(list(checks.find_unverified(ids, most_without_past=1))) == 1
+    assert list(checks.find_unverified(ids, most_without_past=2)) == []
+    replace_outcome(three, [*gone, "WETH: 1 arrived, the permit promised 2"])
+    assert len(list(checks.find_unverified(ids, most_without_past=3))) == 1
+
+
 def replace_outcome(permit: ActionPermit, findings: list[str]) -> None:
     """As if it had been judged so: an outcome is never rewritten, so the one there is counts as taken back."""
     told = OutcomeRecord.live.get(permit=permit)

@@ -204,7 +204,8 @@ def main(run_dir: Path, names: Sequence[str]) -> None:
     ids = [golem.pk for golem, _ in made]
     if not checks.wait_until_quiet(ids):
         findings.append("permits are under way a minute after the last kill")
-    findings += [*checks.find_broken(ids), *checks.find_unverified(ids)]
+    # At most the one trade of each golem that was under way when the chain died.
+    findings += [*checks.find_broken(ids), *checks.find_unverified(ids, most_without_past=len(ids))]
     findings += [line for trader in traders for line in dict.fromkeys(trader.untold)]
     met = sum((trader.refused for trader in traders), Counter[str]())
     told = {"seconds": seconds, "met": f"met {dict(sorted(met.items()))}", "findings": findings}

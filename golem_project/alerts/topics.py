@@ -97,6 +97,8 @@ TOPICS: Final[Mapping[str, Topic]] = {
             E.PHASE_TRANSITION: "its phase became {to}",
             E.REQUEST_STUCK: "a request at a protocol is stuck",
             E.REQUEST_LOST: "a request at a protocol is lost",
+            E.POSITION_SLASHED: "a slash took {lost_units} {symbol} from what it has at {protocol}, for the faults of"
+            " whom it was delegated to; its statement lists it, and the operator can be left",
             E.RIGHT_WITHDRAWN: "a right over somebody else's money was taken back; its page says whose and why",
             E.RIGHT_RESTORED: "a right over somebody else's money that was taken back stands again",
             E.CHAIN_STOPPED: "its chain stopped making blocks",

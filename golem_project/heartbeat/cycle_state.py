@@ -25,6 +25,7 @@ from golem_project.heartbeat.regime import is_gas_dear
 from golem_project.heartbeat.thinking.planner import Deliberation, Planner, Situation, WantedAction
 from golem_project.heartbeat.tripwire import Told, WatchedDebt
 from memory_app.situation import Recalled
+from permits_app.models import NavSnapshot
 from permits_app.models.action_record import ActionRecord
 from tools_app.core.clock import Deadline
 from tools_app.core.storable_text import make_plain
@@ -94,6 +95,7 @@ class CycleState:
     debts: tuple[WatchedDebt, ...] = ()
     told: dict[str, Told] = field(default_factory=dict)
     mutations: list[str] = field(default_factory=list)
+    kept_values: tuple[NavSnapshot, ...] = ()
     vitality: VitalityUpdate | None = None
     mood: Mood = field(default_factory=Mood)
     mood_after: Mood = field(default_factory=Mood)

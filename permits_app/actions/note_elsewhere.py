@@ -12,6 +12,7 @@ from datetime import datetime
 from archetypes_app.models import Golem
 from permits_app.actions.record_nav import record_nav
 from permits_app.actions.weigh_missing import weigh_missing
+from permits_app.models import NavSnapshot
 from permits_app.permits.elsewhere import Elsewhere
 from tools_app.portfolio.looks import note_look
 from tools_app.portfolio.searching import begin_search
@@ -37,7 +38,10 @@ def note_elsewhere(*, golem: Golem, elsewhere: Elsewhere, now: datetime) -> Else
     return replace(elsewhere, looks=tuple(looks))
 
 
-def record_elsewhere(*, golem: Golem, elsewhere: Elsewhere, now: datetime) -> None:
-    """Keep what it is worth on each other chain."""
-    for each in elsewhere.looks:
+def record_elsewhere(*, golem: Golem, elsewhere: Elsewhere, now: datetime) -> list[NavSnapshot]:
+    """Keep what it is worth on each other chain; what was kept."""
+    kept = [
         record_nav(golem=golem, chain_id=each.chain_id, block=each.block, holdings=each.holdings, now=now)
+        for each in elsewhere.looks
+    ]
+    return [row for row in kept if row is not None]

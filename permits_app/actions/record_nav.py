@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Q
 
 from archetypes_app.models import Golem
@@ -15,8 +16,10 @@ from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose
 from permits_app.models.withdrawal import WITHDRAW
-from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, split_change
+from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, list_slashes, split_change
+from permits_app.performance.told_slashes import tell_slashes
 from permits_app.permits.told_holdings import tell_holdings
+from tools_app.chain.chains import get_deployment
 from tools_app.portfolio.holdings import Holdings
 from tools_app.toolkit.views import NATIVE, BlockRef
 
@@ -32,34 +35,59 @@ _FEES_AT_ONCE: Final = 50
 def record_nav(
     *, golem: Golem, chain_id: int, block: BlockRef, holdings: Holdings, now: datetime
 ) -> NavSnapshot | None:
-    """None where nothing is kept: ten minutes are not over and nothing came of an action since, an outcome is not seen
-    yet, or what is held cannot be valued so that it may be held against an earlier value. Two at once keep one.
+    """None where nothing is kept: ten minutes are not over, nothing came of an action since and nothing was slashed, an
+    outcome is not seen yet, or what is held cannot be valued so that it may be held against an earlier value. Of two at
+    once one is held against the other, so that no part counts twice.
 
-    Soon after each outcome one is kept, so that what was bought counts at about the price it was bought at.
+    Soon after each outcome one is kept, so that what was bought counts at about the price it was bought at; and at once
+    where something was slashed. Whoever keeps one tells of its slashes. Locks the golem's row.
     """
     value, debt = holdings.nav_micro_usd, holdings.debt_micro_usd
     if not holdings.is_steady or abs(value) > _MOST_MICRO_USD or debt > _MOST_MICRO_USD:
         return None
-    last = NavSnapshot.objects.filter(golem=golem, chain_id=chain_id).order_by("-at").first()
+    last, state = _find_last(golem, chain_id), NavState.of(holdings)
     if last is not None and block.number <= last.block_number:
         return None
-    if last is not None and now - last.at < NAV_EVERY and not _acted_since(golem, chain_id, last.at):
+    if last is not None and now - last.at < NAV_EVERY and not _has_news(golem, last, state):
         return None
     if ActionPermit.objects.filter(golem=golem, status__in=[str(each) for each in UNFINISHED]).exists():
         return None
-    state = NavState.of(holdings)
-    parts = Parts()
+    with transaction.atomic():
+        Golem.objects.select_for_update(no_key=True).filter(pk=golem.pk).values_list("pk", flat=True).first()
+        newest = _find_last(golem, chain_id)
+        if (newest.pk if newest is not None else None) != (last.pk if last is not None else None):
+            # Somebody kept one meanwhile: what it counted is not counted again.
+            return None
+        return _keep(golem=golem, chain_id=chain_id, block=block, holdings=holdings, state=state, last=last, now=now)
+
+
+def _keep(
+    *,
+    golem: Golem,
+    chain_id: int,
+    block: BlockRef,
+    holdings: Holdings,
+    state: NavState,
+    last: NavSnapshot | None,
+    now: datetime,
+) -> NavSnapshot:
+    value, debt = holdings.nav_micro_usd, holdings.debt_micro_usd
+    parts, slashes = Parts(), []
     if last is not None:
+        before = NavState.from_json(last.state)
         own = read_own_moves(
             golem_id=golem.pk, chain_id=chain_id, after=last.block_number, until=block.number, ended=(last.at, now)
         )
         parts = split_change(
-            before=NavState.from_json(last.state),
+            before=before,
             after=state,
             change=value - last.value_micro_usd,
             own=own,
             coin=NATIVE,
         )
+        if before.slashable:
+            tokens = {token.address: token for token in get_deployment(chain_id).tokens}
+            slashes = [each.as_json() for each in tell_slashes(before, state, tokens=tokens)]
         # The newest are compared with; who tells of older ones needs no more than their values.
         earlier = NavSnapshot.objects.filter(golem=golem, chain_id=chain_id, at__lt=last.at).order_by("-at")
         older = list(earlier.values_list("pk", flat=True)[:_COMPARED_BEFORE])
@@ -75,14 +103,26 @@ def record_nav(
         parts=parts.as_json() if last is not None else {},
         state=state.as_json(),
         holdings=tell_holdings(holdings, now=now),
+        slashes=slashes,
     )
-    NavSnapshot.objects.bulk_create([row], ignore_conflicts=True)
+    row.save(force_insert=True)
     return row
 
 
 def values_kept() -> timedelta:
     """How long values are kept, as the operator says; never shorter than a month's statement needs."""
     return max(LEAST_KEPT, timedelta(days=settings.GOLEM_VALUES_KEPT_DAYS))
+
+
+def _find_last(golem: Golem, chain_id: int) -> NavSnapshot | None:
+    return NavSnapshot.objects.filter(golem=golem, chain_id=chain_id).order_by("-at").first()
+
+
+def _has_news(golem: Golem, last: NavSnapshot, state: NavState) -> bool:
+    """Whether something came of an action since, or was slashed: what is kept then does not wait for its time."""
+    if _acted_since(golem, last.chain_id, last.at):
+        return True
+    return bool(last.state.get("slashable")) and bool(list_slashes(NavState.from_json(last.state), state))
 
 
 def _acted_since(golem: Golem, chain_id: int, at: datetime) -> bool:

@@ -12,19 +12,25 @@ import logging
 from datetime import datetime
 from typing import Final
 
+from django.db import transaction
+
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
 from permits_app.actions.hold_to_mark import hold_to_mark
 from permits_app.actions.note_elsewhere import note_elsewhere, record_elsewhere
 from permits_app.actions.record_nav import record_nav
 from permits_app.actions.weigh_missing import weigh_missing
-from permits_app.permits.elsewhere import look_elsewhere
+from permits_app.performance.told_slashes import list_slash_events
+from permits_app.permits.elsewhere import Elsewhere, look_elsewhere
 from tools_app import runner
+from tools_app.core import event_bus
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.whole import whole
 from tools_app.portfolio.holdings import Holdings, measure_holdings
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.looks import note_look
+from tools_app.toolkit.views import BlockRef
 
 logger = logging.getLogger(__name__)
 
@@ -51,9 +57,21 @@ def value_golem(*, golem: Golem, now: datetime) -> Holdings | None:
     note_look(chain_id=chain_id, account=view.address, asked=hints, holdings=holdings, block=block, now=now)
     holdings = weigh_missing(golem_id=golem.pk, chain_id=chain_id, block_number=block.number, holdings=holdings)
     elsewhere = note_elsewhere(golem=golem, elsewhere=elsewhere, now=now)
-    whole = elsewhere.join(holdings)
-    if hold_to_mark(golem_id=golem.pk, account=view.address, holdings=whole, now=now) is None:
+    everything = elsewhere.join(holdings)
+    if hold_to_mark(golem_id=golem.pk, account=view.address, holdings=everything, now=now) is None:
         return None
-    record_nav(golem=golem, chain_id=chain_id, block=block, holdings=holdings, now=now)
-    record_elsewhere(golem=golem, elsewhere=elsewhere, now=now)
-    return whole
+    _keep(golem, chain_id, block, holdings, elsewhere, now)
+    return everything
+
+
+@whole
+def _keep(
+    golem: Golem, chain_id: int, block: BlockRef, holdings: Holdings, elsewhere: Elsewhere, now: datetime
+) -> None:
+    """What it is worth, and what slashes took of it: a slash is told if and only if it is kept."""
+    with transaction.atomic():
+        home = record_nav(golem=golem, chain_id=chain_id, block=block, holdings=holdings, now=now)
+        others = record_elsewhere(golem=golem, elsewhere=elsewhere, now=now)
+        events = list_slash_events([*([home] if home is not None else []), *others])
+        if events:
+            event_bus.emit_all(golem_id=golem.pk, events=events, now=now)

@@ -242,6 +242,7 @@ def describe_change(worth: DayWorth | None, *, now: datetime) -> Change | None:
     named = (
         ("price", parts.price),
         ("fees and interest", parts.fees_and_interest),
+        ("slashes", parts.slashes),
         ("slippage", parts.slippage),
         ("gas", parts.gas),
     )

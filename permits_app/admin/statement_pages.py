@@ -16,13 +16,14 @@ from archetypes_app.roles import Power
 from permits_app.actions.record_nav import values_kept
 from permits_app.performance.csv_exports import EXPORTS, list_years
 from permits_app.performance.monthly_statement import MonthlyStatement, build_statement, find_month, list_months
-from tools_app.admin.display import format_chain, format_coin, format_usd
+from tools_app.admin.display import format_chain, format_coin, format_usd, shorten_amount
 from tools_app.core import clock
 from tools_app.core.csv_text import write_rows
 
 _PART_WORDS = {
     "price": "Prices of what it held",
     "fees_and_interest": "Fees and interest of its positions, less what liquidity lost against holding",
+    "slashes": "Slashes: what protocols took from its positions for the faults of others",
     "slippage": "Slippage of its trades",
     "gas": "Gas",
     "moved": "Paid in, less taken out (no profit)",
@@ -105,6 +106,10 @@ def _spell(statement: MonthlyStatement) -> dict[str, Any]:
         "parts": [(words, format_usd(getattr(parts, name))) for name, words in _PART_WORDS.items()]
         if statement.is_measured
         else [],
+        "slashes": [
+            (at, each.protocol, each.keeper, shorten_amount(f"{each.units} {each.symbol}"), format_usd(-each.micro_usd))
+            for at, each in statement.slashes
+        ],
         "gas": _spell_gas(statement),
         "chains": [
             (format_chain(each.chain_id), format_usd(each.opening), format_usd(each.closing), each.until)

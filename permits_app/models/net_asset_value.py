@@ -40,8 +40,9 @@ class HighWaterMark(TimeStamped):
 
 class NavSnapshot(models.Model):
     """The net asset value at one block. `parts` tell, in micro-USD as text, what made it of the snapshot before: price,
-    fees_and_interest, slippage, gas, and what came in and went out (moved); empty at the first. `state` is what the
-    next one is compared with, `holdings` what pages show of it (`tell_holdings`); the newest alone keep both.
+    fees_and_interest, slashes, slippage, gas, and what came in and went out (moved); empty at the first. `state` is
+    what the next one is compared with, `holdings` what pages show of it (`tell_holdings`); the newest alone keep both.
+    `slashes` tells each slash of a position by itself (`ToldSlash`).
     """
 
     golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="nav_snapshots")
@@ -53,6 +54,7 @@ class NavSnapshot(models.Model):
     parts = models.JSONField(default=dict)
     state = models.JSONField(default=dict)
     holdings = models.JSONField(default=dict)
+    slashes = models.JSONField(default=list)
 
     class Meta:
         verbose_name = "net asset value"

@@ -13,6 +13,7 @@ from archetypes_app.models import Golem
 from permits_app.models import ActionPermit, DeniedCall, NavSnapshot, OutcomeRecord
 from permits_app.models.permit import PermitStatus
 from permits_app.performance.nav_parts import Parts, sum_parts
+from permits_app.performance.told_slashes import ToldSlash
 
 MOST_MONTHS: Final = 24
 _RAN: Final = (PermitStatus.COMMITTED, PermitStatus.REVERTED, PermitStatus.UNKNOWN)
@@ -56,6 +57,8 @@ class MonthlyStatement:
     verified: int
     refused: Sequence[Refusal]
     chains: Sequence[ChainLine] = ()
+    slashes: Sequence[tuple[datetime, ToldSlash]] = ()
+    """What slashes took, and when that was seen."""
 
     @property
     def is_measured(self) -> bool:
@@ -126,6 +129,7 @@ def build_statement(golem: Golem, *, begins: datetime) -> MonthlyStatement:
         ),
         verified=outcomes.filter(is_verified=True).count(),
         refused=_list_refused(golem, begins, ends),
+        slashes=[(row.at, ToldSlash.from_json(each)) for row in counted for each in row.slashes],
     )
 
 

@@ -1,7 +1,8 @@
 """What made the difference between two looks at a golem's holdings, in parts that add up. Pure.
 
 The price is what was held at both prices. What came into the wallet or left it without an action of the golem was moved
-by somebody: the owner pays in, or takes out. Gas and slippage are what the golem's own actions cost. The rest is what
+by somebody: the owner pays in, or takes out. Gas and slippage are what the golem's own actions cost. A slash is what a
+protocol took from a position for somebody's faults, as the protocol itself tells how much it left. The rest is what
 positions earned or owe by themselves: fees, interest, rebasing, and what liquidity loses against holding. Without a
 position it is price: what was bought moved before the next look.
 """
@@ -15,6 +16,7 @@ from typing import Any
 
 from tools_app.core.units import net_value_in_micro_usd
 from tools_app.portfolio.holdings import Holdings, Worth
+from tools_app.toolkit.positions import REQUEST_KIND, PositionRef, Slashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,29 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
+class Slash:
+    """Base units of a token that slashes took from a position between two looks, and whose faults that was for. Of
+    what was there, `kept` of `kept_before` is left.
+    """
+
+    ref: PositionRef
+    token: str
+    raw: int
+    keeper: str
+    kept_before: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
 class NavState:
-    """Base units by token address in the wallet and inside positions, with the prices of that block."""
+    """Base units by token address in the wallet and inside positions, with the prices of that block; and what of it a
+    slash can take from, by position.
+    """
 
     wallet: Mapping[str, int]
     inside: Mapping[str, int]
     quotes: Mapping[str, Quote]
+    slashable: tuple[tuple[PositionRef, Slashable], ...] = ()
 
     @classmethod
     def of(cls, holdings: Holdings) -> NavState:
@@ -50,7 +69,8 @@ class NavState:
             for part in parts
             if part.price is not None
         }
-        return cls(_sum(holdings.tokens), _sum(inside), quotes)
+        slashable = tuple((held.ref, each) for held in holdings.positions for each in held.position.slashable)
+        return cls(_sum(holdings.tokens), _sum(inside), quotes, slashable)
 
     @property
     def tokens(self) -> frozenset[str]:
@@ -70,15 +90,22 @@ class NavState:
                 token: [str(each.answer), each.price_decimals, each.token_decimals]
                 for token, each in self.quotes.items()
             },
+            "slashable": [
+                [str(ref), each.token, str(each.raw), each.keeper, str(each.kept)] for ref, each in self.slashable
+            ],
         }
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> NavState:
-        """The reverse."""
+        """The reverse; what was stored before slashes were told has none."""
         return cls(
             {token: int(raw) for token, raw in stored["wallet"].items()},
             {token: int(raw) for token, raw in stored["inside"].items()},
             {token: Quote(int(answer), *decimals) for token, (answer, *decimals) in stored["quotes"].items()},
+            tuple(
+                (PositionRef.parse(ref), Slashable(token, int(raw), keeper, int(kept)))
+                for ref, token, raw, keeper, kept in stored.get("slashable", ())
+            ),
         )
 
 
@@ -99,6 +126,7 @@ class Parts:
 
     price: int = 0
     fees_and_interest: int = 0
+    slashes: int = 0
     slippage: int = 0
     gas: int = 0
     moved: int = 0
@@ -106,7 +134,7 @@ class Parts:
     @property
     def profit(self) -> int:
         """The change of the net asset value less what came in and went out."""
-        return self.price + self.fees_and_interest + self.slippage + self.gas
+        return self.price + self.fees_and_interest + self.slashes + self.slippage + self.gas
 
     def __add__(self, other: Parts) -> Parts:
         return Parts(*(getattr(self, name) + getattr(other, name) for name in PARTS))
@@ -121,7 +149,29 @@ class Parts:
         return cls(**{name: int(stored.get(name, 0)) for name in PARTS})
 
 
-PARTS = ("price", "fees_and_interest", "slippage", "gas", "moved")
+PARTS = ("price", "fees_and_interest", "slashes", "slippage", "gas", "moved")
+
+
+def list_slashes(before: NavState, after: NavState) -> tuple[Slash, ...]:
+    """What slashes took between two looks, by position: so much of what was there as less is kept of each whole now.
+
+    What left for a queue is slashed there with what stayed, so a deposit that is gone is held against what its keeper
+    keeps wherever the token is now. A request that is gone was completed, and nobody knows what was kept of it.
+    """
+    now = {(ref, each.token, each.keeper): each.kept for ref, each in after.slashable}
+    kept_of: dict[tuple[str, str], int] = {}
+    for _, each in after.slashable:
+        key = (each.keeper, each.token)
+        kept_of[key] = min(each.kept, kept_of.get(key, each.kept))
+    found = []
+    for ref, each in before.slashable:
+        kept = now.get((ref, each.token, each.keeper))
+        if kept is None and ref.kind != REQUEST_KIND:
+            kept = kept_of.get((each.keeper, each.token))
+        if kept is not None and kept < each.kept and each.raw:
+            lost = each.raw - each.raw * kept // each.kept
+            found.append(Slash(ref, each.token, lost, each.keeper, each.kept, kept))
+    return tuple(found)
 
 
 def split_change(*, before: NavState, after: NavState, change: int, own: OwnMoves, coin: str) -> Parts:
@@ -140,11 +190,13 @@ def split_change(*, before: NavState, after: NavState, change: int, own: OwnMove
         unexplained = after.wallet.get(token, 0) - before.wallet.get(token, 0) - own.deltas.get(token, 0) + fee
         moved += quote.value(unexplained)
     gas = now[coin].value(-own.fee_wei) if coin in now else 0
-    rest = change - price - moved - gas - own.slippage
+    taken = list_slashes(before, after)
+    slashes = sum(now[each.token].value(-each.raw) for each in taken if each.token in now)
+    rest = change - price - moved - gas - own.slippage - slashes
     if not before.inside and not after.inside:
         # No position was there to earn it: prices moved between a trade and the look after it.
-        return Parts(price + rest, 0, own.slippage, gas, moved)
-    return Parts(price, rest, own.slippage, gas, moved)
+        return Parts(price + rest, 0, slashes, own.slippage, gas, moved)
+    return Parts(price, rest, slashes, own.slippage, gas, moved)
 
 
 def sum_parts(all_parts: Iterable[Parts]) -> Parts:

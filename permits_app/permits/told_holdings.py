@@ -78,8 +78,10 @@ def _tell_locked(held: HeldPosition) -> list[dict[str, str]]:
 
 
 def tell_rules(held: HeldPosition) -> tuple[str, ...]:
-    """By what rules parts of it count that are not worth the price of a token, and what never counts: sentences."""
-    return (*_tell_due(held), *_tell_uncounted(held))
+    """By what rules parts of it count that are not worth the price of a token, what never counts, and what slashes took
+    of it: sentences.
+    """
+    return (*_tell_due(held), *_tell_uncounted(held), *_tell_slashed(held))
 
 
 def _tell_due(held: HeldPosition) -> list[str]:
@@ -112,6 +114,16 @@ def _tell_uncounted(held: HeldPosition) -> list[str]:
             what += f"; about {format_units(each.market.raw, token.decimals, token.symbol)} at the market"
         told.append(what)
     return told
+
+
+def _tell_slashed(held: HeldPosition) -> list[str]:
+    tokens = {part.token.address: part.token for part in held.parts}
+    return [
+        f"slashes took {format_units(each.taken, token.decimals, token.symbol)} of what was put in, for the faults of"
+        f" {each.keeper}; the rest counts"
+        for each in held.position.slashable
+        if each.taken and (token := tokens.get(each.token)) is not None
+    ]
 
 
 def _units(part: Worth) -> str:

@@ -57,6 +57,7 @@ class DayProfit:
     profit_usd: UsdAmount
     price_usd: UsdAmount
     fees_and_interest_usd: UsdAmount
+    slashes_usd: UsdAmount
     slippage_usd: UsdAmount
     gas_usd: UsdAmount
     moved_usd: UsdAmount
@@ -126,6 +127,7 @@ def describe_day(worth: DayWorth | None) -> DayProfit | None:
         profit_usd=UsdAmount(parts.profit),
         price_usd=UsdAmount(parts.price),
         fees_and_interest_usd=UsdAmount(parts.fees_and_interest),
+        slashes_usd=UsdAmount(parts.slashes),
         slippage_usd=UsdAmount(parts.slippage),
         gas_usd=UsdAmount(parts.gas),
         moved_usd=UsdAmount(parts.moved),

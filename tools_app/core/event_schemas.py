@@ -694,6 +694,23 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
         threshold_micro_usd=AMOUNT,
         **_AMOUNTS,
     ),
+    E.POSITION_SLASHED: _describe(
+        "A protocol took from a position for the faults of `keeper`, as the protocol tells how much it left: a loss "
+        "that is explained, and a part of the golem's profit or loss by itself. `left_bps` of what was there is left.",
+        {
+            "position": TEXT,
+            "protocol": TEXT,
+            "chain_id": INTEGER,
+            "block_number": INTEGER,
+            "keeper": TEXT,
+            "token_address": TEXT,
+            "symbol": TEXT,
+            "lost": AMOUNT,
+            "lost_units": UNITS,
+            "lost_micro_usd": AMOUNT,
+            "left_bps": INTEGER,
+        },
+    ),
     E.PRICE_UPDATE: _describe(
         "The price of token_a in token_b, in units of token_b for one token_a.",
         {**_SUBSCRIPTION, **_BLOCK, "token_a": OBJECT, "token_b": OBJECT, "price": UNITS},

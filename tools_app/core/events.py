@@ -98,6 +98,7 @@ class EventType(StrEnum):
     POOL_EVENT = "pool:event"
     POOL_STATE = "pool:state"
     POSITION_ALERT = "position:alert"
+    POSITION_SLASHED = "position:slashed"
     PRICE_UPDATE = "price:update"
     TOKENJAR_UPDATE = "tokenjar:update"
     TRADE_EXECUTED = "trade:executed"

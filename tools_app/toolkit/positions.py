@@ -157,6 +157,20 @@ class Locked:
 
 
 @dataclass(frozen=True, slots=True)
+class Slashable:
+    """Base units of a token in a position that a slash may take from. `keeper` names whose faults that is for, `kept`
+    what slashes left of 10**18 that were there when the keeper began: it falls with each slash and never rises.
+    `taken` is what slashes took so far of what was put in, where its protocol tells that.
+    """
+
+    token: str
+    raw: int
+    keeper: str
+    kept: int
+    taken: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """What may still come of a standing order, and until when.
 
@@ -191,6 +205,7 @@ class Position:
     `is_settled`: what was under way has arrived by itself. It is told once more, without legs, so that whoever follows
     it ends it; nobody counts it.
     `standing` is what may still come of it, for a position that others carry out, and None for every other.
+    `slashable` is told by what a slash can take from: its legs are what slashes left.
     """
 
     ref: PositionRef
@@ -210,6 +225,7 @@ class Position:
     is_settled: bool = False
     uncounted: tuple[Uncounted, ...] = ()
     is_margin: bool = False
+    slashable: tuple[Slashable, ...] = ()
 
     @property
     def is_told(self) -> bool:

@@ -28,6 +28,7 @@ from permits_app.actions.record_nav import record_nav
 from permits_app.actions.remember import remember_outcome
 from permits_app.models import OutcomeRecord
 from permits_app.models.action_record import ActionRecord, ActionState
+from permits_app.performance.told_slashes import list_slash_events
 from tools_app.core import event_bus
 from tools_app.core.errors import GolemError
 from tools_app.core.storable_text import make_plain
@@ -72,7 +73,10 @@ def _close(
             return None
         reinforce_recalled(state, now)
         tell_stuck(state, record, now)
-        events = [make_complete_event(state, record=record, end=end, theta_seconds=theta, error=error)]
+        events = [
+            *list_slash_events(state.kept_values),
+            make_complete_event(state, record=record, end=end, theta_seconds=theta, error=error),
+        ]
         if state.is_quiet:
             # A quiet tick is over before anybody could have watched it begin: its events travel together.
             events = [*make_opening_events(state), *events]
@@ -112,6 +116,8 @@ def remember_ended(state: CycleState, now: datetime) -> None:
 def measure_vitality(state: CycleState, now: datetime) -> None:
     """Vitality and phase from what was seen; without a balance nothing is measured."""
     balance = state.observation.total_micro_usd
+    # What an attempt that was given up had kept is not there.
+    state.kept_values = ()
     if balance is None:
         return
     keep_value(state, now)
@@ -132,12 +138,14 @@ def measure_vitality(state: CycleState, now: datetime) -> None:
 
 
 def keep_value(state: CycleState, now: datetime) -> None:
-    """Keep what the golem is worth, for what it earns by the day."""
+    """Keep what the golem is worth, for what it earns by the day; its slashes are told with the tick's end."""
     seen = state.observation
     if seen.whole is not None and seen.block is not None:
         at_home = seen.at_home or seen.whole
-        record_nav(golem=state.golem, chain_id=state.golem.home_chain_id, block=seen.block, holdings=at_home, now=now)
-        record_elsewhere(golem=state.golem, elsewhere=seen.elsewhere, now=now)
+        chain_id = state.golem.home_chain_id
+        home = record_nav(golem=state.golem, chain_id=chain_id, block=seen.block, holdings=at_home, now=now)
+        others = record_elsewhere(golem=state.golem, elsewhere=seen.elsewhere, now=now)
+        state.kept_values = (*([home] if home is not None else []), *others)
 
 
 def plan_next(state: CycleState, now: datetime) -> tuple[NextTick, int]:

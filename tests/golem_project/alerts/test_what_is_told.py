@@ -38,6 +38,12 @@ TOLD: Final[list[tuple[E, dict[str, Any], str, str]]] = [
     (E.PHASE_TRANSITION, {"to": "terminal"}, "danger", "Atlas: its phase became terminal"),
     (E.REQUEST_STUCK, {}, "danger", "Atlas: a request at a protocol is stuck"),
     (E.REQUEST_LOST, {}, "danger", "Atlas: a request at a protocol is lost"),
+    (
+        E.POSITION_SLASHED,
+        {"lost_units": "250", "symbol": "DAI", "protocol": "EigenLayer"},
+        "danger",
+        "Atlas: a slash took 250 DAI from what it has at EigenLayer",
+    ),
     (E.RIGHT_WITHDRAWN, {}, "danger", "Atlas: a right over somebody else's money was taken back"),
     (E.RIGHT_RESTORED, {}, "danger", "that was taken back stands again"),
     (E.CHAIN_STOPPED, {}, "danger", "Atlas: its chain stopped making blocks"),

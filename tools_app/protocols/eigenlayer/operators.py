@@ -9,7 +9,7 @@ from typing import Any, Final
 from tools_app.chain.abi import decode_log, encode_event_topics
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, MAGNITUDES, strategies
 from tools_app.protocols.eigenlayer.math import WAD
-from tools_app.protocols.eigenlayer.reads import NOBODY
+from tools_app.protocols.eigenlayer.reads import MAGNITUDE, NOBODY
 from tools_app.standards.batches import read_all
 from tools_app.standards.vault_logs import DAY_SECONDS
 from tools_app.toolkit.context import ChainReader, ReadCall
@@ -26,7 +26,6 @@ IS_OPERATOR: Final = "function isOperator(address operator) view returns (bool)"
 APPROVER: Final = "function delegationApprover(address operator) view returns (address)"
 OPERATOR_SHARES: Final = "function operatorShares(address operator, address strategy) view returns (uint256)"
 SETS: Final = "function getRegisteredSets(address operator) view returns ((address avs, uint32 id)[] sets)"
-MAGNITUDE: Final = "function getMaxMagnitude(address operator, address strategy) view returns (uint64)"
 SET_COUNT: Final = "function getOperatorSetCount(address avs) view returns (uint256)"
 MEMBERS: Final = "function getMembers((address avs, uint32 id) operatorSet) view returns (address[] operators)"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from tools_app.chain.abi import decode_log
 from tools_app.chain.networks import MULTICALL3
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, NAME, deployments
 from tools_app.protocols.eigenlayer.math import free_at
@@ -12,6 +13,7 @@ from tools_app.protocols.eigenlayer.reads import (
     NO_EXIT,
     NO_QUEUE,
     NO_WITHDRAWAL,
+    WITHDRAWAL_QUEUED,
     Deposited,
     Restaked,
     Waiting,
@@ -28,6 +30,7 @@ from tools_app.toolkit.positions import (
     PositionRef,
     PositionsUnreadable,
     Reads,
+    Slashable,
     Wait,
 )
 from tools_app.toolkit.views import LogEntry
@@ -68,8 +71,16 @@ class RestakedPositions:
         return tuple(found)
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
-        """Nothing that has to be remembered: the queue tells what waits, whoever put it there."""
-        return ()
+        """Withdrawals that were queued for the account, so that each is followed to its end. To find them nothing has
+        to be remembered: the queue tells what waits, whoever put it there.
+        """
+        delegation = (deployments(chain_id) or {}).get(DELEGATION)
+        told = [decode_log(WITHDRAWAL_QUEUED, log) for log in logs if log.address == delegation]
+        return tuple(
+            withdrawal_ref(chain_id, "0x" + bytes(each["withdrawalRoot"]).hex())
+            for each in told
+            if each is not None and each["withdrawal"]["staker"] == each["withdrawal"]["withdrawer"] == account
+        )
 
 
 class RestakedExits:
@@ -108,6 +119,9 @@ def _deposit(chain_id: int, restaked: Restaked, held: Deposited) -> Position:
             "is_stopped": is_stopped,
         },
         locked=(Locked(held.token, held.worth, "paused"),) if is_stopped and held.worth else (),
+        slashable=(Slashable(held.token, held.worth, restaked.operator, held.kept, taken=held.taken),)
+        if restaked.operator is not None
+        else (),
     )
 
 
@@ -133,4 +147,7 @@ def _waiting(
         },
         locked=tuple(Locked(part.token, part.worth, "paused") for part in waiting.parts if is_stopped and part.worth),
         relies_on=frozenset({at[DELEGATION]}),
+        slashable=tuple(Slashable(part.token, part.worth, waiting.operator, part.kept) for part in waiting.parts)
+        if waiting.operator is not None
+        else (),
     )

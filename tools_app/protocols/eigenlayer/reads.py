@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tools_app.protocols.eigenlayer.addresses import DELEGATION, strategies
-from tools_app.protocols.eigenlayer.math import first_free_block
+from tools_app.protocols.eigenlayer.addresses import DELEGATION, MAGNITUDES, strategies
+from tools_app.protocols.eigenlayer.math import WAD, first_free_block
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.positions import PositionsUnreadable, Reads
 
@@ -27,6 +27,7 @@ QUEUED: Final = (
 ROOTS: Final = "function getQueuedWithdrawalRoots(address staker) view returns (bytes32[] roots)"
 DELAY: Final = "function minWithdrawalDelayBlocks() view returns (uint32)"
 PAUSED: Final = "function paused() view returns (uint256)"
+MAGNITUDE: Final = "function getMaxMagnitude(address operator, address strategy) view returns (uint64)"
 UNDERLYING: Final = "function underlyingToken() view returns (address)"
 TO_UNDERLYING: Final = "function sharesToUnderlyingView(uint256 shares) view returns (uint256)"
 SHARES_DEPOSITED: Final = "event Deposit(address staker, address strategy, uint256 shares)"
@@ -45,7 +46,10 @@ NO_WITHDRAWAL: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Deposited:
-    """Shares in one strategy: as deposited, as they can be withdrawn after slashes, and what those are of `token`."""
+    """Shares in one strategy: as deposited, as they can be withdrawn after slashes, and what those are of `token`.
+
+    `taken` is what slashes took of it, in the token; `kept` what they left of 10^18 of the operator's.
+    """
 
     strategy: str
     token: str
@@ -53,6 +57,8 @@ class Deposited:
     withdrawable: int
     worth: int
     paused: int
+    taken: int = 0
+    kept: int = WAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,11 @@ class Part:
     shares: int
     worth: int
     paused: int
+
+    @property
+    def kept(self) -> int:
+        """What slashes of the operator left of 10^18, those of the time before the withdrawal with them."""
+        return self.shares * WAD // self.scaled if self.scaled else WAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,23 +138,29 @@ def ask_restaked(at: Mapping[str, str], account: str) -> Reads[Restaked]:
     named = sorted({one for one, _ in held} | {one for _, entry, _ in places for one in map(str, entry[5])})
     if not named:
         return Restaked(operator, (), (), delay_blocks, int(paused[0]))
+    asked_of = [one for one, _ in held] if operator is not None else []
     second = yield [
         ReadCall(delegation, WITHDRAWABLE, (account, [one for one, _ in held])),
         *(ReadCall(one, view) for one in named for view in (UNDERLYING, PAUSED)),
+        *(ReadCall(at[MAGNITUDES], MAGNITUDE, (operator, one)) for one in asked_of),
     ]
     if not all(each.ok for each in second):
         raise PositionsUnreadable("EigenLayer does not tell what slashes left, or what a strategy is of")
     left = dict(zip((one for one, _ in held), map(int, second[0].values[0]), strict=True))
     told = [each.values[0] for each in second[1:]]
+    kept = dict(zip(asked_of, map(int, told[2 * len(named) :]), strict=True))
     tokens = {one: str(told[2 * index]) for index, one in enumerate(named)}
     stops = {one: int(told[2 * index + 1]) for index, one in enumerate(named)}
-    amounts = [(one, left[one]) for one, _ in held]
+    amounts = [(one, shares) for one, raw in held for shares in (left[one], max(0, raw - left[one]))]
     amounts += [(str(one), int(raw)) for _, entry, shares in places for one, raw in zip(entry[5], shares, strict=True)]
     third = yield [ReadCall(one, TO_UNDERLYING, (raw,)) for one, raw in amounts]
     if not all(each.ok for each in third):
         raise PositionsUnreadable("a strategy of EigenLayer does not tell what its shares stand for")
     worth = iter([int(each.values[0]) for each in third])
-    deposits = tuple(Deposited(one, tokens[one], raw, left[one], next(worth), stops[one]) for one, raw in held)
+    deposits = tuple(
+        Deposited(one, tokens[one], raw, left[one], next(worth), stops[one], taken=next(worth), kept=kept.get(one, WAD))
+        for one, raw in held
+    )
     waiting = []
     for root, entry, shares in places:
         parts = tuple(

@@ -10,18 +10,16 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from archetypes_app.models import ToolOverride
-from archetypes_app.models.override import OverrideMode
 from golem_project.embedded.world.accounts import derive_account
 from permits_app.actions.follow_requests import follow_requests
 from permits_app.actions.halt import halt_golem, list_unfinished_halts
 from permits_app.actions.value_golem import value_golem
 from permits_app.limits.pending_requests import MISSED_FOR
-from permits_app.models import ActionPermit, HaltRecord, HaltSetting, NavSnapshot, OutcomeRecord, PendingRequest
+from permits_app.models import HaltRecord, HaltSetting, NavSnapshot, OutcomeRecord, PendingRequest, VenueTrust
 from permits_app.models.pending_request import RequestState
 from permits_app.performance.nav_parts import Parts, sum_parts
-from permits_app.permits.venue_trust import list_lowered
 from tests.admin.rows import page
+from tests.catalogue.door import Door
 from tests.live_golem import LiveGolem
 from tests.permits_app.test_staked_halt import carry_out
 from tests.tools_app.protocols.eigenlayer.test_restaked import AT, COMPLETE, DELAY, restaked, slash
@@ -29,30 +27,20 @@ from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 from tools_app.core.events import EventType
 from tools_app.core.models import OutboxEvent
-from tools_app.toolkit.registry import REGISTRY
 
 WAD = 10**18
 DAI = 1_000 * WAD
-NOTHING = dict.fromkeys(("token_in", "token_out"))
-OPERATOR = derive_account("eigenlayer operator").address
 NO_QUEUE, NO_EXIT = 2, 4
 
 pytestmark = pytest.mark.protocols("eigenlayer")
 
 
 @pytest.fixture
-def live(live_golem: LiveGolem) -> LiveGolem:
-    """Its agent restaked a thousand dollars and delegated them, by preview and commit."""
-    for tool in REGISTRY:
-        if tool.venue == "eigenlayer":
-            ToolOverride.objects.create(golem=live_golem.golem, tool_name=tool.name, mode=OverrideMode.INCLUDE)
-    for params in (
-        {"action_type": "deposit_lst", "token": "DAI", "amount": str(DAI)},
-        {"action_type": "delegate_stake", "operator": OPERATOR, "amount": None},
-    ):
-        asked = live_golem.preview(**NOTHING, **{"venue": "eigenlayer", **params})
-        assert live_golem.commit(asked["permit_id"])["status"] == "COMMITTED"
-    return live_golem
+def live(door: Door) -> LiveGolem:
+    """Its agent restaked a thousand dollars and delegated them, over REST and as its owners approved."""
+    for case in ("eigenlayer_deposit_lst", "eigenlayer_delegate"):
+        assert door.commit(door.preview(case))["status"] == "COMMITTED"
+    return door.stage.live
 
 
 def halt(live: LiveGolem) -> dict[str, Any]:
@@ -96,11 +84,7 @@ def events(kind: EventType) -> list[dict[str, Any]]:
 
 def all_verified() -> bool:
     """Whether everything that was carried out did as it promised, and no venue lost trust by it."""
-    return not OutcomeRecord.objects.filter(is_verified=False).exists() and not list_lowered_venues()
-
-
-def list_lowered_venues() -> list[Any]:
-    return list(list_lowered(golem_id=ActionPermit.objects.latest("created_at").golem_id, now=clock.now()))
+    return not OutcomeRecord.objects.filter(is_verified=False).exists() and not VenueTrust.objects.exists()
 
 
 def test_a_halt_queues_everything_says_until_when_it_waits_and_completes(live: LiveGolem) -> None:

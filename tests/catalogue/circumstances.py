@@ -16,6 +16,7 @@ from tests.tools_app.protocols.lido.staking import at, report
 from tests.tools_app.protocols.lido.test_figures import make_market
 from tests.tools_app.protocols.metamask.owner_wallet import OwnerWallet
 from tests.tools_app.protocols.morpho_blue.golem import make_golem, set_price, usdc_market
+from tests.tools_app.protocols.uniswap.campaigns import list_claims, open_incentive
 from tests.tools_app.protocols.uniswap.test_liquidity import trade_back_and_forth
 from tests.tools_app.protocols.uniswap.test_positions import add_shares
 from tests.tools_app.protocols.uniswap.test_v4_liquidity import trade_back_and_forth as trade_back_and_forth_v4
@@ -135,9 +136,19 @@ def govern(stage: Stage) -> None:
     log_as(stage.world, governor, EXECUTED, ["uint256"], [7])
 
 
+def list_claim(stage: Stage) -> None:
+    """A campaign's list owes the golem 250 DAI, and somebody else as much."""
+    owed = [(stage.account, 250 * ETH), (checksum("0x" + "66" * 20), 250 * ETH)]
+    stage.told["listed_claim"], stage.told["listed_other"] = list_claims(stage.world, owed)
+
+
 CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "it once let a person take USDC and WETH": approve_long_ago,
     "an owner lets it draw 25 USDC a day": give_runway,
+    "a campaign pays 1,000 DAI a day for liquidity": lambda stage: stage.told.update(
+        incentive=str(open_incentive(stage.world))
+    ),
+    "a campaign's list owes it 250 DAI": list_claim,
     "a day has passed": lambda stage: stage.pass_days(1),
     "the market of claims is over": lambda stage: stage.pass_days(1_600),
     "sixty blocks have passed": lambda stage: stage.world.rpc.call("anvil_mine", hex(60)),

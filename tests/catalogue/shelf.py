@@ -17,7 +17,7 @@ from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
 
 CHAIN_ID = 31337
-BUILT_IN = {"uniswap": ("uniswap_v4",)}
+BUILT_IN = {"uniswap": ("uniswap_v4", "uniswap_mining")}
 """What lies on every local chain from its first block, and the versions of it that are built there besides."""
 
 ACROSS = "aave_v3"

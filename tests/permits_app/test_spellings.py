@@ -56,6 +56,10 @@ BY_PATTERN: Final[dict[str, Spellings]] = {
     r"^(v4:)?(0|[1-9][0-9]{0,77})$": Spellings(("v4:7",), "7"),
     r"^0x([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$": Spellings((LONG, "0x" + LONG[2:].upper()), OTHER),
     r"^[1-9][0-9]{0,15}:(0|[1-9][0-9]{0,77})$": Spellings(("1:7",), "1:8"),
+    r"^(auto|0x[0-9a-fA-F]{40})$": _ADDRESS,
+    r"^0x[0-9a-fA-F]{40}:0x[0-9a-fA-F]{40}:[0-9]{1,12}:[0-9]{1,12}:0x[0-9a-fA-F]{40}$": Spellings(
+        (f"{USDC}:{OTHER}:7:9:{OWN}", f"{USDC.lower()}:{OTHER}:07:9:{OWN.lower()}"), f"{USDC}:{OTHER}:7:10:{OWN}"
+    ),
     r"^[a-z][a-z0-9_]{1,39}$": Spellings(("aave_v3", "aave"), "spark"),
     r"^[0-9a-f-]{36}$": Spellings((str(uuid.UUID(int=1)),), str(uuid.UUID(int=2))),
     r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$": Spellings((str(uuid.UUID(int=1)),), str(uuid.UUID(int=2))),

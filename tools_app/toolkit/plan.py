@@ -70,7 +70,9 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class ItemGiven:
-    """A token that is one of a kind, `token_id` of `contract`, which leaves the account for `recipient` by name."""
+    """A token that is one of a kind, `token_id` of `contract`, which leaves the account for `recipient` by name, or
+    comes back to it where `recipient` is the account.
+    """
 
     contract: str
     token_id: int

@@ -531,10 +531,12 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
     """A token moves, or a right is given away, of which the plan says nothing.
 
     Three things are let through: an NFT that a contract of the plan mints to the golem, such as a liquidity position,
-    one that the plan hands over by name, and tokens that stand for a position which was measured itself.
+    one that the plan hands over by name or has come back by name, and tokens that stand for a position which was
+    measured itself.
     """
-    claims = list_claim_tokens(simulation)
-    handed_over = {(simulation.account, item.contract, item.token_id, item.recipient) for item in plan.items}
+    claims, account = list_claim_tokens(simulation), simulation.account
+    handed_over = {(account, each.contract, each.token_id, each.recipient) for each in plan.items}
+    came_back = {(each.contract, each.token_id) for each in plan.items if each.recipient == account}
     for seen in simulation.unexpected_transfers:
         if seen.token in claims:
             continue
@@ -542,6 +544,8 @@ def judge_surprises(*, plan: TxPlan, simulation: SimulationResult) -> Reject | N
         if is_mint and seen.recipient == simulation.account:
             continue
         if (seen.sender, seen.token, seen.token_id, seen.recipient) in handed_over:
+            continue
+        if seen.recipient == account and (seen.token, seen.token_id) in came_back:
             continue
         direction = "leave" if seen.sender == simulation.account else "arrive"
         what = f"NFT {seen.token_id}" if seen.token_id is not None else f"{seen.amount} base units"

@@ -14,6 +14,7 @@ from functools import lru_cache
 from tools_app.chain.deployments import Deployment as KnownContracts
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS, ChainNotSupported
+from tools_app.protocols.uniswap.mining.addresses import mining_by_key
 from tools_app.protocols.uniswap.v4.addresses import v4_by_key
 
 NAME = "uniswap"
@@ -165,4 +166,6 @@ def _read_local(known: KnownContracts) -> Deployment | None:
 
 @lru_cache(maxsize=64)
 def _by_key(deployment: Deployment) -> Mapping[str, str]:
-    return {**{key: getattr(deployment, key) for key in _LOCAL_NAMES}, **v4_by_key(deployment.chain_id)}
+    chain_id = deployment.chain_id
+    own = {key: getattr(deployment, key) for key in _LOCAL_NAMES}
+    return {**own, **v4_by_key(chain_id), **mining_by_key(chain_id)}

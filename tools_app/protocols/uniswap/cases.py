@@ -34,9 +34,12 @@ _BATCH: Final = (
 _FEE_HOOK: Final = "0x4444444444444444444444444444444444445080"
 _V4_POOL: Final = "0x8e52ce01c11892f7c9bafaa9ab75bf6bace0d82a2525dcde3dc9e6750bc30f23"
 _V4_COIN_POOL: Final = "0xa607839ebb6fe030c5f56a5d5154b4a62ede53723052fb38b074bdb8ab0554de"
+_NO_INCENTIVE: Final = ":".join(["0x" + "11" * 20, "0x" + "22" * 20, "1", "2", "0x" + "33" * 20])
+_A_DAY: Final = About(622 * 10**15, 100)
+"""A day's 1,000 DAI by the share of all liquidity in the pool's range; the suite's own test works it out."""
 _NOT_OWN: Final = ({"position_id": "999999"}, "POSITION_NOT_FOUND")
 
-CASES: Final = (
+_UNISWAP_CASES: Final = (
     Case(
         "uniswap_execute_swap",
         {"token_in": "USDC", "token_out": "WETH", "amount": str(3_000 * _USD)},
@@ -481,7 +484,103 @@ def _small_in(look: Look) -> int:
     return int(liquidity) * 2**96 // int(price) // 10_000
 
 
-READS: Final = (
+_MINING_CASES: Final = (
+    Case(
+        "uniswap_lp_stake_position",
+        _POSITION,
+        ActionClass.REBALANCE,
+        after=("uniswap_lp_add_liquidity",),
+        given=("a campaign pays 1,000 DAI a day for liquidity",),
+        refuses=(
+            _NOT_OWN,
+            ({"incentive": _NO_INCENTIVE}, "INCENTIVE_NOT_FOUND"),
+            ({"incentive": "DAI"}, "INVALID_PARAMS"),
+        ),
+    ),
+    Case(
+        "uniswap_lp_claim_rewards",
+        _POSITION,
+        ActionClass.DECREASE_POSITION,
+        after=("uniswap_lp_stake_position",),
+        given=("a day has passed",),
+        moves={"DAI": _A_DAY},
+        tells={"is_still_staked": True},
+        refuses=(
+            ({"position_id": "999999"}, "NO_REWARDS"),
+            ({"reward_contract": "0x" + "11" * 20}, "REWARD_CONTRACT_UNKNOWN"),
+            ({"position_id": None}, "REWARD_CONTRACT_UNKNOWN"),
+        ),
+        gains_bps=10_000,
+    ),
+    Case(
+        "uniswap_lp_harvest_rewards",
+        {},
+        ActionClass.DECREASE_POSITION,
+        after=("uniswap_lp_stake_position",),
+        given=("a day has passed",),
+        moves={"DAI": _A_DAY},
+        tells={"came_back": []},
+        refuses=(({"positions": ["999999"]}, "NO_REWARDS"), ({"positions": []}, "INVALID_PARAMS")),
+        gains_bps=10_000,
+    ),
+    Case(
+        "uniswap_lp_unstake_position",
+        _POSITION,
+        ActionClass.DECREASE_POSITION,
+        after=("uniswap_lp_stake_position",),
+        given=("a day has passed",),
+        moves={"DAI": _A_DAY},
+        tells={"left_at_staker": []},
+        refuses=(_NOT_OWN,),
+        gains_bps=10_000,
+    ),
+    Case(
+        "uniswap_lp_claim_rewards",
+        {"listed_claim": Told("listed_claim")},
+        ActionClass.DECREASE_POSITION,
+        name="uniswap_lp_claim_listed",
+        given=("a campaign's list owes it 250 DAI",),
+        moves={"DAI": 250 * _ETH},
+        refuses=(
+            ({"listed_claim": Told("listed_other")}, "CLAIM_NOT_LISTED"),
+            ({"listed_claim": "7"}, "INVALID_PARAMS"),
+        ),
+        gains_bps=10_000,
+    ),
+)
+CASES: Final = (*_UNISWAP_CASES, *_MINING_CASES)
+
+_OWED: Final = (
+    "function getRewardInfo((address,address,uint256,uint256,address),uint256) view returns (uint256 reward, uint160)"
+)
+
+
+def _owed_now(look: Look) -> int:
+    token, pool, starts, ends, refundee = str(look.told("incentive")).split(":")
+    key = (token, pool, int(starts), int(ends), refundee)
+    return int(look.call(look.at("v3_staker"), _OWED, key, int(look.told("position_id")))[0])
+
+
+_READS_OF_MINING: Final = (
+    ReadCase(
+        "uniswap_lp_get_rewards",
+        _POSITION,
+        {
+            "positions.#": 1,
+            "positions.0.unknown_incentives": 0,
+            "positions.0.stakes.0.owed": _owed_now,
+            "positions.0.stakes.0.incentive": lambda look: look.told("incentive"),
+            "running.0.stakes": 1,
+            "running.0.left": 365_000 * _ETH,
+            "credited.#": 0,
+        },
+        after=("uniswap_lp_stake_position",),
+        given=("a day has passed",),
+        refuses=(({"position_id": "999999"}, "POSITION_NOT_FOUND"), ({"chain_id": 56}, "CHAIN_NOT_SUPPORTED")),
+        most_exchanges=14,
+    ),
+)
+_READS: Final = (
     ReadCase(
         "hook_discover",
         {},
@@ -615,3 +714,4 @@ READS: Final = (
         refuses=(({"position_id": "-5"}, "INVALID_PARAMS"),),
     ),
 )
+READS: Final = (*_READS, *_READS_OF_MINING)

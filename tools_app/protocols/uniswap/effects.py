@@ -12,6 +12,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 from tools_app.protocols.uniswap.addresses import NAME, Deployment, deployment_on
+from tools_app.protocols.uniswap.mining.addresses import mining_on
+from tools_app.protocols.uniswap.mining.effects import is_handed_in, read_handed_in, read_listed, read_staker
 from tools_app.protocols.uniswap.packed_paths import unpack_path
 from tools_app.protocols.uniswap.share_effects import REMOVE_SHARES, read_shares
 from tools_app.protocols.uniswap.v4.addresses import v4_on
@@ -60,11 +62,18 @@ class UniswapEffects:
     def read(self, call: Call, *, earlier: Sequence[Call], account: str, chain: ChainReader, into: Effects) -> None:
         """Add what `call` does. Raises UnknownCall."""
         desk = _Desk(deployment_on(chain.chain_id), account, chain, into)
-        if call.to == desk.place.v2_router:
+        manager, mining = desk.place.v3_position_manager, mining_on(chain.chain_id)
+        if mining is not None and call.to == manager and is_handed_in(call.data):
+            read_handed_in(call, account=account, contracts=mining, into=into)
+        elif mining is not None and call.to == mining.staker:
+            read_staker(call, manager=manager, account=account, contracts=mining, into=into)
+        elif mining is not None and call.to == mining.distributor:
+            read_listed(call, account=account, contracts=mining, chain=chain, into=into)
+        elif call.to == desk.place.v2_router:
             _read_v2(call, desk)
         elif call.to == desk.place.v3_router:
             _read_v3(call, desk)
-        elif call.to == desk.place.v3_position_manager:
+        elif call.to == manager:
             _read_positions(call, desk)
         elif (v4 := v4_on(chain.chain_id)) is not None and call.to == v4.router:
             read_router(call, account=account, wrapped=desk.place.wrapped_native, contracts=v4, into=into)

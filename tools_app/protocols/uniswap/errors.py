@@ -75,3 +75,49 @@ class InvalidRange(GolemError):
     http_status = 422
     recovery = Recovery.FIX_PARAMS
     title = "The price range is not a range"
+
+
+class PositionStaked(GolemError):
+    """The position lies at the staker of rewards, and comes back before anything else is done with it."""
+
+    code = "POSITION_STAKED"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "The position is staked for rewards"
+
+
+class IncentiveNotFound(GolemError):
+    """No incentive is known for the position, or the one that was named does not run."""
+
+    code = "INCENTIVE_NOT_FOUND"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "No such incentive pays for this position"
+
+
+class NoRewards(GolemError):
+    """Nothing is owed for the positions that were asked about."""
+
+    code = "NO_REWARDS"
+    http_status = 409
+    recovery = Recovery.WAIT
+    cleared_by = "a staked position earns while the price is in its range"
+    title = "There are no rewards to claim"
+
+
+class RewardContractUnknown(GolemError):
+    """The contract that was named pays no rewards that can be read here."""
+
+    code = "REWARD_CONTRACT_UNKNOWN"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "This contract of rewards is not known"
+
+
+class ClaimNotListed(GolemError):
+    """The list of claims does not have this claim under its root, or it was claimed already."""
+
+    code = "CLAIM_NOT_LISTED"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    title = "The list of claims has no such claim"

@@ -3,15 +3,16 @@
 Every V3 position is listed by its manager; of an account that somebody buried under more than can be read, those that
 hints name and the newest are, and one more position says how many are not. V4's manager lists nobody's positions: those
 that hints name are read, where the account has more the newest of all are looked at, and logs tell of what came to it
-before. V2 shares are looked for in the pairs of registered tokens, and in those that hints name. Legs are at the feeds'
-ratio, fees included. Where a token has no feed the other side counts with its fees alone, `facts["unpriced"]` says why,
-and who sums up meets a leg without a price.
+before. The same goes for V3 positions that lie at the staker of rewards: they stay what they were, are worth the same
+and say that they are staked. V2 shares are looked for in the pairs of registered tokens, and in those that hints name.
+Legs are at the feeds' ratio, fees included. Where a token has no feed the other side counts with its fees alone,
+`facts["unpriced"]` says why, and who sums up meets a leg without a price.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from math import isqrt
@@ -25,6 +26,8 @@ from tools_app.core.units import format_units
 from tools_app.protocols.uniswap.addresses import NAME, Deployment, find_deployment
 from tools_app.protocols.uniswap.fair_amounts import FeedRatios, FeedReads, sqrt_price_of
 from tools_app.protocols.uniswap.history import SYNC_V2
+from tools_app.protocols.uniswap.mining.addresses import mining_on
+from tools_app.protocols.uniswap.mining.deposits import DEPOSIT_MOVED, DEPOSITS
 from tools_app.protocols.uniswap.pool_addresses import v2_pair_address, v3_pool_address
 from tools_app.protocols.uniswap.pools import BALANCE_OF, GET_RESERVES, TOKEN0, TOKEN1
 from tools_app.protocols.uniswap.v2 import math as v2_math
@@ -77,15 +80,22 @@ class UniswapPositions:
         found = _Here(chain_id, place, load_deployment(KNOWN_NETWORKS[chain_id]))
         pairs = dict(_registered_pairs(place.v2_factory, tuple(token.address for token in found.known.tokens)))
         hinted = [ref.id for ref in hints if ref.kind == SHARE and ref.id not in pairs]
-        v4 = v4_on(chain_id)
+        v4, mining = v4_on(chain_id), mining_on(chain_id)
         numbers = [] if v4 is None else sorted({v4_reads.number_of(ref.id) for ref in hints if is_v4_ref(ref)})
-        counted, balances, named, counted_newer, newer = yield from gather(
+        hinted_v3 = [] if mining is None else _list_v3(hints)
+        counted, balances, named, counted_newer, newer, kept = yield from gather(
             [ReadCall(place.v3_position_manager, v3.NFT_BALANCE, (account,))],
             [ReadCall(pair, BALANCE_OF, (account,)) for pair in (*pairs, *hinted)],
             [ReadCall(pair, signature) for pair in hinted for signature in (TOKEN0, TOKEN1)],
             [] if v4 is None else v4_reads.count_calls(v4, account),
             [call for number in numbers if v4 is not None for call in v4_reads.record_calls(v4, number)],
+            [ReadCall(mining.staker, DEPOSITS, (number,)) for number in hinted_v3 if mining is not None],
         )
+        staked = {
+            number: int(told.values[1])
+            for number, told in zip(hinted_v3, kept, strict=True)
+            if told.ok and told.values[0] == account
+        }
         amounts = {
             pair: outcome.values[0]
             for pair, outcome in zip((*pairs, *hinted), balances, strict=True)
@@ -96,8 +106,8 @@ class UniswapPositions:
         (count,) = _answer(counted[0], "how many V3 positions there are")
         nfts = _Nfts.of(count, [ref for ref in hints if ref.kind == NFT and ref.protocol == NAME])
         older: tuple[Position, ...] = ()
-        if count or held:
-            older = yield from _read_held(found, account, nfts, {pair: pairs[pair] for pair in held}, held)
+        if count or held or staked:
+            older = yield from _read_held(found, account, nfts, {pair: pairs[pair] for pair in held}, held, staked)
         if v4 is None:
             return older
         return (*older, *(yield from _read_v4(found, v4, account, numbers, newer, counted_newer)))
@@ -107,7 +117,7 @@ class UniswapPositions:
         place = find_deployment(chain_id)
         if place is None:
             return ()
-        v4 = v4_on(chain_id)
+        v4, mining = v4_on(chain_id), mining_on(chain_id)
         managers = {place.v3_position_manager: "", **({v4.positions: v4_reads.PREFIX} if v4 is not None else {})}
         synced = {log.address for log in logs if log.topics and log.topics[0] == _SYNC_TOPIC}
         refs: dict[PositionRef, None] = {}
@@ -116,6 +126,10 @@ class UniswapPositions:
                 sent = decode_log(erc721.TRANSFER_EVENT, log)
                 if sent is not None and sent["to"] == account:
                     refs[PositionRef(NAME, NFT, chain_id, f"{managers[log.address]}{sent['tokenId']}")] = None
+            elif mining is not None and log.address == mining.staker:
+                kept = decode_log(DEPOSIT_MOVED, log)
+                if kept is not None and kept["newOwner"] == account:
+                    refs[PositionRef(NAME, NFT, chain_id, str(kept["tokenId"]))] = None
             elif log.address in synced:
                 paid = decode_log(erc20.TRANSFER_EVENT, log)
                 if paid is not None and paid["to"] == account:
@@ -124,12 +138,14 @@ class UniswapPositions:
 
 
 def trails(chain_id: int, account: str) -> tuple[Trail, ...]:
-    """The logs by which V4 positions come to `account`."""
-    v4 = v4_on(chain_id)
-    if v4 is None:
-        return ()
-    words = encode_event_topics(erc721.TRANSFER_EVENT, to=account)
-    return (Trail((v4.positions,), tuple(words)),)
+    """The logs by which V4 positions come to `account`, and positions to the staker for it."""
+    v4, mining = v4_on(chain_id), mining_on(chain_id)
+    words, kept = (
+        encode_event_topics(erc721.TRANSFER_EVENT, to=account),
+        encode_event_topics(DEPOSIT_MOVED, newOwner=account),
+    )
+    found = [Trail((v4.positions,), tuple(words))] if v4 is not None else []
+    return (*found, *([Trail((mining.staker,), tuple(kept))] if mining is not None else []))
 
 
 def is_v4_ref(ref: PositionRef) -> bool:
@@ -150,11 +166,18 @@ class UniswapExits:
         if position.ref.id == BEYOND:
             return Stuck(f"{position.facts['not_read']} V3 positions are more than can be read; name those to leave")
         wanted = {"position_id": position.ref.id, "chain_id": position.ref.chain_id}
+        if position.facts.get("is_at_staker"):
+            return Act("uniswap_lp_unstake_position", wanted, "it comes back from the staker")
         if int(position.facts["liquidity"]):
             return Act("uniswap_lp_remove_liquidity", wanted, "its liquidity and fees are taken back")
         if int(position.facts["fees0"]) or int(position.facts["fees1"]):
             return Act("uniswap_lp_collect_fees", wanted, "its fees are taken back")
         return None
+
+
+def _list_v3(hints: Sequence[PositionRef]) -> list[int]:
+    """The numbers of V3 positions among them."""
+    return sorted({int(ref.id) for ref in hints if ref.kind == NFT and ref.id.isdecimal() and int(ref.id) < 2**256})
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +206,12 @@ class _Nfts:
     hinted: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, count: int, hints: Iterable[PositionRef]) -> _Nfts:
+    def of(cls, count: int, hints: Sequence[PositionRef]) -> _Nfts:
         """All of them, or the newest and those that were met before."""
         if count <= MOST_NFTS:
             return cls(count)
         first = -(-(count - MOST_NFTS) // STEP_OF_NEWEST) * STEP_OF_NEWEST
-        ids = sorted({int(ref.id) for ref in hints if ref.id.isdecimal() and int(ref.id) < 2**256})
-        return cls(count, min(first, count - 1), tuple(ids))
+        return cls(count, min(first, count - 1), tuple(_list_v3(hints)))
 
     def tell_beyond(self, here: _Here, read: int) -> tuple[Position, ...]:
         """A position that stands for those that were not read; nothing that counts it is complete."""
@@ -202,8 +224,14 @@ class _Nfts:
 
 
 def _read_held(
-    here: _Here, account: str, nfts: _Nfts, pairs: Mapping[str, tuple[str, str]], held: Mapping[str, int]
+    here: _Here,
+    account: str,
+    nfts: _Nfts,
+    pairs: Mapping[str, tuple[str, str]],
+    held: Mapping[str, int],
+    staked: Mapping[int, int],
 ) -> Reads[tuple[Position, ...]]:
+    """`staked` are V3 positions at the staker, each with the number of its stakes."""
     manager = here.place.v3_position_manager
     share_feeds = FeedReads.of(here.known, [token for pair in pairs.values() for token in pair])
     numbered, owners, states, prices = yield from gather(
@@ -217,12 +245,14 @@ def _read_held(
         _make_share(here, pair, tokens, held[pair], states[_SHARE_CALLS * i : _SHARE_CALLS * (i + 1)], ratios)
         for i, (pair, tokens) in enumerate(pairs.items())
     ]
-    if not nfts.count:
+    if not nfts.count and not staked:
         return tuple(shares)
     ids = [_answer(outcome, "which V3 positions there are")[0] for outcome in numbered]
     # One that is burned has no owner, and one that was sent away another.
     still = [each for each, told in zip(nfts.hinted, owners, strict=True) if told.ok and told.values[0] == account]
     ids = list(dict.fromkeys((*ids, *still)))
+    at_home = len(ids)
+    ids += [each for each in staked if each not in ids]
     told = yield [ReadCall(manager, v3.POSITIONS, (each,)) for each in ids]
     records = [
         v3.make_record(str(each), account, _answer(outcome, f"V3 position {each}"))
@@ -236,8 +266,11 @@ def _read_held(
     )
     ratios = feeds.read(prices)
     size = v3.STATE_CALLS
-    made = [_make_nft(here, each, states[size * i : size * (i + 1)], ratios) for i, each in enumerate(open_ones)]
-    return (*shares, *(each for each in made if any(leg.raw for leg in each.legs)), *nfts.tell_beyond(here, len(ids)))
+    made = [
+        _make_nft(here, each, states[size * i : size * (i + 1)], ratios, stakes=staked.get(int(each.position_id)))
+        for i, each in enumerate(open_ones)
+    ]
+    return (*shares, *(each for each in made if any(leg.raw for leg in each.legs)), *nfts.tell_beyond(here, at_home))
 
 
 def _read_v4(
@@ -281,10 +314,16 @@ def _read_v4(
     return tuple(each for each in made if any(leg.raw for leg in each.legs))
 
 
-def _make_nft(here: _Here, record: v3.Record, outcomes: Sequence[ReadOutcome], ratios: FeedRatios) -> Position:
+def _make_nft(
+    here: _Here, record: v3.Record, outcomes: Sequence[ReadOutcome], ratios: FeedRatios, *, stakes: int | None
+) -> Position:
     for outcome in outcomes:
         _answer(outcome, f"the pool of V3 position {record.position_id}")
-    return _describe_nft(here, v3.make_position(record, here.pool_of(record), outcomes), ratios)
+    made = _describe_nft(here, v3.make_position(record, here.pool_of(record), outcomes), ratios)
+    if stakes is None:
+        return made
+    facts = {**made.facts, "is_at_staker": True, "stakes": str(stakes)}
+    return replace(made, label=f"{made.label}, at the staker", facts=facts)
 
 
 def _describe_nft(here: _Here, read: v3.Position, ratios: FeedRatios) -> Position:

@@ -8,6 +8,7 @@ from tools_app.protocols.uniswap import words
 from tools_app.protocols.uniswap.addresses import NAME, contracts_on
 from tools_app.protocols.uniswap.effects import UniswapEffects
 from tools_app.protocols.uniswap.markets import UniswapMarkets
+from tools_app.protocols.uniswap.mining import plans as mining
 from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions, is_v4_ref, trails
 from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
@@ -73,7 +74,7 @@ PROTOCOL = ProtocolDef(
             key="v3_position_manager",
             label="Uniswap V3 positions",
             functions=(v3.MULTICALL, v3.MINT, v3.INCREASE, v3.DECREASE, v3.COLLECT),
-            besides=(v3.UNWRAP, v3.SWEEP),
+            besides=(v3.UNWRAP, v3.SWEEP, mining.HAND_IN),
             takes_tokens=True,
             valued_at="v3_position_manager",
             own={v3.MINT: ((0, 9),), v3.COLLECT: ((0, 1),)},
@@ -97,11 +98,25 @@ PROTOCOL = ProtocolDef(
             takes_tokens=True,
             runs_hooks=True,
         ),
+        Contract(
+            key="v3_staker",
+            label="Uniswap V3 staker",
+            functions=(),
+            besides=(mining.MULTICALL, mining.STAKE, mining.UNSTAKE, mining.CLAIM, mining.WITHDRAW),
+            valued_at=NOT_UNDER_A_CAGE,
+        ),
+        Contract(
+            key="claim_list",
+            label="Uniswap's list of claims",
+            functions=(mining.CLAIM_LISTED,),
+            valued_at=NOTHING_HELD,
+            own={mining.CLAIM_LISTED: ((1,),)},
+        ),
     ),
     uncaged=(
         "what the Universal Router and V4's position manager are told is bytes within bytes, in which no rule of a cage"
-        " finds who is paid, and V4's manager lists nobody's positions, so that no valuer finds them; V2 and V3 are"
-        " traded through their own routers instead, and liquidity is put into V3"
+        " finds who is paid, and neither V4's manager nor the staker lists anybody's positions, so that no valuer finds"
+        " them; V2 and V3 are traded through their own routers instead, and liquidity is put into V3 and not staked"
     ),
     valuers=(
         Valuer(
@@ -122,6 +137,11 @@ PROTOCOL = ProtocolDef(
         LeavingCall("v3_position_manager", v3.DECREASE),
         LeavingCall("v3_position_manager", v3.COLLECT, own=((0, 1),)),
         LeavingCall("v4_position_manager", v4_liquidity.MODIFY, only=(OnlyTakesOut(),)),
+        LeavingCall("v3_staker", mining.MULTICALL, steps=0),
+        LeavingCall("v3_staker", mining.UNSTAKE),
+        LeavingCall("v3_staker", mining.CLAIM, own=((1,),)),
+        LeavingCall("v3_staker", mining.WITHDRAW, own=((1,),)),
+        LeavingCall("claim_list", mining.CLAIM_LISTED, own=((1,),)),
     ),
     selling=(
         LeavingCall("v2_router", v2.TOKENS_IN, own=((3,),)),

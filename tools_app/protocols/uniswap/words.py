@@ -27,6 +27,15 @@ EVENTS: Final[tuple[str, ...]] = (
     " uint128 liquidity, int24 tick, uint24 fee)",
     "event ModifyLiquidity(bytes32 indexed id, address indexed sender, int24 tickLower, int24 tickUpper,"
     " int256 liquidityDelta, bytes32 salt)",
+    # The staker, and a list of claims
+    "event IncentiveCreated(address indexed rewardToken, address indexed pool, uint256 startTime, uint256 endTime,"
+    " address refundee, uint256 reward)",
+    "event IncentiveEnded(bytes32 indexed incentiveId, uint256 refund)",
+    "event DepositTransferred(uint256 indexed tokenId, address indexed oldOwner, address indexed newOwner)",
+    "event TokenStaked(uint256 indexed tokenId, bytes32 indexed incentiveId, uint128 liquidity)",
+    "event TokenUnstaked(uint256 indexed tokenId, bytes32 indexed incentiveId)",
+    "event RewardClaimed(address indexed to, uint256 reward)",
+    "event Claimed(uint256 index, address account, uint256 amount)",
 )
 
 ERRORS: Final[tuple[str, ...]] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tools_app.protocols.uniswap.markets import UniswapRanges
+from tools_app.protocols.uniswap.mining.deposits import check_not_staked
 from tools_app.protocols.uniswap.quoting import V4
 from tools_app.protocols.uniswap.v3.positions import Position
 from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing
@@ -14,10 +15,12 @@ from tools_app.toolkit.markets import Pool, PositionNotFound
 
 
 def read_own(reader: ChainReader, ids: Sequence[str], owner: str) -> dict[str, Position]:
-    """Each by its id. Raises PositionNotFound, also for one that somebody else holds."""
+    """Each by its id. Raises PositionStaked for one at the staker, PositionNotFound, also for one of somebody else."""
     small = [each for each in ids if int(each.rpartition(":")[2]) < 2**256]
     found = {each.position_id: each for each in UniswapRanges().read_many(reader, small)}
     for position_id in ids:
+        if position_id in found and found[position_id].owner != owner:
+            check_not_staked(reader, position_id, holder=found[position_id].owner, account=owner)
         if position_id not in found or found[position_id].owner != owner:
             raise PositionNotFound(f"this account holds no position {position_id}", position_id=position_id)
     return found

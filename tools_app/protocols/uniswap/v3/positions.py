@@ -13,6 +13,7 @@ from typing import Any
 from eth_utils.crypto import keccak
 
 from tools_app.protocols.uniswap.addresses import NAME, Deployment
+from tools_app.protocols.uniswap.mining.deposits import check_not_staked
 from tools_app.protocols.uniswap.pools import GET_POOL, LIQUIDITY, SLOT0
 from tools_app.standards import concentrated as v3_math
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
@@ -98,9 +99,12 @@ def read_position(reader: ChainReader, deployment: Deployment, position_id: str)
 
 
 def read_own_position(reader: ChainReader, deployment: Deployment, position_id: str, owner: str) -> Position:
-    """A position that `owner` holds. Raises PositionNotFound, also for one that somebody else holds."""
+    """A position that `owner` holds. Raises PositionStaked for one that the staker keeps for `owner`, and
+    PositionNotFound, also for one that somebody else holds.
+    """
     position = read_position(reader, deployment, position_id)
     if position.owner != owner:
+        check_not_staked(reader, position_id, holder=position.owner, account=owner)
         raise PositionNotFound(f"this account holds no position {position_id}", position_id=position_id)
     return position
 

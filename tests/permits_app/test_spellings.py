@@ -105,6 +105,7 @@ BY_NAME: Final[dict[str, Spellings]] = {
     "versions": Spellings((["v2", "v3"], ["v3", "v2"]), ["v2"]),
     "tokens": Spellings((["USDC", "WETH"], [USDC, "weth"]), ["WETH", "USDC"]),
     "firepit_burn.assets": Spellings((["USDC", "WETH"], ["WETH", USDC.lower()]), ["USDC"]),
+    "uniswap_lp_harvest_rewards.positions": Spellings((["7", "8"], ["8", "7", "7"]), ["7"]),
     "wallet_migrate.tokens": Spellings((["USDC", "WETH"], ["WETH", USDC]), ["USDC"]),
     **{
         name: Spellings(([EPISODE, OTHER_EPISODE], [OTHER_EPISODE, EPISODE, EPISODE]), [EPISODE])
@@ -118,6 +119,7 @@ BY_NAME: Final[dict[str, Spellings]] = {
         name: Spellings(('{"a": 1, "b": [2, 3]}', '{ "b":[2,3],"a":1 }'), '{"a": 1, "b": [3, 2]}')
         for name in (
             "uniswap_lp_batch_operations.operations",
+            "uniswap_lp_claim_rewards.listed_claim",
             "registration",
             "updates",
             "portfolio_snapshot",

@@ -4189,6 +4189,21 @@ export interface components {
             order_id: string;
             chain_id?: (number | null) | null;
         };
+        /** @description uniswap_lp_claim_rewards: Claim rewards for liquidity: of one staked V3 position, or one claim of a list under a Merkle root. */
+        UniswapLpClaimRewardsBody: {
+            /** @constant */
+            action_type?: "claim_rewards";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            position_id?: (string | null) | null;
+            reward_contract?: string | null;
+            incentive?: (string | null) | null;
+            listed_claim?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description uniswap_lp_collect_fees: Collect the fees a Uniswap V3 or V4 position of the golem has earned. */
         UniswapLpCollectFeesBody: {
             /** @constant */
@@ -4217,6 +4232,16 @@ export interface components {
             swap_to_optimal_ratio?: boolean | null;
             slippage_bps?: number | null;
         };
+        /** @description uniswap_lp_get_rewards: What the golem's staked V3 positions are owed; with `position_id`, also what runs in the pool of that position. */
+        UniswapLpGetRewardsBody: {
+            /** @constant */
+            query?: "lp_rewards";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            position_id?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description uniswap_lp_get_twamm_order_status: How far an order over time is: sold, bought, left, and at what average price. */
         UniswapLpGetTwammOrderStatusBody: {
             /** @constant */
@@ -4226,6 +4251,18 @@ export interface components {
             cursor?: string | null;
             /** @description Liquidity position NFT id, as a decimal string. */
             order_id: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description uniswap_lp_harvest_rewards: Claim the rewards of many staked V3 positions at once. */
+        UniswapLpHarvestRewardsBody: {
+            /** @constant */
+            action_type?: "harvest_rewards";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            positions?: (string[] | null) | null;
             chain_id?: (number | null) | null;
         };
         /** @description uniswap_lp_increase_liquidity: Add tokens to a Uniswap V3 or V4 position of the golem without changing its range. */
@@ -4314,6 +4351,20 @@ export interface components {
             slippage_bps?: number | null;
             deadline?: number | null;
         };
+        /** @description uniswap_lp_stake_position: Stake a Uniswap V3 position of the golem where an incentive pays for liquidity. */
+        UniswapLpStakePositionBody: {
+            /** @constant */
+            action_type?: "stake_position";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+            incentive?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description uniswap_lp_submit_twamm_order: Sell `amount` of one token for another in even parts over a length of time, through fillers. */
         UniswapLpSubmitTwammOrderBody: {
             /** @constant */
@@ -4335,6 +4386,20 @@ export interface components {
              */
             duration: "1h" | "4h" | "24h" | "7d";
             slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description uniswap_lp_unstake_position: Bring a staked Uniswap V3 position back into the golem's wallet, with what it earned. */
+        UniswapLpUnstakePositionBody: {
+            /** @constant */
+            action_type?: "unstake_position";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Liquidity position NFT id, as a decimal string. */
+            position_id: string;
+            incentive?: (string | null) | null;
             chain_id?: (number | null) | null;
         };
         /** @description uniswap_submit_uniswapx_order: Sign an order that gives `amount` of one token for another; fillers carry it out, or nobody does. */

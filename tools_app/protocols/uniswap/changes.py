@@ -13,7 +13,7 @@ from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.protocols.uniswap.addresses import NAME
 from tools_app.protocols.uniswap.fair_amounts import FeedRatios, FeedReads, sqrt_price_of
-from tools_app.protocols.uniswap.positions import NFT
+from tools_app.protocols.uniswap.positions_in_logs import NFT
 from tools_app.standards import concentrated as v3_math
 from tools_app.standards.concentrated import sqrt_price_moved
 from tools_app.toolkit.context import ChainReader

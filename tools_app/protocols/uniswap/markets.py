@@ -11,7 +11,7 @@ from tools_app.protocols.uniswap import history, pools
 from tools_app.protocols.uniswap.addresses import CHAINS, NAME, deployment_on
 from tools_app.protocols.uniswap.history import SWAP_V2, SWAP_V3, SWAP_V4, SYNC_V2
 from tools_app.protocols.uniswap.pools import GET_PAIR, GET_POOL, ZERO_ADDRESS
-from tools_app.protocols.uniswap.positions import NFT
+from tools_app.protocols.uniswap.positions_in_logs import NFT
 from tools_app.protocols.uniswap.routing import list_hubs
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v3 import positions as v3

@@ -18,23 +18,22 @@ from itertools import combinations
 from math import isqrt
 from typing import Any, Final
 
-from tools_app.chain.abi import checksum, decode_log, encode_event_topics, event_topic
+from tools_app.chain.abi import checksum
 from tools_app.chain.deployments import Deployment as KnownChain
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.units import format_units
 from tools_app.protocols.uniswap.addresses import NAME, Deployment, find_deployment
 from tools_app.protocols.uniswap.fair_amounts import FeedRatios, FeedReads, sqrt_price_of
-from tools_app.protocols.uniswap.history import SYNC_V2
 from tools_app.protocols.uniswap.mining.addresses import mining_on
-from tools_app.protocols.uniswap.mining.deposits import DEPOSIT_MOVED, DEPOSITS
+from tools_app.protocols.uniswap.mining.deposits import DEPOSITS
 from tools_app.protocols.uniswap.pool_addresses import v2_pair_address, v3_pool_address
 from tools_app.protocols.uniswap.pools import BALANCE_OF, GET_RESERVES, TOKEN0, TOKEN1
+from tools_app.protocols.uniswap.positions_in_logs import NFT, SHARE, find_born, is_v4_ref
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v3 import positions as v3
 from tools_app.protocols.uniswap.v4 import positions as v4_reads
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
-from tools_app.standards import erc20, erc721
 from tools_app.standards.pool_maths import reserves_at
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.markets import sort_tokens
@@ -48,13 +47,10 @@ from tools_app.toolkit.positions import (
     Reads,
     ShareIndex,
     Stuck,
-    Trail,
     gather,
 )
 from tools_app.toolkit.views import NATIVE, LogEntry
 
-NFT: Final = "nft"
-SHARE: Final = "share"
 MOST_NFTS: Final = 1_000
 """So many V3 positions of an account are read, besides those that hints name."""
 STEP_OF_NEWEST: Final = 64
@@ -66,7 +62,6 @@ K_LAST: Final = "function kLast() view returns (uint256)"
 _SHARE_CALLS: Final = 3
 _INDEX_SCALE: Final = 10**18
 _PERCENT_DECIMALS: Final = 4
-_SYNC_TOPIC: Final = event_topic(SYNC_V2)
 
 
 class UniswapPositions:
@@ -113,46 +108,8 @@ class UniswapPositions:
         return (*older, *(yield from _read_v4(found, v4, account, numbers, newer, counted_newer)))
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
-        """V3 and V4 positions sent to the account, and the pairs whose shares it got while they moved."""
-        place = find_deployment(chain_id)
-        if place is None:
-            return ()
-        v4, mining = v4_on(chain_id), mining_on(chain_id)
-        managers = {place.v3_position_manager: "", **({v4.positions: v4_reads.PREFIX} if v4 is not None else {})}
-        synced = {log.address for log in logs if log.topics and log.topics[0] == _SYNC_TOPIC}
-        refs: dict[PositionRef, None] = {}
-        for log in logs:
-            if log.address in managers:
-                sent = decode_log(erc721.TRANSFER_EVENT, log)
-                if sent is not None and sent["to"] == account:
-                    refs[PositionRef(NAME, NFT, chain_id, f"{managers[log.address]}{sent['tokenId']}")] = None
-            elif mining is not None and log.address == mining.staker:
-                kept = decode_log(DEPOSIT_MOVED, log)
-                if kept is not None and kept["newOwner"] == account:
-                    refs[PositionRef(NAME, NFT, chain_id, str(kept["tokenId"]))] = None
-            elif log.address in synced:
-                paid = decode_log(erc20.TRANSFER_EVENT, log)
-                if paid is not None and paid["to"] == account:
-                    refs[PositionRef(NAME, SHARE, chain_id, log.address)] = None
-        return tuple(refs)
-
-
-def trails(chain_id: int, account: str) -> tuple[Trail, ...]:
-    """The logs by which V4 positions come to `account`, and positions to the staker for it."""
-    v4, mining = v4_on(chain_id), mining_on(chain_id)
-    words, kept = (
-        encode_event_topics(erc721.TRANSFER_EVENT, to=account),
-        encode_event_topics(DEPOSIT_MOVED, newOwner=account),
-    )
-    found = [Trail((v4.positions,), tuple(words))] if v4 is not None else []
-    return (*found, *([Trail((mining.staker,), tuple(kept))] if mining is not None else []))
-
-
-def is_v4_ref(ref: PositionRef) -> bool:
-    """Whether a ref names a V4 position by a number there can be."""
-    number = ref.id.removeprefix(v4_reads.PREFIX)
-    is_named = ref.protocol == NAME and ref.kind == NFT and v4_reads.is_v4(ref.id)
-    return is_named and number.isdecimal() and int(number) < 2**256
+        """Those that logs tell of."""
+        return find_born(logs, account, chain_id)
 
 
 class UniswapExits:

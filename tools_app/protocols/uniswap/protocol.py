@@ -9,7 +9,8 @@ from tools_app.protocols.uniswap.addresses import NAME, contracts_on
 from tools_app.protocols.uniswap.effects import UniswapEffects
 from tools_app.protocols.uniswap.markets import UniswapMarkets
 from tools_app.protocols.uniswap.mining import plans as mining
-from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions, is_v4_ref, trails
+from tools_app.protocols.uniswap.positions import UniswapExits, UniswapPositions
+from tools_app.protocols.uniswap.positions_in_logs import is_v4_ref, trails
 from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
 from tools_app.protocols.uniswap.v4 import liquidity_plans as v4_liquidity

@@ -28,7 +28,7 @@ from tools_app.core.errors import GolemError
 from tools_app.portfolio.reading import read_positions
 from tools_app.protocols.uniswap.mining import plans
 from tools_app.protocols.uniswap.mining.incentives import IncentiveKey
-from tools_app.protocols.uniswap.positions import trails
+from tools_app.protocols.uniswap.positions_in_logs import trails
 from tools_app.protocols.uniswap.protocol import PROTOCOL
 from tools_app.standards.trails import follow_trails
 from tools_app.toolkit.effects import UnknownCall
@@ -278,6 +278,33 @@ def test_a_deposit_that_a_stranger_gives_is_the_golem_s_and_stops_nothing(chain:
     outcome = run_plan(chain, account, plan_of(chain, account, "uniswap_lp_harvest_rewards"))
     assert sorted(report_of("uniswap_lp_harvest_rewards", outcome)["positions_harvested"]) == sorted((mine, theirs))
     run_plan(chain, account, plan_of(chain, account, "uniswap_lp_unstake_position", position_id=mine))
+
+
+def test_an_incentive_that_ends_within_ten_minutes_is_not_staked_in(chain: World) -> None:
+    account = rich_account(chain)
+    position_id, _ = open_position(chain, account)
+    key = open_incentive(chain, days=1)
+    tool = "uniswap_lp_stake_position"
+    for before, code in ((601, ""), (600, "INCENTIVE_NOT_FOUND")):
+        chain.rpc.call("evm_setNextBlockTimestamp", key.ends_at - before)
+        chain.rpc.call("evm_mine")
+        if code:
+            assert refusal(chain, account, tool, position_id=position_id).code == code
+        else:
+            assert plan_of(chain, account, tool, position_id=position_id).details["incentive"] == str(key)
+
+
+def test_twenty_positions_are_one_harvest_and_a_claim_of_a_list_has_six_thousand_characters_at_most(
+    chain: World,
+) -> None:
+    account = rich_account(chain)
+    for count, code in ((20, "NO_REWARDS"), (21, "INVALID_PARAMS")):
+        ids = [str(900_000 + each) for each in range(count)]
+        assert refusal(chain, account, "uniswap_lp_harvest_rewards", positions=ids).code == code
+    text = tell(0, ETH, [])
+    for length, code in ((6_000, "CLAIM_NOT_LISTED"), (6_001, "INVALID_PARAMS")):
+        padded = text + " " * (length - len(text))
+        assert refusal(chain, account, "uniswap_lp_claim_rewards", listed_claim=padded).code == code
 
 
 def test_a_halt_signs_unstaking_towards_the_golem_and_neither_staking_nor_giving_away() -> None:

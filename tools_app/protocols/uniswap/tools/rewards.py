@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
@@ -35,15 +34,25 @@ from tools_app.protocols.uniswap.mining.stakes import (
     read_own_deposit,
 )
 from tools_app.protocols.uniswap.tools.family import uniswap
+from tools_app.protocols.uniswap.tools.reward_answers import (
+    AtStaker,
+    IncentiveTold,
+    Reward,
+    RewardsTold,
+    StakeTold,
+    report_back,
+    report_claim,
+    report_harvest,
+    report_staked,
+)
 from tools_app.protocols.uniswap.v3.positions import read_own_position, read_position
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, Requirement, RiskLayer, TickBudget
 from tools_app.toolkit.params import ChainId, PositionId
-from tools_app.toolkit.plan import ItemGiven, PlanOutcome, TxPlan
+from tools_app.toolkit.plan import ItemGiven, TxPlan
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.spelling import Meaning
-from tools_app.toolkit.views import TokenMeta
 
 AUTO: Final = "auto"
 ENDS_SOON_SECONDS: Final = 600
@@ -67,118 +76,6 @@ StakedIds = Annotated[
     Field(min_length=1, max_length=MOST_POSITIONS, description="Ids of staked positions, at most 20."),
     Meaning.ANY_ORDER,
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Reward:
-    """What came, or is owed, of one token; dollars are null where it has no price."""
-
-    token: TokenMeta
-    amount: TokenAmount
-    value_usd: UsdAmount | None
-
-
-@dataclass(frozen=True, slots=True)
-class RewardsClaimed:
-    """What a claim brought. `is_still_staked` is whether the position goes on earning."""
-
-    rewards: tuple[Reward, ...]
-    is_still_staked: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RewardsHarvested:
-    """What a harvest of many positions brought; `came_back` are those whose incentives are over."""
-
-    total_rewards: tuple[Reward, ...]
-    positions_harvested: tuple[str, ...]
-    came_back: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PositionStakedReport:
-    """In which incentive a position earns now, and until when (Unix seconds)."""
-
-    position_id: str
-    incentive: str
-    reward_token: str
-    ends_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class PositionCameBack:
-    """A position that is the wallet's own again; `left_at_staker` are addresses of unregistered reward tokens."""
-
-    position_id: str
-    rewards: tuple[Reward, ...]
-    left_at_staker: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StakeTold:
-    """One stake: its incentive by its parts, until when it runs, and what is owed for it now."""
-
-    incentive: str
-    ends_at: int
-    owed: TokenAmount
-
-
-@dataclass(frozen=True, slots=True)
-class AtStaker:
-    """A position at the staker. `unknown_incentives` are those of its stakes that no log tells."""
-
-    position_id: str
-    pool: str
-    stakes: tuple[StakeTold, ...]
-    unknown_incentives: int
-
-
-@dataclass(frozen=True, slots=True)
-class IncentiveTold:
-    """An incentive that runs in a pool: what is left in it until `ends_at`, and how many positions share it."""
-
-    incentive: str
-    ends_at: int
-    left: TokenAmount
-    left_usd: UsdAmount | None
-    stakes: int
-
-
-@dataclass(frozen=True, slots=True)
-class RewardsTold:
-    """What lies at the staker, what was earned before and not fetched, and what runs in the pool that was asked about.
-
-    `known_since` is the block from which on logs were read: what was staked or opened before is not told.
-    """
-
-    positions: tuple[AtStaker, ...]
-    credited: tuple[Reward, ...]
-    running: tuple[IncentiveTold, ...]
-    known_since: int
-    block_number: int
-
-
-def report_claim(outcome: PlanOutcome) -> RewardsClaimed:
-    """Amounts from balances."""
-    return RewardsClaimed(_list_came(outcome), bool(outcome.plan.details.get("staked")))
-
-
-def report_harvest(outcome: PlanOutcome) -> RewardsHarvested:
-    """The same for many."""
-    details = outcome.plan.details
-    return RewardsHarvested(_list_came(outcome), tuple(details["position_ids"]), tuple(details["came_back"]))
-
-
-def report_staked(outcome: PlanOutcome) -> PositionStakedReport:
-    """What the plan chose."""
-    key = IncentiveKey.parse(str(outcome.plan.details["incentive"]))
-    return PositionStakedReport(str(outcome.plan.details["position_id"]), str(key), key.reward_token, key.ends_at)
-
-
-def report_back(outcome: PlanOutcome) -> PositionCameBack:
-    """Amounts from balances."""
-    details = outcome.plan.details
-    return PositionCameBack(str(details["position_ids"][0]), _list_came(outcome), tuple(details["left_at_staker"]))
 
 
 @uniswap.write(
@@ -534,16 +431,6 @@ def _named(incentive: str | None) -> tuple[IncentiveKey, ...]:
 
 def _small(ids: Sequence[str]) -> list[str]:
     return [each for each in ids if int(each) < 2**256]
-
-
-def _list_came(outcome: PlanOutcome) -> tuple[Reward, ...]:
-    """Each reward with what the preview's prices say of it."""
-    found = []
-    for flow in outcome.plan.receives:
-        came, told = outcome.deltas.get(flow.token.address, 0), outcome.plan.details["value_usd"][flow.token.address]
-        micro = None if told is None or not flow.expected else UsdAmount(int(told) * max(0, came) // flow.expected)
-        found.append(Reward(flow.token, TokenAmount(came, flow.token), micro))
-    return tuple(found)
 
 
 def _usd(prices: PriceBook, token: str, raw: int) -> UsdAmount | None:

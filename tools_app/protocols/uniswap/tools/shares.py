@@ -12,7 +12,8 @@ from tools_app.protocols.uniswap.changes import FEE_DUST, LEAST_MOVE_BPS, pair_f
 from tools_app.protocols.uniswap.errors import PositionEmpty
 from tools_app.protocols.uniswap.pool_addresses import v2_pair_address
 from tools_app.protocols.uniswap.pools import GET_RESERVES, TOKEN0, TOKEN1
-from tools_app.protocols.uniswap.positions import K_LAST, SHARE
+from tools_app.protocols.uniswap.positions import K_LAST
+from tools_app.protocols.uniswap.positions_in_logs import SHARE
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.protocols.uniswap.tools.position_details import describe_amounts
 from tools_app.protocols.uniswap.v2 import math as v2_math

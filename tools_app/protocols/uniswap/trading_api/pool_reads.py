@@ -166,5 +166,5 @@ def uniswap_api_claim_rewards(ctx: ReadContext, position_id: PositionId) -> NoEn
     return NoEndpoint(
         False,
         "the Trading API of August 2026 has no endpoint that claims rewards",
-        f"collect_fees of position {position_id} brings its fees; a reward programme pays by its own contract",
+        f"collect_fees of position {position_id} brings its fees; claim_rewards brings what it earned at the staker",
     )

@@ -28,7 +28,6 @@ from tools_app.core.errors import GolemError
 from tools_app.core.units import BPS, format_micro_usd, value_in_micro_usd
 from tools_app.portfolio.markets import markets_on
 from tools_app.standards.loan_callback import list_contracts
-from tools_app.standards.permit2 import PERMIT2
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import TokenFlow, TxPlan
@@ -182,7 +181,8 @@ def judge_principals(effects: Effects, plan: TxPlan) -> list[Finding]:
 
 def judge_approvals(effects: Effects, plan: TxPlan) -> list[Finding]:
     """Every approval goes to a contract this plan calls, and is for no more than the plan spends of that token and what
-    a call lends and takes back within it. What stays with Permit2, and is said to stay, is for orders to be signed.
+    a call lends and takes back within it. What stays with a contract that takes nothing but what the account signed, as
+    Permit2 does, and is said to stay, is for orders to be signed.
 
     A token that stands for a position is no spend: of it, no more than the plan says it grants and uses up. Of a token
     that the plan brings and takes again, no more than its calls take. What is taken back is what the plan gave.
@@ -196,11 +196,12 @@ def judge_approvals(effects: Effects, plan: TxPlan) -> list[Finding]:
         if not each.left and (stands_for or SHELF.of_contract(plan.chain_id, each.token.address) is not None):
             promised[each.token.address] = max(promised.get(each.token.address, 0), each.granted)
     findings, called = [], list_contracts(plan)
-    # Permit2 takes nothing without a signature of the account, and each of those is judged by itself.
+    # Each signature of the account is judged by itself.
+    takers = {address for address, each in SHELF.contracts_on(plan.chain_id) if each.takes_signed}
     kept = {
         (each.token.address, each.spender, each.granted)
         for each in plan.allowances
-        if each.spender == PERMIT2 and each.left == each.granted
+        if each.spender in takers and each.left == each.granted
     }
     given = {(each.token.address, each.spender) for each in plan.allowances}
     for token, spender, amount in effects.approvals:

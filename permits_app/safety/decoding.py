@@ -67,7 +67,7 @@ def read_promise(typed: TypedData, *, account: str, chain: ChainReader, into: Ef
     owner = find_reader(typed)
     if owner is None or owner.promises is None or typed.chain_id != chain.chain_id:
         raise UnknownCall(f"nobody here reads what is signed for {typed.contract} on chain {typed.chain_id}")
-    owner.promises.read(typed, account=account, into=into)
+    owner.promises.read(typed, account=account, chain=chain, into=into)
 
 
 def _is_of_token(call: Call, chain: ChainReader) -> bool:

@@ -58,7 +58,7 @@ def judge_promise(
     effects = Effects()
     try:
         hash_typed_data(typed)
-        owner.promises.read(typed, account=route.account, into=effects)
+        owner.promises.read(typed, account=route.account, chain=chain, into=effects)
     except (UnknownCall, KeyError, TypeError, ValueError) as error:
         return _refuse("unknown", f"what would be signed cannot be read: {error}", str(error), "every field known")
     now = max(int(call.now.timestamp()), chain.block.timestamp)

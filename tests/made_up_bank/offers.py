@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
 from tools_app.toolkit.order_desks import HandIn
 from tools_app.toolkit.positions import Act, PositionRef, PositionsUnreadable, Trail
@@ -30,7 +30,7 @@ _FATES = (Fate.OPEN, Fate.FILLED, Fate.CANCELLED)
 class BankOffers:
     """Offers, read from the bank's own words for them."""
 
-    def read(self, typed: TypedData, *, account: str, into: Effects) -> None:
+    def read(self, typed: TypedData, *, account: str, chain: ChainReader, into: Effects) -> None:
         """Add what a whole fill does."""
         bank = DEPLOYED[typed.chain_id]
         domain = {**_DOMAIN, "chainId": typed.chain_id, "verifyingContract": bank["bank"]}

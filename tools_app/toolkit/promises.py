@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol
 
-from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.effects import Effects
 from tools_app.toolkit.order_desks import HandIn
 from tools_app.toolkit.positions import Act, Trail
@@ -34,12 +34,12 @@ class Fate(StrEnum):
 class Promises(Protocol):
     """The promises of one protocol."""
 
-    def read(self, typed: TypedData, *, account: str, into: Effects) -> None:
+    def read(self, typed: TypedData, *, account: str, chain: ChainReader, into: Effects) -> None:
         """Add what comes of it when it is filled whole: what is spent and received, positions, the deadline.
 
         Of amounts that change while it waits the worst counts: the most that leaves, the least that arrives.
         Written from the contract's interface, not from the tool that makes it. Raises UnknownCall for a field it cannot
-        account for, and for a promise of somebody else.
+        account for, and for a promise of somebody else; and what the chain raises.
         """
 
     def ask(self, typed: TypedData) -> list[ReadCall]:

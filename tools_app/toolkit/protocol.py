@@ -62,6 +62,7 @@ class Contract:
     `functions` are the signatures the tools call. `own` are, by function, the places of arguments that must be the
     account (who receives, for whom), and `tokens` those of tokens, of lists of tokens and of packed paths of them;
     places are counted from 0 and downwards into structs. `takes_tokens` is whether it takes tokens by allowance,
+    `takes_signed` whether it takes them only for what the account signed, so that an allowance of it may stand,
     `is_token` whether it is itself a token that stands for a position and that plans approve. `valued_at` is the
     subject of the valuer that counts what is held there, NOTHING_HELD or NOT_UNDER_A_CAGE. `besides` are functions that
     the tools call and that no cage is suggested: parts of a bundle of calls, loans within one call, and what gives away
@@ -74,6 +75,7 @@ class Contract:
     functions: tuple[str, ...]
     valued_at: str
     takes_tokens: bool = False
+    takes_signed: bool = False
     is_token: bool = False
     besides: tuple[str, ...] = ()
     own: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from tools_app.chain.networks import KNOWN_NETWORKS, ChainNotSupported
 NAME: Final = "pendle"
 LOCAL_CHAIN_ID: Final = 31_337
 ROUTER: Final = "router"
+LIMIT_ROUTER: Final = "limit_router"
 ORACLE: Final = "oracle"
 MARKET: Final = "market_dai"
 SY: Final = "sy_dai"
@@ -33,6 +34,7 @@ _DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
         LOCAL_CHAIN_ID: MappingProxyType(
             {
                 ROUTER: "0x93402C5643c126e6A051bF4725bb1D2C09303d21",
+                LIMIT_ROUTER: "0x4cbf625d15dE4d36F7133c62866d5BB641BCe879",
                 ORACLE: "0xb383D8651C30CA1DCEF5c887587D1C5eAd0694b8",
                 MARKET: "0x0E14e3e07B07BCE3BDcDd43f90CfDBA7F86aD03b",
                 SY: "0x4539171427b6d00EC97B96A43d5c0a2102B93f36",
@@ -71,6 +73,7 @@ class Place:
     asset: str
     decimals: int
     router: str
+    limit_router: str
     oracle: str
     yield_factory: str
     reward: str
@@ -102,6 +105,7 @@ def find_places(chain_id: int) -> tuple[Place, ...]:
             asset=asset.address,
             decimals=asset.decimals,
             router=at[ROUTER],
+            limit_router=at[LIMIT_ROUTER],
             oracle=at[ORACLE],
             yield_factory=at[YIELD_FACTORY],
             reward=at[REWARD],

@@ -18,6 +18,7 @@ ORDER: Final = (
 )
 FILL: Final = f"({ORDER} order, bytes signature, uint256 makingAmount)"
 LIMIT: Final = f"(address limitRouter, uint256 epsSkipMarket, {FILL}[] normalFills, {FILL}[] flashFills, bytes optData)"
+CANCEL_ORDER: Final = f"function cancelSingle({ORDER} order)"
 BUY_PT: Final = (
     f"function swapExactTokenForPt(address receiver, address market, uint256 minPtOut, {GUESS} guessPtOut,"
     f" {INPUT} input, {LIMIT} limit)"

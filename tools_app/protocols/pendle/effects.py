@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.protocols.pendle.addresses import Place, find_places
 from tools_app.protocols.pendle.calls import (
     ADD_LP,
     ANY_GUESS,
     BUY_PT,
     BUY_YT,
+    CANCEL_ORDER,
     CLAIM,
     NO_LIMIT,
     NO_SWAP,
@@ -26,6 +28,7 @@ from tools_app.protocols.pendle.calls import (
     SELL_PT,
     SELL_YT,
 )
+from tools_app.protocols.pendle.limit_orders import FIELDS, ORDER, domain_of, order_message
 from tools_app.protocols.pendle.standing import Standing, ask_standings
 from tools_app.standards import erc20
 from tools_app.standards.calldata import calls, check_bounded, read_exactly
@@ -33,6 +36,7 @@ from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
 from tools_app.toolkit.plan import Call, Statement
 from tools_app.toolkit.positions import PositionRef, PositionsUnreadable, drive
+from tools_app.toolkit.typed_data import TypedData
 
 Read = Callable[["_Reading", tuple[Any, ...]], None]
 
@@ -52,6 +56,9 @@ class PendleEffects:
                 return
             if call.to == place.sy and calls(call.data, REDEEM_SHARES):
                 _redeem_shares(_Reading(place, account, chain, into), read_exactly(call.data, REDEEM_SHARES))
+                return
+            if call.to == place.limit_router and calls(call.data, CANCEL_ORDER):
+                _cancel_order(_Reading(place, account, chain, into), read_exactly(call.data, CANCEL_ORDER))
                 return
         for signature, reader in _OF_ROUTER.items():
             if calls(call.data, signature):
@@ -229,6 +236,16 @@ def _redeem_shares(reading: _Reading, args: tuple[Any, ...]) -> None:
     reading.into.receives[token] += least
     reading.into.statements.append(Statement(reading.place.sy, reading.place.sy, "shares redeemed", str(amount)))
     reading.change(token, -least)
+
+
+def _cancel_order(reading: _Reading, args: tuple[Any, ...]) -> None:
+    message = order_message(args[0])
+    if message["maker"] != reading.account:
+        raise UnknownCall(f"the order is {message['maker']}'s")
+    at, chain_id = reading.place.limit_router, reading.chain.chain_id
+    signed = TypedData(domain_of(at, chain_id), ORDER, {ORDER: FIELDS}, message)
+    named = "0x" + hash_typed_data(signed).hex()
+    reading.into.statements.append(Statement(at, named, "order taken back", message["YT"]))
 
 
 _OF_ROUTER: Final[dict[str, Read]] = {

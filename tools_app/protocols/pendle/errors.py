@@ -69,3 +69,42 @@ class NothingToClaim(GolemError):
     recovery = Recovery.WAIT
     cleared_by = "interest on the yield tokens"
     title = "There is nothing to claim"
+
+
+class OrderNeedsApproval(GolemError):
+    """The limit router may not take what the order gives: `data` has token, allowed, needed, and the call to make."""
+
+    code = "PENDLE_ORDER_NEEDS_APPROVAL"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    cleared_by = "pendle_approve_limit_orders of at least that amount"
+    title = "Pendle's limit router may not take what the order gives"
+
+
+class OrderRefused(GolemError):
+    """The order's terms make no sense together, or outlive the market."""
+
+    code = "PENDLE_ORDER_REFUSED"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    cleared_by = "terms that its reason names"
+    title = "The limit order's terms cannot stand"
+
+
+class OrderNotSigned(GolemError):
+    """This golem signed no such order for Pendle on this chain."""
+
+    code = "PENDLE_ORDER_UNKNOWN"
+    http_status = 404
+    recovery = Recovery.FIX_PARAMS
+    cleared_by = "an order_hash that this golem's commit answered"
+    title = "The golem signed no such limit order"
+
+
+class OrderOver(GolemError):
+    """Nobody fills the order any more: it was filled or taken back. `data.filled` is base units of what it gave."""
+
+    code = "PENDLE_ORDER_OVER"
+    http_status = 409
+    recovery = Recovery.FIX_PARAMS
+    title = "The limit order is over"

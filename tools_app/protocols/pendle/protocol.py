@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.pendle.addresses import (
+    LIMIT_ROUTER,
     LOCAL_CHAIN_ID,
     MARKET,
     NAME,
@@ -18,6 +19,7 @@ from tools_app.protocols.pendle.calls import (
     ADD_LP,
     BUY_PT,
     BUY_YT,
+    CANCEL_ORDER,
     CLAIM,
     REDEEM,
     REDEEM_SHARES,
@@ -27,8 +29,9 @@ from tools_app.protocols.pendle.calls import (
 )
 from tools_app.protocols.pendle.effects import PendleEffects
 from tools_app.protocols.pendle.positions import PendleExits, PendlePositions
+from tools_app.protocols.pendle.promises import PendlePromises
 from tools_app.protocols.pendle.yields import list_yields
-from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef
+from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, NOTHING_HELD, Contract, LeavingCall, ProtocolDef, Trait
 
 _OF_ROUTER: Final = (BUY_PT, SELL_PT, BUY_YT, SELL_YT, ADD_LP, REMOVE_LP, REDEEM, CLAIM)
 
@@ -45,6 +48,15 @@ PROTOCOL: Final = ProtocolDef(
             NOT_UNDER_A_CAGE,
             besides=_OF_ROUTER,
             takes_tokens=True,
+        ),
+        Contract(
+            LIMIT_ROUTER,
+            "Pendle limit orders",
+            (),
+            NOTHING_HELD,
+            besides=(CANCEL_ORDER,),
+            takes_tokens=True,
+            takes_signed=True,
         ),
         Contract(MARKET, "Pendle market of DAI", (), NOT_UNDER_A_CAGE, is_token=True),
         Contract(PT, "Pendle PT of DAI", (), NOT_UNDER_A_CAGE, is_token=True),
@@ -63,15 +75,20 @@ PROTOCOL: Final = ProtocolDef(
     leaving=(
         *(LeavingCall(ROUTER, each, own=((0,),)) for each in (REMOVE_LP, SELL_PT, SELL_YT, REDEEM, CLAIM)),
         LeavingCall(SY, REDEEM_SHARES, own=((0,),)),
+        # An order that is taken back gives nothing.
+        LeavingCall(LIMIT_ROUTER, CANCEL_ORDER, own=((0, 6),)),
     ),
     effects=PendleEffects(),
+    promises=PendlePromises(),
     yields=list_yields,
+    traits=frozenset({Trait.ASYNC}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(
         "event Swap(address indexed caller, address indexed receiver, int256 netPtOut, int256 netSyOut,"
         " uint256 netSyFee, uint256 netSyToReserve)",
         "event UpdateImpliedRate(uint256 indexed timestamp, uint256 lnLastImpliedRate)",
         "event RedeemInterest(address indexed user, uint256 interestOut)",
+        "event OrderCanceled(address indexed maker, bytes32 indexed orderHash)",
     ),
     errors=(
         "error MarketExpired()",

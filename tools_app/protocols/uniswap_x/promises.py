@@ -10,7 +10,7 @@ from tools_app.protocols.uniswap_x.addresses import deployments
 from tools_app.protocols.uniswap_x.orders import ZERO, encode_order, hash_order, kind_of
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.promised import WITNESSED
-from tools_app.toolkit.context import ReadCall, ReadOutcome
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.order_desks import HandIn
 from tools_app.toolkit.positions import Act, PositionsUnreadable, Trail
@@ -26,7 +26,7 @@ INVALIDATED: Final = "event UnorderedNonceInvalidation(address indexed owner, ui
 class UniswapXPromises:
     """Orders, from Permit2's and the reactors' own words for them."""
 
-    def read(self, typed: TypedData, *, account: str, into: Effects) -> None:
+    def read(self, typed: TypedData, *, account: str, chain: ChainReader, into: Effects) -> None:
         """Add the worst of a fill."""
         kind, message = kind_of(typed), typed.message
         at = deployments(typed.chain_id) or {}

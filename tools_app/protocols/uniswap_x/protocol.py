@@ -37,6 +37,7 @@ PROTOCOL: Final = ProtocolDef(
             (INVALIDATE,),
             NOTHING_HELD,
             takes_tokens=True,
+            takes_signed=True,
             besides=(APPROVE, LOCKDOWN),
         ),
     ),

@@ -1,7 +1,7 @@
 """Pendle V2 on the local chain: its real contracts over a yield of our own on DAI, one market with a guest inside.
 
-The factories stand behind minimal proxies (ERC-1167). One part of the router is larger than a chain lets anybody
-create, so its code is set. What the market's oracle needs of the day before is written into its observations: whoever
+The factories stand behind minimal proxies (ERC-1167). One part of the router and the limit router are larger than a
+chain lets anybody create, so their code is set. What the market's oracle needs of the day before is written into its observations: whoever
 builds the world waits for no quarter of an hour. PENDLE is a token that nobody prices.
 """
 
@@ -43,6 +43,9 @@ REWARD_A_SECOND: Final = 10**15
 CREATE_GAS: Final = 12_000_000
 FACETS: Final = ("ActionSwapPTV3", "ActionSwapYTV3", "ActionMiscV3", "ActionSimple", "ActionCallbackV3")
 LARGE_FACET: Final = "ActionAddRemoveLiqV3"
+LIMIT_ROUTER: Final = "PendleLimitRouter"
+# Who fills an order pays so much of its rate; its maker pays nothing.
+ORDER_FEE_ROOT: Final = FEE_ROOT
 STORAGE_SLOTS_SEARCHED: Final = 64
 
 
@@ -74,8 +77,10 @@ def deploy(site: Site) -> dict[str, str]:
     site.transact(gauges, "setMarket(address,uint256)", market, REWARD_A_SECOND)
     _fill(site, market, sy, pt, yt)
     _give_a_past(site, market)
+    limit_router = _create_limit_router(site, router, yt)
     return {
         "router": router,
+        "limit_router": limit_router,
         "oracle": oracle,
         "market_dai": market,
         "sy_dai": sy,
@@ -142,7 +147,7 @@ def _create_router(site: Site) -> str:
     )
     parts = [(_create(site, name), name) for name in FACETS]
     large = site.fetched.artifact("pendle", site.fetched.find("pendle", LARGE_FACET))
-    address = checksum("0x" + hashlib.sha256(f"golem local world: {LARGE_FACET}".encode()).hexdigest()[:40])
+    address = _place_of(LARGE_FACET)
     site.rpc.call("anvil_setCode", address, large["deployedBytecode"])
     parts.append((address, LARGE_FACET))
     site.transact(
@@ -152,6 +157,28 @@ def _create_router(site: Site) -> str:
         gas=CREATE_GAS,
     )
     return router
+
+
+def _place_of(contract: str) -> str:
+    """Where code is set that is too large to be created."""
+    return checksum("0x" + hashlib.sha256(f"golem local world: {contract}".encode()).hexdigest()[:40])
+
+
+def _create_limit_router(site: Site, router: str, yt: str) -> str:
+    """The limit router behind a proxy. What its constructor writes into its code is what it returns when it is called
+    where it shall stand.
+    """
+    artifact = site.fetched.artifact("pendle", site.fetched.find("pendle", LIMIT_ROUTER))
+    takes = encode_arguments("(address,address)", site.tokens["WETH"], router)
+    first, at = str(artifact["bytecode"]) + takes.hex(), _place_of(LIMIT_ROUTER)
+    site.flush()
+    site.rpc.call("anvil_setCode", at, first)
+    code = site.rpc.call("eth_call", {"to": at, "gas": hex(CREATE_GAS)}, "latest")
+    site.rpc.call("anvil_setCode", at, code)
+    me, proxy = site.deployer.address, _behind_proxy(site, at)
+    site.transact(proxy, "initialize(address,address)", me, me)
+    site.transact(proxy, "setLnFeeRateRoots(address[],uint256[],bool)", [yt], [ORDER_FEE_ROOT], False)
+    return proxy
 
 
 def _selectors(site: Site, contract: str) -> list[bytes]:

@@ -39,9 +39,14 @@ def list_promise_lines(golem: Golem, *, now: datetime) -> tuple[PromiseLine, ...
 
 
 def say_amounts(chain_id: int, amounts: Sequence[Mapping[str, Any]]) -> str:
-    """`100 DAI, 1.5 ETH`; base units of a token that nobody registered."""
-    told = [format_token_amount(chain_id, each["token"], each["raw"]) for each in amounts]
-    return ", ".join(group_digits(shorten_amount(each)) if each[:1].isdigit() else each for each in told)
+    """`100 DAI, 1.5 ETH`; base units of a token that nobody registered; of a position what it counts as."""
+    return ", ".join(_say_amount(chain_id, each) for each in amounts)
+
+
+def _say_amount(chain_id: int, amount: Mapping[str, Any]) -> str:
+    told = format_token_amount(chain_id, amount["token"], amount["raw"])
+    said = group_digits(shorten_amount(told)) if told[:1].isdigit() else told
+    return f"a position that counts as {said}" if amount.get("is_position") else said
 
 
 def name_promised_at(row: SignedPromise) -> str:

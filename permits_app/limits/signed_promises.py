@@ -51,6 +51,10 @@ def make_promise(*, permit: ActionPermit, plan: TxPlan, signature: bytes, block:
     if typed is None or owner is None or plan.deadline is None:
         raise ValueError("the plan promises nothing that is known")
     leaving = [{"token": each.token, "raw": str(-each.expected)} for each in plan.changes if each.expected < 0]
+    # What comes as a position is told by what it counts as.
+    coming = [
+        {"token": each.token, "raw": str(each.bound), "is_position": True} for each in plan.changes if each.expected > 0
+    ]
     return SignedPromise(
         golem_id=permit.golem_id,
         permit=permit,
@@ -63,7 +67,7 @@ def make_promise(*, permit: ActionPermit, plan: TxPlan, signature: bytes, block:
         typed_data=typed.as_json(),
         signature="0x" + signature.hex(),
         gives=[*({"token": each.token.address, "raw": str(each.bound)} for each in plan.spends), *leaving],
-        gets=[{"token": each.token.address, "raw": str(each.bound)} for each in plan.receives],
+        gets=[*({"token": each.token.address, "raw": str(each.bound)} for each in plan.receives), *coming],
         ends_at=datetime.fromtimestamp(plan.deadline, tz=UTC),
         next_check_at=now,
         seen_block=block,

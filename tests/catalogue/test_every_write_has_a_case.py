@@ -28,9 +28,20 @@ NAMES = {
     ),
 }
 """Every name under which lending and staking are asked for, aliases included."""
-SIGNED_ALONE = {"uniswap_submit_uniswapx_order": "test_a_limit_order_is_signed_handed_in_and_filled_by_a_stranger"}
-"""Writes that send nothing, so that a case has nothing to carry out; and the test that carries them to their end."""
-READS_OF_SIGNED = {"uniswap_get_uniswapx_order_status": "test_an_order_whose_time_is_over_is_expired"}
+SIGNED_ALONE = {
+    "uniswap_submit_uniswapx_order": "test_a_limit_order_is_signed_handed_in_and_filled_by_a_stranger",
+    "pendle_place_limit_order": (
+        "test_an_order_is_signed_handed_in_and_filled_by_a_stranger_for_no_less_than_was_told"
+    ),
+    "pendle_cancel_limit_order": "test_an_order_that_is_taken_back_is_filled_by_nobody_and_frees_what_it_held",
+}
+"""Writes that send nothing, or take back what was signed, so that a case has nothing to carry out; and the test that
+carries them to their end.
+"""
+READS_OF_SIGNED = {
+    "uniswap_get_uniswapx_order_status": "test_an_order_whose_time_is_over_is_expired",
+    "pendle_get_limit_order": "test_an_order_whose_time_is_over_is_expired_and_free",
+}
 """Reads of what a golem signed, which no case did; and a test that reads it."""
 WITH_CASES = ("tools_app.protocols.", "tools_app.subsystems.")
 """Where the tools live that stand on the shelf; a wallet's own tools are judged with the wallet."""

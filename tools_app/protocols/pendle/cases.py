@@ -38,6 +38,12 @@ CASES: Final = (
         loses_bps=40,
     ),
     Case(
+        "pendle_approve_limit_orders",
+        {**_MARKET, "amount": str(300 * _WAD)},
+        ActionClass.INCREASE_POSITION,
+        refuses=(_NOWHERE, ({"amount": "0"}, "INVALID_PARAMS"), ({"amount": str(10**30)}, "INSUFFICIENT_BALANCE")),
+    ),
+    Case(
         "pendle_sell_pt",
         {**_MARKET, "amount": str(5_000 * _WAD)},
         ActionClass.DECREASE_POSITION,

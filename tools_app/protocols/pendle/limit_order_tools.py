@@ -18,7 +18,14 @@ from tools_app.protocols.pendle.calls import CANCEL_ORDER
 from tools_app.protocols.pendle.drafting import check_price, claims_change, describe, open_market, percent, solve
 from tools_app.protocols.pendle.errors import OrderNeedsApproval, OrderNotSigned, OrderOver, OrderRefused
 from tools_app.protocols.pendle.family import pendle
-from tools_app.protocols.pendle.limit_orders import Terms, least_claims, least_shares, order_values, to_ln_rate, type_order
+from tools_app.protocols.pendle.limit_orders import (
+    Terms,
+    least_claims,
+    least_shares,
+    order_values,
+    to_ln_rate,
+    type_order,
+)
 from tools_app.protocols.pendle.market_maths import WAD, price_of_claim, yearly_rate
 from tools_app.protocols.pendle.promises import NONCE, PendlePromises, read_rest
 from tools_app.standards import erc20
@@ -27,7 +34,6 @@ from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteC
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import Bytes32, ContractAddress, RawAmount, SlippageBps, check_whole
 from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, Statement, TokenFlow, TxPlan
-from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.signed_orders import SignedOrder, SignedOrders
 from tools_app.toolkit.spelling import spell_decimal
@@ -108,9 +114,11 @@ def report_withdrawn(outcome: PlanOutcome) -> Withdrawn:
     budget=TickBudget.MEDIUM,
     report=report_approval,
     action_class=ActionClass.INCREASE_POSITION,
-    steps=("Reading the allowance", "Building calls"),
+    steps=("Reading the market", "Reading the allowance", "Building calls"),
     snippet="pendle_approve_limit_orders: let Pendle's limit router take exactly an amount of a market's asset.",
-    guidelines=("It stands until orders used it up; without a signed order nothing is taken. Say the sum of all orders.",),
+    guidelines=(
+        "It stands until orders used it up; without a signed order nothing is taken. Say the sum of all orders.",
+    ),
 )
 def pendle_approve_limit_orders(ctx: WriteContext, market: ContractAddress, amount: RawAmount) -> TxPlan:
     """Let Pendle's limit router take exactly so much of a market's asset, for orders that are signed afterwards.
@@ -143,7 +151,7 @@ def pendle_approve_limit_orders(ctx: WriteContext, market: ContractAddress, amou
     report=report_placed,
     action_class=ActionClass.INCREASE_POSITION,
     steps=("Reading the market", "Building the order"),
-    snippet="pendle_place_limit_order: sign an order that buys PT at a yearly rate or better, without sending anything.",
+    snippet="pendle_place_limit_order: sign an order that buys PT at a yearly rate; nothing is sent.",
     guidelines=(
         "It is filled whole, in parts or never; what it gives is reserved until it ends. Cancel it to be free of it.",
     ),
@@ -179,7 +187,9 @@ def pendle_place_limit_order(
     rate = int(Decimal(implied_apy) * WAD / 100)
     ln_rate = solve(lambda: to_ln_rate(rate))
     if ln_rate <= 0:
-        raise OrderRefused("a yearly rate has to be above nothing: 6.5 is six and a half percent", implied_apy=implied_apy)
+        raise OrderRefused(
+            "a yearly rate has to be above nothing: 6.5 is six and a half percent", implied_apy=implied_apy
+        )
     ctx.step("Building the order")
     terms = Terms(
         asset=place.asset,
@@ -239,9 +249,7 @@ def pendle_cancel_limit_order(ctx: WriteContext, order_hash: Bytes32) -> TxPlan:
     place, found = _find_order(ctx, reader, order_hash)
     rest, filled, is_withdrawn = _look_at(reader, found.typed)
     if not rest or is_withdrawn:
-        raise OrderOver(
-            f"nobody fills that order any more; {filled} base units of it were filled", filled=str(filled)
-        )
+        raise OrderOver(f"nobody fills that order any more; {filled} base units of it were filled", filled=str(filled))
     ctx.step("Building calls")
     data = encode_call(CANCEL_ORDER, order_values(found.typed.message))
     return TxPlan(

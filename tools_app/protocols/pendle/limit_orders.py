@@ -102,7 +102,7 @@ def least_claims(message: Mapping[str, Any], *, due_at: int) -> int:
 
 
 def least_shares(index: int) -> int:
-    """`failSafeRate` of an order to buy claims: shares that an asset must at least become, so that it keeps its part."""
+    """`failSafeRate` of an order to buy claims: shares that an asset must at least become, to keep its part."""
     return -(-KEPT_BPS * WAD * WAD // (BPS * index))
 
 

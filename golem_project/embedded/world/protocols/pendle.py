@@ -1,8 +1,8 @@
 """Pendle V2 on the local chain: its real contracts over a yield of our own on DAI, one market with a guest inside.
 
 The factories stand behind minimal proxies (ERC-1167). One part of the router and the limit router are larger than a
-chain lets anybody create, so their code is set. What the market's oracle needs of the day before is written into its observations: whoever
-builds the world waits for no quarter of an hour. PENDLE is a token that nobody prices.
+chain lets anybody create, so their code is set. What the market's oracle needs of the day before is written into its
+observations: whoever builds the world waits for no quarter of an hour. PENDLE is a token that nobody prices.
 """
 
 from __future__ import annotations

@@ -31,7 +31,9 @@ class Taker:
         data = encode_call(
             SELL_PT, self.account.address, self.place.market, claims, taking(self.place.asset, least), limit
         )
-        return bool(self.world.send(self.account, self.place.router, "0x" + data.hex(), gas=3_000_000)["status"] == "0x1")
+        return bool(
+            self.world.send(self.account, self.place.router, "0x" + data.hex(), gas=3_000_000)["status"] == "0x1"
+        )
 
     def _fill(self, row: SignedPromise, part: int, changes: dict[str, Any]) -> tuple[Any, ...]:
         message = {**TypedData.of_json(row.typed_data).message, **changes}
@@ -44,8 +46,6 @@ def make_taker(world: World) -> Taker:
     account = world.new_account(WAD, {"DAI": 4_000 * WAD})
     world.transact(account, place.asset, "approve(address,uint256)", place.router, 2**255)
     world.transact(account, place.pt, "approve(address,uint256)", place.router, 2**255)
-    data = encode_call(
-        BUY_PT, account.address, place.market, 1, ANY_GUESS, paying(place.asset, 4_000 * WAD), NO_LIMIT
-    )
+    data = encode_call(BUY_PT, account.address, place.market, 1, ANY_GUESS, paying(place.asset, 4_000 * WAD), NO_LIMIT)
     assert world.send(account, place.router, "0x" + data.hex())["status"] == "0x1"
     return Taker(world, account, place)

@@ -23,6 +23,7 @@ from tests.evm.world import CHAIN_ID, World
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import LiveGolem, make_live_golem
 from tests.permits_app.execution.test_safe_wallet import SafeGolem
+from tests.tools_app.factories import make_context
 from tests.tools_app.protocols.uniswap_x.filler import Filler, open_desk
 from tools_app import runner
 from tools_app.core import clock
@@ -306,7 +307,8 @@ def test_every_word_of_an_order_is_read_and_none_may_be_another(maker: Maker) ->
     maker.approve()
     typed = TypedData.of_json(maker.sign().typed_data)
     account, stranger = str(maker.live.golem.address), "0x" + "55" * 20
-    UniswapXPromises().read(typed, account=account, into=Effects())
+    chain = make_context(maker.filler.world, address=account).chain()
+    UniswapXPromises().read(typed, account=account, chain=chain, into=Effects())
     order = typed.message["witness"]
     info = order["info"]
     wrong: list[dict[str, Any]] = [
@@ -330,10 +332,12 @@ def test_every_word_of_an_order_is_read_and_none_may_be_another(maker: Maker) ->
     ]
     for message in wrong:
         with pytest.raises(UnknownCall):
-            UniswapXPromises().read(replace(typed, message=message), account=account, into=Effects())
+            UniswapXPromises().read(replace(typed, message=message), account=account, chain=chain, into=Effects())
     # On another chain its reactors are others', and the digest is another.
     with pytest.raises(UnknownCall):
-        UniswapXPromises().read(replace(typed, domain={**typed.domain, "chainId": 1}), account=account, into=Effects())
+        UniswapXPromises().read(
+            replace(typed, domain={**typed.domain, "chainId": 1}), account=account, chain=chain, into=Effects()
+        )
 
 
 @pytest.mark.parametrize("key", sorted(KINDS))
@@ -341,7 +345,8 @@ def test_of_amounts_that_change_the_worst_counts(key: str, maker: Maker) -> None
     maker.approve()
     row = maker.sign(key)
     into = Effects()
-    UniswapXPromises().read(TypedData.of_json(row.typed_data), account=row.account, into=into)
+    chain = make_context(maker.filler.world, address=row.account).chain()
+    UniswapXPromises().read(TypedData.of_json(row.typed_data), account=row.account, chain=chain, into=into)
     world = maker.filler.world
     assert into.spends == {world.tokens["DAI"].address: GIVE}
     assert into.receives == {world.tokens["WETH"].address: int(row.gets[0]["raw"])}

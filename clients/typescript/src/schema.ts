@@ -2680,6 +2680,21 @@ export interface components {
             slippage_bps?: number | null;
             chain_id?: (number | null) | null;
         };
+        /** @description pendle_approve_limit_orders: Let Pendle's limit router take exactly so much of a market's asset, for orders that are signed afterwards. */
+        PendleApproveLimitOrdersBody: {
+            /** @constant */
+            action_type?: "pendle_approve_limit_orders";
+            /** @enum {unknown} */
+            venue?: "pendle" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
         /** @description pendle_buy_pt: Buy principal tokens (PT) with the market's asset, for a fixed yield until maturity. */
         PendleBuyPtBody: {
             /** @constant */
@@ -2712,6 +2727,30 @@ export interface components {
             slippage_bps?: number | null;
             chain_id?: (number | null) | null;
         };
+        /** @description pendle_cancel_limit_order: Take back a limit order that this golem signed, so that nobody fills what is left of it. */
+        PendleCancelLimitOrderBody: {
+            /** @constant */
+            action_type?: "pendle_cancel_limit_order";
+            /** @enum {unknown} */
+            venue?: "pendle" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed id of 32 bytes. */
+            order_hash: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description pendle_get_limit_order: What became of a limit order that this golem signed, as the chain says now. */
+        PendleGetLimitOrderBody: {
+            /** @constant */
+            query?: "pendle_limit_order";
+            /** @enum {unknown} */
+            venue?: "pendle" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed id of 32 bytes. */
+            order_hash: string;
+            chain_id?: (number | null) | null;
+        };
         /** @description pendle_get_markets: List known Pendle markets, active and over. */
         PendleGetMarketsBody: {
             /** @constant */
@@ -2732,6 +2771,25 @@ export interface components {
             cursor?: string | null;
             /** @description 0x-prefixed account or contract address. */
             account: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description pendle_place_limit_order: Sign a limit order that gives `amount` of the asset for PT at `implied_apy` percent a year, such as 6.5. */
+        PendlePlaceLimitOrderBody: {
+            /** @constant */
+            action_type?: "pendle_place_limit_order";
+            /** @enum {unknown} */
+            venue?: "pendle" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description Percent a year, as text: 6.5 is 6.5%. */
+            implied_apy: string;
+            lasts_seconds?: number | null;
+            slippage_bps?: number | null;
             chain_id?: (number | null) | null;
         };
         /** @description pendle_redeem: Redeem principal tokens for the asset, or collect what yield tokens earned. */

@@ -15,6 +15,7 @@ _LONGER: dict[str, str] = {
     "tools_app/protocols/uniswap/tools/joint_steps.py": "rebalance, compound and batch share the steps they join",
     "tests/permits_app/test_ledger.py": "one ledger and each window of it, at its edges",
     "tests/tools_app/protocols/uniswap_x/test_orders.py": "one order's life, and every end that it can have",
+    "tests/tools_app/protocols/pendle/test_limit_orders.py": "one limit order's life, and every end that it can have",
     "tests/permits_app/approvals/test_pages.py": "every page of asking and deciding, as its people open it",
     "tests/permits_app/policy_cage/test_safe_that_stands_open.py": "one theft, from its cause to its closing",
     "permits_app/errors.py": "one list of the codes that an agent can meet here, to be read as one",

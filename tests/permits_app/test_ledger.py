@@ -271,6 +271,36 @@ def test_every_window_is_the_naive_sum_of_what_lies_in_it(
     assert days.get(books.golems[golem].pk, 0) == everything.day_micro_usd
 
 
+LONG_AGO = timedelta(days=9)
+_FOUND_ONCE = Spend(0, 1, "COMMITTED", "SETTLED", 100, 7, True, 6, LONG_AGO, DAY)
+# Each lies in one window alone, for whoever asks with that key and tick.
+FOUND_ONCE: dict[str, tuple[Spend, int | None, int]] = {
+    "of the day": (replace(_FOUND_ONCE, counted_ago=HOUR), 0, 5),
+    "held for long": (replace(_FOUND_ONCE, state="RESERVED"), 0, 5),
+    "of the key": (replace(_FOUND_ONCE, key=0), 0, 5),
+    "without a key within a week": (replace(_FOUND_ONCE, key=None, counted_ago=timedelta(days=3)), None, 5),
+    "of the tick": (replace(_FOUND_ONCE, tick=5), 0, 5),
+}
+
+
+@pytest.mark.parametrize("window", FOUND_ONCE)
+def test_what_lies_in_one_window_alone_is_counted_there_and_nothing_else_is(books: Books, window: str) -> None:
+    """Beside another golem's, of the same age and key, and what was given back."""
+    spend, key, tick = FOUND_ONCE[window]
+    beside = [replace(spend, golem=1, settled=9, reserved=900), replace(spend, state="RELEASED", reserved=300)]
+    spends = [spend, *beside]
+    for each in spends:
+        books.write(each)
+    usage = ledger.read_usage(
+        golem_id=books.golems[0].pk,
+        api_key_id=books.keys[key].pk if key is not None else None,
+        heartbeat_tick=tick,
+        now=NOW,
+    )
+    assert usage == add_up(spends, golem=0, key=key, tick=tick, excluded=None)
+    assert spend.amount in (usage.day_micro_usd, usage.session_micro_usd, usage.tick_micro_usd)
+
+
 def test_a_golem_of_which_nothing_can_be_taken_has_no_day(books: Books) -> None:
     books.leave_standing(Standing(golem=0, worth=0, counted_ago=timedelta(days=2)), 0)
     books.leave_standing(Standing(golem=1, worth=7, counted_ago=timedelta(days=2)), 1)

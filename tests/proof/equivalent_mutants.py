@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _PREFILTER = "only narrows what is read from the index; the FILTER of each sum decides what counts"
+_NO_SUCH_TIME = "no row is of that time, which closes a span for the planner alone"
 _SAME_LENGTH = "both arrays are aggregated from the same rows; `strict` guards against a mistake in the statement alone"
 
 _NO_KEY_TO_IT = "nothing refers to a row of limits by a key, so the stronger lock keeps nobody else out"
@@ -13,24 +14,35 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "lock_limits: True -> False": _NO_KEY_TO_IT,
         "reopen: filter without reverses__isnull=True": "a reversal is stored with the life that follows it",
         "_LOCKED_LIMITS: 0 -> 1": "an example to write the statement with, which is the same for every golem",
-        'USAGE_SQL: SQL "d)s AND (counted_at > %(day_start)s OR state = \'RESE": > -> >=': _PREFILTER,
-        "USAGE_SQL: SQL 'OR (%(tick)s::bigint > 0 AND heartbeat_tick = %(tick)': > -> >=": _PREFILTER,
-        "USAGE_SQL: SQL 'OR (%(tick)s::bigint > 0 AND heartbeat_tick = %(tick)s))': AND -> OR": _PREFILTER,
+        "USAGE_SQL: SQL 'AND counted_at > %(day_start)s AND counted_at <': > -> >=": _PREFILTER,
+        "USAGE_SQL: SQL '_key_id IS NULL AND counted_at > %(week_start)s AND counted_at': > -> >=": _PREFILTER,
+        "USAGE_SQL: SQL 'AND heartbeat_tick > 0 AND heartbeat_tick = %(tick)': > -> >=": _PREFILTER,
+        "USAGE_SQL: SQL \"> %(day_start)s AND counted_at < 'infinity'\": < -> <=": _NO_SUCH_TIME,
+        "USAGE_SQL: SQL \"%(week_start)s AND counted_at < 'infinity'\": < -> <=": _NO_SUCH_TIME,
+        "USAGE_SQL: SQL \"%(hour_start)s AND created_at < 'infinity' AND status I\": < -> <=": _NO_SUCH_TIME,
     },
     "permits_app.safety.arrival_rules": {
         "_sum_sold: 0 -> 1 (#2)": "it is taken below zero, and nothing of a negative amount is shown",
     },
     "permits_app.safety.hooks.hallucination_detector": {
         "_is_checksum_address: 8192 -> 8193": "how many answers are kept decides nothing",
+        "judge_look_alikes: 0 -> 1": "each known address stands for its own name, so both of the pair are the same",
     },
     "permits_app.safety.hooks.simulator": {
+        "find_undeclared: 1 -> 2": "no right is smaller than nothing, so what is under nothing allows none",
         "SIMULATION_BUDGET_MS: 8000 -> 8001": "a millisecond more of patience with a node decides nothing",
     },
     "permits_app.safety.hooks.spending_limiter": {
         f"NOTHING_USED: 0 -> 1{place}": "a call that spends nothing is held against no usage"
         for place in ("", " (#2)", " (#3)", " (#4)")
     },
+    "permits_app.safety.position_rules": {
+        "_name_token: False -> True": "of a token that is named here only the symbol and the decimals are told",
+        "judge_health: 0 -> 1 (#3)": "what remains is told in hundredths, and a ten-thousandth is none of them",
+    },
     "permits_app.safety.record_reader": {
+        "_VENUE: SQL \"reaker_start)s AND finished_at < 'infinity' AND status IN ('COM\": < -> <=": _NO_SUCH_TIME,
+        "_BESIDE: SQL \"(ended_start)s AND finished_at < 'infinity'\": < -> <=": _NO_SUCH_TIME,
         "_list_outcomes: True -> False": _SAME_LENGTH,
     },
 }

@@ -126,6 +126,7 @@ def test_the_three_modes() -> None:
     assert isinstance(strict, Reject)
     assert (strict.rule, strict.error) == ("allowlist_guard.contract", AddressNotAllowed)
     assert strict.data["not_listed"] == [{"kind": "CONTRACT", "address": ROUTER}]
+    assert strict.would_pass == "only what is listed, or after the owner lists it"
     call.limits.allowlist_mode = AllowlistMode.WARN
     warned = HOOK.check(call)
     assert isinstance(warned, Allow)

@@ -372,3 +372,16 @@ def test_a_fall_beyond_the_owners_limit_or_as_deep_as_the_breakers_blocks(
     assert (moved.violated_at, moved.violated_bps) == ((NOW, 10_000 - value * 100) if is_broken else (None, 0))
     again = move_mark(mark=moved, value_micro_usd=1 * USD, most_bps=most_bps, now=NOW + timedelta(hours=1))
     assert again.violated_at == (moved.violated_at or NOW + timedelta(hours=1))
+
+
+def test_a_golem_that_recovered_before_its_owner_looked_keeps_the_time_of_its_mark() -> None:
+    """Nothing else is held against it then; what comes after is measured from the same moment."""
+    fallen_at = NOW - 2 * HOUR
+    mark = Mark(10 * USD, NOW - 3 * HOUR, fallen_at, 2_000)
+    assert list_marks(mark=mark, value_micro_usd=8 * USD, now=NOW) == [(10 * USD, NOW - 3 * HOUR), (8 * USD, NOW)]
+    assert list_marks(mark=mark, value_micro_usd=10 * USD, now=NOW) == [(10 * USD, NOW)]
+
+
+def test_of_a_golem_that_never_fell_nothing_is_recorded(live_golem: LiveGolem) -> None:
+    fall = read_fall(live_golem.golem.pk)
+    assert (fall.violated_at, fall.violated_bps, fall.paused_until) == (None, 0, None)

@@ -9,7 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permits_app.safety.assets import Portfolio
-from permits_app.safety.holding_rules import judge_asset_count, judge_concentration, judge_position
+from permits_app.safety.foresight import Dependent, Share
+from permits_app.safety.holding_rules import (
+    judge_asset_count,
+    judge_concentration,
+    judge_dependence,
+    judge_failures,
+    judge_position,
+    judge_range,
+    judge_share,
+)
+from tools_app.core.errors import Recovery
+from tools_app.portfolio.dependences import Dependence, DependenceKind, Failure
+from tools_app.toolkit.plan import TxPlan
 
 USD = 1_000_000
 
@@ -24,6 +36,7 @@ def portfolio(before: dict[str, int], after: dict[str, int]) -> Portfolio:
         (300 * USD, 1_000 * USD, "3000 bps (30%)", "$250.00"),
         (1 * USD, 3 * USD, "3334 bps (33.34%)", "$0.75"),
         (5 * USD, 0, "all of it", "$0.00"),
+        (3, 1, "30000 bps (300%)", "$0.00"),
     ],
 )
 def test_a_refused_position_says_its_share_and_what_would_pass(value: int, total: int, share: str, most: str) -> None:
@@ -78,3 +91,53 @@ def test_too_many_assets_are_told_with_the_room_there_is() -> None:
     refusal = judge_asset_count(count=11, most=10)
     assert refusal is not None
     assert (refusal.observed, refusal.limit) == ("11 assets", "10 assets")
+
+
+# What was and what would be there, the portfolio and the owner's most; what would fit still, and what at the most.
+ROOM = [
+    (100 * USD, 400 * USD, 1_000 * USD, 3_000, "$200.00", "$300.00"),
+    (300 * USD, 400 * USD, 1_000 * USD, 3_000, "$0.00", "$300.00"),
+    (350 * USD, 400 * USD, 1_000 * USD, 3_000, "$0.00", "$300.00"),
+    (0, USD, 0, 10_000, "$0.00", "$0.00"),
+    (0, USD, -USD, 10_000, "$0.00", "$0.00"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "total", "most_bps", "remaining", "most"), ROOM)
+def test_what_lies_at_one_protocol_is_refused_with_the_room_that_is_left(
+    before: int, after: int, total: int, most_bps: int, remaining: str, most: str
+) -> None:
+    share = Share("aave", "w", before, after)
+    refusal = judge_share(share=share, symbol="WETH", total_micro_usd=total, most_bps=most_bps)
+    assert refusal is not None
+    assert (refusal.remaining, refusal.would_pass) == (remaining, f"at most {most} of WETH in positions at aave")
+
+
+@pytest.mark.parametrize("kind", list(DependenceKind))
+@pytest.mark.parametrize(("before", "after", "total", "most_bps", "remaining", "most"), ROOM)
+def test_what_depends_on_one_name_is_refused_with_the_room_that_is_left(
+    kind: DependenceKind, before: int, after: int, total: int, most_bps: int, remaining: str, most: str
+) -> None:
+    dependent = Dependent(kind.value, "Somebody", before, after)
+    refusal = judge_dependence(dependent=dependent, total_micro_usd=total, most_bps=most_bps)
+    assert refusal is not None
+    assert (refusal.rule, refusal.remaining) == (f"policy_cage.max_{kind.value}", remaining)
+    assert refusal.would_pass.startswith(f"at most {most} that ")
+    assert f"; another {kind.value};" in refusal.would_pass
+
+
+def test_a_plan_that_says_one_end_of_a_range_is_held_to_none() -> None:
+    for end in ("tick_lower", "tick_upper"):
+        assert judge_range(TxPlan(31337, (), details={end: 7}), least_ticks=500) is None
+
+
+@pytest.mark.parametrize("kind", list(DependenceKind))
+def test_what_failed_is_entered_no_more_and_what_is_beside_it_is(kind: DependenceKind) -> None:
+    failed, sound = Dependence(kind, "Broken"), Dependence(kind, "Sound")
+    failures = [Failure(Dependence(kind, "Elsewhere"), "gone"), Failure(failed, "pays nobody")]
+    assert judge_failures(failures=failures, entered=frozenset({sound})) is None
+    assert judge_failures(failures=failures, entered=frozenset()) is None
+    refusal = judge_failures(failures=failures, entered=frozenset({sound, failed}))
+    assert refusal is not None
+    assert (refusal.rule, refusal.observed) == (f"policy_cage.{kind.value}_failed", "pays nobody")
+    assert (refusal.data["name"], refusal.data["recovery"]) == ("Broken", Recovery.WAIT)

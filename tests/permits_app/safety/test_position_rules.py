@@ -252,6 +252,8 @@ A_BLOCK = ", and the interest of a block"
         ((1_000, 800), (500, 401), False, ("at least 1.00", "0.00")),
         ((1_000, 400), (1_000, 600), False, ("at least 1.50", "0.50")),
         ((1_000, 400), (750, 400), False, None),
+        # A loan that nothing covers any more is told as that.
+        ((1_000, 0), (0, 600), False, ("at least 1.50", "0.00")),
         ((1_000, 500), (1_000, 520), False, None),
         # A debt that was not there before is held to the floor whatever it says of itself.
         ((1_000, 0), (1_000, 600), False, ("at least 1.50", "0.00")),
@@ -296,3 +298,40 @@ def test_what_nobody_buys_may_come_unasked_and_what_somebody_buys_may_not() -> N
         [moved] = born
         assert moved.list_uncounted_changes() == {points: 100}
         assert (find_broken((), born) is None) is passes
+
+
+def test_a_way_out_that_makes_a_loan_no_worse_stays_open_whatever_was_promised() -> None:
+    """Both halves of cash and debt are left: it stands as before, on less than the plan promised."""
+    promised = replace(promise(LOAN, 400), least_health_bps=20_000)
+    assert judge_loan(account(1_000, 800), account(500, 400), promised, is_raising=False) is None
+    assert judge_loan(account(1_000, 800), account(500, 401), promised, is_raising=False) is not None
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_an_owner_who_asks_for_no_health_gets_what_was_asked(is_named: bool) -> None:
+    changes = (promise(LOAN, -1),) if is_named else ()
+    plan, result = TxPlan(CHAIN_ID, (), changes=changes), simulated(account(9, 0), account(0, 1))
+    for floor_bps, passes in ((0, True), (1, False)):
+        refused = judge_health(plan=plan, simulation=result, floor_bps=floor_bps, value_of=at_par, is_raising=False)
+        assert (refused is None) is passes
+
+
+def test_what_another_position_brings_keeps_no_promise_about_one_that_was_there() -> None:
+    other = replace(account(100), ref=PositionRef("lender", "account", CHAIN_ID, "new"))
+    broken = find_broken((promise(CASH, 100),), pair_up([account(1_000)], [account(1_000), other]))
+    assert broken is not None and (broken.slot, broken.change, broken.bound) == (str(REF), 0, 100)
+
+
+@pytest.mark.parametrize(("found", "passes"), [(100, True), (99, False)])
+def test_what_never_counts_is_held_to_what_a_plan_promises_of_it(found: int, passes: bool) -> None:
+    points = "0x" + "99" * 20
+    moved = pair_up([lent(1)], [lent(1, uncounted=(Uncounted(points, found, "PTS", 2, "points", Shown(CASH, 1)),))])
+    said = replace(promise(points, 100), counts=False)
+    assert (find_broken((said,), moved) is None) is passes
+    assert find_broken((replace(said, counts=True),), moved) is not None
+
+
+def test_in_one_block_interest_takes_nothing_however_much_was_there() -> None:
+    said = promise(CASH, -100)
+    for lost, passes in ((100, True), (101, False)):
+        assert (find_broken((said,), pair_up([account(10**9)], [account(10**9 - lost)])) is None) is passes

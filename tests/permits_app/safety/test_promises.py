@@ -28,6 +28,8 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import ACCOUNT, OTHER, ROUTER, USDC, WETH, swap_call
 from tools_app.core.errors import InsufficientBalance
 from tools_app.simulation.engine import ApprovalSeen, CallOutcome, SimulationResult, TransferSeen
+from tools_app.standards import permit2
+from tools_app.standards.permit2 import PERMIT2
 from tools_app.toolkit.plan import AllowanceLeft, Call, TokenFlow, TxPlan
 from tools_app.toolkit.views import NATIVE, BlockRef, TokenMeta
 
@@ -91,6 +93,23 @@ def test_bounds_of_one_token_add_up() -> None:
     for delta, passes in ((-7, True), (-8, False)):
         seen = simulated(deltas={USDC.address: delta})
         assert (judge_flows(plan=twice, simulation=seen, native=COIN) is None) is passes
+
+
+@pytest.mark.parametrize(("delta", "passes"), [(4, False), (5, True)])
+def test_what_a_plan_only_receives_is_held_to_the_base_unit(delta: int, passes: bool) -> None:
+    bought = plan(receives=(TokenFlow(USDC, 9, 5),))
+    assert (judge_flows(plan=bought, simulation=simulated(deltas={USDC.address: delta}), native=COIN) is None) is passes
+
+
+@pytest.mark.parametrize(("amount", "is_said"), [(-1, False), (0, True), (5, True), (6, False)])
+def test_a_right_through_permit2_may_be_as_large_as_the_plan_says(amount: int, is_said: bool) -> None:
+    """An end that is taken back on the way is told as nothing; "-1" is all there is and will be."""
+    given = permit2.approve(token=USDC, spender=OTHER, amount=5, expiration=2**40)
+    said = replace(plan(), calls=(given,), allowances=(AllowanceLeft(USDC, OTHER, 5, 0, through=PERMIT2),))
+    seen = ApprovalSeen(0, PERMIT2, USDC.address, OTHER, amount)
+    for each, passes in ((said, is_said), (plan(), False)):
+        refusal = judge_surprises(plan=each, simulation=simulated(unexpected_approvals=(seen,)))
+        assert (refusal is None) is passes
 
 
 @pytest.mark.parametrize(("held", "passes"), [(6, False), (7, True), (8, True)])

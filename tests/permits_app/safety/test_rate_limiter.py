@@ -9,16 +9,18 @@ import pytest
 from archetypes_app.models import ToolProfile
 from permits_app.errors import RateLimited
 from permits_app.limits.rate_rules import judge_rate, most_writes_per_hour
+from permits_app.limits.usage import Usage
 from permits_app.models import ActionPermit, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from permits_app.rejection import Reject
 from permits_app.safety.hook import Allow
-from permits_app.safety.hooks.rate_limiter import RateLimiter
+from permits_app.safety.hooks.rate_limiter import RateFacts, RateLimiter
 from tests.live_golem import LiveGolem
-from tests.permits_app.safety.calls import NOW, swap_call
+from tests.permits_app.safety.calls import ACCOUNT, NOW, OTHER, plain_call, swap_call
 from tools_app.core import clock
 from tools_app.core.errors import Recovery
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.plan import TxPlan
 
 HOOK = RateLimiter()
 
@@ -57,6 +59,16 @@ def test_a_limit_of_nothing_never_frees_itself() -> None:
 @pytest.mark.parametrize(("configured", "cap", "expected"), [(20, None, 20), (20, 10, 10), (5, 10, 5), (20, 0, 0)])
 def test_a_profiles_cap_only_ever_lowers_the_limit(configured: int, cap: int | None, expected: int) -> None:
     assert most_writes_per_hour(configured=configured, cap=cap) == expected
+
+
+@pytest.mark.parametrize(("recipient", "passes"), [(ACCOUNT, True), (OTHER, False)])
+def test_a_decrease_goes_on_beyond_the_hour_only_where_it_comes_back_to_the_golem(recipient: str, passes: bool) -> None:
+    paid = TxPlan(chain_id=31337, calls=(), recipients=(recipient,))
+    call = plain_call(paid, action_class=ActionClass.DECREASE_POSITION)
+    used = Usage(tick_micro_usd=0, session_micro_usd=0, day_micro_usd=0, writes_last_hour=call.limits.writes_per_hour)
+    verdict = HOOK.decide(call, RateFacts(usage=used, cap=None, is_venue_tried=False))
+    assert isinstance(verdict, Allow) is passes
+    assert passes or (isinstance(verdict, Reject) and verdict.rule == "rate_limiter.per_hour")
 
 
 def write(live: LiveGolem, index: int, created_at: datetime, status: PermitStatus = PermitStatus.COMMITTED) -> None:

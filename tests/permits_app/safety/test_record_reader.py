@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -16,6 +17,7 @@ from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.rate_limiter import RateLimiter
 from permits_app.safety.record_reader import RecordReader, list_touched, read_records
 from permits_app.safety.records import PastCall, VenueOutcome
+from tests.factories.golems import make_golem
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import swap_call
 from tools_app.toolkit.enums import ActionClass
@@ -62,6 +64,36 @@ def test_a_venue_is_judged_by_its_last_transactions_of_a_day_oldest_first(
         VenueOutcome(True, at - HOUR),
         VenueOutcome(False, at),
     )
+
+
+def test_what_was_cancelled_is_no_outcome_of_its_venue_until_that_is_taken_back(
+    live_golem: LiveGolem, call: HookCall
+) -> None:
+    """A cancelled plan says nothing of the venue: another transaction took its place."""
+    ended: dict[str, Any] = {"ground_truth_source": "receipt", "is_verified": True}
+    for ago, columns in (
+        (4, {"is_cancelled": True}),
+        (3, {"is_cancelled": True, "taken_back_at": call.now}),
+        (2, {"is_cancelled": False}),
+    ):
+        OutcomeRecord.objects.create(permit=past(live_golem, call.now - SECOND * ago), **columns, **ended)
+    past(live_golem, call.now - SECOND)
+    assert [outcome.at for outcome in read_records(call).outcomes] == [call.now - SECOND * ago for ago in (3, 2, 1)], (
+        "the first of four was cancelled"
+    )
+
+
+def test_nothing_that_another_golem_did_is_read(live_golem: LiveGolem, call: HookCall) -> None:
+    """The same tool, venue and class, ended and under way, of the same owner."""
+    gated = replace(call, action_class=ActionClass.NEW_POSITION)
+    gated.cage.is_action_gate_on = True
+    rebalance = replace(call, action_class=ActionClass.REBALANCE)
+    before = read_records(gated), read_records(rebalance)
+    other: Any = SimpleNamespace(golem=make_golem(owner=live_golem.owner, name="Borea"))
+    for status, finished_at in ((S.COMMITTED, call.now - HOUR), (S.REVERTED, call.now - HOUR), (S.COMMITTING, None)):
+        row = past(other, call.now - HOUR, status, action_class="REBALANCE", finished_at=finished_at)
+        OutcomeRecord.objects.create(permit=row, is_verified=True, ground_truth_source="receipt")
+    assert (read_records(gated), read_records(rebalance)) == before
 
 
 def test_ten_reverts_at_a_venue_open_its_breaker_from_the_rows_alone(live_golem: LiveGolem, call: HookCall) -> None:
@@ -125,9 +157,11 @@ def test_rebalances_of_a_day_are_read_for_a_rebalance_alone(live_golem: LiveGole
     inside = call.now - DAY + SECOND
     past(live_golem, inside, **columns)
     under_way = past(live_golem, call.now - HOUR, S.COMMITTING, finished_at=None, **columns)
+    unknown_since = call.now - HOUR * 2
+    past(live_golem, unknown_since, S.UNKNOWN, finished_at=None, **columns)
     rebalance = replace(call, action_class=ActionClass.REBALANCE)
-    assert sorted(read_records(rebalance).rebalances) == [inside, call.now - HOUR]
-    assert list(read_records(replace(rebalance, own_permit_id=under_way.pk)).rebalances) == [inside]
+    assert sorted(read_records(rebalance).rebalances) == [inside, unknown_since, call.now - HOUR]
+    assert sorted(read_records(replace(rebalance, own_permit_id=under_way.pk)).rebalances) == [inside, unknown_since]
     assert read_records(call).rebalances == ()
 
 

@@ -49,6 +49,7 @@ def test_a_loop_is_over_when_the_calls_that_make_it_one_are_an_hour_old(before: 
     refused = judge_loop(earlier=earlier, action_hash="0x1", action_class=OPENING)
     assert refused is not None
     free_at = datetime.fromisoformat(refused.resets_at)
+    assert free_at == at(3_600 - 3 * 60), "an hour after the fourth newest"
     assert refused.would_pass.endswith(f"from {refused.resets_at} on")
     error = refused.as_error("rate_limiter").as_problem()
     assert (error["code"], error["status"], error["recovery"]) == ("ACTION_REPEATED", 429, "WAIT")
@@ -176,3 +177,9 @@ def test_a_real_golem_that_repeats_itself_is_stopped_at_the_fifth_call(live_gole
     assert refused.value.data["resets_at"] == (first.created_at + LOOP_HORIZON).isoformat()
     assert refused.value.next_step is Recovery.WAIT
     assert live_golem.preview(amount="500000001")["status"] == "CREATED"
+
+
+def test_a_venue_of_which_nothing_is_known_has_failed_at_nothing() -> None:
+    known = fold_breaker(outcomes=(), now=NOW)
+    assert known == Breaker(BreakerState.CLOSED)
+    assert (known.failures, known.requests, known.half_opens_at) == (0, 0, None)

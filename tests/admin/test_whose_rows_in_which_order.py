@@ -25,7 +25,9 @@ from permits_app.models.permit import PermitStatus
 from tests import factories
 from tests.admin.members import log_in, make_member
 from tests.admin.rows import MAKERS, SEEN_BY_OPERATORS_ALONE, page
+from tests.admin.rows_beside import BESIDE, PERSONAL, SAYS_NOTHING
 from tests.admin.test_roles import fill, list_pages
+from tests.architecture.sources import ROOT
 from tests.permits_app.approvals.people import give_device
 from tools_app.core import clock
 
@@ -180,17 +182,33 @@ def test_every_list_of_the_admin_has_an_order_of_its_own_and_its_line_here() -> 
     assert unordered == [], "without one the database's keys decide, and they are drawn by chance"
 
 
+def test_every_model_that_belongs_to_a_golem_or_a_person_has_a_row_to_be_looked_for() -> None:
+    whose = {"golem", "golem_id", "owner", "person"}
+    of_somebody = {
+        model._meta.label_lower
+        for model in apps.get_models()
+        if model._meta.managed and whose & {field.name for field in model._meta.fields}
+        if model.__module__.partition(".")[0] in {path.name for path in ROOT.glob("*_*") if path.is_dir()}
+    }
+    assert sorted(of_somebody - MAKERS.keys() - BESIDE.keys() - PERSONAL.keys() - SAYS_NOTHING.keys()) == []
+    assert sorted((BESIDE.keys() | PERSONAL.keys() | SAYS_NOTHING.keys()) - of_somebody) == [], "it is gone"
+
+
 class Side:
     """A golem of Ana, another one of hers, and one of Ben, each with a row of every model; and whose text is whose."""
 
     def __init__(self) -> None:
         self.ana, self.ben = make_person("ana-anabel-9"), make_person("ben-benedikt-9")
         self.mine, self.rows = self._fill("Zeta of Ana-9", self.ana)
+        for make in PERSONAL.values():
+            make(self.ana)
         known = read_texts()
         self.beside, self.rows_beside = self._fill("Alpha of Ana-9", self.ana)
         self.of_beside = read_texts() - known
         known = read_texts()
         self.theirs, self.their_rows = self._fill("Golem of Ben-9", self.ben)
+        for make in PERSONAL.values():
+            make(self.ben)
         self.of_theirs = (read_texts() - known) | {"ben-benedikt-9"}
 
     def _fill(self, name: str, owner: Any) -> tuple[Golem, dict[str, Any]]:
@@ -201,6 +219,8 @@ class Side:
         first = ("permits_app.policycage", "permits_app.spendinglimits", "permits_app.wallet")
         for label in sorted(MAKERS, key=lambda label: (label not in first, label)):
             rows[label] = MAKERS[label](golem)
+        for make in dict.fromkeys(BESIDE.values()):
+            make(golem)
         now = clock.now()
         for status in PermitStatus:
             permit = factories.make_permit(golem=golem, status=status)

@@ -6,6 +6,8 @@ _PREFILTER = "only narrows what is read from the index; the FILTER of each sum d
 _NO_SUCH_TIME = "no row is of that time, which closes a span for the planner alone"
 _SAME_LENGTH = "both arrays are aggregated from the same rows; `strict` guards against a mistake in the statement alone"
 
+_ONE_START_A_TIME = "no two permits of a golem start at one time: `lock_start` gives each its own"
+
 _NO_KEY_TO_IT = "nothing refers to a row of limits by a key, so the stronger lock keeps nobody else out"
 
 EQUIVALENT: dict[str, dict[str, str]] = {

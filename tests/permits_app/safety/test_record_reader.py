@@ -11,13 +11,14 @@ from uuid import uuid4
 import pytest
 
 from permits_app.limits.policy import load_golem
-from permits_app.models import ActionPermit, KnownContract, OutcomeRecord
+from permits_app.models import ActionPermit, KnownContract, OutcomeRecord, SignedPromise
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.rate_limiter import RateLimiter
 from permits_app.safety.record_reader import RecordReader, list_touched, read_records
 from permits_app.safety.records import PastCall, VenueOutcome
 from tests.factories.golems import make_golem
+from tests.factories.requests import make_signed_promise
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import swap_call
 from tools_app.toolkit.enums import ActionClass
@@ -94,6 +95,20 @@ def test_nothing_that_another_golem_did_is_read(live_golem: LiveGolem, call: Hoo
         row = past(other, call.now - HOUR, status, action_class="REBALANCE", finished_at=finished_at)
         OutcomeRecord.objects.create(permit=row, is_verified=True, ground_truth_source="receipt")
     assert (read_records(gated), read_records(rebalance)) == before
+
+
+def test_what_was_signed_is_under_way_until_its_promise_ends(live_golem: LiveGolem, call: HookCall) -> None:
+    """Its permit has ended long ago; what may still be taken has not."""
+    bounds: dict[str, Any] = {"spends": [], "receives": [], "changes": [], "promise": {}}
+    open_one, ended_one = (past(live_golem, call.now - DAY, bounds=bounds) for _ in range(2))
+    make_signed_promise(permit=open_one)
+    promise = make_signed_promise(permit=ended_one)
+    SignedPromise.objects.filter(pk=promise.pk).update(state="EXPIRED", ended_at=call.now)
+    other: Any = SimpleNamespace(golem=make_golem(owner=live_golem.owner, name="Borea"))
+    make_signed_promise(permit=past(other, call.now - DAY, bounds=bounds))
+    records = read_records(call)
+    assert [each.permit_id for each in records.beside] == [str(open_one.pk)]
+    assert [each.permit_id for each in records.under_way] == [str(open_one.pk)]
 
 
 def test_ten_reverts_at_a_venue_open_its_breaker_from_the_rows_alone(live_golem: LiveGolem, call: HookCall) -> None:

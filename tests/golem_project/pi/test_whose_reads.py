@@ -85,7 +85,8 @@ def test_no_read_tells_rows_of_another_golem_whatever_row_it_is_asked_for() -> N
     side.mine.profiles.add(profile)
     golem = Golem.objects.select_related("archetype").get(pk=side.mine.pk)
     reads = [tool for tool in REGISTRY if isinstance(tool, ReadTool) and "/protocols/" not in tool.source]
-    wrong, answered = [], set()
+    wrong: list[tuple[Any, ...]] = []
+    answered: set[str] = set()
     for golem_of, foreign in ((side.theirs, side.of_theirs), (side.beside, side.of_beside)):
         named = name_rows(golem_of)
         for tool in reads:

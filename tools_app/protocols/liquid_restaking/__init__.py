@@ -1,0 +1,1 @@
+"""Liquid restaking: ether.fi, Kelp and Renzo, three issuers behind one set of tools."""

@@ -1,0 +1,75 @@
+"""Where liquid restaking tokens are issued and taken back, as data: one deployment of three issuers a chain.
+
+Ethereum: ether.fi as `script/deploys/Deployed.s.sol` of its makers' repository lists it, Kelp as the README of its
+makers' does; a test compares both. Of Renzo no repository of its makers names the contracts, so that it is served on
+the local chain alone. Locally our own contracts stand in; their addresses follow from the account that deploys them, in
+that order. Kelp's vault and its withdrawals are one contract there, and so are Renzo's manager and who tells its rate,
+and its queue and the risk oracle that it asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from tools_app.chain.networks import ChainNotSupported
+from tools_app.toolkit.context import ChainReader
+
+NAME: Final = "liquid_restaking"
+LOCAL_CHAIN_ID: Final = 31_337
+ETHERFI, KELP, RENZO = "etherfi", "kelp", "renzo"
+ISSUERS: Final = (ETHERFI, KELP, RENZO)
+LABELS: Final[Mapping[str, str]] = MappingProxyType({ETHERFI: "ether.fi", KELP: "Kelp", RENZO: "Renzo"})
+TOKENS: Final[Mapping[str, str]] = MappingProxyType({ETHERFI: "weeth", KELP: "rseth", RENZO: "ezeth"})
+"""The key of each issuer's token, which is held and traded."""
+SYMBOLS: Final[Mapping[str, str]] = MappingProxyType({ETHERFI: "weETH", KELP: "rsETH", RENZO: "ezETH"})
+COIN: Final = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"
+"""What all three call the chain's coin."""
+
+_DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
+    {
+        1: MappingProxyType(
+            {
+                "weeth": "0xCd5fE23C85820F7B72D0926FC9b05b43E359b7ee",
+                "eeth": "0x35fA164735182de50811E8e2E824cFb9B6118ac2",
+                "etherfi_pool": "0x308861A430be4cce5502d0A12724771Fc6DaF216",
+                "etherfi_adapter": "0xcfC6d9Bd7411962Bfe7145451A7EF71A24b6A7A2",
+                "etherfi_requests": "0x7d5706f6ef3F89B3951E23e557CDFBC3239D4E2c",
+                "etherfi_redemption": "0xDadEf1fFBFeaAB4f68A9fD181395F68b4e4E7Ae0",
+                "rseth": "0xA1290d69c65A6Fe4DF752f95823fae25cB99e5A7",
+                "kelp_pool": "0x036676389e48133B63a802f8635AD39E752D375D",
+                "kelp_oracle": "0x349A73444b1a310BAe67ef67973022020d70020d",
+                "kelp_withdrawals": "0x62De59c08eB5dAE4b7E6F7a8cAd3006d6965ec16",
+                "kelp_vault": "0xc66830E2667bc740c0BED9A71F18B14B8c8184bA",
+            }
+        ),
+        LOCAL_CHAIN_ID: MappingProxyType({}),
+    }
+)
+CHAINS: Final = frozenset(_DEPLOYMENTS)
+
+
+def deployments(chain_id: int) -> Mapping[str, str] | None:
+    """The contracts of all issuers of a chain by key; None where there is none."""
+    return _DEPLOYMENTS.get(chain_id)
+
+
+def issuers_of(at: Mapping[str, str]) -> tuple[str, ...]:
+    """The issuers that a deployment has."""
+    return tuple(each for each in ISSUERS if TOKENS[each] in at)
+
+
+def deployment_on(reader: ChainReader, issuer: str | None = None) -> Mapping[str, str]:
+    """The contracts of the reader's chain, which has code for them. Raises ChainNotSupported."""
+    at = deployments(reader.chain_id)
+    if at is None or not reader.code(at["weeth"]):
+        raise ChainNotSupported(
+            f"no liquid restaking is known on chain {reader.chain_id}", chain_id=reader.chain_id, chains=sorted(CHAINS)
+        )
+    if issuer is not None and issuer not in issuers_of(at):
+        known = sorted(chain for chain, found in _DEPLOYMENTS.items() if issuer in issuers_of(found))
+        raise ChainNotSupported(
+            f"{LABELS[issuer]} is not known on chain {reader.chain_id}", chain_id=reader.chain_id, chains=known
+        )
+    return at

@@ -1,0 +1,201 @@
+"""What an account has at issuers of restaked ether: their tokens, and requests that wait; as ether, which comes back.
+
+ether.fi lists no requests: those that the golem's receipts told are looked for, so that whatever a stranger asks for in
+its name is neither counted nor in the way. Anybody may claim a request at Renzo for its owner: one that is gone has
+arrived, because it ends in no other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from tools_app.chain.abi import decode_log, encode_event_topics
+from tools_app.protocols.liquid_restaking import etherfi, kelp, renzo
+from tools_app.protocols.liquid_restaking.addresses import (
+    ETHERFI,
+    KELP,
+    LABELS,
+    NAME,
+    RENZO,
+    SYMBOLS,
+    TOKENS,
+    deployments,
+)
+from tools_app.protocols.liquid_restaking.issuers import Holding, Request, parse_id
+from tools_app.protocols.liquid_restaking.looking import ask_holdings
+from tools_app.standards import erc721
+from tools_app.toolkit.positions import (
+    REQUEST_KIND,
+    WHEN_REPAID,
+    Act,
+    ExitStep,
+    Leg,
+    Locked,
+    Position,
+    PositionRef,
+    Reads,
+    ShareIndex,
+    Stuck,
+    Trail,
+    Wait,
+)
+from tools_app.toolkit.views import NATIVE, LogEntry
+
+STAKE: Final = "stake"
+DUST_WEI: Final = 10**14
+"""What is worth less stays: whoever sends so little keeps nobody from being out."""
+_BEYOND: Final = "beyond"
+_ALL: Final = "max"
+
+
+def stake_ref(chain_id: int, issuer: str) -> PositionRef:
+    """Names what is held of an issuer's token."""
+    return PositionRef(NAME, STAKE, chain_id, issuer)
+
+
+def request_ref(chain_id: int, request_id: str) -> PositionRef:
+    """Names a request that waits, such as `kelp-12`."""
+    return PositionRef(NAME, REQUEST_KIND, chain_id, request_id)
+
+
+def list_trails(chain_id: int, account: str) -> tuple[Trail, ...]:
+    """The transfers by which requests of ether.fi came to an account."""
+    at = deployments(chain_id)
+    if at is None:
+        return ()
+    topics = encode_event_topics(erc721.TRANSFER_EVENT, to=account)
+    return (Trail((at["etherfi_requests"],), tuple(topics)),)
+
+
+def is_only_in_logs(ref: PositionRef) -> bool:
+    """Whether no contract lists it: a request at ether.fi."""
+    return ref.kind == REQUEST_KIND and ref.id.startswith(ETHERFI)
+
+
+class RestakedEtherPositions:
+    """Tokens at the rate their issuers tell, and requests at what they give now."""
+
+    def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
+        """Every position. Raises PositionsUnreadable."""
+        at = deployments(chain_id)
+        if at is None:
+            return ()
+        hinted = [told for ref in hints if ref.kind == REQUEST_KIND and (told := parse_id(ref.id)) is not None]
+        numbers = sorted({number for issuer, number in hinted if issuer == ETHERFI})
+        holdings = yield from ask_holdings(at, account, numbers)
+        found: list[Position] = []
+        for holding in holdings:
+            if holding.tokens:
+                found.append(_stake(chain_id, at, holding))
+            found += [_request(chain_id, at, holding, each) for each in holding.requests]
+            if holding.has_more:
+                ref = request_ref(chain_id, f"{holding.issuer}-{_BEYOND}")
+                label = f"more requests at {LABELS[holding.issuer]}, not read"
+                found.append(Position(ref, label, (), is_whole=False))
+        listed = {each.ref for each in found}
+        found += [
+            _arrived(chain_id, number)
+            for issuer, number in hinted
+            if issuer == RENZO and request_ref(chain_id, f"{issuer}-{number}") not in listed
+        ]
+        return tuple(found)
+
+    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
+        """Requests that came to the account."""
+        at = deployments(chain_id) or {}
+        found = []
+        for log in logs:
+            if log.address == at.get("etherfi_requests"):
+                moved = decode_log(erc721.TRANSFER_EVENT, log)
+                if moved is not None and moved["to"] == account:
+                    found.append(f"{ETHERFI}-{moved['tokenId']}")
+            elif log.address == at.get("kelp_withdrawals"):
+                queued = decode_log(kelp.QUEUED, log)
+                if queued is not None and queued["withdrawer"] == account:
+                    found.append(f"{KELP}-{queued['userNonce']}")
+            elif log.address == at.get("renzo_queue"):
+                created = decode_log(renzo.CREATED, log)
+                if created is not None and created["user"] == account:
+                    found.append(f"{RENZO}-{created['withdrawRequestID']}")
+        return tuple(request_ref(chain_id, each) for each in dict.fromkeys(found))
+
+
+class RestakedEtherExits:
+    """Ask for withdrawal at full worth, wait, claim."""
+
+    def next_step(self, position: Position, held: Mapping[str, int], now: int) -> ExitStep | None:
+        """One step; dust stays."""
+        facts, chain_id = position.facts, position.ref.chain_id
+        if position.is_settled:
+            return None
+        if not position.is_whole:
+            return Stuck("there are more requests than are read; claim the oldest first")
+        issuer = LABELS[str(facts["issuer"])]
+        if position.ref.kind == REQUEST_KIND:
+            if not facts["is_valid"]:
+                return Stuck(f"{issuer} has struck the request: only its admins can let it out")
+            free = position.legs[0].free_at if position.legs else None
+            if free == WHEN_REPAID:
+                return Wait(None, f"{issuer} has not come to the request yet")
+            if free is not None:
+                return Wait(max(free, now + 1), f"{issuer} lets every request wait so long")
+            if facts["is_claim_paused"]:
+                return Wait(None, f"{issuer} has paused claims")
+            asked = {"request_id": position.ref.id, "chain_id": chain_id}
+            return Act("lrt_claim_withdrawal", asked, "the request can be claimed")
+        if int(facts["worth"]) < DUST_WEI or int(facts["tokens"]) < int(facts["least_tokens"]):
+            return None
+        if facts["is_out_paused"]:
+            return Wait(None, f"{issuer} has paused its withdrawals")
+        asked = {"protocol": facts["issuer"], "amount": _ALL, "mode": "queue", "chain_id": chain_id}
+        return Act("lrt_withdraw", asked, "the tokens are asked back at full worth")
+
+
+def _stake(chain_id: int, at: Mapping[str, str], holding: Holding) -> Position:
+    issuer, standing = holding.issuer, holding.standing
+    token = at[TOKENS[issuer]]
+    claims = {token, at["eeth"]} if issuer == ETHERFI else {token}
+    facts: dict[str, Any] = {
+        "issuer": issuer,
+        "tokens": str(holding.tokens),
+        "worth": str(holding.worth),
+        "rate": str(standing.rate),
+        "least_tokens": str(standing.least_in_tokens),
+        "is_out_paused": standing.is_out_paused,
+        "at_once": str(standing.at_once),
+    }
+    return Position(
+        ref=stake_ref(chain_id, issuer),
+        label=f"{SYMBOLS[issuer]} ({LABELS[issuer]})",
+        legs=(Leg(NATIVE, holding.worth),),
+        claim_tokens=frozenset(claims),
+        facts=facts,
+        share_index=ShareIndex(token, standing.rate, holding.tokens),
+        locked=(Locked(NATIVE, holding.worth, "queue"),) if standing.is_out_paused and holding.worth else (),
+        relies_on=frozenset({at["kelp_oracle"]}) if issuer == KELP else frozenset(),
+    )
+
+
+def _request(chain_id: int, at: Mapping[str, str], holding: Holding, request: Request) -> Position:
+    is_stopped = holding.standing.is_claim_paused or not request.is_valid
+    return Position(
+        ref=request_ref(chain_id, request.id),
+        label=f"{LABELS[request.issuer]} withdrawal request {request.number}",
+        legs=(Leg(NATIVE, request.worth, free_at=request.free_at),),
+        claim_tokens=frozenset({at["etherfi_requests"]}) if request.issuer == ETHERFI else frozenset(),
+        facts={
+            "issuer": request.issuer,
+            "number": str(request.number),
+            "place": str(request.place),
+            "asked": str(request.asked),
+            "is_valid": request.is_valid,
+            "is_claim_paused": holding.standing.is_claim_paused,
+        },
+        locked=(Locked(NATIVE, request.worth, "paused"),) if is_stopped and request.worth else (),
+    )
+
+
+def _arrived(chain_id: int, number: int) -> Position:
+    ref = request_ref(chain_id, f"{RENZO}-{number}")
+    return Position(ref, f"{LABELS[RENZO]} withdrawal request {number}", (), is_settled=True)

@@ -272,6 +272,7 @@ contract SimulatedEtherFiWithdrawals {
     uint32 public lastFinalizedRequestId;
     mapping(uint256 id => WithdrawRequest) private _requests;
     mapping(uint256 id => address) private _owners;
+    mapping(address owner => uint256) public balanceOf;
     mapping(uint256 id => address) public getApproved;
     mapping(address owner => mapping(address operator => bool)) public isApprovedForAll;
 
@@ -363,6 +364,8 @@ contract SimulatedEtherFiWithdrawals {
     function _move(address from, address to, uint256 id) private {
         delete getApproved[id];
         _owners[id] = to;
+        if (from != address(0)) --balanceOf[from];
+        if (to != address(0)) ++balanceOf[to];
         emit Transfer(from, to, id);
     }
 }

@@ -14,6 +14,7 @@ from tests.evm.world import CHAIN_ID
 from tests.tools_app.protocols.erc8004.registries import registry
 from tests.tools_app.protocols.lido.staking import at, report
 from tests.tools_app.protocols.lido.test_figures import make_market
+from tests.tools_app.protocols.liquid_restaking.issuers import pay_all
 from tests.tools_app.protocols.metamask.owner_wallet import OwnerWallet
 from tests.tools_app.protocols.morpho_blue.golem import make_golem, set_price, usdc_market
 from tests.tools_app.protocols.uniswap.campaigns import list_claims, open_incentive
@@ -154,6 +155,7 @@ CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "sixty blocks have passed": lambda stage: stage.world.rpc.call("anvil_mine", hex(60)),
     "a week has passed": lambda stage: stage.pass_days(7),
     "the queue has paid all requests": pay_queue,
+    "issuers of restaked ether paid every request": lambda stage: pay_all(stage.world),
     "staking earned a tenth of a percent": earn,
     "somebody makes a market of wstETH and USDC": lambda stage: make_market(stage.world, other="USDC", ether=400 * ETH),
     "five clients praise its agent": praise,

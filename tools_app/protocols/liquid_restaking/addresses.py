@@ -44,7 +44,26 @@ _DEPLOYMENTS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
                 "kelp_vault": "0xc66830E2667bc740c0BED9A71F18B14B8c8184bA",
             }
         ),
-        LOCAL_CHAIN_ID: MappingProxyType({}),
+        LOCAL_CHAIN_ID: MappingProxyType(
+            {
+                "weeth": "0xae9E6657964a41D42942f6eD88ab5aD9Bf026F0C",
+                "eeth": "0x01DE05553F9A519Ee4c4D495B68874Eb910d46b4",
+                "etherfi_pool": "0xDE86c39a89FC783bEAe8aEA5608D6B675d6A5a10",
+                "etherfi_adapter": "0xC2fa5670F1C2088712508845208d7B51644386D7",
+                "etherfi_requests": "0x4c4474E9457F07f3b117a47a24f585aAf3655e47",
+                "etherfi_redemption": "0x3b35Ffd9F33C410D9C239Bae63Ea2b712a3f0D8b",
+                "rseth": "0x149B3c722AaDC1a50D9457d489eEB78fdaDb78eB",
+                "kelp_pool": "0x814E1BA93d128619b6e19B314f22A78F92D45c64",
+                "kelp_oracle": "0xeF3611be4e4D1A09B24196676B87500Af7ff586a",
+                "kelp_withdrawals": "0x73514775833B85f78317b3cBab14a4ec2dE10d7C",
+                "kelp_vault": "0x73514775833B85f78317b3cBab14a4ec2dE10d7C",
+                "ezeth": "0xd8F942A22d921ef3949b65212a9A6327bF1ed302",
+                "renzo_manager": "0xC4e12c74137f5A1b488B457A6A8F6ff6DF32f6E5",
+                "renzo_rate": "0xC4e12c74137f5A1b488B457A6A8F6ff6DF32f6E5",
+                "renzo_queue": "0x14D518CDAd41E9cc58834EF4F69bDce891C74A9E",
+                "renzo_risk": "0x14D518CDAd41E9cc58834EF4F69bDce891C74A9E",
+            }
+        ),
     }
 )
 CHAINS: Final = frozenset(_DEPLOYMENTS)

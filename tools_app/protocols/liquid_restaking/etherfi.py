@@ -31,6 +31,9 @@ ASKED: Final = (
 )
 OWNER: Final = "function ownerOf(uint256 id) view returns (address)"
 CLAIMABLE: Final = "function getClaimableAmount(uint256 id) view returns (uint256)"
+NEXT: Final = "function nextRequestId() view returns (uint32)"
+NEWEST: Final = 16
+"""So many of the newest requests of all are looked at, and at most twice as many."""
 REBASED: Final = "event Rebase(uint256 totalEthLocked, uint256 totalEEthShares)"
 CREATED: Final = (
     "event WithdrawRequestCreated(uint32 indexed requestId, uint256 amountOfEEth, uint256 shareOfEEth, address owner,"
@@ -69,8 +72,19 @@ def parse_standing(values: Sequence[tuple[Any, ...]]) -> Standing:
 
 
 def account_calls(at: Mapping[str, str], account: str) -> list[ReadCall]:
-    """The reads of what an account holds."""
-    return [erc20.balance_call(at["weeth"], account), ReadCall(at["eeth"], SHARES, (account,))]
+    """The reads of what an account holds, how many requests, and the number that the next of all will have."""
+    nft = at["etherfi_requests"]
+    return [
+        erc20.balance_call(at["weeth"], account),
+        ReadCall(at["eeth"], SHARES, (account,)),
+        erc20.balance_call(nft, account),
+        ReadCall(nft, NEXT),
+    ]
+
+
+def list_newest(next_number: int) -> range:
+    """The newest numbers of all; where they begin hardly ever moves with one more that is asked for."""
+    return range(max(1, (next_number - NEWEST) // NEWEST * NEWEST), next_number)
 
 
 def request_calls(at: Mapping[str, str], numbers: Sequence[int]) -> list[ReadCall]:
@@ -100,5 +114,5 @@ def parse_holding(
     values: Sequence[tuple[Any, ...]], standing: Standing, requests: tuple[Request, ...]
 ) -> Holding:
     """What the account's balances tell."""
-    (wrapped,), (loose,) = values
+    (wrapped,), (loose,), *_ = values
     return Holding(ETHERFI, standing, int(wrapped) + int(loose), int(loose), requests)

@@ -29,7 +29,9 @@ def ask_standings(at: Mapping[str, str], issuers: Sequence[str]) -> Reads[dict[s
 def ask_holdings(at: Mapping[str, str], account: str, numbers: Sequence[int]) -> Reads[list[Holding]]:
     """What an account has, by issuer; `numbers` are those of ether.fi's requests to look for, which nothing lists.
 
-    One batch for who has nothing, two for who has, three with requests at Renzo. Raises PositionsUnreadable.
+    Where the account has more of them, the newest of all are looked at: a plan that opens one is measured so. One batch
+    for who has nothing, two for who has, one more each for requests at Renzo and such new ones. Raises
+    PositionsUnreadable.
     """
     issuers = issuers_of(at)
     *told, of_numbers = yield from gather(
@@ -37,14 +39,19 @@ def ask_holdings(at: Mapping[str, str], account: str, numbers: Sequence[int]) ->
     )
     balances = {each: _values(part) for each, part in zip(issuers, told, strict=True)}
     counts = {each: _count(each, balances[each]) for each in issuers}
-    own = [number for index, number in enumerate(numbers) if _is_own(of_numbers[3 * index + 1], account)]
     held = [
         each
         for each in issuers
-        if counts[each] or balances[each][0][0] or (each == ETHERFI and (own or balances[each][1][0]))
+        if counts[each] or balances[each][0][0] or (each == ETHERFI and (balances[each][1][0] or balances[each][2][0]))
     ]
     if not held:
         return []
+    (of_account,), (next_number,) = balances[ETHERFI][2:]
+    own = sum(1 for outcome in of_numbers[1::3] if outcome.ok and str(outcome.values[0]) == account)
+    if of_account > own:
+        more = [each for each in etherfi.list_newest(int(next_number)) if each not in numbers]
+        of_numbers = [*of_numbers, *(yield etherfi.request_calls(at, more))]
+        numbers = [*numbers, *more]
     reads = [_listed(each, at, account, min(counts[each], MOST_REQUESTS)) for each in held]
     clock = [ReadCall(MULTICALL3, BLOCK), ReadCall(MULTICALL3, TIME)]
     of_clock, *rest = yield from gather(clock, *(MODULES[each].standing_calls(at) for each in held), *reads)
@@ -89,10 +96,6 @@ def _count(issuer: str, balances: Sequence[tuple[Any, ...]]) -> int:
         begin, end = balances[1]
         return int(end) - int(begin)
     return int(balances[1][0]) if issuer == RENZO else 0
-
-
-def _is_own(owner: ReadOutcome, account: str) -> bool:
-    return owner.ok and str(owner.values[0]) == account
 
 
 def _values(outcomes: Sequence[ReadOutcome]) -> list[tuple[Any, ...]]:

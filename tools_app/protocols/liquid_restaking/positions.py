@@ -1,8 +1,8 @@
 """What an account has at issuers of restaked ether: their tokens, and requests that wait; as ether, which comes back.
 
 ether.fi lists no requests: those that the golem's receipts told are looked for, so that whatever a stranger asks for in
-its name is neither counted nor in the way. Anybody may claim a request at Renzo for its owner: one that is gone has
-arrived, because it ends in no other way.
+its name is neither counted nor in the way. Anybody may claim a request at Renzo for its owner, and Kelp's operators may
+complete one: what is gone there has arrived, because it ends in no other way.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tools_app.chain.abi import decode_log, encode_event_topics
-from tools_app.protocols.liquid_restaking import etherfi, kelp, renzo
+from tools_app.protocols.liquid_restaking import kelp, renzo
 from tools_app.protocols.liquid_restaking.addresses import (
     ETHERFI,
     KELP,
@@ -94,10 +94,12 @@ class RestakedEtherPositions:
                 label = f"more requests at {LABELS[holding.issuer]}, not read"
                 found.append(Position(ref, label, (), is_whole=False))
         listed = {each.ref for each in found}
+        partly = {each.issuer for each in holdings if each.has_more}
         found += [
-            _arrived(chain_id, number)
+            _arrived(chain_id, issuer, number)
             for issuer, number in hinted
-            if issuer == RENZO and request_ref(chain_id, f"{issuer}-{number}") not in listed
+            if issuer in (KELP, RENZO) and issuer not in partly
+            if request_ref(chain_id, f"{issuer}-{number}") not in listed
         ]
         return tuple(found)
 
@@ -196,6 +198,6 @@ def _request(chain_id: int, at: Mapping[str, str], holding: Holding, request: Re
     )
 
 
-def _arrived(chain_id: int, number: int) -> Position:
-    ref = request_ref(chain_id, f"{RENZO}-{number}")
-    return Position(ref, f"{LABELS[RENZO]} withdrawal request {number}", (), is_settled=True)
+def _arrived(chain_id: int, issuer: str, number: int) -> Position:
+    ref = request_ref(chain_id, f"{issuer}-{number}")
+    return Position(ref, f"{LABELS[issuer]} withdrawal request {number}", (), is_settled=True)

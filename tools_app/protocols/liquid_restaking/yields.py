@@ -1,0 +1,40 @@
+"""What restaked ether earned, for whoever compares: growth of issuers' rates over a week."""
+
+from __future__ import annotations
+
+from tools_app.protocols.liquid_restaking.addresses import LABELS, NAME, SYMBOLS, TOKENS, deployments, issuers_of
+from tools_app.protocols.liquid_restaking.history import read_yearly_bps
+from tools_app.protocols.liquid_restaking.looking import ask_standings
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.positions import drive
+from tools_app.toolkit.views import NATIVE
+from tools_app.toolkit.yields import YieldKind, YieldOffer
+
+
+def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
+    """Each issuer's token, for the coin and what wraps it."""
+    at = deployments(reader.chain_id)
+    wrapped = next((each for each in reader.registered_tokens() if each.symbol == f"W{reader.native().symbol}"), None)
+    if at is None or token not in (NATIVE, wrapped.address if wrapped is not None else NATIVE):
+        return ()
+    issuers = issuers_of(at)
+    standings = drive(ask_standings(at, issuers), reader.call_many)
+    found = []
+    for issuer in issuers:
+        standing = standings[issuer]
+        rate = read_yearly_bps(reader, at, issuer, standing.rate)
+        found.append(
+            YieldOffer(
+                protocol=NAME,
+                place=at[TOKENS[issuer]],
+                label=f"{SYMBOLS[issuer]} ({LABELS[issuer]})",
+                kind=YieldKind.STAKING,
+                yearly_ppm=None if rate is None else rate * 100,
+                basis="growth of the issuer's rate over a week" if rate is not None else "no rate a day old is known",
+                waits_seconds=standing.delay or None,
+                free=standing.at_once or None,
+                steps_out=2,
+                closed="the issuer has paused deposits" if standing.is_in_paused else "",
+            )
+        )
+    return tuple(found)

@@ -93,6 +93,13 @@ AT_ONCE: Final[dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[st
         {"amount": str(8_000 * ETH)},
         {"amount": str(3_000 * ETH)},
     ),
+    "liquid_restaking": (
+        "lrt_deposit_kelp",
+        "lrt_withdraw",
+        {"protocol": "kelp", "mode": "queue", "amount": str(5 * ETH)},
+        {"protocol": "kelp", "mode": "queue", "amount": str(6 * ETH)},
+        {"protocol": "kelp", "mode": "queue", "amount": str(2 * ETH)},
+    ),
     "lido": (
         "lido_stake_rebasing",
         "lido_unstake",
@@ -182,6 +189,7 @@ MARKS: Final = {
     "spark": ("spark",),
     "compound_v3": ("compound_v3",),
     "eigenlayer": ("eigenlayer",),
+    "liquid_restaking": ("liquid_restaking",),
 }
 
 

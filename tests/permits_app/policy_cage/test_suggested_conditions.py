@@ -40,6 +40,12 @@ FREE = {
     ("delegateTo", (0,)): "whom it trusts, who can be slashed; no cage is suggested it",
     ("redelegate", (0,)): "whom it trusts, who can be slashed; no cage is suggested it",
     ("release", (1,)): "which of a jar's assets are paid; all of them go to the account, which is pinned",
+    ("depositETHForWeETH", (0,)): "who referred to ether.fi gets nothing of the account's",
+    ("redeemWeEth", (2,)): "what ether.fi pays with, which it gives to the account; no cage is suggested it",
+    ("initiateWithdrawal", (0,)): "what Kelp pays with, which it gives to the caller; no cage is suggested it",
+    ("instantWithdrawal", (0,)): "what Kelp pays with, which it gives to the caller; no cage is suggested it",
+    ("completeWithdrawal", (0,)): "what Kelp pays with, which it gives to the caller; no cage is suggested it",
+    ("withdraw", (1,)): "what Renzo pays with, which it gives to the caller; no cage is suggested it",
     ("liquidate", (1,)): "who owes; a price of the thief's making is a loss the cage bounds",
 }
 # The market's own contracts in Morpho's parameters: a market of others is a position that nobody values.

@@ -39,9 +39,7 @@ _CLAIMABLE: Final = "function getClaimableAmount(uint256) view returns (uint256)
 _OLDEST: Final = (
     "function getUserWithdrawalRequest(address,address,uint256) view returns (uint256,uint256,uint256,uint256)"
 )
-_ASKED: Final = (
-    "function withdrawRequests(address,uint256) view returns (address,uint256,uint256,uint256,uint256)"
-)
+_ASKED: Final = "function withdrawRequests(address,uint256) view returns (address,uint256,uint256,uint256,uint256)"
 
 
 class RestakedEtherEffects:
@@ -56,7 +54,9 @@ class RestakedEtherEffects:
                 return
         if call.value:
             raise UnknownCall(f"{call.to} is sent coin along with a call that takes none")
-        if call.to in {at.get("weeth"), at.get("eeth"), at.get("rseth"), at.get("ezeth")} and calls(call.data, _APPROVE):
+        if call.to in {at.get("weeth"), at.get("eeth"), at.get("rseth"), at.get("ezeth")} and calls(
+            call.data, _APPROVE
+        ):
             spender, amount = read_exactly(call.data, _APPROVE)
             into.approvals.append((call.to, spender, amount))
             return

@@ -110,9 +110,7 @@ def parse_requests(
     return tuple(found)
 
 
-def parse_holding(
-    values: Sequence[tuple[Any, ...]], standing: Standing, requests: tuple[Request, ...]
-) -> Holding:
+def parse_holding(values: Sequence[tuple[Any, ...]], standing: Standing, requests: tuple[Request, ...]) -> Holding:
     """What the account's balances tell."""
     (wrapped,), (loose,), *_ = values
     return Holding(ETHERFI, standing, int(wrapped) + int(loose), int(loose), requests)

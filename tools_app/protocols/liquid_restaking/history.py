@@ -30,9 +30,7 @@ def read_rates(reader: ChainReader, at: Mapping[str, str], issuer: str, *, days:
         address=at[contract], topics=[event_topic(event)], from_block=first, to_block=reader.block.number
     )
     ordered = sorted(logs, key=lambda log: (log.block_number, log.log_index))
-    return tuple(
-        Sample(log.block_number, rate) for log in ordered if (rate := _rate(issuer, event, log)) is not None
-    )
+    return tuple(Sample(log.block_number, rate) for log in ordered if (rate := _rate(issuer, event, log)) is not None)
 
 
 def read_yearly_bps(

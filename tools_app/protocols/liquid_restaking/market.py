@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.chain.networks import ChainNotSupported
+from tools_app.portfolio.holdings import PriceBook
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.pool_history import InsufficientHistory, read_past
 from tools_app.protocols.liquid_restaking.issuers import WAD
 from tools_app.protocols.liquid_restaking.risk import LEAST_DEPTH_WEI
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import Pool
+from tools_app.toolkit.views import NATIVE
 
 HOURS_OF_MONTH = 720
 
@@ -55,12 +56,9 @@ def _read_feed(reader: ChainReader, token: str) -> MarketPrice | None:
     registered = next((each for each in reader.registered_tokens() if each.address == token), None)
     if registered is None:
         return None
-    try:
-        of_token, of_coin = reader.price(registered), reader.price(reader.native())
-    except (PriceUnavailable, PriceStale):
-        return None
-    price = of_token.answer * 10**of_coin.decimals * WAD // (of_coin.answer * 10**of_token.decimals)
-    return MarketPrice(price, "feed")
+    book = PriceBook(reader)
+    of_token, of_coin = (book.weigh(each, WAD).micro_usd for each in (token, NATIVE))
+    return MarketPrice(of_token * WAD // of_coin, "feed") if of_token and of_coin else None
 
 
 def _read_pool(reader: ChainReader, token: str) -> MarketPrice | None:

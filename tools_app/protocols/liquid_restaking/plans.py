@@ -119,13 +119,13 @@ def plan_claim(
     draft.call(Call(to, data, 0, f"Claim {format_units(request.worth, 18, 'ETH')} of {LABELS[request.issuer]}"))
     draft.receive(reader.native(), request.worth, at_least=_lowered(request.worth))
     ref = request_ref(reader.chain_id, request.id)
-    draft.changes.append(_change(REQUEST_KIND, -request.worth, -request.worth - request.asked * MOST_MOVE_BPS // BPS, ref))
+    draft.changes.append(
+        _change(REQUEST_KIND, -request.worth, -request.worth - request.asked * MOST_MOVE_BPS // BPS, ref)
+    )
     return draft.finish(action_class=ActionClass.CLOSE_POSITION, details=details)
 
 
-def _ask_etherfi(
-    reader: ChainReader, draft: PlanDraft, at: Mapping[str, str], holding: Holding, tokens: int
-) -> None:
+def _ask_etherfi(reader: ChainReader, draft: PlanDraft, at: Mapping[str, str], holding: Holding, tokens: int) -> None:
     """Its pool takes eETH back: what is loose is used first, and the rest unwrapped."""
     wrapped = max(0, tokens - holding.loose)
     if wrapped:

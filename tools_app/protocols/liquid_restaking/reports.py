@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from tools_app.core.units import format_units
-from tools_app.standards import erc20
 from tools_app.protocols.liquid_restaking import etherfi, kelp, renzo
 from tools_app.protocols.liquid_restaking.addresses import ETHERFI, KELP
+from tools_app.standards import erc20
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE, TokenMeta
 
-NO_SPLIT: Final = "no contract tells how a rate's growth splits into staking, restaking and rewards; points are on no chain"
+NO_SPLIT: Final = (
+    "no contract tells how a rate's growth splits into staking, restaking and rewards; points are on no chain"
+)
 NO_OPERATORS: Final = "which operators an issuer delegates to is not read; a slash of any shows as a rate that fell"
 
 

@@ -41,8 +41,8 @@ from tools_app.protocols.liquid_restaking.market import lowest, read_prices, rea
 from tools_app.protocols.liquid_restaking.reports import (
     NO_OPERATORS,
     NO_SPLIT,
-    Apys,
     ApyRow,
+    Apys,
     DepegRisk,
     Held,
     HoldingRow,
@@ -63,7 +63,7 @@ from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.lending import MarketClosed
 from tools_app.toolkit.params import EVERYTHING, Address, RawAmount, RawAmountOrMax, Token
 from tools_app.toolkit.plan import TxPlan
-from tools_app.toolkit.positions import REQUEST_KIND, WHEN_REPAID, drive
+from tools_app.toolkit.positions import WHEN_REPAID, drive
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import NATIVE
 
@@ -77,7 +77,9 @@ IssuerOrAll = Annotated[
 ]
 LeaveMode = Annotated[
     Literal["auto", "instant", "queue"],
-    Field(description="instant: redeem now for a fee; queue: wait and get all of it; auto: instant if the fee is small."),
+    Field(
+        description="instant: redeem now for a fee; queue: wait and get all of it; auto: instant if the fee is small."
+    ),
 ]
 RequestName = Annotated[
     str,
@@ -165,9 +167,7 @@ def lrt_deposit(
         "A sale on a market is a swap and not this tool: compare what it pays first.",
     ),
 )
-def lrt_withdraw(
-    ctx: WriteContext, amount: RawAmountOrMax, protocol: Issuer, mode: LeaveMode = "auto"
-) -> TxPlan:
+def lrt_withdraw(ctx: WriteContext, amount: RawAmountOrMax, protocol: Issuer, mode: LeaveMode = "auto") -> TxPlan:
     """Leave an issuer's token: redeem it now for a fee, or ask its ETH back and wait.
 
     Use to turn restaked ether back into ETH. `amount` is base units of the token, or max. A request is claimed with
@@ -449,9 +449,7 @@ def _is_at_once(ctx: WriteContext, at: Mapping[str, str], holding: Holding, toke
     can = standing.worth(tokens) <= standing.at_once and tokens <= holding.tokens - holding.loose
     if mode == "instant" and not can:
         reader, wrapped = ctx.chain(), ctx.chain().native()
-        sold = quote_swap(
-            ctx, chain_id=reader.chain_id, sold=at[TOKENS[issuer]], bought=wrapped.address, amount=tokens
-        )
+        sold = quote_swap(ctx, chain_id=reader.chain_id, sold=at[TOKENS[issuer]], bought=wrapped.address, amount=tokens)
         says = "no market here trades it" if sold is None else f"a market would pay {format_units(sold, 18, 'ETH')} now"
         raise NothingPaidAtOnce(
             f"{LABELS[issuer]} pays {format_units(standing.at_once, 18, 'ETH')} at once; {says}: swap sells it, and"
@@ -476,9 +474,7 @@ def _check_claimable(request: Request, standing: Standing, holdings: list[Holdin
         )
     if request.issuer == KELP and request.place:
         oldest = next(one for each in holdings for one in each.requests if one.issuer == KELP and not one.place)
-        raise RestakingRequestUnknown(
-            f"Kelp pays the oldest request first: claim {oldest.id}", request_ids=[oldest.id]
-        )
+        raise RestakingRequestUnknown(f"Kelp pays the oldest request first: claim {oldest.id}", request_ids=[oldest.id])
 
 
 def _time(request: Request) -> str | None:

@@ -13,9 +13,10 @@ BPS: Final = 10_000
 class Standing:
     """How an issuer stands. Amounts in wei of ether, but `least_in_tokens`, which is base units of its token.
 
-    `rate` is the wei of a whole token. `least_in` and `room` bound a deposit (None: no bound is told). `waiting` is what
-    its queue owes, `liquid` what it has to pay that with. `at_once` is what it redeems now for `fee_bps`, 0 where it
-    does not. `delay` is how long a request waits at least, in seconds; `delay_blocks` where the issuer counts blocks.
+    `rate` is the wei of a whole token. `least_in` and `room` bound a deposit (None: no bound is told). `waiting` is
+    what its queue owes, `liquid` what it has to pay that with. `at_once` is what it redeems now for `fee_bps`, 0 where
+    it does not. `delay` is how long a request waits at least, in seconds; `delay_blocks` where the issuer counts
+    blocks. `next_unlocked` is how far its queue was paid, as the issuer counts.
     """
 
     rate: int

@@ -14,8 +14,8 @@ LEAST_DEPTH_WEI: Final = 10 * WAD
 """A pool with less ether in it tells no price: whoever likes moves it."""
 RULE: Final = (
     f"high: paused, no market that tells a price, or a market {HIGH_BPS // 100}% or more under the issuer's rate now;"
-    f" medium: 0.{MEDIUM_BPS}% or more under it now, {HIGH_BPS // 100}% or more from it in 30 days, a rate that fell, or a"
-    " queue that owes more than is liquid; low: else"
+    f" medium: 0.{MEDIUM_BPS}% or more under it now, {HIGH_BPS // 100}% or more from it in 30 days, a rate that fell,"
+    " or a queue that owes more than is liquid; low: else"
 )
 
 

@@ -1908,6 +1908,91 @@ export interface components {
             /** @description Plain text, at most 1,000 characters. */
             reason: string;
         };
+        /** @description lrt_claim_withdrawal: Claim the ETH of a withdrawal request that its issuer has paid. */
+        LrtClaimWithdrawalBody: {
+            /** @constant */
+            action_type?: "restake_claim";
+            /** @enum {unknown} */
+            venue?: "liquid_restaking" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Request id as lrt_withdraw answered, such as kelp-12. */
+            request_id: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description lrt_deposit: Restake ETH with an issuer and hold its token for it. */
+        LrtDepositBody: {
+            /** @constant */
+            action_type?: "restake_deposit";
+            /** @enum {unknown} */
+            venue?: "liquid_restaking" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /**
+             * @description The issuer: etherfi (weETH), kelp (rsETH), renzo (ezETH).
+             * @enum {string}
+             */
+            protocol: "etherfi" | "kelp" | "renzo";
+            input_token?: string | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description lrt_get_apy: Read by how much issuers' tokens grew against ETH, as a yearly rate. */
+        LrtGetApyBody: {
+            /** @constant */
+            query?: "restaking_apy";
+            /** @enum {unknown} */
+            venue?: "liquid_restaking" | null;
+            cursor?: string | null;
+            protocol?: ("etherfi" | "kelp" | "renzo" | "all") | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description lrt_get_depeg_risk: Read how far a restaked token's market is from its ether, and what could make it worse. */
+        LrtGetDepegRiskBody: {
+            /** @constant */
+            query?: "restaking_depeg_risk";
+            /** @enum {unknown} */
+            venue?: "liquid_restaking" | null;
+            cursor?: string | null;
+            /**
+             * @description The issuer: etherfi (weETH), kelp (rsETH), renzo (ezETH).
+             * @enum {string}
+             */
+            protocol: "etherfi" | "kelp" | "renzo";
+            chain_id?: (number | null) | null;
+        };
+        /** @description lrt_get_position: Read what an account holds of restaked ether, at the issuers' rates, and its withdrawal requests. */
+        LrtGetPositionBody: {
+            /** @constant */
+            query?: "restaked_ether";
+            /** @enum {unknown} */
+            venue?: "liquid_restaking" | null;
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description lrt_withdraw: Leave an issuer's token: redeem it now for a fee, or ask its ETH back and wait. */
+        LrtWithdrawBody: {
+            /** @constant */
+            action_type?: "restake_withdraw";
+            /** @enum {unknown} */
+            venue?: "liquid_restaking" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            /**
+             * @description The issuer: etherfi (weETH), kelp (rsETH), renzo (ezETH).
+             * @enum {string}
+             */
+            protocol: "etherfi" | "kelp" | "renzo";
+            mode?: ("auto" | "instant" | "queue") | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description maker_close_vault: Pay all debt of a Maker vault and take all of its collateral back. */
         MakerCloseVaultBody: {
             /** @constant */

@@ -95,10 +95,10 @@ AT_ONCE: Final[dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[st
     ),
     "liquid_restaking": (
         "lrt_deposit_kelp",
-        "lrt_withdraw",
-        {"protocol": "kelp", "mode": "queue", "amount": str(5 * ETH)},
-        {"protocol": "kelp", "mode": "queue", "amount": str(6 * ETH)},
-        {"protocol": "kelp", "mode": "queue", "amount": str(2 * ETH)},
+        "lrt_withdraw_kelp",
+        {"amount": str(5 * ETH)},
+        {"amount": str(6 * ETH)},
+        {"amount": str(2 * ETH)},
     ),
     "lido": (
         "lido_stake_rebasing",

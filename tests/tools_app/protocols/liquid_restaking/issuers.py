@@ -45,10 +45,12 @@ def pay_all(chain: World) -> None:
 def trade(chain: World, key: str, ether: int, *, sells: bool = True) -> None:
     """Somebody sells so much worth of a token into its pool, or buys it there."""
     maker = chain.new_account(2 * ether, {"WETH": ether})
-    puts = {"weeth": ("etherfi_adapter", "depositETHForWeETH(address)", (NOBODY,))}
-    contract, signature, args = puts.get(key, ("kelp_pool", "depositETH(uint256,string)", (0, "")))
-    if key == "ezeth":
-        contract, signature, args = "renzo_manager", "depositETH(uint256)", (0,)
+    puts: dict[str, tuple[str, str, tuple[Any, ...]]] = {
+        "weeth": ("etherfi_adapter", "depositETHForWeETH(address)", (NOBODY,)),
+        "rseth": ("kelp_pool", "depositETH(uint256,string)", (0, "")),
+        "ezeth": ("renzo_manager", "depositETH(uint256)", (0,)),
+    }
+    contract, signature, args = puts[key]
     chain.transact(maker, at(contract), signature, *args, value=ether)
     sold, bought = (at(key), chain.tokens["WETH"].address) if sells else (chain.tokens["WETH"].address, at(key))
     amount = chain.rpc.balance_of(sold, maker.address)

@@ -64,7 +64,7 @@ def measure_class(
     floor_bps: int,
     returns_to_golem: bool,
 ) -> ActionClass | None:
-    """What the positions alone say; None where they did not move. What has arrived by itself is no position any more."""
+    """What the positions alone say; None where they did not move. What has arrived by itself is a position no more."""
     was = {each.ref: each for each in before if not each.is_settled}
     is_now = {each.ref: each for each in after if not each.is_settled}
     moves = {ref: _moves_of(was.get(ref), is_now.get(ref)) for ref in sorted({*was, *is_now})}

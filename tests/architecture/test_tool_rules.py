@@ -39,11 +39,18 @@ _IN_APPS = {
     "track": "tools_app/subsystems/intel/",
     # The tools of a standard are called after what people know it as.
     "vault": "tools_app/protocols/erc4626/",
+    "lrt": "tools_app/protocols/liquid_restaking/",
 }
 # Prefixes of which some tools need what an app knows: what raw calls may name is judged by the permits' own rules.
 _MORE_PLACES = {"safety": ("permits_app/tools/safety",)}
 # Prefixes whose protocol has a longer name, the name of a standard, or of what it is built over.
-_FOLDERS = {"morpho": "morpho_blue", "vault": "erc4626", "identity": "erc8004", "convex": "curve"}
+_FOLDERS = {
+    "morpho": "morpho_blue",
+    "vault": "erc4626",
+    "identity": "erc8004",
+    "convex": "curve",
+    "lrt": "liquid_restaking",
+}
 # Whole words of a parameter that is an amount of money or of a token's base units.
 _AMOUNT = re.compile(r"^(amount\w*|value|max_amount\w*|min_amount\w*|liquidity)$")
 # Named like an amount, and none: each with what it is.

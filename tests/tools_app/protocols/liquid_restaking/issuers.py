@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from golem_project.embedded.world.accounts import derive_account
 from tests.evm.world import CHAIN_ID, World
+from tests.tools_app.factories import answer_of, make_context
+from tests.tools_app.protocols.measured import Golem
+from tools_app.core.errors import GolemError
 from tools_app.protocols.liquid_restaking.addresses import COIN
+from tools_app.protocols.liquid_restaking.positions import request_ref
 from tools_app.protocols.liquid_restaking.protocol import PROTOCOL
+from tools_app.toolkit.positions import Position
 
 ETH, DAY = 10**18, 86_400
 NOBODY = "0x" + "00" * 20
@@ -15,6 +22,22 @@ NOBODY = "0x" + "00" * 20
 
 def at(key: str) -> str:
     return str(PROTOCOL.address(CHAIN_ID, key))
+
+
+def refused(golem: Golem, tool: str, **params: Any) -> GolemError:
+    with pytest.raises(GolemError) as found:
+        golem.plan(tool, **params)
+    return found.value
+
+
+def of_kind(golem: Golem, kind: str, *hints: str) -> Position:
+    named = [request_ref(CHAIN_ID, each) for each in hints]
+    (found,) = (each for each in golem.positions(named) if each.ref.kind == kind)
+    return found
+
+
+def answer(golem: Golem, tool: str, **params: Any) -> Any:
+    return answer_of(make_context(golem.chain, address=golem.address), tool, **params)
 
 
 def as_admin(chain: World, key: str, signature: str, *args: Any, value: int = 0) -> None:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.evm.world import CHAIN_ID, World
-from tests.tools_app.factories import answer_of, make_context, report_of
-from tests.tools_app.protocols.liquid_restaking.issuers import DAY, ETH, NOBODY, as_admin, at, pass_time, pay_all
+from tests.tools_app.factories import make_context, report_of
+from tests.tools_app.protocols.liquid_restaking.issuers import (
+    DAY,
+    ETH,
+    NOBODY,
+    answer,
+    as_admin,
+    at,
+    of_kind,
+    pass_time,
+    pay_all,
+    refused,
+)
 from tests.tools_app.protocols.measured import Golem
 from tools_app.apps import load_registry
 from tools_app.chain.abi import encode_call
-from tools_app.core.errors import GolemError
 from tools_app.protocols.liquid_restaking.addresses import COIN, deployments
 from tools_app.protocols.liquid_restaking.etherfi import NEWEST, list_newest
 from tools_app.protocols.liquid_restaking.looking import MOST_REQUESTS
@@ -34,18 +42,6 @@ def golem(chain: World) -> Golem:
     return Golem(chain, PROTOCOL, chain.new_account(40 * ETH))
 
 
-def refused(golem: Golem, tool: str, **params: Any) -> GolemError:
-    with pytest.raises(GolemError) as found:
-        golem.plan(tool, **params)
-    return found.value
-
-
-def of_kind(golem: Golem, kind: str, *hints: str) -> Position:
-    named = [request_ref(CHAIN_ID, each) for each in hints]
-    (found,) = (each for each in golem.positions(named) if each.ref.kind == kind)
-    return found
-
-
 def step(golem: Golem, position: Position) -> ExitStep | None:
     assert PROTOCOL.exits is not None
     return PROTOCOL.exits.next_step(position, {}, golem.chain.timestamp())
@@ -54,10 +50,6 @@ def step(golem: Golem, position: Position) -> ExitStep | None:
 def ask_back(golem: Golem, issuer: str, amount: str = "max") -> str:
     outcome = golem.act("lrt_withdraw", protocol=issuer, amount=amount, mode="queue")
     return str(report_of("lrt_withdraw", outcome)["request_id"])
-
-
-def answer(golem: Golem, tool: str, **params: Any) -> Any:
-    return answer_of(make_context(golem.chain, address=golem.address), tool, **params)
 
 
 def test_the_world_and_the_product_agree_on_the_addresses(chain: World) -> None:

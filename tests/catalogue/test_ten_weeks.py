@@ -1,4 +1,4 @@
-"""Ten weeks of one golem over lenders, vaults, pools and claims: what it earned and lost adds up to the cent.
+"""Ten weeks of one golem over lenders, vaults, pools, claims and restaking: what it earned and lost adds up to the cent.
 
 The golem's agent acts over REST, its owners approve what asks for them, and the clock goes with the chain. Once a week
 its worth is kept with the parts of the change. Beside the product's word stand balances, feeds and receipts, read here.
@@ -14,14 +14,20 @@ from typing import Any
 
 import pytest
 
+from golem_project.embedded.world.accounts import derive_account
+from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.actions.value_golem import value_golem
+from permits_app.limits.suggested_allowlist import AllowlistChoice
 from permits_app.models import ActionPermit, HaltRecord, HaltSetting, NavSnapshot, OutcomeRecord
+from permits_app.models.allowlist import AllowlistKind
 from permits_app.performance.nav_parts import Parts, sum_parts
 from tests.catalogue.door import Door
 from tests.catalogue.shelf import symbols
 from tests.evm.world import World
 from tests.permits_app.approvals import people
+from tests.tools_app.protocols.eigenlayer.test_restaked import DELAY, slash
+from tests.tools_app.protocols.pendle.next_market import open_next_market
 from tools_app.chain.chains import get_deployment
 from tools_app.core import clock
 from tools_app.portfolio.holdings import Holdings
@@ -35,7 +41,7 @@ CHAIN_ID = 31_337
 ETH, DAI, USD = 10**18, 10**18, 10**6
 CENT = 10_000
 DAY = 86_400
-WORLDS = ("aave_v3", "ethena", "yearn", "curve", "pendle")
+WORLDS = ("aave_v3", "ethena", "yearn", "curve", "pendle", "eigenlayer")
 
 
 @dataclass
@@ -102,6 +108,11 @@ class Life:
         world.transact(owner, usdc, "transfer(address,uint256)", self.golem.address, dollars * USD)
         self.paid_in += dollars * USD
 
+    def allow(self, *tokens: str) -> None:
+        """Its owner lets it hold what it did not know."""
+        choices = [AllowlistChoice(CHAIN_ID, AllowlistKind.TOKEN, each, "next market") for each in tokens]
+        allow_addresses(golem=self.golem, choices=choices, actor="user:owner", now=clock.now())
+
     def value(self) -> Holdings:
         """What it is worth, kept."""
         count = NavSnapshot.objects.filter(golem=self.golem).count()
@@ -145,6 +156,8 @@ class Life:
         halt_golem(golem=self.golem, reason="ten weeks are over", actor="owner:1", now=clock.now())
         for _ in range(6):
             carry_out_halt(golem_id=self.golem.pk, epoch=1, now=clock.now())
+            # What waits in a queue of blocks is free after these.
+            self.rpc.call("anvil_mine", hex(DELAY + 1))
             if HaltRecord.objects.get(golem=self.golem).completed_at is not None:
                 return
         pytest.fail("the halt did not end")
@@ -199,8 +212,12 @@ def life(moved: Moved, door: Door) -> Life:
 
 
 @pytest.mark.protocols(*WORLDS)
-def test_ten_weeks_of_deposits_loops_and_claims_end_with_parts_that_add_up_to_the_cent(life: Life) -> None:
+def test_ten_weeks_of_deposits_loops_rolled_claims_and_a_slash_end_with_parts_that_add_up_to_the_cent(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (place,) = find_places(CHAIN_ID)
+    following = open_next_market(life.door.stage.world, place, monkeypatch)
+    life.allow(following.market, following.pt, following.yt)
     vault, pool = life.at("yearn", "yv_usdc"), life.at("curve", "pool_3pool")
     began, first = life.value(), life.wallet_worth()
     assert abs(first - began.nav_micro_usd) <= CENT
@@ -211,6 +228,8 @@ def test_ten_weeks_of_deposits_loops_and_claims_end_with_parts_that_add_up_to_th
 
     life.act("yearn_deposit", vault=vault, amount=str(10_000 * USD))
     life.act("pendle_add_lp", market=place.market, amount=str(10_000 * DAI))
+    life.act("eigenlayer_deposit_lst", token="DAI", amount=str(8_000 * DAI))
+    life.act("eigenlayer_delegate", operator=derive_account("eigenlayer operator").address)
     held, parts = life.live_a_week(held)
     assert parts.price == parts.moved == 0
 
@@ -234,17 +253,23 @@ def test_ten_weeks_of_deposits_loops_and_claims_end_with_parts_that_add_up_to_th
     assert abs(parts.price - ether * (life.price_of(NATIVE) - was)) <= CENT
     assert parts.gas == parts.slippage == parts.moved == 0 and parts.fees_and_interest > 0
 
-    # Claims are due: both of what lies in the market and what was bought, and all of it goes where it earns.
+    # Claims are due: both of what lies in the market and what was bought. A part is rolled into the next market, and the
+    # rest goes where it earns.
     life.tell_price("WETH", old)
     ether = life.ether_in(held)
     life.act("pendle_remove_lp", market=place.market, lp_amount="max")
     life.act("pendle_redeem", pt=place.pt, amount="max")
-    life.act("ethena_stake_usde", amount=str(15_000 * DAI))
+    life.act("pendle_buy_pt", market=following.market, amount=str(8_000 * DAI))
+    life.act("ethena_stake_usde", amount=str(7_000 * DAI))
     held, parts = life.live_a_week(held)
     assert parts.price < 0 == parts.moved
 
+    # The operator is slashed by a quarter: a loss with a name, and none of what everything else earned.
     life.act("ethena_unstake_usde", amount="max")
-    held, _ = life.live_a_week(held)
+    slash(life.door.stage.world, ETH // 4)
+    held, parts = life.live_a_week(held)
+    assert abs(parts.slashes + 2_000 * USD) <= CENT and parts.fees_and_interest > 0
+    assert parts.price == parts.moved == 0
     life.act("ethena_claim_unstaked")
     life.act("yearn_withdraw", vault=vault, shares="max")
     held, _ = life.live_a_week(held)
@@ -261,3 +286,4 @@ def test_ten_weeks_of_deposits_loops_and_claims_end_with_parts_that_add_up_to_th
     assert abs(life.wallet_worth() - ended.nav_micro_usd) <= CENT
     assert abs(total.profit - (life.wallet_worth() - first - life.paid_in)) <= CENT
     assert total.fees_and_interest > 0 > total.gas
+    assert abs(total.slashes + 2_000 * USD) <= CENT

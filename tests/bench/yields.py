@@ -13,6 +13,7 @@ from django.conf import settings
 
 from archetypes_app.models import Golem, Heartbeat
 from golem_project.demo.seed import CHAIN_ID, seed_demo
+from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.protocols import deploy_protocols
 from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.heartbeat.cycle import run_heartbeat_tick
@@ -35,7 +36,9 @@ _WARM = 5
 
 
 def list_acts(contracts: Mapping[str, Mapping[str, str]]) -> tuple[Act, ...]:
-    """What leaves one position at each, two thousand dollars in it; at the market of claims all three kinds."""
+    """What leaves one position at each, two thousand dollars in it; at the market of claims all three kinds, and what
+    is restaked is delegated, since that is what a tick compares.
+    """
     pool, vault, market = contracts["curve"]["pool_3pool"], contracts["yearn"]["yv_usdc"], contracts["pendle"]
     claims = {"market": market["market_dai"]}
     return (
@@ -46,6 +49,10 @@ def list_acts(contracts: Mapping[str, Mapping[str, str]]) -> tuple[Act, ...]:
         Act("pendle_buy_pt", {**claims, "amount": _DAI}),
         Act("pendle_buy_yt", {**claims, "amount": str(100 * 10**18)}),
         Act("pendle_add_lp", {**claims, "amount": _DAI}),
+        Act("compound_v3_supply", {"market": "USDC", "amount": _USDC}),
+        Act("vault_deposit", {"vault": contracts["erc4626"]["vault"], "amount": _USDC}),
+        Act("eigenlayer_deposit_lst", {"token": "DAI", "amount": _DAI}),
+        Act("eigenlayer_delegate", {"operator": derive_account("eigenlayer operator").address}),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from permits_app.execution.evidence import Evidence, Told, list_expected, sum_transfers
 from permits_app.models import ActionPermit
 from permits_app.permits.balance_deltas import describe_deltas
-from permits_app.safety.position_rules import claims_of, find_broken
+from permits_app.safety.position_rules import claims_of, find_broken, sum_slashed
 from tools_app.core.units import BPS
 from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.protocol import SHELF
@@ -279,7 +279,8 @@ def _check_principals(plan: TxPlan, receipts: Sequence[ReceiptView]) -> list[str
 
 
 def _check_positions(plan: TxPlan, evidence: Evidence | None) -> list[str]:
-    """A position changed for the worse than promised, or unannounced; interest between the blocks is allowed for.
+    """A position changed for the worse than promised, or unannounced; interest between the blocks is allowed for, and
+    what a slash took in them.
 
     What other permits promised in the same blocks counts with it: positions tell what all of them did together.
     """
@@ -289,7 +290,8 @@ def _check_positions(plan: TxPlan, evidence: Evidence | None) -> list[str]:
         return ["the positions that the permit promises to change could not be read"]
     beside = evidence.changes_beside
     room = _MOST_INTEREST * max(evidence.seconds, 1)
-    broken = find_broken((*plan.changes, *beside), evidence.moved, room=room)
+    slashed = sum_slashed(evidence.moved)
+    broken = find_broken((*plan.changes, *beside), evidence.moved, room=room, slashed=slashed)
     if broken is None:
         return []
     if evidence.others and evidence.beside is None:

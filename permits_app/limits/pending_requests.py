@@ -15,6 +15,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from permits_app.limits import ledger
 from permits_app.models import ActionPermit, PendingRequest
@@ -168,8 +169,8 @@ def open_requests(
 ) -> None:
     """Follow these from now on. Joins the caller's transaction, which holds the golem's event counter.
 
-    One that is followed already stays as it is; one that was given up, or an order that ended (its block left the
-    chain), begins anew. `holds_micro_usd` is what all orders among them keep reserved, in equal parts.
+    One that is followed already stays as it is; one that was given up or is done, or an order that ended (its block
+    left the chain), begins anew. `holds_micro_usd` is what all orders among them keep reserved, in equal parts.
     """
     if plan.arrivals:
         # Its block left the chain and it was sent anew, or reverted: what the first try had under way is not.
@@ -180,7 +181,12 @@ def open_requests(
     names, orders = [str(ref) for ref in refs], list_orders(refs)
     holds = {str(ref): _share(holds_micro_usd, place, len(orders)) for place, ref in enumerate(orders)}
     known = PendingRequest.objects.filter(golem_id=permit.golem_id, account=permit.account, ref__in=names)
-    known.filter(state__in=[S.LOST, *ENDS_OF_ORDERS]).update(
+    # What an account has one of under one name, such as a cooldown, is asked for again once the first one is home.
+    is_asked_anew = Q(state=S.DONE) & ~Q(permit=permit)
+    known.filter(Q(state__in=[S.LOST, *ENDS_OF_ORDERS]) | is_asked_anew).update(
+        permit=permit,
+        claim=None,
+        told_state="",
         state=S.REQUESTED,
         missed_at=None,
         seen_state="",

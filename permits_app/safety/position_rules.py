@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, TypeAlias, TypeVar
 
 from permits_app.errors import SimulationFailed
@@ -102,11 +103,41 @@ class Broken:
     bound: int | None
 
 
-def find_broken(changes: Sequence[PositionChange], moved: Sequence[Moved], *, room: int = 0) -> Broken | None:
+def sum_slashed(moved: Sequence[Moved]) -> Mapping[Key, int]:
+    """Base units that slashes took between two moments, by what a plan calls the position that has them less. Pure.
+
+    A position that the calls opened is held against what was kept of its keeper's before. Where everything was taken
+    nobody can say of which part: all that was there explains each.
+    """
+    kept: dict[tuple[str, str], int] = {}
+    held: dict[tuple[str, str], int] = defaultdict(int)
+    for mark in (mark for each in moved if each.before is not None for mark in each.before.slashable):
+        key = (mark.keeper, mark.token)
+        kept[key] = max(mark.kept, kept.get(key, 0))
+        held[key] += mark.raw
+    found: dict[Key, int] = defaultdict(int)
+    for each in moved:
+        own = {(mark.keeper, mark.token): mark.kept for mark in (each.before.slashable if each.before else ())}
+        for mark in each.after.slashable if each.after is not None else ():
+            key = (mark.keeper, mark.token)
+            was = own.get(key, kept.get(key, 0))
+            if was > mark.kept:
+                lost = mark.raw * was // mark.kept - mark.raw if mark.kept else held[key]
+                found[_slot_of(each.ref, is_born=each.is_born), each.ref.kind, mark.token, True] += lost
+    return found
+
+
+def find_broken(
+    changes: Sequence[PositionChange],
+    moved: Sequence[Moved],
+    *,
+    room: int = 0,
+    slashed: Mapping[Key, int] = MappingProxyType({}),
+) -> Broken | None:
     """The first change for the worse than a plan says, or of which it says nothing. Pure.
 
     `room` is what interest may have done between two moments, in parts of ten million of what was there; two moments of
-    one block leave none.
+    one block leave none. What was `slashed` between them is no doing of the plan.
     """
     actual: dict[Key, int] = defaultdict(int)
     there: dict[Key, int] = defaultdict(int)
@@ -124,6 +155,8 @@ def find_broken(changes: Sequence[PositionChange], moved: Sequence[Moved], *, ro
             # What nobody pays for may do what it likes, as long as the plan promises nothing of it.
             if token not in paid_for:
                 unasked.add(key)
+    for key, lost in slashed.items():
+        actual[key] += lost
     declared = set()
     for key, bound in _sum_changes(changes).items():
         slot, kind, token, counts = key

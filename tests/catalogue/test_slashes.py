@@ -12,9 +12,12 @@ import pytest
 from django.test import Client
 
 from golem_project.alerts.topics import tell_event
+from golem_project.embedded.world.accounts import derive_account
+from golem_project.embedded.world.rpc import call_data
 from permits_app.actions.value_golem import value_golem
 from permits_app.admin.portfolio_card import describe_change, read_portfolio_card
-from permits_app.models import NavSnapshot, OutcomeRecord, VenueTrust
+from permits_app.execution.reconcile import reconcile_transactions
+from permits_app.models import NavSnapshot, OutboundTransaction, OutcomeRecord, VenueTrust
 from permits_app.performance.csv_exports import list_profit
 from permits_app.performance.nav_parts import Parts, sum_parts
 from permits_app.performance.profit_days import read_worth
@@ -23,6 +26,8 @@ from tests.catalogue.door import Door
 from tests.catalogue.stage import Stage
 from tests.concurrency.test_sixty_four_at_once import at_once
 from tests.golem_project.heartbeat.pulses import tick, turn_on
+from tests.permits_app.execution.chain_tricks import mining_paused
+from tests.permits_app.execution.test_lost_sequences import work_for_a_moment
 from tests.tools_app.factories import call_tool, make_context
 from tests.tools_app.protocols.eigenlayer.test_restaked import AT, DELAY, slash
 from tools_app.core import clock
@@ -163,6 +168,42 @@ def test_a_slash_between_preview_and_commit_sends_nothing_and_the_same_asked_aga
     assert OutcomeRecord.objects.get(permit_id=again["permit_id"]).is_verified
     parts = value(door, after=LATER)
     assert is_about(parts.slashes, -250) and is_about(parts.fees_and_interest, 0), parts
+
+
+@pytest.mark.parametrize("wad", [WAD // 4, WAD])
+@pytest.mark.parametrize("case", ["eigenlayer_queue_withdrawal", "eigenlayer_undelegate"])
+def test_a_slash_in_the_block_of_the_withdrawal_is_no_outcome_that_broke_its_promise(
+    restaked: Door, case: str, wad: int
+) -> None:
+    """The slash runs before the golem's call, which nobody could know when it was sent."""
+    door, live = restaked, restaked.stage.live
+    permit_id = str(door.preview(case)["permit_id"])
+    with mining_paused(live.world):
+        live.start(permit_id)
+        work_for_a_moment(live, permit_id)
+        sent = send_slash_first(door, wad)
+    assert live.world.wait(sent)["status"] == "0x1"
+    for _ in range(3):
+        work_for_a_moment(live, permit_id)
+        reconcile_transactions(now=clock.now())
+    outcome = OutcomeRecord.objects.get(permit_id=permit_id)
+    (payload,) = OutboundTransaction.objects.filter(permit_id=permit_id)
+    assert payload.block_number == int(live.world.wait(sent)["blockNumber"], 16), "both lie in one block"
+    assert outcome.is_verified and not VenueTrust.objects.exists(), outcome.findings
+    parts = value(door, after=LATER)
+    assert is_about(parts.slashes, -1_000 * wad // WAD) and is_about(parts.fees_and_interest, 0), parts
+
+
+def send_slash_first(door: Door, wad: int) -> str:
+    """A slash whose fee puts it before everything else that waits; the hash."""
+    rpc, service = door.stage.world.rpc, derive_account("eigenlayer service").address
+    operator = derive_account("eigenlayer operator").address
+    signature = "slashOperator(address,(address,uint32,address[],uint256[],string))"
+    data = call_data(signature, service, (operator, 0, [STRATEGY], [wad], "a test"))
+    rpc.call("anvil_impersonateAccount", service)
+    fees = {"maxFeePerGas": hex(10**12), "maxPriorityFeePerGas": hex(9 * 10**11)}
+    request = {"from": service, "to": AT["magnitudes"], "data": data, "gas": hex(1_000_000), **fees}
+    return str(rpc.call("eth_sendTransaction", request))
 
 
 def test_a_part_that_waits_and_a_part_that_stays_are_slashed_each_for_itself(restaked: Door) -> None:

@@ -253,8 +253,8 @@ def test_ten_weeks_of_deposits_loops_rolled_claims_and_a_slash_end_with_parts_th
     assert abs(parts.price - ether * (life.price_of(NATIVE) - was)) <= CENT
     assert parts.gas == parts.slippage == parts.moved == 0 and parts.fees_and_interest > 0
 
-    # Claims are due: both of what lies in the market and what was bought. A part is rolled into the next market, the rest
-    # goes where it earns.
+    # Claims are due: both of what lies in the market and what was bought. A part is rolled into the next market, and
+    # the rest goes where it earns.
     life.tell_price("WETH", old)
     ether = life.ether_in(held)
     life.act("pendle_remove_lp", market=place.market, lp_amount="max")

@@ -74,7 +74,7 @@ def test_an_oracle_that_falls_silent_is_told_by_the_tick_and_its_market_entered_
     assert door.preview(supply, **params)["status"] == "CREATED"
 
 
-@pytest.mark.protocols("lido")
+@pytest.mark.protocols("lido", "aave_v3")
 def test_an_issuer_that_keeps_what_is_there_is_entered_nowhere(door: Door) -> None:
     assert door.commit(door.preview("lido_stake"))["status"] == "COMMITTED"
     golem = door.stage.live.golem
@@ -84,6 +84,15 @@ def test_an_issuer_that_keeps_what_is_there_is_entered_nowhere(door: Door) -> No
     door.stage.world.rpc.call("anvil_setBalance", admin.address, hex(10**24))
     door.stage.world.transact(admin, queue, "pauseFor(bool)", True)
     assert [str(each.dependence) for each in list_failures([door.stage.holdings()])] == ["issuer Lido"]
+    refused = door.preview("lido_stake")
+    assert (refused["rule"], refused["kind"], refused["name"]) == ("policy_cage.issuer_failed", "issuer", "Lido"), (
+        refused
+    )
+    assert refused["recovery"] == "WAIT" and "once that is over" in refused["would_pass"]
+    # What somebody else issues is entered as before.
+    assert door.preview("aave_supply", amount=str(ETH)).get("rule") != "policy_cage.issuer_failed"
     turn_on(golem, is_live=False)
     look(door)
     assert [rule.partition(":")[0] for rule in told(door)] == ["cannot be taken out now"]
+    door.stage.world.transact(admin, queue, "pauseFor(bool)", False)
+    assert door.preview("lido_stake").get("rule") != "policy_cage.issuer_failed"

@@ -22,11 +22,11 @@ PUBLIC_BRIDGES: Final[dict[tuple[int, str], str]] = {
     (10, "WBTC"): "Optimism bridge",
     (56, "USDC"): "Binance peg",
     (56, "USDT"): "Binance peg",
-    (137, "USDT"): "Polygon PoS bridge",
+    (137, "USDT"): "USDT0 (LayerZero)",
     (137, "DAI"): "Polygon PoS bridge",
     (137, "WBTC"): "Polygon PoS bridge",
     (8453, "DAI"): "Base bridge",
-    (42161, "USDT"): "Arbitrum bridge",
+    (42161, "USDT"): "USDT0 (LayerZero)",
     (42161, "DAI"): "Arbitrum bridge",
     (42161, "WBTC"): "Arbitrum bridge",
 }

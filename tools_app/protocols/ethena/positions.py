@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from tools_app.chain.abi import decode_log
 from tools_app.protocols.ethena.addresses import NAME, find_vault
 from tools_app.protocols.ethena.reads import Staked, ask_staked
-from tools_app.standards.erc4626 import Vault, VaultFamily
+from tools_app.standards.erc4626 import WITHDRAW_EVENT, Vault, VaultFamily
 from tools_app.toolkit.positions import (
     REQUEST_KIND,
     Act,
@@ -53,8 +54,13 @@ class StakedPositions:
         return tuple(found)
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
-        """Nothing that has to be remembered: sUSDe tells both."""
-        return ()
+        """The cooldown, where shares of the account went to whoever keeps them meanwhile, so that it is followed to its
+        end. To find it nothing has to be remembered: sUSDe tells both.
+        """
+        vault = find_vault(chain_id)
+        told = [decode_log(WITHDRAW_EVENT, log) for log in logs if vault is not None and log.address == vault.address]
+        left = any(each is not None and each["owner"] == account != each["receiver"] for each in told)
+        return (cooldown_ref(chain_id),) if left else ()
 
 
 class StakedExits:

@@ -16,11 +16,12 @@ from permits_app.models.pending_request import RequestState
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose
 from permits_app.models.withdrawal import WITHDRAW
-from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, list_slashes, split_change
+from permits_app.performance.nav_parts import NavState, OwnMoves, Parts, split_change
 from permits_app.performance.told_slashes import tell_slashes
 from permits_app.permits.told_holdings import tell_holdings
 from tools_app.chain.chains import get_deployment
 from tools_app.portfolio.holdings import Holdings
+from tools_app.portfolio.slashes import list_slashes
 from tools_app.toolkit.views import NATIVE, BlockRef
 
 NAV_EVERY: Final = timedelta(minutes=10)
@@ -122,7 +123,9 @@ def _has_news(golem: Golem, last: NavSnapshot, state: NavState) -> bool:
     """Whether something came of an action since, or was slashed: what is kept then does not wait for its time."""
     if _acted_since(golem, last.chain_id, last.at):
         return True
-    return bool(last.state.get("slashable")) and bool(list_slashes(NavState.from_json(last.state), state))
+    return bool(last.state.get("slashable")) and bool(
+        list_slashes(NavState.from_json(last.state).slashable, state.slashable)
+    )
 
 
 def _acted_since(golem: Golem, chain_id: int, at: datetime) -> bool:

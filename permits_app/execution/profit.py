@@ -17,6 +17,7 @@ from permits_app.models.withdrawal import WITHDRAW
 from permits_app.safety.position_rules import Moved
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import value_of
+from tools_app.portfolio.slashes import list_marks, list_slashes
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import Category
 from tools_app.toolkit.plan import TxPlan
@@ -100,4 +101,9 @@ def _sum_changes(deltas: Mapping[str, int], moved: Sequence[Moved], chain_id: in
     for each in moved:
         for address, raw in each.list_changes().items():
             sums[address] += raw
+    # What was slashed in the same blocks is no cost of the action: it is a part of its own of the golem's profit.
+    first = list_marks(each.before for each in moved if each.before is not None)
+    last = list_marks(each.after for each in moved if each.after is not None)
+    for slash in list_slashes(first, last):
+        sums[slash.token] += slash.raw
     return {address: raw for address, raw in sums.items() if raw}

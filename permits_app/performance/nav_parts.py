@@ -16,7 +16,8 @@ from typing import Any
 
 from tools_app.core.units import net_value_in_micro_usd
 from tools_app.portfolio.holdings import Holdings, Worth
-from tools_app.toolkit.positions import REQUEST_KIND, PositionRef, Slashable
+from tools_app.portfolio.slashes import Marks, list_marks, list_slashes
+from tools_app.toolkit.positions import PositionRef, Slashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +36,6 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Slash:
-    """Base units of a token that slashes took from a position between two looks, and whose faults that was for. Of
-    what was there, `kept` of `kept_before` is left.
-    """
-
-    ref: PositionRef
-    token: str
-    raw: int
-    keeper: str
-    kept_before: int
-    kept: int
-
-
-@dataclass(frozen=True, slots=True)
 class NavState:
     """Base units by token address in the wallet and inside positions, with the prices of that block; and what of it a
     slash can take from, by position.
@@ -57,7 +44,7 @@ class NavState:
     wallet: Mapping[str, int]
     inside: Mapping[str, int]
     quotes: Mapping[str, Quote]
-    slashable: tuple[tuple[PositionRef, Slashable], ...] = ()
+    slashable: Marks = ()
 
     @classmethod
     def of(cls, holdings: Holdings) -> NavState:
@@ -69,7 +56,7 @@ class NavState:
             for part in parts
             if part.price is not None
         }
-        slashable = tuple((held.ref, each) for held in holdings.positions for each in held.position.slashable)
+        slashable = list_marks(held.position for held in holdings.positions)
         return cls(_sum(holdings.tokens), _sum(inside), quotes, slashable)
 
     @property
@@ -152,28 +139,6 @@ class Parts:
 PARTS = ("price", "fees_and_interest", "slashes", "slippage", "gas", "moved")
 
 
-def list_slashes(before: NavState, after: NavState) -> tuple[Slash, ...]:
-    """What slashes took between two looks, by position: so much of what was there as less is kept of each whole now.
-
-    What left for a queue is slashed there with what stayed, so a deposit that is gone is held against what its keeper
-    keeps wherever the token is now. A request that is gone was completed, and nobody knows what was kept of it.
-    """
-    now = {(ref, each.token, each.keeper): each.kept for ref, each in after.slashable}
-    kept_of: dict[tuple[str, str], int] = {}
-    for _, each in after.slashable:
-        key = (each.keeper, each.token)
-        kept_of[key] = min(each.kept, kept_of.get(key, each.kept))
-    found = []
-    for ref, each in before.slashable:
-        kept = now.get((ref, each.token, each.keeper))
-        if kept is None and ref.kind != REQUEST_KIND:
-            kept = kept_of.get((each.keeper, each.token))
-        if kept is not None and kept < each.kept and each.raw:
-            lost = each.raw - each.raw * kept // each.kept
-            found.append(Slash(ref, each.token, lost, each.keeper, each.kept, kept))
-    return tuple(found)
-
-
 def split_change(*, before: NavState, after: NavState, change: int, own: OwnMoves, coin: str) -> Parts:
     """The parts of a `change` of the net asset value in micro-USD; they add up to it exactly."""
     tokens = sorted(before.tokens | after.tokens)
@@ -190,7 +155,7 @@ def split_change(*, before: NavState, after: NavState, change: int, own: OwnMove
         unexplained = after.wallet.get(token, 0) - before.wallet.get(token, 0) - own.deltas.get(token, 0) + fee
         moved += quote.value(unexplained)
     gas = now[coin].value(-own.fee_wei) if coin in now else 0
-    taken = list_slashes(before, after)
+    taken = list_slashes(before.slashable, after.slashable)
     slashes = sum(now[each.token].value(-each.raw) for each in taken if each.token in now)
     rest = change - price - moved - gas - own.slippage - slashes
     if not before.inside and not after.inside:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from permits_app.models import NavSnapshot
-from permits_app.performance.nav_parts import NavState, list_slashes
+from permits_app.performance.nav_parts import NavState
 from tools_app.core.events import Event, EventType
 from tools_app.core.units import BPS, format_units
+from tools_app.portfolio.slashes import list_slashes
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import TokenMeta
@@ -61,7 +62,7 @@ def tell_slashes(before: NavState, after: NavState, *, tokens: Mapping[str, Toke
     out. `tokens` are those whose symbols people know, by address.
     """
     told = []
-    for each in list_slashes(before, after):
+    for each in list_slashes(before.slashable, after.slashable):
         quote = after.quotes.get(each.token) or before.quotes.get(each.token)
         if quote is None:
             continue

@@ -149,16 +149,32 @@ def sell_all(symbol: str) -> Deed:
     return sell
 
 
-def lose(share: int) -> Deed:
-    """What the vault lent is gone: one part in so many."""
+def lose(percent: int) -> Deed:
+    """So many hundredths of what the vault lent are gone."""
 
     def vanish(door: Door) -> None:
         vault, usdc = known_vaults(31337)[0].address, token(door, "USDC")
         held = door.stage.world.rpc.balance_of(usdc, vault)
-        door.stage.world.rpc.call("anvil_dealERC20", vault, usdc, hex(held - held // share))
+        door.stage.world.rpc.call("anvil_dealERC20", vault, usdc, hex(held - held * percent // 100))
         door.stage.world.rpc.call("evm_mine")
 
     return vanish
+
+
+def suffer(bps: int) -> Deed:
+    """The strategies of a vault of Yearn have everything, and lose a part of it."""
+
+    def happen(door: Door) -> None:
+        world, admin, vault = (
+            door.stage.world,
+            derive_account("yearn deployer"),
+            door.stage.world.protocols["yearn"]["yv_usdc"],
+        )
+        (everything,) = world.rpc.read(vault, "totalAssets()", returns="(uint256)")
+        world.transact(admin, vault, "update_debt(uint256)", everything)
+        world.transact(admin, vault, "suffer(uint256,uint256)", bps, 0)
+
+    return happen
 
 
 def slash(door: Door) -> None:
@@ -425,7 +441,11 @@ BETWEEN: dict[str, Surprise] = {
     "the oracle falls below the feeds": Surprise(
         "morpho_borrow_market", lambda door: set_price(door.stage.world, percent=50), "BLOCKED", worlds=("morpho",)
     ),
-    "a share loses its worth": Surprise("vault_withdraw_all", lose(4), "BLOCKED", ("vault_deposit",), ("erc4626",)),
+    "a share loses its worth": Surprise("vault_withdraw_all", lose(25), "BLOCKED", ("vault_deposit",), ("erc4626",)),
+    "a vault loses three tenths": Surprise("vault_withdraw_all", lose(30), "BLOCKED", ("vault_deposit",), ("erc4626",)),
+    "a vault of Yearn loses three tenths": Surprise(
+        "yearn_withdraw_all", suffer(3_000), "BLOCKED", ("yearn_deposit",), ("yearn",)
+    ),
     "validators are fined before wrapping": Surprise(
         "lido_wrap", slash, "COMMITTED", ("lido_stake_rebasing",), ("lido",)
     ),

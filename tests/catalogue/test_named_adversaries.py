@@ -42,6 +42,10 @@ HELD: dict[str, tuple[str, ...]] = {
         "between: a share loses its worth",
         f"{VAULTS}::test_a_price_that_jumps_between_preview_and_commit_refuses_the_plan",
     ),
+    "a vault that loses three tenths between preview and commit": (
+        "between: a vault loses three tenths",
+        "between: a vault of Yearn loses three tenths",
+    ),
     "a reserve that is paused": ("refused: a reserve that is paused", "between: the reserve is paused"),
     "a reserve that is frozen": ("refused: a reserve that is frozen", "between: the reserve is frozen"),
     "supply and borrow caps": (

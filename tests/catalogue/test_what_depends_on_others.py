@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from golem_project.embedded.world.accounts import derive_account
@@ -11,6 +13,7 @@ from tests.catalogue.test_what_cannot_be_taken_out import LENDERS, look, positio
 from tests.golem_project.heartbeat.pulses import turn_on
 from tools_app.portfolio.dependences import list_failures
 from tools_app.protocols.lido.addresses import deployments as lido
+from tools_app.protocols.maker_sky.addresses import deployments as maker
 from tools_app.protocols.morpho_blue.addresses import LOCAL
 
 ETH = 10**18
@@ -74,7 +77,7 @@ def test_an_oracle_that_falls_silent_is_told_by_the_tick_and_its_market_entered_
     assert door.preview(supply, **params)["status"] == "CREATED"
 
 
-@pytest.mark.protocols("lido", "aave_v3")
+@pytest.mark.protocols("lido")
 def test_an_issuer_that_keeps_what_is_there_is_entered_nowhere(door: Door) -> None:
     assert door.commit(door.preview("lido_stake"))["status"] == "COMMITTED"
     golem = door.stage.live.golem
@@ -84,15 +87,28 @@ def test_an_issuer_that_keeps_what_is_there_is_entered_nowhere(door: Door) -> No
     door.stage.world.rpc.call("anvil_setBalance", admin.address, hex(10**24))
     door.stage.world.transact(admin, queue, "pauseFor(bool)", True)
     assert [str(each.dependence) for each in list_failures([door.stage.holdings()])] == ["issuer Lido"]
-    refused = door.preview("lido_stake")
-    assert (refused["rule"], refused["kind"], refused["name"]) == ("policy_cage.issuer_failed", "issuer", "Lido"), (
-        refused
-    )
-    assert refused["recovery"] == "WAIT" and "once that is over" in refused["would_pass"]
-    # What somebody else issues is entered as before.
-    assert door.preview("aave_supply", amount=str(ETH)).get("rule") != "policy_cage.issuer_failed"
     turn_on(golem, is_live=False)
     look(door)
     assert [rule.partition(":")[0] for rule in told(door)] == ["cannot be taken out now"]
-    door.stage.world.transact(admin, queue, "pauseFor(bool)", False)
-    assert door.preview("lido_stake").get("rule") != "policy_cage.issuer_failed"
+
+
+@pytest.mark.protocols("maker")
+def test_what_an_issuer_issues_is_bought_nowhere_once_it_failed_and_sold_all_the_same(door: Door) -> None:
+    """The exchange takes the order as ever: that the issuer failed is seen in what the golem holds there itself."""
+
+    def swap(given: str, taken: str, amount: int) -> dict[str, Any]:
+        asked = {"token_in": given, "token_out": taken, "amount": str(amount)}
+        return door.post("preview_action", {"action_type": "swap", "venue": "uniswap", **asked})
+
+    door.do("maker_deposit_collateral")
+    assert swap("USDC", "DAI", 100 * 10**6)["http"] == 200
+    door.stage.world.transact(derive_account("maker deployer"), (maker(31337) or {})["vat"], "cage()")
+    refused = swap("USDC", "DAI", 100 * 10**6)
+    assert (refused["rule"], refused["kind"], refused["name"]) == ("policy_cage.issuer_failed", "issuer", "Maker"), (
+        refused
+    )
+    assert refused["recovery"] == "WAIT" and "once that is over" in refused["would_pass"]
+    assert "shut down for good" in refused["detail"]
+    # It is sold as ever, and what others issue is bought.
+    assert swap("DAI", "USDC", 100 * ETH)["http"] == 200
+    assert swap("USDC", "WETH", 100 * 10**6)["http"] == 200

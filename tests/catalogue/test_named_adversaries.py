@@ -13,6 +13,10 @@ FOLDER = Path(__file__).parents[1]
 HERE = "catalogue/test_adversaries.py"
 LIES = "catalogue/test_a_node_lies_about_health.py"
 VAULTS = "tools_app/protocols/erc4626/test_vaults.py"
+PENDLE = "tools_app/protocols/pendle/test_market.py"
+ETHENA = "tools_app/protocols/ethena/test_staking.py"
+SLASHES = "catalogue/test_slashes.py"
+RESTAKED = "catalogue/test_restaked_halt.py"
 HELD: dict[str, tuple[str, ...]] = {
     "a receipt that nobody declared": (
         "refused: a receipt that nobody declared",
@@ -45,6 +49,40 @@ HELD: dict[str, tuple[str, ...]] = {
     "a vault that loses three tenths between preview and commit": (
         "between: a vault loses three tenths",
         "between: a vault of Yearn loses three tenths",
+    ),
+    "a donation to what earns a yield": (
+        f"{PENDLE}::test_a_gift_to_the_market_moves_nothing",
+        "tools_app/protocols/yearn/test_vaults.py::test_a_gift_to_the_vault_changes_no_price",
+        f"{ETHENA}::test_a_gift_that_blows_up_the_price_of_a_share_between_plan_and_call_refuses_the_plan",
+        "tools_app/protocols/eigenlayer/test_restaked.py::test_a_gift_to_a_strategy_belongs_to_who_is_inside",
+        f"{SLASHES}::test_a_dearer_token_a_gift_and_a_slash_are_told_apart",
+    ),
+    "a market of claims at and after its maturity": (
+        f"{PENDLE}::test_from_maturity_on_nothing_is_traded_and_everything_is_due",
+        "tools_app/protocols/pendle/test_market_maths.py::test_a_market_that_is_over_trades_nothing",
+    ),
+    "an oracle of claims that nobody prepared": (
+        f"{PENDLE}::test_a_market_whose_oracle_was_not_prepared_is_refused_until_somebody_prepared_it",
+    ),
+    "a reward token without a price": (
+        f"{PENDLE}::test_a_reward_that_nobody_prices_adds_nothing_and_is_claimed_by_itself",
+        "permits_app/test_what_never_counts.py::test_a_reward_that_nobody_prices_adds_nothing_and_keeps_no_deposit_out",
+    ),
+    "a cooldown that a stranger's dust would restart": (
+        f"{ETHENA}::test_shares_that_a_stranger_sends_do_not_keep_what_cools_down_from_being_claimed",
+        f"{ETHENA}::test_a_second_exit_says_that_it_would_start_the_first_ones_time_anew",
+    ),
+    "a queue that is slashed": (
+        f"{RESTAKED}::test_what_is_slashed_while_it_is_queued_comes_out_as_what_is_left_and_is_told",
+        f"{RESTAKED}::test_what_is_slashed_to_nothing_in_the_queue_ends_the_halt",
+        f"{SLASHES}::test_a_slash_in_the_block_of_the_withdrawal_is_no_outcome_that_broke_its_promise",
+    ),
+    "a queue that is stuck": (f"{RESTAKED}::test_a_queue_that_is_paused_is_waited_for_and_said_to_be",),
+    "a withdrawal that somebody else completed": (
+        f"{RESTAKED}::test_a_withdrawal_that_was_completed_elsewhere_is_told_and_holds_up_no_halt",
+    ),
+    "an issuer that freezes the holder": (
+        f"{ETHENA}::test_an_account_that_the_issuer_restricts_is_told_as_stuck_and_goes_on_with_nothing",
     ),
     "a reserve that is paused": ("refused: a reserve that is paused", "between: the reserve is paused"),
     "a reserve that is frozen": ("refused: a reserve that is frozen", "between: the reserve is frozen"),

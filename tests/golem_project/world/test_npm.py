@@ -7,6 +7,7 @@ import hashlib
 import io
 import shutil
 import tarfile
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,6 +57,26 @@ def test_only_the_named_files_of_the_pinned_archive_are_kept(fake_npm: Path, tmp
     assert kept == {"bin/tool", "a/data.json", npm.MARKER}
     assert (folder / "bin/tool").stat().st_mode & 0o111
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["@scope+thing@1.2.3"]
+
+
+def test_of_a_pinned_wheel_only_the_named_files_are_kept_and_another_wheel_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel, script = tmp_path / "thing-1.2.3-py3-none-any.whl", tmp_path / "python"
+    script.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\ncp {wheel} .\n')
+    script.chmod(0o755)
+    monkeypatch.setattr(npm.sys, "executable", str(script))
+    with zipfile.ZipFile(wheel, "w") as made:
+        made.writestr("thing/abi/a.json", "{}")
+        made.writestr("thing/run.py", "raise SystemExit")
+    integrity = "sha512-" + base64.b64encode(hashlib.sha512(wheel.read_bytes()).digest()).decode()
+    package = Package("thing", "1.2.3", integrity, 100, ("thing/abi/a.json",), is_wheel=True)
+    with pytest.raises(EmbeddedError, match="the archive is"):
+        fetch_packages([replace(package, integrity="sha512-x")], cache_dir=tmp_path / "cache", say=lambda _line: None)
+    folder = fetch_packages([package], cache_dir=tmp_path / "cache", say=lambda _line: None)["thing"]
+    kept = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert kept == {"thing/abi/a.json", npm.MARKER}
+    assert "download --quiet --no-deps --only-binary :all: thing==1.2.3" in (tmp_path / "calls").read_text()
 
 
 def test_what_is_fetched_is_not_fetched_again(fake_npm: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from tools_app.protocols.erc4626.addresses import NAME, known_vaults
 from tools_app.standards.erc4626 import KnownVaults, VaultFamily
-from tools_app.toolkit.positions import Act, ExitStep, Position, Wait
+from tools_app.toolkit.positions import Act, ExitStep, Position, Stuck, Wait
 
 FAMILY: Final = VaultFamily(NAME)
 POSITIONS: Final = KnownVaults(FAMILY, known_vaults)
@@ -21,6 +21,8 @@ class VaultExits:
         shares, redeemable = int(position.facts["shares"]), int(position.facts["redeemable_shares"])
         if not shares:
             return None
+        if not redeemable and position.facts.get("by_request"):
+            return Stuck("the vault gives back by request alone: its owner asks for it, waits, and claims it")
         if not redeemable:
             return Wait(None, "the vault takes no shares back now")
         wanted = "max" if redeemable >= shares else str(redeemable)

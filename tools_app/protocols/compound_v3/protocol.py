@@ -84,5 +84,8 @@ PROTOCOL: Final = ProtocolDef(
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=words.EVENTS,
     errors=words.ERRORS,
-    uncaged="a market counts what covers a debt at feeds of its own, and no valuer for cages reads them yet",
+    uncaged=(
+        "the same call takes out for who lends and borrows for who has collateral, and what covers a debt counts at the"
+        " market's own feeds: no valuer of loans reads a market that has neither tokens of deposits nor of debts"
+    ),
 )

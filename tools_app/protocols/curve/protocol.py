@@ -74,5 +74,8 @@ PROTOCOL: Final = ProtocolDef(
         " uint256 tokens_bought)",
         "event Minted(address indexed recipient, address gauge, uint256 minted)",
     ),
-    uncaged="what LP tokens count as is read from a pool and three feeds, and no valuer for cages does that yet",
+    uncaged=(
+        "an LP token counts at the lowest of its coins' feeds, of which a valuer of shares knows one, what it brings in"
+        " a coin is moved by one trade, and what is staked at the gauge or at Convex is in no balance of LP tokens"
+    ),
 )

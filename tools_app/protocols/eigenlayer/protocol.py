@@ -69,5 +69,8 @@ PROTOCOL: Final = ProtocolDef(
         "error StrategyNotWhitelisted()",
         "error SharesAmountTooHigh()",
     ),
-    uncaged="what a deposit gives depends on slashes of its operator, and no valuer for cages reads them yet",
+    uncaged=(
+        "what shares of a strategy stand for does not fall with a slash, what can be withdrawn does, and what waits in"
+        " the queue is in no balance: a valuer of shares would count what is gone and miss what is there"
+    ),
 )

@@ -97,5 +97,8 @@ PROTOCOL: Final = ProtocolDef(
         "error OracleTargetTooOld(uint32 target, uint32 oldest)",
         "error YCExpired()",
     ),
-    uncaged="what claims and parts of a market count as is read from an average, and no valuer for cages does that yet",
+    uncaged=(
+        "claims count at an average of fifteen minutes, because one block moves their price; a market whose memory is"
+        " short tells none, and a valuer that asked it would stop every batch of the cage, the way out too"
+    ),
 )

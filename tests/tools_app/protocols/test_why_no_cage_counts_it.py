@@ -1,4 +1,4 @@
-"""Why no valuer of a cage counts some places: what each valuer that exists would have to believe, and who moves that."""
+"""Why no valuer of a cage counts some places: what a valuer that exists would have to believe, and who moves that."""
 
 from __future__ import annotations
 

@@ -48,6 +48,7 @@ def lender(chain: World) -> Golem:
     return golem
 
 
+@pytest.mark.django_db
 @pytest.mark.protocols("curve")
 def test_one_trade_moves_what_an_lp_token_brings_in_a_coin_and_not_what_it_counts_as(
     chain: World, lender: Golem
@@ -61,6 +62,7 @@ def test_one_trade_moves_what_an_lp_token_brings_in_a_coin_and_not_what_it_count
     assert abs(worth(lender) - counts) * BPS <= counts * 5
 
 
+@pytest.mark.django_db
 @pytest.mark.protocols("curve")
 def test_a_valuer_that_knows_one_feed_of_a_share_would_not_see_another_of_its_dollars_fall(
     chain: World, lender: Golem
@@ -74,6 +76,7 @@ def test_a_valuer_that_knows_one_feed_of_a_share_would_not_see_another_of_its_do
     assert worth(lender) * 100 < counts * 72
 
 
+@pytest.mark.django_db
 @pytest.mark.protocols("curve")
 def test_of_what_is_staked_no_balance_of_lp_tokens_tells(chain: World, lender: Golem) -> None:
     assert "staked" in CURVE.uncaged

@@ -24,6 +24,7 @@ from golem_project.local_faucet import LocalFaucet
 from golem_project.outside.door import GuardedDoor
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.token_count import cost_little
+from golem_project.sdk_socket import SdkSocket
 from golem_project.stream import sealed
 from memory_app.actions.search_memory import search_memory
 from permits_app.actions.read_for_tool import read_for_tool
@@ -57,6 +58,7 @@ from tools_app.toolkit.credentials import CredentialBook
 from tools_app.toolkit.enums import Requirement
 from tools_app.toolkit.falling import OnlyFalling
 from tools_app.toolkit.faucets import Faucet
+from tools_app.toolkit.official_sdk import OfficialSdk
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
 from tools_app.toolkit.outside import OutsideDoor
 from tools_app.toolkit.principals import RightsBook
@@ -176,6 +178,7 @@ def _build_services() -> dict[type, object]:
         OutsideDoor: GuardedDoor(
             urls=settings.GOLEM_SERVICE_URLS, allows_private=settings.GOLEM_SERVICES_ALLOW_PRIVATE_ADDRESSES
         ),
+        OfficialSdk: SdkSocket(Path(settings.GOLEM_SDK_SOCKET) if settings.GOLEM_SDK_SOCKET else None),
         OutsideReads: OutsideReads(allows_private=settings.GOLEM_WRITTEN_TOOLS_ALLOW_PRIVATE_ADDRESSES),
     }
 

@@ -304,6 +304,10 @@ class Stack:
             argv, name=name, environment=self.environment, log=self.output.pump(name).write_end, cwd=CHECKOUT
         )
 
+    def keep_beside(self, plan: ChildPlan) -> None:
+        """Start a process that nobody waits for, and start it again whenever it ends."""
+        self._start_child(plan)
+
     def serve(self) -> None:
         """Keep everything running until asked to stop."""
         while True:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 
 from golem_project.embedded.autostart import SUPERVISOR_RECORD
-from golem_project.embedded.children import LIBRARIES, MODULES, answers_ok
+from golem_project.embedded.children import LIBRARIES, MODULES, ChildPlan, answers_ok
 from golem_project.embedded.environment import LOCAL_RPC_VARIABLE, current_environment
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.forked_children import Loads
@@ -20,6 +20,7 @@ from golem_project.embedded.output import Output
 from golem_project.embedded.page_address import find_page_url
 from golem_project.embedded.paths import CHECKOUT, Paths, locate
 from golem_project.embedded.process import dying_with_us, free_port, read_record
+from golem_project.embedded.sdk_bundle import READY_LINE, SOCKET_VARIABLE, find_bundle, sdk_command
 from golem_project.embedded.servers import SERVER_NAMES, EmbeddedServers
 from golem_project.embedded.stack import Stack, Stopped
 from golem_project.embedded.throwaway import throwaway_paths
@@ -54,8 +55,11 @@ def run() -> int:
         )
         with_signals(stack)
         offer_order_desk(environment)
+        sdk = offer_sdk(environment, paths)
         try:
             stack.begin()
+            if sdk is not None:
+                stack.keep_beside(sdk)
             demo = [sys.executable, "manage.py", "run_demo", "--serve-report"]
             if stack.run_command(DEMO, demo) != 0:
                 stack.output.say("the demo did not succeed, see above; everything keeps running")
@@ -81,6 +85,16 @@ def offer_order_desk(environment: MutableMapping[str, str]) -> None:
         return
     environment[DESKS_VARIABLE] = LOCAL_DESK.format(port=free_port())
     environment.setdefault(PRIVATE_VARIABLE, "1")
+
+
+def offer_sdk(environment: MutableMapping[str, str], paths: Paths) -> ChildPlan | None:
+    """Have the product ask Uniswap's SDKs, where set-up bundled them and the operator runs none; how they start."""
+    bundle = find_bundle()
+    if environment.get(SOCKET_VARIABLE) or bundle is None:
+        return None
+    socket = paths.run_dir / "sdk.sock"
+    environment[SOCKET_VARIABLE] = str(socket)
+    return ChildPlan("sdk", sdk_command(bundle, socket), ready_line=READY_LINE, is_needed_first=False)
 
 
 def tell_where_it_runs(paths: Paths) -> int:

@@ -24,6 +24,7 @@ from golem_project.settings.outside import *  # noqa: F403
 from golem_project.settings.resources import *  # noqa: F403
 from golem_project.settings.rest import *  # noqa: F403
 from golem_project.settings.safety import *  # noqa: F403
+from golem_project.settings.sdk import *  # noqa: F403
 from golem_project.settings.signers import *  # noqa: F403
 from golem_project.settings.speculation import *  # noqa: F403
 from golem_project.settings.stream import *  # noqa: F403

@@ -8,23 +8,32 @@ from contextlib import ExitStack
 from archetypes_app.models import ServiceAccess
 from golem_project.outside.access import switch_on
 from golem_project.outside.door import GuardedDoor
+from golem_project.sdk_socket import SdkSocket
 from tests.golem_project.outside.trading_api import KEY, TradingApi
 from tests.live_golem import LiveGolem
+from tests.official_sdk import run_sdk
 from tests.stand_in import serve_stand_in
 from tools_app import runner
 from tools_app.chain.chains import open_reader
 from tools_app.core import clock
 from tools_app.toolkit.enums import ServiceNeed
+from tools_app.toolkit.official_sdk import OfficialSdk
 from tools_app.toolkit.outside import OutsideDoor
 from tools_app.toolkit.tooldef import ToolDef
 
+ASK_THE_SDK = ("uniswap_get_second_opinion", "uniswap_sdk_swap")
+_LENT: dict[type, object] = {}
 _SERVED: dict[str, tuple[TradingApi, str]] = {}
 _OPEN = ExitStack()
 atexit.register(_OPEN.close)
 
 
 def lend_services(live: LiveGolem, tool: ToolDef) -> None:
-    """Give the golem's owner what `tool` asks, over the golem's own chain."""
+    """Give the golem's owner what `tool` asks, over the golem's own chain, and the SDK to those that ask it."""
+    if tool.name in ASK_THE_SDK and OfficialSdk not in _LENT:
+        _LENT[OfficialSdk] = SdkSocket(_OPEN.enter_context(run_sdk()))
+    if tool.name in ASK_THE_SDK and runner.list_services().get(OfficialSdk) != _LENT[OfficialSdk]:
+        runner.configure(runner.ToolEnvironment(open_reader, {**runner.list_services(), **_LENT}))
     for need in tool.requires:
         if not isinstance(need, ServiceNeed):
             continue

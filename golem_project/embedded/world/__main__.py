@@ -28,6 +28,7 @@ def prepare(arguments: argparse.Namespace) -> None:
     fetch_token_list()
     if arguments.protocols:
         compile_protocols()
+        bundle_sdk()
 
 
 def compile_protocols() -> None:
@@ -40,6 +41,18 @@ def compile_protocols() -> None:
     except EmbeddedError as error:
         # The world stands without them: whoever builds a protocol compiles it then.
         say_to_stderr(f"not compiled now: {error}")
+
+
+def bundle_sdk() -> None:
+    """Put Uniswap's SDKs together, so that the product starts them."""
+    # Imported here: who only starts the product needs nothing of it.
+    from golem_project.embedded.sdk_bundle import make_bundle
+
+    try:
+        make_bundle()
+    except EmbeddedError as error:
+        # The product does without them, and says so to whoever asks for a second opinion.
+        say_to_stderr(f"not bundled now: {error}")
 
 
 def addresses(arguments: argparse.Namespace) -> None:

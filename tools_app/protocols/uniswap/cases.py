@@ -548,7 +548,21 @@ _MINING_CASES: Final = (
         gains_bps=10_000,
     ),
 )
-CASES: Final = (*_UNISWAP_CASES, *_MINING_CASES)
+_SDK_CASES: Final = (
+    Case(
+        "uniswap_sdk_swap",
+        {"token_in": "USDC", "token_out": "WETH", "amount": str(3_000 * _USD)},
+        ActionClass.INCREASE_POSITION,
+        moves={"USDC": -3_000 * _USD, "WETH": About(_ETH, 100)},
+        refuses=(
+            ({"amount": str(10**15)}, "INSUFFICIENT_BALANCE"),
+            ({"token_in": "ETH"}, "INVALID_PARAMS"),
+            ({"amount": "0"}, "INVALID_PARAMS"),
+        ),
+        loses_bps=100,
+    ),
+)
+CASES: Final = (*_UNISWAP_CASES, *_MINING_CASES, *_SDK_CASES)
 
 _OWED: Final = (
     "function getRewardInfo((address,address,uint256,uint256,address),uint256) view returns (uint256 reward, uint160)"
@@ -714,4 +728,18 @@ _READS: Final = (
         refuses=(({"position_id": "-5"}, "INVALID_PARAMS"),),
     ),
 )
-READS: Final = (*_READS, *_READS_OF_MINING)
+_READS_OF_SDK: Final = (
+    ReadCase(
+        "uniswap_get_second_opinion",
+        _SWAP,
+        {"ours.amount_out": _quoted, "sdk.amount_out": _quoted, "sdk_said": _quoted, "sdk_gives_more_bps": 0},
+        refuses=(
+            ({"token_out": "USDC"}, "ROUTING_SAME_TOKEN"),
+            ({"token_out": "NOTOKEN"}, "TOKEN_NOT_FOUND"),
+            ({"amount": "0"}, "INVALID_PARAMS"),
+            _ELSEWHERE,
+        ),
+        most_exchanges=9,
+    ),
+)
+READS: Final = (*_READS, *_READS_OF_MINING, *_READS_OF_SDK)

@@ -138,7 +138,7 @@ def find_routes(
         taken = _find_within(quotes, wanted, min(slippage_bps, int(most_cost))) or best
     elif wanted is not None:
         taken = _take(quotes, wanted, name, slippage_bps)
-    return Routes(taken, tuple(quotes), tuple(_name_path(quote.hops, symbols) for quote in quotes))
+    return Routes(taken, tuple(quotes), tuple(name_path(quote.hops, symbols) for quote in quotes))
 
 
 def find_best_by_version(
@@ -172,8 +172,20 @@ def find_best_by_version(
         quotes = quote_paths(reader, deployment, own, amount, is_exact_out=False, fees=fees)
         best = min(quotes, key=lambda quote: quote.rank, default=None)
         if best is not None and best.amount_out > 0:
-            found[version] = best, _name_path(best.hops, symbols)
+            found[version] = best, name_path(best.hops, symbols)
     return found
+
+
+def find_pools_between(
+    reader: ChainReader, deployment: Deployment, *, token_in: TokenMeta, token_out: TokenMeta
+) -> list[Pool]:
+    """Every pool that a path between two tokens may go through, each once; none for two forms of one asset."""
+    first, last = pool_token(deployment, token_in), pool_token(deployment, token_out)
+    if first == last or token_in.has_transfer_fee or token_out.has_transfer_fee:
+        return []
+    v4 = v4_on(reader.chain_id)
+    paths = _find_paths(reader, deployment, first, last, v4=v4, named=(), refused=lambda: None)
+    return list({hop.pool.id: hop.pool for path in paths for hop in path}.values())
 
 
 def least_out(quote: RouteQuote, slippage_bps: int) -> int:
@@ -189,16 +201,16 @@ def most_in(quote: RouteQuote, slippage_bps: int) -> int:
 def _find_named(paths: Sequence[Path], name: str, symbols: Mapping[str, str]) -> Path:
     lowered = name.lower()
     for path in paths:
-        if lowered in (_name_path(path, symbols).lower(), _name_path(path, {}).lower()):
+        if lowered in (name_path(path, symbols).lower(), name_path(path, {}).lower()):
             return path
     raise RouteNotTaken(
         f"there is no route {name} between these tokens",
         route=name,
-        routes=sorted({_name_path(path, symbols) for path in paths}),
+        routes=sorted({name_path(path, symbols) for path in paths}),
     )
 
 
-def _name_path(path: Path, symbols: Mapping[str, str]) -> str:
+def name_path(path: Path, symbols: Mapping[str, str]) -> str:
     """A path as its legs, `v2`, or `v3:` or `v4:` and the fee, with the hub between two of them."""
     legs = [_name_pool(hop.pool) for hop in path]
     hubs = [symbols.get(hop.token_out, hop.token_out) for hop in path[:-1]]

@@ -45,7 +45,15 @@ def check_addressed(made: Transaction, *, account: str, chain_id: int) -> Call:
     return Call(made.to, bytes.fromhex(made.data[2:]), read_whole(made.value), "")
 
 
-def hold_to_plan(reader: ChainReader, own: TxPlan, theirs: Call, *, account: str, details: dict[str, Any]) -> TxPlan:
+def hold_to_plan(
+    reader: ChainReader,
+    own: TxPlan,
+    theirs: Call,
+    *,
+    account: str,
+    details: dict[str, Any],
+    maker: str = "the Trading API",
+) -> TxPlan:
     """Our plan of a swap with their call in the place of ours, and an exact approval of our own before it.
 
     Raises ForeignCallRefused.
@@ -74,7 +82,7 @@ def hold_to_plan(reader: ChainReader, own: TxPlan, theirs: Call, *, account: str
     least = receives[wanted.token.address]
     draft = PlanDraft(own.chain_id, account)
     _approve(reader, draft, own, theirs.to)
-    draft.call(replace(theirs, label=f"{own.calls[-1].label}, by calldata of the Trading API"))
+    draft.call(replace(theirs, label=f"{own.calls[-1].label}, by calldata of {maker}"))
     draft.spend(given.token, given.expected, at_most=given.bound)
     # What their bytes demand beyond ours is promised too.
     draft.receive(wanted.token, max(wanted.expected, least), at_least=least)

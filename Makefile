@@ -77,7 +77,7 @@ check: setup ## format, lint, types, import contracts, migrations, snapshots
 
 audit: setup ## ask for known vulnerabilities of every package; one that nothing is known of fails too
 	@$(PY) -m uv tool run --from $(PIP_AUDIT) pip-audit --strict --disable-pip --no-deps -r requirements.txt -r constraints.txt
-	@for client in clients/*/package-lock.json; do echo "$$client"; npm audit --prefix "$$(dirname "$$client")" --package-lock-only; done
+	@for client in clients/*/package-lock.json golem_project/embedded/sdk/package-lock.json; do echo "$$client"; npm audit --prefix "$$(dirname "$$client")" --package-lock-only; done
 
 lock: setup ## write packages.lock, the hashes of what requirements.txt and constraints.txt name; refuses the youngest
 	@$(PY) -m golem_project.embedded.lock_packages

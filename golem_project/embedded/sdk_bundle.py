@@ -1,7 +1,7 @@
 """Uniswap's SDKs as one file that Node runs: installed from their committed lock, then put together with `sdk/*.mjs`.
 
 Nothing of a package is executed but the bundler, which is one of them. The file lies under `var/cache`, named by what
-it is made of, so the second time costs a few reads. `make setup` makes it; where it is missing nothing starts, and whoever
+it is made of, so the second time costs a few reads. `make setup` makes it; where it is missing nothing starts, and who
 asks for a second opinion is told that there is none.
 """
 

@@ -1,4 +1,4 @@
-"""Uniswap's SDKs beside the server."""
+"""A venue's own SDKs beside the server."""
 
 from __future__ import annotations
 

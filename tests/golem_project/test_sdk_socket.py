@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from golem_project.embedded.environment import current_environment
-from golem_project.embedded.paths import Paths
 from golem_project.embedded.sdk_bundle import SOCKET_VARIABLE, find_bundle, make_bundle
 from golem_project.embedded.supervisor import offer_sdk
+from golem_project.embedded.throwaway import throwaway_paths
 from golem_project.sdk_socket import MOST_AT_ONCE, MOST_BYTES, SdkSocket
 from tests.official_sdk import run_sdk
 from tools_app.protocols.uniswap.sdk.opinions import CalldataTold, RouteTold
@@ -175,11 +176,11 @@ def test_the_ninth_question_at_once_is_refused_and_the_next_one_is_not(tmp_path:
 
     def wait(connection: socket.socket, asked: dict[str, Any]) -> None:
         asked_all.release()
-        go.wait(5)
+        go.wait(60)
         send(connection, {"id": asked["id"], "result": ROUTE})
 
     with stranger(tmp_path / "s", wait) as path:
-        sdk = SdkSocket(path, seconds=10)
+        sdk = SdkSocket(path, seconds=120)
 
         def ask() -> RouteTold:
             return sdk.ask("best_route", question(v2_pool(0, 1)), RouteTold)
@@ -188,7 +189,7 @@ def test_the_ninth_question_at_once_is_refused_and_the_next_one_is_not(tmp_path:
         for each in threads:
             each.start()
         for _ in threads:
-            assert asked_all.acquire(timeout=5)
+            assert asked_all.acquire(timeout=60)
         with pytest.raises(SdkFallbackUnavailable) as caught:
             ask()
         assert caught.value.data["reason"] == "busy"
@@ -196,6 +197,33 @@ def test_the_ninth_question_at_once_is_refused_and_the_next_one_is_not(tmp_path:
         for each in threads:
             each.join()
         assert ask().pools == [0]
+
+
+def test_questions_and_answers_have_a_mebibyte_at_most(tmp_path: Path) -> None:
+    def answer(length: int) -> Answer:
+        def send_long(connection: socket.socket, asked: dict[str, Any]) -> None:
+            body = json.dumps({"id": asked["id"], "result": ROUTE}).encode()
+            connection.sendall(struct.pack(">I", length) + body + b" " * (length - len(body)))
+
+        return send_long
+
+    for number, (length, expected) in enumerate(((MOST_BYTES, ""), (MOST_BYTES + 1, "size"))):
+        with stranger(tmp_path / str(number), answer(length)) as path:
+            if expected:
+                assert reason(path, seconds=30) == expected
+            else:
+                assert SdkSocket(path, seconds=30).ask("best_route", question(v2_pool(0, 1)), RouteTold).pools == [0]
+    with pytest.raises(SdkFallbackUnavailable) as caught:
+        SdkSocket(tmp_path / "nobody").ask("best_route", {"words": "x" * MOST_BYTES}, RouteTold)
+    assert caught.value.data["reason"] == "size"
+
+
+def test_a_route_has_two_pools_and_calldata_twenty_thousand_characters_at_most() -> None:
+    made = {"pools": [0, 1], "amount_out": "5", "value": "0", "data": "0x" + "00" * 9_999}
+    assert CalldataTold.model_validate(made).pools == [0, 1]
+    for wrong in ({"pools": [0, 1, 2]}, {"data": "0x" + "00" * 10_000}, {"data": "0xZZ"}, {"amount_out": "-5"}):
+        with pytest.raises(ValidationError):
+            CalldataTold.model_validate({**made, **wrong})
 
 
 def test_the_real_one_finds_the_deepest_way_makes_calldata_and_says_its_health() -> None:
@@ -241,17 +269,16 @@ def test_a_sum_that_does_not_end_is_ended_and_a_flood_of_questions_stops_nobody(
                 assert time.monotonic() < until
 
 
-def test_it_is_started_by_the_supervisor_without_the_product_s_secrets_where_set_up_bundled_it(tmp_path: Path) -> None:
+def test_it_is_started_by_the_supervisor_without_the_product_s_secrets_where_set_up_bundled_it() -> None:
     make_bundle()
     assert find_bundle() is not None
     environment = {**current_environment(), "GOLEM_KEYSTORE_PASSPHRASE": "a secret"}
     environment.pop(SOCKET_VARIABLE, None)
-    paths = Paths(tmp_path)
-    paths.run_dir.mkdir(parents=True, exist_ok=True)
-    plan = offer_sdk(environment, paths)
-    assert plan is not None and environment[SOCKET_VARIABLE].endswith("sdk.sock")
-    # Who has one of his own keeps it.
-    assert offer_sdk(environment, paths) is None
+    with throwaway_paths() as paths:
+        plan = offer_sdk(environment, paths)
+        assert plan is not None and environment[SOCKET_VARIABLE] == str(paths.run_dir / "sdk.sock")
+        # Who has one of his own keeps it.
+        assert offer_sdk(environment, paths) is None
     with run_sdk() as path:
         pid = find_listener(path)
         assert b"" == Path(f"/proc/{pid}/environ").read_bytes()

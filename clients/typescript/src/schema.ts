@@ -4269,6 +4269,21 @@ export interface components {
             exact_output?: boolean | null;
             route?: (string | null) | null;
         };
+        /** @description uniswap_get_second_opinion: Compare our route for an exact input with that of Uniswap's official SDKs, over the same pools at one block. */
+        UniswapGetSecondOpinionBody: {
+            /** @constant */
+            query?: "second_opinion";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
         /** @description uniswap_get_uniswapx_order_status: What became of an order that this golem signed: open, filled, cancelled or expired, as the chain says now. */
         UniswapGetUniswapxOrderStatusBody: {
             /** @constant */
@@ -4544,6 +4559,25 @@ export interface components {
             position_id: string;
             incentive?: (string | null) | null;
             chain_id?: (number | null) | null;
+        };
+        /** @description uniswap_sdk_swap: Swap an exact input with calldata of Uniswap's official SDK for the Universal Router, held to our own plan. */
+        UniswapSdkSwapBody: {
+            /** @constant */
+            action_type?: "sdk_swap";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+            slippage_bps?: number | null;
+            deadline?: number | null;
         };
         /** @description uniswap_submit_uniswapx_order: Sign an order that gives `amount` of one token for another; fillers carry it out, or nobody does. */
         UniswapSubmitUniswapxOrderBody: {

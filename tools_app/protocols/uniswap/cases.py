@@ -556,7 +556,7 @@ _SDK_CASES: Final = (
         moves={"USDC": -3_000 * _USD, "WETH": About(_ETH, 100)},
         refuses=(
             ({"amount": str(10**15)}, "INSUFFICIENT_BALANCE"),
-            ({"token_in": "ETH"}, "INVALID_PARAMS"),
+            ({"token_in": "ETH", "token_out": "USDC", "amount": str(_ETH)}, "INVALID_PARAMS"),
             ({"amount": "0"}, "INVALID_PARAMS"),
         ),
         loses_bps=100,

@@ -104,7 +104,7 @@ def test_bytes_that_pay_another_ask_for_less_run_longer_or_do_something_else_are
         assert caught.value.code == "FOREIGN_CALL_REFUSED", field
     ctx = make_context(chain, address=account.address, services=services(sdk))
     with pytest.raises(GolemError) as caught:
-        call_tool(ctx, "uniswap_sdk_swap", **{**params, "token_in": "ETH", "amount": str(10**17)})
+        call_tool(ctx, "uniswap_sdk_swap", token_in="ETH", token_out="USDC", amount=str(10**17))
     assert caught.value.code == "INVALID_PARAMS"
 
 

@@ -84,7 +84,7 @@ def _read_ticks(reader: ChainReader, pools: Sequence[Pool]) -> list[list[tuple[i
     bitmaps = iter(
         reader.call_many(
             [
-                ReadCall(view, _V4_BITMAP, (pool.id, word))
+                ReadCall(view, _V4_BITMAP, (_id_of(pool), word))
                 if pool.version == "v4"
                 else ReadCall(pool.id, TICK_BITMAP, (word,))
                 for pool, own in zip(pools, words, strict=True)
@@ -105,7 +105,7 @@ def _read_ticks(reader: ChainReader, pools: Sequence[Pool]) -> list[list[tuple[i
     states = iter(
         reader.call_many(
             [
-                ReadCall(view, _V4_TICK, (pool.id, index))
+                ReadCall(view, _V4_TICK, (_id_of(pool), index))
                 if pool.version == "v4"
                 else ReadCall(pool.id, TICKS, (index,))
                 for pool, own in zip(pools, indexes, strict=True)
@@ -117,6 +117,10 @@ def _read_ticks(reader: ChainReader, pools: Sequence[Pool]) -> list[list[tuple[i
         _close(pool, own, [(index, next(states).values[:2]) for index in found])
         for pool, own, found in zip(pools, words, indexes, strict=True)
     ]
+
+
+def _id_of(pool: Pool) -> bytes:
+    return bytes.fromhex(pool.id[2:])
 
 
 def _words_around(pool: Pool) -> range:

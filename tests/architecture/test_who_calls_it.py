@@ -97,7 +97,6 @@ ONLY_FROM_OUTSIDE = {
     "stop_all": "a test's world ends its chains; those of a server end with it",
     "load_header": "a test fills a base while another thread reads it",
     "used_to_take": "the day a tool changes in a breaking way, its old shape is declared by it (decision 0165)",
-    "newest_node": "tests start the real pi with it",
     "replace_profile": "tests tell what a change of a profile would do",
     "replace_own": "tests tell what a change of a golem would do",
     "as_json_schema": "a test holds the catalogue of events against it",

@@ -68,8 +68,11 @@ def stranger(path: Path, answer: Answer, *, mode: int = 0o600) -> Iterator[Path]
 
     def handle(connection: socket.socket) -> None:
         with connection:
-            (length,) = struct.unpack(">I", connection.recv(4))
-            read = b""
+            head = connection.recv(4)
+            if len(head) < 4:
+                # Who asked went away before it said anything.
+                return
+            (length,), read = struct.unpack(">I", head), b""
             while len(read) < length:
                 read += connection.recv(65_536)
             try:

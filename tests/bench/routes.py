@@ -105,8 +105,9 @@ def _open() -> tuple[ChainReader, Deployment]:
 
 
 def _find(reader: ChainReader, place: Deployment, sold: str, bought: str, amount: int, *, with_v4: bool) -> RouteQuote:
-    tokens = {"token_in": reader.token(sold), "token_out": reader.token(bought)}
-    return find_routes(reader, place, **tokens, amount=amount, may_call=(lambda _: True) if with_v4 else None).best
+    may_call = (lambda _: True) if with_v4 else None
+    first, last = reader.token(sold), reader.token(bought)
+    return find_routes(reader, place, token_in=first, token_out=last, amount=amount, may_call=may_call).best
 
 
 def _time_versions() -> Figure:

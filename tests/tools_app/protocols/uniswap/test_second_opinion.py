@@ -89,7 +89,7 @@ def test_bytes_that_pay_another_ask_for_less_run_longer_or_do_something_else_are
 ) -> None:
     account = rich_account(chain)
     params = {"token_in": "USDC", "token_out": "WETH", "amount": str(5_000 * 10**6)}
-    lies = {
+    lies: dict[str, dict[str, Any]] = {
         "recipient": {"asks": {"recipient": "0x" + "66" * 20}},
         "receives": {"asks": {"slippage_bps": 900}},
         "deadline": {"asks": {"deadline": 4_000_000_000}},

@@ -48,21 +48,25 @@ def tell_pools(reader: ChainReader, pools: Sequence[Pool]) -> ToldPools:
     told: list[dict[str, Any]] = []
     for pool in known:
         base = {"version": pool.version, "first": places[pool.token0], "second": places[pool.token1], "fee": pool.fee}
-        if pool.version == "v2":
-            more = {"reserve0": str(pool.reserve0), "reserve1": str(pool.reserve1)}
-        elif not ticks[pool.id]:
+        if pool.version != "v2" and not ticks[pool.id]:
             continue
-        else:
-            more = {
-                "spacing": _spacing_of(pool),
-                "price": str(pool.sqrt_price),
-                "liquidity": str(pool.liquidity),
-                "tick": pool.pool_tick,
-                "ticks": ticks[pool.id],
-            }
         found.append(pool)
-        told.append({**base, **more})
+        told.append({**base, **(_tell_reserves(pool) if pool.version == "v2" else _tell_range(pool, ticks[pool.id]))})
     return ToldPools(tuple(found), tokens, tuple(told))
+
+
+def _tell_reserves(pool: Pool) -> dict[str, Any]:
+    return {"reserve0": str(pool.reserve0), "reserve1": str(pool.reserve1)}
+
+
+def _tell_range(pool: Pool, ticks: Sequence[tuple[int, str, str]]) -> dict[str, Any]:
+    return {
+        "spacing": _spacing_of(pool),
+        "price": str(pool.sqrt_price),
+        "liquidity": str(pool.liquidity),
+        "tick": pool.pool_tick,
+        "ticks": list(ticks),
+    }
 
 
 def _is_plain(pool: Pool) -> bool:

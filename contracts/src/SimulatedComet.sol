@@ -81,6 +81,8 @@ contract SimulatedComet {
 
     error BadAsset();
     error BorrowTooSmall();
+    error InvalidInt104();
+    error InvalidUInt128();
     error NotCollateralized();
     error Paused();
     error SupplyCapExceeded();
@@ -122,14 +124,14 @@ contract SimulatedComet {
         if (asset == baseToken) {
             if (amount == type(uint256).max) amount = borrowBalanceOf(msg.sender);
             accrueAccount(msg.sender);
+            uint128 put = _narrow(amount);
             _take(asset, amount);
-            _setBalance(msg.sender, _presentOf(msg.sender) + int256(amount));
+            _setBalance(msg.sender, _presentOf(msg.sender) + int256(uint256(put)));
             emit Supply(msg.sender, msg.sender, amount);
             return;
         }
         AssetInfo memory info = getAssetInfoByAddress(asset);
-        uint128 put = uint128(amount);
-        if (put != amount) revert SupplyCapExceeded();
+        uint128 put = _narrow(amount);
         TotalsCollateral storage totals = totalsCollateral[asset];
         totals.totalSupplyAsset += put;
         if (totals.totalSupplyAsset > info.supplyCap) revert SupplyCapExceeded();
@@ -144,7 +146,7 @@ contract SimulatedComet {
         if (asset == baseToken) {
             if (amount == type(uint256).max) amount = balanceOf(msg.sender);
             accrueAccount(msg.sender);
-            int256 left = _presentOf(msg.sender) - int256(amount);
+            int256 left = _presentOf(msg.sender) - int256(uint256(_narrow(amount)));
             _setBalance(msg.sender, left);
             if (left < 0) {
                 if (uint256(-left) < baseBorrowMin) revert BorrowTooSmall();
@@ -156,8 +158,9 @@ contract SimulatedComet {
         }
         AssetInfo memory info = getAssetInfoByAddress(asset);
         accrueAccount(msg.sender);
-        covers[msg.sender][asset] -= uint128(amount);
-        totalsCollateral[asset].totalSupplyAsset -= uint128(amount);
+        uint128 taken = _narrow(amount);
+        covers[msg.sender][asset] -= taken;
+        totalsCollateral[asset].totalSupplyAsset -= taken;
         if (covers[msg.sender][asset] == 0) userBasic[msg.sender].assetsIn &= ~(uint16(1) << info.offset);
         if (!isBorrowCollateralized(msg.sender)) revert NotCollateralized();
         _give(asset, amount);
@@ -304,10 +307,17 @@ contract SimulatedComet {
             : -((-present * int256(INDEX_SCALE) + int256(baseBorrowIndex) - 1) / int256(baseBorrowIndex));
         if (principal > 0) totalSupplyBase += uint256(principal);
         else totalBorrowBase += uint256(-principal);
+        if (principal != int104(principal)) revert InvalidInt104();
         basic.principal = int104(principal);
         if ((before >= 0) != (principal >= 0)) {
             basic.baseTrackingIndex = uint64(principal >= 0 ? trackingSupplyIndex : trackingBorrowIndex);
         }
+    }
+
+    /// @dev A number that does not fit is refused, never cut short.
+    function _narrow(uint256 amount) private pure returns (uint128 same) {
+        same = uint128(amount);
+        if (same != amount) revert InvalidUInt128();
     }
 
     function _take(address asset, uint256 amount) private {
@@ -326,33 +336,40 @@ contract SimulatedCometRewards {
         uint256 owed;
     }
 
+    address public immutable market;
     address public immutable token;
     uint256 public immutable unit;
     mapping(address comet => mapping(address account => uint256)) public rewardsClaimed;
 
     event RewardClaimed(address indexed src, address indexed recipient, address indexed token, uint256 amount);
 
-    error NotPermitted(address account);
+    error NotSupported(address comet);
     error TransferOutFailed(address to, uint256 amount);
 
-    /// @param unit_ base units of the reward for a millionth of a token that a market counts.
-    constructor(address token_, uint256 unit_) {
-        (token, unit) = (token_, unit_);
+    /// @param unit_ base units of the reward for a millionth of a token that the market counts.
+    constructor(address market_, address token_, uint256 unit_) {
+        (market, token, unit) = (market_, token_, unit_);
     }
 
-    function rewardConfig(address)
+    /// @dev What another market says it counted is worth nothing here, whoever made it.
+    modifier supported(address comet) {
+        if (comet != market) revert NotSupported(comet);
+        _;
+    }
+
+    function rewardConfig(address comet)
         external
         view
         returns (address token_, uint64 rescaleFactor, bool shouldUpscale, uint256 multiplier)
     {
-        return (token, uint64(unit), true, 1e18);
+        if (comet == market) return (token, uint64(unit), true, 1e18);
     }
 
-    function getRewardOwed(address comet, address account) external returns (RewardOwed memory) {
+    function getRewardOwed(address comet, address account) external supported(comet) returns (RewardOwed memory) {
         return RewardOwed(token, _accrue(comet, account));
     }
 
-    function claim(address comet, address src, bool shouldAccrue) external {
+    function claim(address comet, address src, bool shouldAccrue) external supported(comet) {
         uint256 owed = shouldAccrue ? _accrue(comet, src) : _owed(comet, src);
         if (owed == 0) return;
         rewardsClaimed[comet][src] += owed;

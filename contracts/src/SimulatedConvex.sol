@@ -111,8 +111,11 @@ contract SimulatedConvexBooster is PlainTransfers {
 
 /// @title Simulated place of rewards of Convex, with the functions of its BaseRewardPool
 /// @notice Stands in on the local chain (31337). Rewards are paid over seven days; anybody may have anybody's paid out.
+/// What comes within a week begins another only where it is more than was paid, so that nobody stretches one with little.
 contract SimulatedConvexRewards is PlainTransfers {
     uint256 public constant duration = 7 days;
+    /// @dev Of a thousand parts: while more than this part of what comes anew was paid since the week began, it waits.
+    uint256 public constant newRewardRatio = 830;
     uint256 private constant PARTS = 1e36;
 
     uint256 public immutable pid;
@@ -123,6 +126,8 @@ contract SimulatedConvexRewards is PlainTransfers {
     uint256 public rewardRate;
     uint256 public lastUpdateTime;
     uint256 public totalSupply;
+    /// @notice What came and waits for the next week.
+    uint256 public queuedRewards;
     uint256 private stored;
     mapping(address account => uint256) public balanceOf;
     mapping(address account => uint256) private seen;
@@ -176,6 +181,13 @@ contract SimulatedConvexRewards is PlainTransfers {
 
     function queueNewRewards(uint256 amount) external returns (bool) {
         require(msg.sender == operator, "only the operator");
+        amount += queuedRewards;
+        queuedRewards = 0;
+        uint256 paid = block.timestamp < periodFinish ? rewardRate * (block.timestamp + duration - periodFinish) : 0;
+        if (paid * 1000 >= newRewardRatio * amount) {
+            queuedRewards = amount;
+            return true;
+        }
         _update(address(0));
         uint256 left = block.timestamp < periodFinish ? (periodFinish - block.timestamp) * rewardRate : 0;
         rewardRate = (amount + left) / duration;

@@ -424,24 +424,27 @@ contract SimulatedCurveGauge is PlainTransfers {
     }
 }
 
-/// @title Simulated minter and controller of gauges: it pays what a gauge says was earned, to who asks
-/// @notice Stands in on the local chain (31337). It mints nothing, and pays out of what it was given.
+/// @title Simulated minter and controller of gauges: it pays what its gauge says was earned, to who asks
+/// @notice Stands in on the local chain (31337). It mints nothing, and pays out of what it was given. What another
+/// gauge says is worth nothing here, whoever made it.
 contract SimulatedCurveMinter is PlainTransfers {
     address public immutable token;
+    address public immutable gauge;
     mapping(address account => mapping(address gauge => uint256)) public minted;
 
     event Minted(address indexed recipient, address gauge, uint256 minted);
 
-    constructor(address token_) {
-        token = token_;
+    constructor(address token_, address gauge_) {
+        (token, gauge) = (token_, gauge_);
     }
 
     /// @dev One gauge has all of the emission.
-    function gauge_relative_weight(address) external pure returns (uint256) {
-        return 1e18;
+    function gauge_relative_weight(address gauge_) external view returns (uint256) {
+        return gauge_ == gauge ? 1e18 : 0;
     }
 
-    function mint(address gauge) external {
+    function mint(address gauge_) external {
+        require(gauge_ == gauge, "gauge is not added");
         SimulatedCurveGauge(gauge).user_checkpoint(msg.sender);
         uint256 all = SimulatedCurveGauge(gauge).integrate_fraction(msg.sender);
         uint256 due = all - minted[msg.sender][gauge];

@@ -2,6 +2,7 @@
 pragma solidity 0.8.30;
 
 interface ITwammToken {
+    function balanceOf(address account) external view returns (uint256);
     function transfer(address to, uint256 value) external returns (bool);
     function transferFrom(address from, address to, uint256 value) external returns (bool);
 }
@@ -41,6 +42,7 @@ contract SimulatedTwamm {
     error NotOpen(uint256 id);
     error NotDue(uint256 due);
     error TooLittle(uint256 least);
+    error NotPaid(address token);
     error NotYours(uint256 id);
 
     function submit(address tokenIn, address tokenOut, uint256 amount, uint256 least, uint256 duration)
@@ -55,7 +57,7 @@ contract SimulatedTwamm {
         (order.until, order.fate) = (block.timestamp + duration, OPEN);
         _place[id] = _open[msg.sender].length;
         _open[msg.sender].push(id);
-        ITwammToken(tokenIn).transferFrom(msg.sender, address(this), amount);
+        _take(tokenIn, amount);
         emit OrderSubmitted(id, msg.sender, tokenIn, tokenOut, amount);
     }
 
@@ -69,8 +71,8 @@ contract SimulatedTwamm {
         if (paid < least) revert TooLittle(least);
         order.sold += part;
         order.bought += paid;
-        ITwammToken(order.tokenOut).transferFrom(msg.sender, address(this), paid);
-        ITwammToken(order.tokenIn).transfer(msg.sender, part);
+        _take(order.tokenOut, paid);
+        _give(order.tokenIn, msg.sender, part);
         emit OrderFilled(id, part, paid);
     }
 
@@ -85,8 +87,8 @@ contract SimulatedTwamm {
         order.endedIn = block.number;
         _forget(id, order.owner);
         uint256 left = order.amount - order.sold;
-        if (left != 0) ITwammToken(order.tokenIn).transfer(order.owner, left);
-        if (order.bought != 0) ITwammToken(order.tokenOut).transfer(order.owner, order.bought);
+        if (left != 0) _give(order.tokenIn, order.owner, left);
+        if (order.bought != 0) _give(order.tokenOut, order.owner, order.bought);
         emit OrderClosed(id, order.fate, left, order.bought);
     }
 
@@ -104,6 +106,17 @@ contract SimulatedTwamm {
     /// @notice Ids of the open orders of `owner`; nobody but it can submit one for it.
     function openOrdersOf(address owner) external view returns (uint256[] memory) {
         return _open[owner];
+    }
+
+    /// @dev What did not come whole would be paid out of what lies here for others.
+    function _take(address token, uint256 amount) private {
+        uint256 had = ITwammToken(token).balanceOf(address(this));
+        bool isOk = ITwammToken(token).transferFrom(msg.sender, address(this), amount);
+        if (!isOk || ITwammToken(token).balanceOf(address(this)) != had + amount) revert NotPaid(token);
+    }
+
+    function _give(address token, address to, uint256 amount) private {
+        if (!ITwammToken(token).transfer(to, amount)) revert NotPaid(token);
     }
 
     function _forget(uint256 id, address owner) private {

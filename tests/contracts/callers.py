@@ -329,6 +329,29 @@ DOORS: Final[Mapping[str, str]] = {
 }
 
 
+STRANGERS: Final[Mapping[str, str]] = {
+    "plainly": "the stranger's key",
+    "made-up sender": "the stranger's key, and whom it should be in the last 20 bytes",
+    "multicall": "a contract that calls for whoever asks",
+    "7702": "a key that runs a contract's code",
+    "fallback": "the stranger's Safe, whose fallback handler it is, with a made-up sender at the end",
+    "holder's fallback": "the holder's own Safe, which does not know the call",
+    "delegate call": "a contract of the stranger's that runs the code as its own",
+    "module": "a module of the stranger's Safe",
+    "module's delegate call": "the stranger's Safe, which runs the code as its own",
+}
+"""How a stranger comes to a simulated contract in which an honest Safe holds something."""
+
+
+def say_of_stranger(whose: Whose, door: str) -> str:
+    """What comes of a stranger's word at a simulated contract, for what an honest Safe holds there."""
+    if door in ("holder's fallback", "delegate call", "module's delegate call"):
+        return "at most as for anybody" if whose is Whose.ANYBODY else "nothing"
+    if whose in (Whose.DEPLOYER, Whose.PART, Whose.ALLOWED):
+        return "refused"
+    return "as for anybody" if whose is Whose.ANYBODY else "nothing; it is over the stranger's own"
+
+
 def list_cells() -> list[tuple[Row, str]]:
     """Every function behind every door."""
     return [(row, door) for row in ROWS for door in DOORS]
@@ -387,8 +410,16 @@ def render() -> str:
         "",
         *(f"- **{whose.name.lower()}**: {whose.value}" for whose in Whose),
         "",
-        "Who a caller is behind a multicall, a 7702 account or a module is told above. One that a Safe makes its",
-        "fallback handler takes a stranger for the Safe, as every token and every venue would: none is ever to be one.",
+        "One that a Safe makes its fallback handler takes a stranger for the Safe, as every token and every venue would:",
+        "none is ever to be one. What comes of a stranger's word for an honest Safe that holds something there, each",
+        "function with the Safe's own numbers and to the stranger's good:",
+        "",
+        "| the stranger comes | " + " | ".join(whose.name.lower() for whose in Whose) + " |",
+        "| --- |" + " --- |" * len(Whose),
+        *(
+            f"| {door}: {words} | " + " | ".join(say_of_stranger(whose, door) for whose in Whose) + " |"
+            for door, words in STRANGERS.items()
+        ),
         "",
         "| contract | " + " | ".join(whose.name.lower() for whose in Whose) + " |",
         "| --- |" + " --- |" * len(Whose),

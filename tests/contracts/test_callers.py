@@ -22,7 +22,6 @@ from tests.contracts.callers import (
     VIEWS,
     Caller,
     Row,
-    Whose,
     list_cells,
     render,
     say_cell,
@@ -292,7 +291,7 @@ def test_every_function_of_every_compiled_contract_has_its_row() -> None:
             if entry.get("stateMutability") in ("view", "pure"):
                 seen.add((name, entry["name"]))
             else:
-                found.add((name, parse_signature(f"function {_spell(entry)}").selector))
+                found.add((name, parse_signature(f"function {spell(entry)}").selector))
     assert found == listed
     assert seen == views
     assert len(listed) == len(ROWS) and len(views) == sum(map(len, VIEWS.values()))
@@ -313,57 +312,6 @@ def test_every_function_of_every_simulated_contract_that_changes_something_says_
     assert found == {name: sorted(sum(taken.values(), ())) for name, taken in SIMULATED.items()}
 
 
-IDENTITY_OF_THE_SAFE = 0
-WALLET_BY_SIGNATURE = "function setAgentWallet(uint256 agentId, address newWallet, uint256 deadline, bytes signature)"
-# What a stranger would ask of the identity that a Safe holds, each with every address set to the stranger's good.
-IDENTITY_ATTACKS: dict[str, Callable[[str, str], bytes]] = {
-    "approve": lambda safe, thief: encode_call("function approve(address to, uint256 id)", thief, IDENTITY_OF_THE_SAFE),
-    "transferFrom": lambda safe, thief: encode_call(
-        "function transferFrom(address from, address to, uint256 id)", safe, thief, IDENTITY_OF_THE_SAFE
-    ),
-    "safeTransferFrom": lambda safe, thief: encode_call(
-        "function safeTransferFrom(address from, address to, uint256 id)", safe, thief, IDENTITY_OF_THE_SAFE
-    ),
-    "setAgentURI": lambda safe, thief: encode_call(
-        "function setAgentURI(uint256 id, string uri)", IDENTITY_OF_THE_SAFE, "https://thief.example"
-    ),
-    "setMetadata": lambda safe, thief: encode_call(
-        "function setMetadata(uint256 id, string key, bytes value)", IDENTITY_OF_THE_SAFE, "k", b"v"
-    ),
-    "setAgentWallet": lambda safe, thief: encode_call(WALLET_BY_SIGNATURE, IDENTITY_OF_THE_SAFE, thief, 2**40, b""),
-    "unsetAgentWallet": lambda safe, thief: encode_call("function unsetAgentWallet(uint256 id)", IDENTITY_OF_THE_SAFE),
-}
-
-
-@pytest.mark.parametrize("function", sorted(IDENTITY_ATTACKS))
-@pytest.mark.parametrize("door", ["plainly", "multicall", "7702"])
-def test_a_stranger_does_nothing_with_the_identity_that_a_safe_holds(doors: Doors, door: str, function: str) -> None:
-    caged, thief = doors.caged, doors.stranger.address
-    registry = deploy(caged, "SimulatedIdentityRegistry")
-    assert caged.owner_call(registry, encode_call("function register() returns (uint256)")).succeeded
-
-    def look() -> tuple[Any, ...]:
-        asked = (
-            "function ownerOf(uint256) view returns (address)",
-            "function getApproved(uint256) view returns (address)",
-            "function getAgentWallet(uint256) view returns (address)",
-            "function tokenURI(uint256) view returns (string)",
-        )
-        return tuple(caged.read(registry, each, IDENTITY_OF_THE_SAFE) for each in asked)
-
-    before = look()
-    assert str(before[0][0]).lower() == caged.safe.lower()
-    data = IDENTITY_ATTACKS[function](caged.safe, thief)
-    through = {"multicall": doors.relayer, "7702": doors.coded_key}
-    sent = doors.relay(through[door], registry, data) if door in through else doors.send(registry, data)
-    assert not sent.succeeded
-    assert look() == before
-
-
-def test_each_function_that_only_an_identitys_owner_may_call_is_attacked() -> None:
-    assert set(IDENTITY_ATTACKS) == set(SIMULATED["SimulatedIdentityRegistry"][Whose.ALLOWED])
-
-
 def test_what_is_called_a_tool_of_tests_is_compiled_and_nothing_else_is() -> None:
     compiled = {path.stem for path in OUTPUT_DIR.glob("*.json")}
     assert compiled >= FOR_TESTS
@@ -375,7 +323,7 @@ def test_the_page_of_callers_is_written_from_the_table() -> None:
     assert written == render(), "write it: .venv/bin/python -m tests.contracts.callers"
 
 
-def _spell(entry: dict[str, Any]) -> str:
+def spell(entry: dict[str, Any]) -> str:
     return f"{entry.get('name', entry['type'])}({','.join(map(_spell_type, entry.get('inputs', [])))})"
 
 

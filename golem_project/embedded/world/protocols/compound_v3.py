@@ -54,7 +54,8 @@ def deploy(site: Site) -> dict[str, str]:
         BORROW_SPEED,
         assets,
     )
-    rewards = site.create_ours("SimulatedCometRewards", "(address,uint256)", site.tokens[REWARD], 1)
+    terms = (comet, site.tokens[REWARD], 1)
+    rewards = site.create_ours("SimulatedCometRewards", "(address,address,uint256)", *terms)
     site.give(REWARD, worth(REWARD, REWARD_STOCK_USD), rewards)
     lender, borrower = site.account("lender"), site.account("borrower")
     site.give(BASE, worth(BASE, LENT_USD), lender.address)

@@ -43,7 +43,7 @@ def deploy(site: Site) -> dict[str, str]:
         ADMIN_FEE,
     )
     gauge = site.create_ours("SimulatedCurveGauge", "(address,uint256)", lp, REWARD_A_SECOND)
-    minter = site.create_ours("SimulatedCurveMinter", "(address)", site.tokens[REWARD])
+    minter = site.create_ours("SimulatedCurveMinter", "(address,address)", site.tokens[REWARD], gauge)
     site.transact(lp, "set_minter(address)", pool)
     site.transact(gauge, "set_minter(address)", minter)
     site.give(REWARD, worth(REWARD, STOCK_USD), minter)

@@ -410,7 +410,7 @@ def render() -> str:
         "",
         *(f"- **{whose.name.lower()}**: {whose.value}" for whose in Whose),
         "",
-        "One that a Safe makes its fallback handler takes a stranger for the Safe, as every token and every venue would:",
+        "One that a Safe makes its fallback handler takes a stranger for the Safe, as every token and venue would:",
         "none is ever to be one. What comes of a stranger's word for an honest Safe that holds something there, each",
         "function with the Safe's own numbers and to the stranger's good:",
         "",

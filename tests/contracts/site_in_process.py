@@ -1,4 +1,4 @@
-"""Where the local world's own building plans put our contracts on the machine in this process, node and network left out."""
+"""Where the plans of the local world put our contracts on the machine in this process, without a node."""
 
 from __future__ import annotations
 

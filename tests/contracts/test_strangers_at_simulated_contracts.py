@@ -48,7 +48,7 @@ Seen = dict[tuple[str, str, bytes], bytes | None]
 
 
 class Stranger:
-    """Who comes: a key, a contract that calls for anybody, one that delegates, a key with code, and a Safe of his own."""
+    """Who comes: a key, a contract that calls for anybody, one that delegates, a key with code, a Safe of his own."""
 
     def __init__(self, caged: CagedSafe) -> None:
         assert isinstance(caged.engine, InProcessEngine)

@@ -122,7 +122,10 @@ def _token_and(more: Mapping[Whose, tuple[str, ...]]) -> Mapping[Whose, tuple[st
     return {whose: (*_TOKEN.get(whose, ()), *more.get(whose, ())) for whose in {**_TOKEN, **more}}
 
 
+_LOCAL_TOKEN: Final = _token_and({Whose.DEPLOYER: ("mint",)})
 SIMULATED: Final[Mapping[str, Mapping[Whose, tuple[str, ...]]]] = {
+    "FeeOnTransferToken": _LOCAL_TOKEN,
+    "NoReturnToken": _LOCAL_TOKEN,
     "SimulatedAccountingOracle": {Whose.DEPLOYER: ("setPunctual", "submitReport")},
     "SimulatedAllocationManager": {
         Whose.DEPLOYER: ("setDelegation",),
@@ -256,7 +259,7 @@ SIMULATED: Final[Mapping[str, Mapping[Whose, tuple[str, ...]]]] = {
         Whose.PART: ("addShares", "removeDepositShares", "withdrawSharesAsTokens"),
         Whose.OWN: ("depositIntoStrategy",),
     },
-    "SimulatedToken": _token_and({Whose.DEPLOYER: ("mint",)}),
+    "SimulatedToken": _LOCAL_TOKEN,
     "SimulatedTokenJar": {Whose.DEPLOYER: ("setReleaser",), Whose.PART: ("release",), Whose.ANYBODY: ("receive",)},
     "SimulatedTwamm": {Whose.OWN: ("submit",), Whose.ALLOWED: ("close",), Whose.ANYBODY: ("fill",)},
     "SimulatedUrnHandler": {},
@@ -294,7 +297,6 @@ FOR_TESTS: Final = frozenset(
             "AllowingGuard",
             "CageWatcher",
             "MadeUpComet",
-            "FeeOnTransferToken",
             "ForgetfulAccount",
             "FragileToken",
             "FuzzVenue",
@@ -306,7 +308,6 @@ FOR_TESTS: Final = frozenset(
         "MoodyEcho",
         *(
             "MoodyToken",
-            "NoReturnToken",
             "Phoenix",
             "RebasingToken",
             "Relayer",
@@ -317,7 +318,7 @@ FOR_TESTS: Final = frozenset(
         *("BaseFeeTrapToken", "MarketToken", "LateTrapToken"),
     }
 )
-"""Tools of tests, which nothing of value is ever given to. What is called `Simulated…` stands on the local chain."""
+"""Tools of tests, which stand on no chain but a test's own, and which nothing of value is ever given to."""
 
 DOORS: Final[Mapping[str, str]] = {
     "plainly": "a stranger's key: the stranger",

@@ -144,15 +144,21 @@ class Holding:
 
 
 def hold_tokens(caged: CagedSafe) -> Holding:
-    """A plain token, a feed of its price, and the prices of a rollup's gas."""
+    """Three kinds of tokens, a feed of a price, and the prices of a rollup's gas."""
     held = Holding(caged, open_site(caged, "tokens"))
     prices = held.site.create_ours("SimulatedGasPriceOracle")
-    coin, owner = caged.coins["USDC"], caged.deployer.address
-    held.contracts = {coin.address: "SimulatedToken", coin.feed: "SimulatedFeed", prices: "SimulatedGasPriceOracle"}
-    held.say_of_token(coin.address, coin.units("1000"))
-    held.say(coin.address, "mint(address,uint256)", held.thief, 1, by=owner)
-    held.say(coin.feed, "setAnswer(int256)", 1, by=owner)
-    held.say(coin.feed, "setUpdatedAt(uint256)", 1, by=owner)
+    feed, owner = caged.coins["USDC"].feed, caged.deployer.address
+    held.name(SimulatedToken=held.coin("USDC"), SimulatedFeed=feed, SimulatedGasPriceOracle=prices)
+    for kind in ("FeeOnTransferToken", "NoReturnToken"):
+        token = held.site.create_ours(kind, "(string,string,uint8)", kind, kind, 6)
+        held.name(**{kind: token})
+        held.site.transact(token, "mint(address,uint256)", held.safe, 10**10)
+        held.say(token, "mint(address,uint256)", held.thief, 1, by=held.deployer)
+        held.say_of_token(token, 10**9)
+    held.say_of_token(held.coin("USDC"), 10**9)
+    held.say(held.coin("USDC"), "mint(address,uint256)", held.thief, 1, by=owner)
+    held.say(feed, "setAnswer(int256)", 1, by=owner)
+    held.say(feed, "setUpdatedAt(uint256)", 1, by=owner)
     held.say(prices, "setPrices(uint256,uint256,uint32,uint32)", 1, 1, 1, 1, by=held.deployer)
     return held
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from golem_project.embedded.world.solidity import OUTPUT_DIR, load_contract
 from permits_app.policy_cage import contract as cage_contract
 from permits_app.policy_cage.contract import Limit, RuleKind, limit_key, limit_rule
 from permits_app.policy_cage.safe_tx import ENABLE_MODULE, OWNERS, SET_HANDLER
+from tests.architecture.sources import PACKAGES, list_tracked
 from tests.contracts.callers import (
     DOORS,
     FOR_TESTS,
@@ -283,7 +285,7 @@ def test_every_function_of_every_compiled_contract_has_its_row() -> None:
     found, seen = set(), set()
     for path in sorted(OUTPUT_DIR.glob("*.json")):
         name = path.stem
-        if name in FOR_TESTS or name.startswith("Simulated"):
+        if name in FOR_TESTS or name in SIMULATED:
             continue
         for entry in load_contract(name).abi:
             if entry["type"] not in ("function", "fallback", "receive"):
@@ -307,7 +309,8 @@ def test_every_function_of_every_simulated_contract_that_changes_something_says_
                 and entry.get("stateMutability") not in ("view", "pure")
             }
         )
-        for path in sorted(OUTPUT_DIR.glob("Simulated*.json"))
+        for path in sorted(OUTPUT_DIR.glob("*.json"))
+        if path.stem in SIMULATED or path.stem.startswith("Simulated")
     }
     assert found == {name: sorted(sum(taken.values(), ())) for name, taken in SIMULATED.items()}
 
@@ -315,7 +318,17 @@ def test_every_function_of_every_simulated_contract_that_changes_something_says_
 def test_what_is_called_a_tool_of_tests_is_compiled_and_nothing_else_is() -> None:
     compiled = {path.stem for path in OUTPUT_DIR.glob("*.json")}
     assert compiled >= FOR_TESTS
-    assert {name for name in compiled - FOR_TESTS if not name.startswith("Simulated")} == set(VIEWS)
+    assert compiled - FOR_TESTS - set(SIMULATED) == set(VIEWS)
+    assert not set(SIMULATED) & set(VIEWS) and not FOR_TESTS & {*SIMULATED, *VIEWS}
+
+
+def test_no_tool_of_tests_is_put_on_a_chain_by_the_product() -> None:
+    """What stands where others can call it has rows, also where it is there for the local chain alone."""
+    named = re.compile("|".join(rf"[\"'](?:{name})[\"']" for name in sorted(FOR_TESTS)))
+    sources = [path for path in list_tracked() if path.endswith(".py") and path.split("/")[0] in PACKAGES]
+    found = {path: named.findall((CHECKOUT / path).read_text(encoding="utf-8")) for path in sources}
+    assert len(sources) > 500
+    assert {path: names for path, names in found.items() if names} == {}
 
 
 def test_the_page_of_callers_is_written_from_the_table() -> None:

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from golem_project.embedded.world.solidity import read_sources
-from permits_app.policy_cage.contract import decode_cage_error
+from permits_app.policy_cage.contract import Limit, decode_cage_error
 from tests.contracts.lent_safe import ANNOUNCE, OF_AAVE, OF_MORPHO
 from tests.proof.caged.engines import Sent
 from tests.proof.caged.morpho import AUTHORIZE, BORROW, FLASH_LOAN, LEND, PLEDGE, RELEASE, REPAY, SEIZE, TAKE_BACK
-from tests.proof.caged.safe import USD, selector
+from tests.proof.caged.safe import DEFAULT_LIMITS, USD, selector
+from tests.proof.caged.uniswap import INCREASE, MINT_V3
 from tests.proof.heist import Gang, Played, is_published, look_for, run_scene
 from tests.proof.heists.campaign import Campaign
 from tests.proof.heists.crew import call_together
@@ -27,7 +28,9 @@ from tests.proof.heists.plans import Planner
 from tests.proof.heists.scene import AGGREGATE, MULTICALL
 from tests.proof.heists.steps import Act, Finding, Heist, Order, Turn
 from tests.proof.heists.watch import Seen
+from tools_app.chain.abi import decode_input
 from tools_app.simulation.turbo.screening import is_turbo_installed
+from tools_app.toolkit.plan import Call
 
 HEISTS = 150
 # What the batches must at least have run into, or they would prove nothing.
@@ -97,9 +100,26 @@ def test_everything_that_a_thief_could_use_is_tried_and_what_may_run_has_run(gan
     # What may be done honestly is done, so that a loss would show.
     assert [kind for kind in market | bundles if not ran[kind]] == []
     assert [kind for kind in given | back if ran[kind]] == []
+    # Ranges under the owners' least, alone and in a bundle, and what a stranger gave, with more put into it.
+    calls = [call for played in heists for step in played.heist.steps if step.act is Act.BATCH for call in step.calls]
+    minted = [data for data in map(_read_bundle, calls) if data[:4] == selector(MINT_V3)]
+    widths = {asked[4] - asked[3] for asked in (decode_input(MINT_V3, data)[0] for data in minted)}
+    assert min(widths) < DEFAULT_LIMITS[Limit.MIN_RANGE_TICKS] < max(widths)
+    thief = scene.caged.stranger.address
+    gifts = [step for played in heists for step in played.heist.steps if step.sender == thief and step.act is Act.SETUP]
+    assert any((step.to, step.data[:4]) == (npm, selector(MULTICALL)) for step in gifts)
+    assert tried[npm, selector(INCREASE)]
     # A stranger knocks at both doors with an announcement and with either lender's loan, and liquidates.
     knocks = {(to, selector(text)) for to in (scene.caged.safe, callback) for text in (ANNOUNCE, OF_MORPHO, OF_AAVE)}
     assert [kind for kind in (*knocks, (at, selector(SEIZE))) if not steps[kind]] == []
+
+
+def _read_bundle(call: Call) -> bytes:
+    """The call, or the one that a bundle has in it."""
+    if call.data[:4] != selector(MULTICALL):
+        return call.data
+    [[only]] = decode_input(MULTICALL, call.data)
+    return bytes(only)
 
 
 @pytest.mark.skipif(not is_turbo_installed(), reason="not run: pyrevm (requirements-turbo.txt) is absent")

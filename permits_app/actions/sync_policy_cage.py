@@ -37,6 +37,7 @@ from permits_app.policy_cage.mirror import (
 from permits_app.policy_cage.registration import columns_before, columns_of_unread, note_registered, point_at
 from permits_app.policy_cage.safe_watch import (
     SafeState,
+    adopt_code,
     list_bypasses,
     list_changes,
     read_safe_state,
@@ -192,6 +193,7 @@ def _keep_safe(mirror: CageMirror, safe: SafeState | None) -> list[str]:
     elif mirror.safe:
         changes = list_changes(SafeState.from_dict(mirror.safe), safe, cage=mirror.contract)
         lines = [f"{one.what}: {one.before} became {one.after}" for one in changes if one.is_weaker]
+        mirror.safe_noted = adopt_code(mirror.safe_noted, safe)
     else:
         # Who owns it and what it runs when the cage is first followed is what its owners made; what else acts for it
         # they have to say themselves.

@@ -19,6 +19,7 @@ from permits_app.models.wallet import WalletKind
 from permits_app.permits.blockage import list_silent_chains
 from permits_app.policy_cage.safe_watch import (
     SafeState,
+    adopt_code,
     list_changes,
     list_unagreed,
     read_safe_state,
@@ -81,6 +82,7 @@ def _list_new(wallet: Wallet, state: SafeState | None, chain_id: int) -> list[st
     if not wallet.safe_noted:
         wallet.safe_noted = settle_first(state, known=(), handlers=handlers).as_dict()
         return [say_change(each) for each in list_unagreed(state, None, known=(), handlers=handlers)]
+    wallet.safe_noted = adopt_code(wallet.safe_noted, state)
     before = SafeState.from_dict(wallet.safe or wallet.safe_noted)
     return [say_change(each) for each in list_changes(before, state) if each.is_weaker]
 

@@ -6,13 +6,13 @@ all of them are read with every look of the mirror. Reading asks the chain; judg
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from permits_app.policy_cage.safe_tx import OWNERS, THRESHOLD, ZERO_ADDRESS
 from tools_app.chain.abi import checksum
-from tools_app.chain.running_code import hash_code
+from tools_app.chain.running_code import RunningCode, hash_code, read_running_code
 from tools_app.standards.loan_callback import CODE_HASH as LOAN_CODE_HASH
 from tools_app.standards.loan_callback import HANDLER_SLOT, has_open_code
 from tools_app.toolkit.context import ChainReader, ReadCall
@@ -26,6 +26,7 @@ MODULE_GUARD_SLOT: Final = 0xB104E0B93118902C651344349B610029D694CFDEC91C589C91E
 """keccak256 of the names that Safe gives the slots of its guard and its modules' guard."""
 SENTINEL: Final = "0x" + "00" * 19 + "01"
 MOST_MODULES: Final = 50
+_TOO_MUCH: Final = "code behind what acts for it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +48,19 @@ class SafeState:
     has_more_modules: bool = False
     open_codes: tuple[str, ...] = ()
     """Of handler and modules those whose code takes strangers' calls for the Safe's own."""
+    runs: tuple[tuple[str, str], ...] = ()
+    """What runs behind modules, guards and handler: what of which address, and its hash or whom a proxy names."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         lists = {name: list(getattr(self, name)) for name in ("owners", "modules", "open_codes")}
-        return {**asdict(self), **lists}
+        return {**asdict(self), **lists, "runs": [list(pair) for pair in self.runs]}
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> SafeState:
         """The state that `as_dict` wrote."""
         lists = {name: tuple(kept.get(name, ())) for name in ("owners", "modules", "open_codes")}
-        return cls(**{**kept, **lists})
+        return cls(**{**kept, **lists, "runs": tuple((what, value) for what, value in kept.get("runs", ()))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,8 @@ def read_safe_state(chain: ChainReader, account: str) -> SafeState | None:
     (owners,), (threshold,), (modules, after), *words = (outcome.values for outcome in outcomes)
     guard, module_guard, handler, code = (checksum("0x" + word[0][-20:].hex()) for word in words)
     listed = tuple(sorted(checksum(module) for module in modules))
+    acting = sorted({*listed, guard, module_guard, handler} - {ZERO_ADDRESS})
+    runs = _read_runs(chain, acting)
     lenders = [one for one in listed if hash_code(chain.code(one)) == LOAN_CODE_HASH]
     parts = sorted({*listed, handler} - {ZERO_ADDRESS})
     return SafeState(
@@ -99,7 +104,28 @@ def read_safe_state(chain: ChainReader, account: str) -> SafeState | None:
         lender=lenders[0] if lenders else ZERO_ADDRESS,
         has_more_modules=checksum(after) not in (SENTINEL, ZERO_ADDRESS),
         open_codes=tuple(one for one in parts if has_open_code(chain.code(one))),
+        runs=runs,
     )
+
+
+def _read_runs(chain: ChainReader, acting: Collection[str]) -> tuple[tuple[str, str], ...]:
+    """What runs behind each of them now, so that another code behind an address that was agreed to is seen."""
+    try:
+        found = read_running_code(chain, acting)
+    except ValueError as error:
+        return ((_TOO_MUCH, str(error)),)
+    return tuple(sorted(_list_runs(found)))
+
+
+def _list_runs(found: RunningCode) -> Iterator[tuple[str, str]]:
+    yield from ((f"code of {address}", code) for address, code in found.codes.items())
+    yield from ((f"slot {slot:#x} of {address}", f"{word:#066x}") for (address, slot), word in found.slots.items())
+    yield from ((f"implementation of beacon {beacon}", named) for beacon, named in found.beacons.items())
+
+
+def adopt_code(noted: Mapping[str, Any], seen: SafeState) -> dict[str, Any]:
+    """What its owners noted before code was read, with the code that runs there at the first look that reads it."""
+    return dict(noted) if "runs" in noted or not noted else {**noted, "runs": seen.as_dict()["runs"]}
 
 
 def list_bypasses(state: SafeState, cage: str) -> list[str]:
@@ -175,6 +201,10 @@ def list_changes(before: SafeState, after: SafeState, *, cage: str = "") -> list
     if before.threshold != after.threshold:
         is_less = after.threshold < before.threshold
         found.append(Change("owners who must sign", str(before.threshold), str(after.threshold), is_less))
+    ran = dict(before.runs)
+    for what, now in after.runs:
+        if (had := ran.get(what, "all of it was read" if what == _TOO_MUCH else now)) != now:
+            found.append(Change(what, had, now, True))
     for what, was, is_ in (
         ("code", before.code, after.code),
         ("guard", before.guard, after.guard),

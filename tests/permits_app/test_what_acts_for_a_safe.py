@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from archetypes_app.owner_group import ensure_owner_group
+from permits_app.actions.note_safe import note_safe
 from permits_app.actions.watch_safes import watch_safes
 from permits_app.errors import SafeNotAsAgreed
 from permits_app.models import Wallet
@@ -22,6 +23,7 @@ from tests.permits_app.caged_golem import CagedGolem
 from tests.permits_app.execution.test_safe_of_several import SharedSafe
 from tests.proof.caged.engines import make_account
 from tools_app.chain.abi import encode_call
+from tools_app.chain.running_code import IMPLEMENTATION_SLOTS
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry, OutboxEvent
 
@@ -163,6 +165,64 @@ def test_fewer_who_must_sign_and_another_code_are_noticed(shared: SharedSafe) ->
     finally:
         world.rpc.call("anvil_setStorageAt", shared.safe.address, "0x" + "0" * 64, was)
         world.rpc.call("evm_mine")
+
+
+PROXY = f"0x7f{IMPLEMENTATION_SLOTS[0]:064x}5400"
+"""Code that keeps whom it names where proxies do (EIP-1967)."""
+
+
+def put_a_module(shared: SharedSafe, code: str, names: str) -> str:
+    """A module that its owners took note of, whose code names another contract."""
+    rpc, module = shared.live.world.rpc, str(make_account("a module that can change").address)
+    rpc.call("anvil_setCode", module, code)
+    rpc.call("anvil_setStorageAt", module, f"0x{IMPLEMENTATION_SLOTS[0]:064x}", "0x" + names[2:].lower().rjust(64, "0"))
+    shared.act(encode_call(ENABLE_MODULE, module))
+    watch_safes(now=clock.now())
+    note_safe(golem_id=shared.live.golem.pk, actor="user:1", reason="ours", now=clock.now())
+    shared.live.golem.refresh_from_db()
+    assert shared.live.preview()["status"] == "AWAITING_APPROVAL"
+    return module
+
+
+def test_another_code_behind_a_module_that_was_noted_refuses_and_is_told(shared: SharedSafe) -> None:
+    """What owners took note of is the code that they could look at, and not whatever its keeper puts there later."""
+    world = shared.live.world
+    module = put_a_module(shared, PROXY, world.contracts["multicall3"])
+    thief = "0x" + world.contracts["permit2"][2:].lower().rjust(64, "0")
+    world.rpc.call("anvil_setStorageAt", module, f"0x{IMPLEMENTATION_SLOTS[0]:064x}", thief)
+    world.rpc.call("evm_mine")
+    problem = refused(shared.live, amount="400000000")
+    assert any(module in line and thief in line for line in problem["lines"]), problem
+    watch_safes(now=clock.now())
+    assert any(module in line and thief in line for line in told(shared.live))
+    # Leaving goes on: the Safe itself runs the code it ran.
+    out = shared.live.preview(token_in="WETH", token_out="USDC", amount=str(10**17))
+    assert out["status"] == "AWAITING_APPROVAL"
+    note_safe(golem_id=shared.live.golem.pk, actor="user:1", reason="ours", now=clock.now())
+    shared.live.golem.refresh_from_db()
+    assert shared.live.preview(amount="300000000")["status"] == "AWAITING_APPROVAL"
+
+
+@pytest.mark.parametrize("code", ["0x", "0xef0100" + "11" * 20], ids=["none before", "a delegated key"])
+def test_code_that_comes_to_an_address_that_was_noted_refuses(shared: SharedSafe, code: str) -> None:
+    module = put_a_module(shared, code, "0x" + "00" * 20)
+    shared.live.world.rpc.call("anvil_setCode", module, "0xef0100" + "22" * 20)
+    shared.live.world.rpc.call("evm_mine")
+    assert any(f"code of {module}" in line for line in refused(shared.live, amount="400000000")["lines"])
+
+
+def test_a_note_of_before_code_was_read_takes_the_code_of_the_next_look(shared: SharedSafe) -> None:
+    module = put_a_module(shared, PROXY, shared.live.world.contracts["multicall3"])
+    wallet = Wallet.objects.get(golem=shared.live.golem)
+    for kept in (wallet.safe, wallet.safe_noted):
+        del kept["runs"]
+    wallet.save(update_fields=["safe", "safe_noted"])
+    watch_safes(now=clock.now())
+    assert not any("code of" in line for line in told(shared.live))
+    shared.live.world.rpc.call("anvil_setCode", module, PROXY + "00")
+    shared.live.world.rpc.call("evm_mine")
+    shared.live.golem.refresh_from_db()
+    assert any(f"code of {module}" in line for line in refused(shared.live, amount="400000000")["lines"])
 
 
 def test_transactions_of_the_safe_that_nobody_here_asked_for_are_told(shared: SharedSafe) -> None:

@@ -103,6 +103,8 @@ contract SimulatedKelpWithdrawals {
     mapping(address asset => uint256) public nextUnusedNonce;
     mapping(address asset => uint256) public nextLockedNonce;
     mapping(address asset => uint256) public assetsCommitted;
+    /// @notice Unlocked for who asked, and not fetched yet: it lies here and is nobody else's.
+    mapping(address asset => uint256) public assetsUnlocked;
     mapping(bytes32 id => Request) public withdrawalRequests;
     mapping(address asset => mapping(address user => Nonces)) public userAssociatedNonces;
 
@@ -137,6 +139,7 @@ contract SimulatedKelpWithdrawals {
     /// @notice Ether of the vault goes to validators: it can be paid out no more until some comes back.
     function stake(uint256 amount) external {
         require(msg.sender == deployer, "only the deployer");
+        require(amount + assetsUnlocked[COIN] <= address(this).balance, "unlocked for others");
         _pay(deployer, amount);
     }
 
@@ -145,7 +148,7 @@ contract SimulatedKelpWithdrawals {
         returns (uint256 burned, uint256 unlocked)
     {
         require(msg.sender == deployer, "only the deployer");
-        uint256 free = address(this).balance;
+        uint256 free = address(this).balance - assetsUnlocked[asset];
         uint256 nonce = nextLockedNonce[asset];
         for (; nonce < firstExcludedIndex && nonce < nextUnusedNonce[asset]; ++nonce) {
             Request storage asked = withdrawalRequests[getRequestId(asset, nonce)];
@@ -158,6 +161,7 @@ contract SimulatedKelpWithdrawals {
             (burned, unlocked, free) = (burned + asked.rsETHUnstaked, unlocked + paid, free - paid);
         }
         nextLockedNonce[asset] = nonce;
+        assetsUnlocked[asset] += unlocked;
         rsETH.burnFrom(address(this), burned);
     }
 
@@ -180,8 +184,9 @@ contract SimulatedKelpWithdrawals {
     }
 
     function getAssetsAvailableForInstantWithdrawal(address asset) public view returns (uint256) {
+        uint256 taken = assetsCommitted[asset] + assetsUnlocked[asset];
         uint256 held = address(this).balance;
-        return held > assetsCommitted[asset] ? held - assetsCommitted[asset] : 0;
+        return held > taken ? held - taken : 0;
     }
 
     function getUserWithdrawalRequest(address asset, address user, uint256 index)
@@ -220,6 +225,7 @@ contract SimulatedKelpWithdrawals {
         Request memory asked = withdrawalRequests[id];
         if (block.number < asked.withdrawalStartBlock + withdrawalDelayBlocks) revert WithdrawalDelayNotPassed();
         delete withdrawalRequests[id];
+        assetsUnlocked[asset] -= asked.expectedAssetAmount;
         _pay(msg.sender, asked.expectedAssetAmount);
         emit AssetWithdrawalFinalized(msg.sender, asset, asked.rsETHUnstaked, asked.expectedAssetAmount);
     }

@@ -13,6 +13,7 @@ _MOST_STATEMENTS = 250
 _LONGER: dict[str, str] = {
     "tools_app/protocols/uniswap/effects.py": "every byte that may be sent to one protocol, read by one reader",
     "tools_app/protocols/uniswap/tools/joint_steps.py": "rebalance, compound and batch share the steps they join",
+    "tests/contracts/holdings_in_simulated_contracts.py": "what is said at every simulated contract, a line for each",
     "tests/permits_app/test_ledger.py": "one ledger and each window of it, at its edges",
     "tests/tools_app/protocols/uniswap_x/test_orders.py": "one order's life, and every end that it can have",
     "tests/tools_app/protocols/pendle/test_limit_orders.py": "one limit order's life, and every end that it can have",

@@ -21,12 +21,14 @@ from golem_project.embedded.world.protocols import (
     ethena,
     firepit,
     lido,
+    liquid_restaking,
     maker,
     rocketpool,
     uniswap_twamm,
     yearn,
 )
 from golem_project.embedded.world.solidity import load_contract
+from tests.contracts.lent_safe import deploy_code
 from tests.contracts.site_in_process import SiteInProcess, open_site
 from tests.proof.caged.engines import InProcessEngine, make_account
 from tests.proof.caged.safe import BALANCE, CagedSafe
@@ -38,6 +40,8 @@ RAY: Final = 10**27
 RAD: Final = 10**45
 WEEK: Final = 7 * 86_400
 NOBODY: Final = "0x" + "00" * 20
+TAKES_ANYTHING: Final = bytes.fromhex("60018060093d393df300")
+"""Creates a contract that stops at once, whatever it is told."""
 COIN_RECEIVED: Final = "receive"
 """The name of what answers coins that come without data."""
 
@@ -87,6 +91,8 @@ class Holding:
     """The Safe, and what stands for it alone."""
     items: dict[str, list[Any]] = field(default_factory=dict)
     """Contract -> numbers or hashes of what the Safe has in it."""
+    of_nobody: frozenset[str] = frozenset()
+    """Views that take an address of a token, and say the same of any other: of what lies there for all."""
 
     def __post_init__(self) -> None:
         self.thief = self.caged.stranger.address
@@ -560,6 +566,111 @@ def hold_restaked_ether(caged: CagedSafe) -> Holding:
     return held
 
 
+def hold_restaked_tokens(caged: CagedSafe) -> Holding:
+    """Tokens of three issuers of restaked ether, and what was asked back of each."""
+    site = open_site(caged, "liquid_restaking", uniswap_v3_position_manager=deploy_code(caged, TAKES_ANYTHING))
+    held = Holding(caged, site)
+    at = liquid_restaking.deploy(site)
+    pool, eeth, weeth, adapter = (at[key] for key in ("etherfi_pool", "eeth", "weeth", "etherfi_adapter"))
+    requests, redemption, rseth, deposits = (
+        at[key] for key in ("etherfi_requests", "etherfi_redemption", "rseth", "kelp_pool")
+    )
+    oracle, withdrawals, ezeth, manager, queue = (
+        at[key] for key in ("kelp_oracle", "kelp_withdrawals", "ezeth", "renzo_manager", "renzo_queue")
+    )
+    held.name(SimulatedEtherFiPool=pool, SimulatedEETH=eeth, SimulatedWeETH=weeth, SimulatedEtherFiAdapter=adapter)
+    held.name(SimulatedEtherFiWithdrawals=requests, SimulatedEtherFiRedemption=redemption)
+    held.name(SimulatedRestakedToken=rseth, SimulatedKelpDeposits=deposits, SimulatedKelpOracle=oracle)
+    held.name(SimulatedKelpWithdrawals=withdrawals)
+    held.name(SimulatedRestakedToken=ezeth, SimulatedRenzoManager=manager, SimulatedRenzoQueue=queue)
+    safe, thief, friend, me, coin = held.safe, held.thief, held.friend.address, held.deployer, liquid_restaking.COIN
+    held.engine.give_coins(safe, 1_000 * WAD)
+    held.act(pool, "deposit(address)", NOBODY, value=100 * WAD)
+    for spender in (pool, weeth):
+        held.act(eeth, "approve(address,uint256)", spender, 2**200)
+    held.act(weeth, "approve(address,uint256)", redemption, 2**200)
+    held.act(weeth, "wrap(uint256)", 30 * WAD)
+    for _ in range(2):
+        held.act(pool, "requestWithdraw(address,uint256)", safe, 5 * WAD)
+    held.site.transact(requests, "finalizeRequests(uint256)", 1)
+    held.act(requests, "setApprovalForAll(address,bool)", friend, True)
+    held.act(deposits, "depositETH(uint256,string)", 0, "", value=100 * WAD)
+    held.act(rseth, "approve(address,uint256)", withdrawals, 2**200)
+    held.act(withdrawals, "initiateWithdrawal(address,uint256,string)", coin, 10 * WAD, "")
+    for _ in range(liquid_restaking.KELP_DELAY_BLOCKS + 1):
+        held.engine.chain.mine()
+    unlock = "unlockQueue(address,uint256,uint256,uint256,uint256,uint256)"
+    held.site.transact(withdrawals, unlock, coin, 1, 0, 0, 0, 0)
+    held.site.transact(withdrawals, "configure(bool,bool,uint256)", False, True, 10)
+    held.act(manager, "depositETH(uint256)", 0, value=100 * WAD)
+    held.act(ezeth, "approve(address,uint256)", queue, 2**200)
+    held.act(queue, "withdraw(uint256,address)", 10 * WAD, coin)
+    held.engine.advance(liquid_restaking.RENZO_COOLDOWN + 1)
+    held.items = {"SimulatedEtherFiWithdrawals": [1, 2]}
+    held.of_nobody = frozenset(
+        {
+            "SimulatedKelpDeposits.getAssetCurrentLimit",
+            "SimulatedKelpWithdrawals.balanceOf",
+            "SimulatedKelpWithdrawals.getAssetsAvailableForInstantWithdrawal",
+            "SimulatedKelpWithdrawals.getAvailableAssetAmount",
+            "SimulatedRenzoQueue.getAvailableToWithdraw",
+            "SimulatedRenzoQueue.getQueueDeficit",
+        }
+    )
+    part = WAD
+    held.say(pool, "initialize(address,address,address)", thief, thief, thief, by=me)
+    held.say(pool, "setPaused(bool)", True, by=me)
+    held.say(pool, "rebase(int128)", -WAD, by=me)
+    held.say(pool, "stake(uint128)", WAD, by=me)
+    held.say(pool, "burnEEthShares(uint256)", part, by=requests)
+    held.say(pool, "withdraw(address,uint256)", thief, part, by=requests)
+    held.say(pool, "deposit(address)", thief, by=safe, value=WAD)
+    held.say(pool, "requestWithdraw(address,uint256)", thief, part, by=safe)
+    held.say(pool, COIN_RECEIVED, by=thief, value=WAD)
+    held.say(eeth, "mintShares(address,uint256)", thief, part, by=pool)
+    held.say(eeth, "burnShares(address,uint256)", safe, part, by=pool)
+    for token in (eeth, weeth, rseth, ezeth):
+        held.say_of_token(token, part)
+    held.say(weeth, "wrap(uint256)", part, by=safe)
+    held.say(weeth, "unwrap(uint256)", part, by=safe)
+    held.say(adapter, "depositETHForWeETH(address)", thief, by=safe, value=WAD)
+    held.say(requests, "finalizeRequests(uint256)", 2, by=me)
+    held.say(requests, "invalidateRequest(uint256)", 2, by=me)
+    held.say(requests, "requestWithdraw(uint96,uint96,address,uint256)", part, part, thief, 0, by=pool)
+    held.say(requests, "setApprovalForAll(address,bool)", thief, True, by=safe)
+    held.say(requests, "approve(address,uint256)", thief, 2, by=friend)
+    held.say(requests, "claimWithdraw(uint256)", 1, by=safe)
+    held.say(requests, "transferFrom(address,address,uint256)", safe, thief, 2, by=friend)
+    held.say(redemption, "configure(uint256,uint16,bool)", 0, 10_000, True, by=me)
+    held.say(redemption, "redeemWeEth(uint256,address,address)", part, thief, coin, by=safe)
+    for token, issuer in ((rseth, deposits), (ezeth, manager)):
+        held.say(token, "setIssuer(address)", thief, by=me)
+        held.say(token, "mint(address,uint256)", thief, part, by=issuer)
+        held.say(token, "burnFrom(address,uint256)", safe, part, by=issuer)
+    held.say(deposits, "configure(bool,uint256)", True, 0, by=me)
+    held.say(deposits, "depositETH(uint256,string)", 0, "", by=safe, value=WAD)
+    held.say(oracle, "setPrice(uint256)", 1, by=me)
+    held.say(withdrawals, "configure(bool,bool,uint256)", True, True, 10_000, by=me)
+    held.say(withdrawals, "stake(uint256)", WAD, by=me)
+    held.say(withdrawals, unlock, coin, 9, 0, 0, 0, 0, by=me)
+    for start in ("initiateWithdrawal", "instantWithdrawal"):
+        held.say(withdrawals, f"{start}(address,uint256,string)", coin, part, "", by=safe)
+    held.say(withdrawals, "completeWithdrawal(address,string)", coin, "", by=safe)
+    held.say(withdrawals, COIN_RECEIVED, by=thief, value=WAD)
+    held.say(manager, "initialize(address)", thief, by=me)
+    held.say(manager, "configure(bool,uint256)", True, 1, by=me)
+    held.say(manager, "earn(int256)", -WAD, by=me)
+    held.say(manager, "paidOut(uint256)", WAD, by=queue)
+    held.say(manager, "depositETH(uint256)", 0, by=safe, value=WAD)
+    held.say(queue, "configure(bool,bool,bool,uint256)", True, True, True, 2**40, by=me)
+    held.say(queue, "stake(uint256)", WAD, by=me)
+    held.say(queue, "withdraw(uint256,address)", part, coin, by=safe)
+    held.say(queue, "fillEthWithdrawBuffer()", by=thief, value=WAD)
+    gone = frozenset({"withdrawRequests", "getOutstandingWithdrawRequests"})
+    held.say(queue, "claim(uint256,address)", 0, safe, by=thief, may_show=frozenset({"coins"}), may_fall=gone)
+    return held
+
+
 def hold_an_order(caged: CagedSafe) -> Holding:
     """An order over time."""
     held = Holding(caged, open_site(caged, "uniswap_twamm"))
@@ -604,6 +715,7 @@ HOLDINGS: Final[Mapping[str, Callable[[CagedSafe], Holding]]] = {
     "staked dollars": hold_staked_dollars,
     "shares of a vault": hold_shares_of_a_vault,
     "restaked ether": hold_restaked_ether,
+    "restaked tokens": hold_restaked_tokens,
     "an order": hold_an_order,
     "what opens a jar": hold_what_opens_a_jar,
     "staked ether": hold_staked_ether,

@@ -83,8 +83,8 @@ def add_coins(caged: CagedSafe) -> None:
         caged.coins[symbol] = Coin(symbol, token, caged.coins["USDC"].feed, decimals, caged.coins["USDC"].price)
 
 
-def open_site(caged: CagedSafe, key: str) -> SiteInProcess:
-    """A place to build one protocol with the tokens and feeds of a caged Safe's test."""
+def open_site(caged: CagedSafe, key: str, **contracts: str) -> SiteInProcess:
+    """A place to build one protocol with the tokens and feeds of a caged Safe's test, beside `contracts`."""
     assert isinstance(caged.engine, InProcessEngine)
     tokens = [
         {"symbol": coin.symbol, "address": coin.address, "feed": coin.feed, "decimals": coin.decimals}
@@ -94,7 +94,7 @@ def open_site(caged: CagedSafe, key: str) -> SiteInProcess:
         key,
         _Balances(caged.engine),
         Fetched({}, {}),
-        {"contracts": {}, "tokens": tokens},
+        {"contracts": contracts, "tokens": tokens},
         lambda _: None,
         engine=caged.engine,
         minter=caged.deployer,

@@ -16,6 +16,7 @@ from golem_project.a2a import card_key
 from golem_project.coding.workspaces import GolemWorkspaces
 from golem_project.dev_chains import EmbeddedDevChains
 from golem_project.embedded.token_list import token_list_path
+from golem_project.heartbeat.ruled_pools import list_ruled_pools
 from golem_project.heartbeat.thinking import model_planner
 from golem_project.heartbeat.thinking.delegate_thinker import ModelDelegateThinker
 from golem_project.heartbeat.thinking.errors import ModelEndpointRefused, ModelNotConfigured
@@ -48,6 +49,7 @@ from tools_app.chain.token_lists import configure_token_list
 from tools_app.core import event_bus, wakeups
 from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
+from tools_app.history import watched
 from tools_app.sandbox.host import MemorySearch
 from tools_app.sandbox.written_call import OutsideReads, OwnReads
 from tools_app.sandbox.written_command import WorkspaceCommands
@@ -88,6 +90,7 @@ def configure() -> None:
     )
     wakeups.configure(open_listener=_open_listener, open_sender=_open_stream)
     requirements.configure({Requirement.SMART_WALLET: can_batch})
+    watched.configure(list_ruled_pools)
     configure_thinking()
 
 

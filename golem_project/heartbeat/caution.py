@@ -14,6 +14,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from archetypes_app.models.tick import ROUGH, Regime
+from golem_project.heartbeat.entry_caution import Doubted
 from golem_project.heartbeat.liquidity_plan import Wish
 from memory_app.models.insight import LEAST_PERCENT_TO_TUNE, InsightCategory
 from memory_app.situation import Recalled
@@ -67,9 +68,9 @@ def hold_back(
     return tuple(found)
 
 
-def leave_out(wishes: Sequence[Wish], held: Sequence[HeldBack]) -> tuple[Wish, ...]:
-    """The wishes that do not wait for a memory."""
-    waiting = {each.wish_key for each in held}
+def leave_out(wishes: Sequence[Wish], held: Sequence[HeldBack], doubted: Sequence[Doubted] = ()) -> tuple[Wish, ...]:
+    """The wishes that wait neither for a memory nor for what is known."""
+    waiting = {each.wish_key for each in (*held, *doubted)}
     return tuple(wish for wish in wishes if wish.key not in waiting)
 
 

@@ -26,6 +26,7 @@ from golem_project.heartbeat.steps.alarm import alarm
 from golem_project.heartbeat.steps.analyze import analyze
 from golem_project.heartbeat.steps.execute import execute
 from golem_project.heartbeat.steps.gate import gate
+from golem_project.heartbeat.steps.learn import learn
 from golem_project.heartbeat.steps.observe import observe
 from golem_project.heartbeat.steps.reflect import reflect
 from golem_project.heartbeat.steps.retrieve import retrieve
@@ -75,6 +76,7 @@ def _take_steps(state: CycleState) -> GolemError | None:
     try:
         observe(state)
         retrieve(state)
+        learn(state)
         analyze(state)
         gate(state)
         alarm(state)

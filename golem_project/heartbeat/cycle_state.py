@@ -16,6 +16,7 @@ from golem_project.heartbeat.backoff import Wait, is_waiting
 from golem_project.heartbeat.caution import HeldBack
 from golem_project.heartbeat.claims import BegunTick
 from golem_project.heartbeat.ended_actions import tell_answers
+from golem_project.heartbeat.entry_caution import Doubted
 from golem_project.heartbeat.gating import GateVerdict, Surprise, Temper
 from golem_project.heartbeat.liquidity_plan import Wish
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
@@ -29,6 +30,8 @@ from permits_app.models import NavSnapshot
 from permits_app.models.action_record import ActionRecord
 from tools_app.core.clock import Deadline
 from tools_app.core.storable_text import make_plain
+from tools_app.subsystems.intel.known_market import KnownMarket
+from tools_app.toolkit.context import ChainReader
 
 ACTOR = "system:heartbeat"
 
@@ -62,6 +65,7 @@ class Analysis:
     pressure_ticks: int = 0
     wishes: tuple[Wish, ...] = ()
     held_back: tuple[HeldBack, ...] = ()
+    doubted: tuple[Doubted, ...] = ()
     due: tuple[str, ...] = ()
     news: tuple[str, ...] = ()
 
@@ -77,7 +81,9 @@ class CycleState:
     work: Work
     choose_planner: Callable[[CycleState], Planner]
     observation: Observation = field(default_factory=Observation)
+    reader: ChainReader | None = None
     rule: LiquidityRule | None = None
+    known_market: KnownMarket | None = None
     permits: PermitFacts = field(default_factory=PermitFacts)
     anomalies: list[str] = field(default_factory=list)
     recalled: tuple[Recalled, ...] = ()
@@ -118,6 +124,11 @@ class CycleState:
         refused = {key for key, wait in self.waits.items() if is_waiting(wait, now=at)}
         return frozenset(refused | {each.wish_key for each in self.waiting_actions})
 
+    def as_probes(self) -> dict[str, Any]:
+        """What was seen, and what is known of the market where something was to be entered; JSON-ready."""
+        known = self.known_market
+        return {**self.observation.as_probes(), **({"known_market": known.as_json()} if known is not None else {})}
+
     def as_situation(self) -> Situation:
         """What a planner is told."""
         return Situation(
@@ -129,7 +140,7 @@ class CycleState:
             is_live=self.golem.is_live,
             is_gas_dear=is_gas_dear(self.analysis.base_fees),
             observation=describe_observation(self),
-            probes=self.observation.as_probes(),
+            probes=self.as_probes(),
             anomalies=tuple(self.anomalies),
             interventions=self.steers,
             recalled=tuple(describe_recalled(each) for each in self.recalled),

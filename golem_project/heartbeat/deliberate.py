@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from golem_project.heartbeat.caution import hold_back, leave_out
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.following import record_touched
 from golem_project.heartbeat.rule_planner import NAME as RULES
-from golem_project.heartbeat.steps.analyze import list_wishes
+from golem_project.heartbeat.steps.learn import learn
 from golem_project.heartbeat.steps.observe import look, read_permit_facts
+from golem_project.heartbeat.steps.wishes import weigh_wishes
 from golem_project.heartbeat.thinking.planner import WantedAction
 
 
@@ -36,7 +36,11 @@ def _look_again(state: CycleState) -> None:
     """The chain and the permits after an action, and what the rule asks for then."""
     look(state)
     state.permits = read_permit_facts(golem_id=state.golem.pk, heartbeat_tick=state.begun.number)
-    wishes = list_wishes(state, range_bps=state.analysis.range_bps)
-    held = hold_back(wishes, state.recalled, regime=state.analysis.regime, chain_id=state.golem.home_chain_id)
-    known = {each.wish_key: each for each in (*state.analysis.held_back, *held)}
-    state.analysis = replace(state.analysis, wishes=leave_out(wishes, held), held_back=tuple(known.values()))
+    learn(state)
+    before = state.analysis
+    weighed = weigh_wishes(state, regime=before.regime, range_bps=before.range_bps)
+    held = {each.wish_key: each for each in (*before.held_back, *weighed.held_back)}
+    doubted = {each.wish_key: each for each in (*before.doubted, *weighed.doubted)}
+    state.analysis = replace(
+        before, wishes=weighed.wishes, held_back=tuple(held.values()), doubted=tuple(doubted.values())
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from archetypes_app.models import DecisionCycleRecord
+from golem_project.heartbeat.told_market import tell_doubted, tell_unknown
 from golem_project.heartbeat.told_memory import tell_changes, tell_held_back
 from permits_app.permits.decisions import describe_decision
 from permits_app.words.move_words import describe_move
@@ -29,7 +30,8 @@ def tell_decision(row: DecisionCycleRecord) -> list[str]:
     if row.anomalies:
         lines.append("Noticed: " + "; ".join(str(each) for each in row.anomalies[:5]) + ".")
     actions = list(row.tick.actions.select_related("permit"))
-    held = tell_held_back(row.interventions)
+    lines += tell_unknown(row.probes)
+    held = [*tell_held_back(row.interventions), *tell_doubted(row.interventions)]
     wanted = [line for each in actions for line in (_tell_action(each), *_tell_memory(each))]
     lines += [*held, *wanted] or ["It wanted nothing."]
     late = int(told["lateness_ms"] or 0) / 1_000

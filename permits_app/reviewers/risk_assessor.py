@@ -2,7 +2,8 @@
 
 It decodes the calls, adds up what they can take, holds that to the owner's limits, simulates them again, measures the
 pools they go through, and estimates from those pools' own history how likely the call is to revert while its permit
-waits. A chance above 5% is a veto, a pool worth less than $100,000 a warning. When it fails it vetoes.
+waits. A chance above 5% is a veto, a pool worth less than $100,000 a warning. What the index knows of the pools and
+what health alerts say is a veto of what enters one, and else a warning. When it fails it vetoes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from permits_app.reviewers.entry_facts import judge_alerts, judge_known_pools
 from permits_app.reviewers.limits import judge_limits, value_spends
 from permits_app.reviewers.pool_facts import NamedPool, find_pools, value_pool
 from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
@@ -27,6 +29,7 @@ from tools_app.core.units import format_micro_usd
 from tools_app.simulation.select import run_simulation
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, UnknownCall
+from tools_app.toolkit.enums import ENTERING
 from tools_app.toolkit.plan import TxPlan
 
 logger = logging.getLogger(__name__)
@@ -49,6 +52,7 @@ class _Desk:
     reasons: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
+    spent_micro_usd: int = 0
 
 
 def review(call: HookCall) -> Review:
@@ -82,6 +86,7 @@ def _judge(call: HookCall) -> Review:
         ("price sanity", lambda: desk.reasons.extend(judge_price(plan, chain, most_lost_bps=tolerance))),
         ("depth of the pools", lambda: _weigh_pools(desk)),
         ("chance of a revert at most 5%", lambda: _judge_revert(desk)),
+        ("what is known of the pools and of debts in danger", lambda: _judge_known(desk)),
     )
     for _, rule in rules:
         rule()
@@ -98,6 +103,7 @@ def _judge(call: HookCall) -> Review:
 
 def _judge_limits(desk: _Desk) -> None:
     spent = value_spends(desk.effects, desk.chain)
+    desk.spent_micro_usd = spent
     desk.figures["spends_at_most_usd"] = format_micro_usd(spent)
     desk.reasons.extend(judge_limits(desk.call, spent_micro_usd=spent))
 
@@ -135,6 +141,16 @@ def _judge_revert(desk: _Desk) -> None:
     )
     desk.figures.update(chance.as_figures())
     desk.reasons.extend(judge_revert_chance(chance))
+
+
+def _judge_known(desk: _Desk) -> None:
+    """It can add reasons and warnings alone; what is not known adds neither."""
+    doubts, known = judge_known_pools(desk.pools, desk.chain, size_micro_usd=desk.spent_micro_usd)
+    desk.figures.update(known)
+    if desk.pools:
+        doubts += judge_alerts(desk.call.golem.pk, now=desk.call.now)
+    is_entry = desk.call.action_class in ENTERING
+    (desk.reasons if is_entry else desk.warnings).extend(doubts)
 
 
 def _veto(reason: str, check: str) -> Review:

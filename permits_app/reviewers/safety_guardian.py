@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
+from permits_app.reviewers.entry_facts import judge_known_pools
 from permits_app.reviewers.limits import judge_limits, value_spends
 from permits_app.reviewers.pool_facts import find_markets, find_pools
 from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
@@ -45,8 +46,9 @@ Finding = str
 def review(call: HookCall) -> Review:
     """APPROVE, or VETO with every reason found. Never raises: a reviewer that cannot judge vetoes."""
     figures: dict[str, Any] = {}
+    warnings: list[str] = []
     try:
-        reasons, checks = _judge(call, figures)
+        reasons, checks = _judge(call, figures, warnings)
     except UnknownCall as error:
         return _veto(f"the calls cannot be read: {error}", "calls decoded")
     except GolemError as error:
@@ -56,10 +58,10 @@ def review(call: HookCall) -> Review:
         logger.exception("the safety-guardian raised")
         return _veto("the reviewer failed and therefore vetoes", "reviewer ran")
     verdict = ReviewVerdict.VETO if reasons else ReviewVerdict.APPROVE
-    return Review(REVIEWER, verdict, tuple(reasons), tuple(checks), figures=figures)
+    return Review(REVIEWER, verdict, tuple(reasons), tuple(checks), tuple(warnings), figures)
 
 
-def _judge(call: HookCall, figures: dict[str, Any]) -> tuple[list[Finding], list[str]]:
+def _judge(call: HookCall, figures: dict[str, Any], warnings: list[str]) -> tuple[list[Finding], list[str]]:
     plan, chain, account = call.plan, call.chain, call.view.address
     if plan is None:
         return [], ["no transaction"]
@@ -80,6 +82,9 @@ def _judge(call: HookCall, figures: dict[str, Any]) -> tuple[list[Finding], list
             plan=plan, chain=chain, pools=pools, permit_ttl_seconds=call.golem.permit_ttl_seconds
         )
         figures.update(chance.as_figures())
+        doubts, known = judge_known_pools(pools, chain)
+        figures.update(known)
+        warnings.extend(doubts)
         return judge_revert_chance(chance)
 
     rules: Sequence[tuple[str, Callable[[], list[Finding]]]] = (

@@ -1,4 +1,5 @@
-"""What is followed, and for whom: pools a golem subscribed to, pools and vaults in which its own positions are.
+"""What is followed, and for whom: pools a golem subscribed to or has a rule for, pools and vaults in which its own
+positions are.
 
 Positions that somebody else opened for an account count for nothing: whoever likes could have anything followed.
 """
@@ -6,10 +7,10 @@ Positions that somebody else opened for an account count for nothing: whoever li
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeAlias
 
 from django.conf import settings
 from django.db import transaction
@@ -58,6 +59,23 @@ class Wish:
         return PoolId(self.address, self.manager)
 
 
+Lister: TypeAlias = Callable[[int], Iterable[Wish]]
+"""Tells what somebody outside this layer wants followed on a chain."""
+
+
+@dataclass(slots=True)
+class _Others:
+    listers: tuple[Lister, ...] = ()
+
+
+_others = _Others()
+
+
+def configure(*listers: Lister) -> None:
+    """Who else wants something followed; handed down when the process starts."""
+    _others.listers = listers
+
+
 def renew_all(*, now: datetime) -> int:
     """Follow what golems watch or hold now; how many wishes were renewed."""
     if not settings.GOLEM_HISTORY_IS_ON:
@@ -66,7 +84,8 @@ def renew_all(*, now: datetime) -> int:
 
 
 def _renew(network: Network, now: datetime) -> int:
-    wishes = [*_list_subscribed(network.chain_id), *_list_held(network, now)]
+    others = (wish for lister in _others.listers for wish in lister(network.chain_id))
+    wishes = [*_list_subscribed(network.chain_id), *_list_held(network, now), *others]
     if not wishes or begin_chain(network, now=now) is None:
         return 0
     return take_up(network.chain_id, wishes, now=now)

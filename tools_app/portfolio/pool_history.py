@@ -82,7 +82,7 @@ def read_past(reader: ChainReader, markets: Markets, pool: Pool, *, hours: int) 
     """The trades of the last hours up to the reader's block. Raises InsufficientHistory where they cannot be read."""
     until = datetime.fromtimestamp(reader.block.timestamp, UTC)
     since = until - timedelta(hours=hours)
-    kept = _find_kept(reader.chain_id, pool.pool_id)
+    kept = find_kept_pool(reader.chain_id, pool.pool_id)
     try:
         if kept is not None and since <= kept.known_until and kept.is_whole(since, kept.known_until):
             return _read_kept(reader, markets, pool, kept, since, until)
@@ -98,14 +98,25 @@ def read_past(reader: ChainReader, markets: Markets, pool: Pool, *, hours: int) 
 
 def read_past_bars(chain_id: int, pool: PoolId, span: BarSpan, *, since: datetime, until: datetime) -> PastBars | None:
     """The bars of a pool that begin in a window; None for one that is not followed."""
-    kept = _find_kept(chain_id, pool)
+    kept = find_kept_pool(chain_id, pool)
     if kept is None:
         return None
     gaps = tuple(each for each in kept.missing if each.until >= since and (each.since is None or each.since < until))
     return PastBars(read_bars(kept, span, since=since, until=until), kept.known_since, kept.known_until, gaps)
 
 
-def _find_kept(chain_id: int, pool: PoolId) -> Kept | None:
+def read_kept_past(kept: Kept, *, since: datetime, until_block: int, most: int) -> PoolPast | None:
+    """The newest `most` trades from `since` to where the index was read, and no node is asked; None where a block of
+    that time is missing.
+    """
+    if since > kept.known_until or not kept.is_whole(since, kept.known_until):
+        return None
+    rows = read_trades(kept, since, until_block=until_block, most=most + 1)
+    return PoolPast(_join(rows[-most:]), since, kept.known_until, OF_INDEX, is_cut=len(rows) > most)
+
+
+def find_kept_pool(chain_id: int, pool: PoolId) -> Kept | None:
+    """What the index keeps of a pool; None for one that is not followed."""
     kept = find_kept(chain_id, [pool.text]).get(pool.text)
     return kept if kept is not None and kept.manager == pool.manager else None
 

@@ -72,6 +72,9 @@ class ActionClass(StrEnum):
 LEAVING = frozenset({ActionClass.DECREASE_POSITION, ActionClass.CLOSE_POSITION})
 """Actions that take money out of a position: what forbids new risk lets them pass."""
 
+ENTERING = frozenset({ActionClass.NEW_POSITION, ActionClass.INCREASE_POSITION})
+"""Actions that put money into one."""
+
 
 class TickBudget(IntEnum):
     """The most milliseconds a tool may take."""

@@ -8,17 +8,13 @@ from django.conf import settings
 
 from archetypes_app.models.tick import Regime
 from archetypes_app.vitality import LEAST_PREDICTIONS, MILLION
-from golem_project.heartbeat.backoff import REHEARSED, is_waiting
-from golem_project.heartbeat.caution import hold_back, leave_out
+from golem_project.heartbeat.backoff import REHEARSED
 from golem_project.heartbeat.cycle_state import Analysis, CycleState
 from golem_project.heartbeat.gating import Surprise, Temper
-from golem_project.heartbeat.liquidity_plan import Wish, plan_liquidity
 from golem_project.heartbeat.mood import read_mood
 from golem_project.heartbeat.regime import WINDOW, detect_regime, is_gas_dear, range_bps
-from golem_project.heartbeat.tripwire import plan_rescues
-from tools_app.adapters import UnknownAction
+from golem_project.heartbeat.steps.wishes import weigh_wishes
 from tools_app.core.units import BPS
-from tools_app.toolkit.enums import Phase
 
 _FULL_PRESSURE_TICKS: Final = 3
 _UNKNOWN_OUTCOME_THREAT: Final = MILLION // 2
@@ -36,10 +32,8 @@ def analyze(state: CycleState) -> None:
     fees = _append([int(each) for each in before.get("base_fees", [])], seen.block.base_fee if seen.block else None)
     regime = detect_regime(prices)
     health = _measure_health(state)
-    asked = list_wishes(state, range_bps=range_bps(prices))
-    held = hold_back(asked, state.recalled, regime=regime, chain_id=state.golem.home_chain_id)
-    wishes = leave_out(asked, held)
-    due = tuple(wish.key for wish in wishes if wish.key not in state.waiting)
+    weighed = weigh_wishes(state, regime=regime, range_bps=range_bps(prices))
+    due = tuple(wish.key for wish in weighed.wishes if wish.key not in state.waiting)
     news = tuple(f"{each['action_type']} {str(each['state']).lower()}" for each in state.unheard)
     state.analysis = Analysis(
         regime=regime,
@@ -61,46 +55,11 @@ def analyze(state: CycleState) -> None:
         base_fees=tuple(fees),
         health=health,
         pressure_ticks=int(before.get("pressure_ticks", 0)) + 1 if due else 0,
-        wishes=wishes,
-        held_back=held,
+        wishes=weighed.wishes,
+        held_back=weighed.held_back,
+        doubted=weighed.doubted,
         due=due,
         news=news,
-    )
-
-
-def list_wishes(state: CycleState, *, range_bps: int) -> tuple[Wish, ...]:
-    """What a debt in danger asks for, then the golem's rule; nothing without a wallet, while halted, or while an action
-    is under way.
-
-    While a debt is in danger or an action waits for somebody, the rule only leaves positions and collects their fees:
-    the rest was planned without it.
-    """
-    if not state.golem.address or state.golem.is_halted or state.permits.unfinished:
-        return ()
-    # What is in danger comes before what is worth doing.
-    rescues = list_rescues(state)
-    if state.rule is None:
-        return rescues
-    wishes = plan_liquidity(
-        observation=state.observation, rule=state.rule, phase=Phase(state.golem.phase), range_bps=range_bps
-    )
-    is_leaving_only = bool(rescues or state.waiting_actions)
-    return (*rescues, *(wish for wish in wishes if wish.is_leaving or not is_leaving_only))
-
-
-def list_rescues(state: CycleState) -> tuple[Wish, ...]:
-    """What lowers the debts that stand under their floor."""
-    seen = state.observation
-    asked = {each.wish_key for each in state.waiting_actions}
-    # An owner who excluded the tool wants to be told and nothing sold or paid.
-    final = (REHEARSED, UnknownAction.code)
-    refused = {key for key, wait in state.waits.items() if wait.code not in final and is_waiting(wait, now=state.now())}
-    return plan_rescues(
-        debts=state.debts,
-        holdings=seen.whole,
-        account=str(state.golem.address),
-        now=seen.block.timestamp if seen.block is not None else 0,
-        refused=frozenset(refused - asked),
     )
 
 

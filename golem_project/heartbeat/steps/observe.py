@@ -59,8 +59,10 @@ def look(state: CycleState) -> None:
         )
     except GolemError as error:
         state.anomalies.append(f"{error.code}: {error.detail}")
+        state.reader = None
         watch_health(state)
         return
+    state.reader = chain
     hints = list_hints(chain_id=view.home_chain_id, account=view.address) if view.address else ()
     elsewhere = look_elsewhere(
         golem=view,

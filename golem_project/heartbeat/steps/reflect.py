@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -201,7 +202,7 @@ def make_record(state: CycleState, now: datetime, error: GolemError | None) -> D
         is_live=state.golem.is_live,
         observation=describe_observation(state),
         regime=analysis.regime.value,
-        probes=state.observation.as_probes(),
+        probes=state.as_probes(),
         anomalies=list(state.anomalies),
         pad_before=state.mood.as_dict(),
         pad_after=state.mood_after.as_dict(),
@@ -215,6 +216,7 @@ def make_record(state: CycleState, now: datetime, error: GolemError | None) -> D
             *({"due": key} for key in analysis.due),
             *({"ended": each} for each in analysis.news),
             *({"held_back": describe_held_back(each)} for each in analysis.held_back),
+            *({"doubted": asdict(each)} for each in analysis.doubted),
         ],
         deliberation=_describe_thinking(state),
         outcome=_describe_outcome(state, error),
@@ -242,14 +244,17 @@ def _count(actions: list[ActionRecord], wanted: ActionState) -> int:
 
 
 def _word_context(state: CycleState) -> str:
-    """What memory said of the situation and what that changed; words no outcome stands behind are counted."""
+    """What waits for the market, and what memory said of the situation and changed; words no outcome stands behind are
+    counted.
+    """
+    doubts = [f"{each.action_type} waits: {each.words}" for each in state.analysis.doubted]
     if not state.recalled:
-        return "nothing recalled"
+        return make_plain("; ".join([*doubts, "nothing recalled"]))
     verified = [f"{each.text} ({each.confidence_percent}%)" for each in state.recalled if each.is_verified]
     said = len(state.recalled) - len(verified)
     told = [*verified, *([f"{said} that were only said"] if said else [])]
     waits = [f"{each.action_type} waits, for memory warns: {each.text}" for each in state.analysis.held_back]
-    return make_plain("; ".join([*waits, f"recalled: {', '.join(told)}"]))
+    return make_plain("; ".join([*doubts, *waits, f"recalled: {', '.join(told)}"]))
 
 
 def describe_held_back(held: HeldBack) -> dict[str, Any]:

@@ -11,6 +11,10 @@ from typing import Final
 
 REGIMES: Final = ("strong_bear", "weak_bear", "sideways", "weak_bull", "strong_bull")
 WINDOW_HOURS: Final = 24
+WEEK_HOURS: Final = 168
+LEAST_REGIMES: Final = 6
+LEAST_HOURS: Final = WINDOW_HOURS + LEAST_REGIMES + 1
+"""Prices of so many hours: a day behind each of the least regimes, and one move more than that."""
 WEAK: Final = 0.5
 STRONG: Final = 1.5
 """Drift of a day in standard deviations of a day: from here on a trend is weak, or strong."""

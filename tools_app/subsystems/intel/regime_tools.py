@@ -13,6 +13,8 @@ from tools_app.subsystems.intel.basis import Basis, show, tell_basis
 from tools_app.subsystems.intel.family import intel
 from tools_app.subsystems.intel.looking import look_at
 from tools_app.subsystems.intel.regime_maths import (
+    LEAST_HOURS,
+    WEEK_HOURS,
     WINDOW_HOURS,
     close_hours,
     count_transitions,
@@ -26,8 +28,6 @@ from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import PoolNotFound
 from tools_app.toolkit.params import ChainId, Token
 
-LEAST_REGIMES: Final = 6
-_HOURS: Final = 168
 _NEWEST: Final = 24
 _MODEL: Final = (
     "hourly closes of the deepest pool in seven days; the move of the last 24 hours over 24-hour standard deviations:"
@@ -92,7 +92,7 @@ def intel_classify_regime(ctx: ReadContext, asset: Token = "WETH", chain_id: Cha
         raise PoolNotFound(f"no pool that is known here trades {meta.symbol} against a hub token", token=meta.address)
     look = look_at(ctx, reader.chain_id, depth.pool.id)
     ctx.step("Reading a week of trades")
-    past = look.past(_HOURS)
+    past = look.past(WEEK_HOURS)
     is_first = look.pool.token0 == look.chain.asset(meta)
     prices = [
         (trade.time, trade.price.numerator / trade.price.denominator)
@@ -101,19 +101,19 @@ def intel_classify_regime(ctx: ReadContext, asset: Token = "WETH", chain_id: Cha
     ]
     if not is_first:
         prices = [(at, 1 / price) for at, price in prices]
-    since = past.until - timedelta(hours=_HOURS)
-    closes = close_hours(prices, since=int(since.timestamp()), hours=_HOURS)
+    since = past.until - timedelta(hours=WEEK_HOURS)
+    closes = close_hours(prices, since=int(since.timestamp()), hours=WEEK_HOURS)
     moves = list_moves(closes)
-    if len(moves) < WINDOW_HOURS + LEAST_REGIMES:
+    if len(closes) < LEAST_HOURS:
         raise InsufficientHistory(
-            f"prices of {len(closes)} hours are known and a regime takes {WINDOW_HOURS + LEAST_REGIMES + 1}",
+            f"prices of {len(closes)} hours are known and a regime takes {LEAST_HOURS}",
             known=len(closes),
-            needed=WINDOW_HOURS + LEAST_REGIMES + 1,
+            needed=LEAST_HOURS,
         )
     drifts = list_drifts(moves)
     regimes = [name_regime(each) for each in drifts]
     basis = tell_basis(_MODEL, past, sample=len(moves))
-    first_hour = _HOURS - len(regimes) + 1
+    first_hour = WEEK_HOURS - len(regimes) + 1
     return Regime(
         asset=meta.symbol,
         pool=look.pool.id,

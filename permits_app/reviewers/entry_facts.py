@@ -1,0 +1,48 @@
+"""What is known of the pools that a call goes through, and of the golem's debts, as the reviewers weigh it.
+
+It speaks against a call or is silent; nothing that is known speaks for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from permits_app.models import HealthAlert
+from permits_app.reviewers.pool_facts import NamedPool
+from permits_app.safety.figures import format_ratio
+from tools_app.subsystems.intel.entry_doubts import doubt_market
+from tools_app.subsystems.intel.known_market import read_known_market
+from tools_app.toolkit.context import ChainReader
+
+ALERT_LASTS: Final = timedelta(minutes=10)
+"""A breach that a tick saw speaks for so long; each tick that still sees it says so anew."""
+
+
+def judge_known_pools(
+    pools: Sequence[NamedPool], chain: ChainReader, *, size_micro_usd: int | None = None
+) -> tuple[list[str], dict[str, Any]]:
+    """What speaks against these pools now, and what is known of those that are followed, as a review keeps it.
+
+    Without a size the pools are not weighed.
+    """
+    doubts: list[str] = []
+    figures: dict[str, Any] = {}
+    for each in pools:
+        known = read_known_market(chain, each.pool, with_depth=size_micro_usd is not None)
+        if known.is_followed:
+            figures[f"known_{each.id}"] = known.as_json()
+        doubts += [f"pool {each.id}: {doubt.words}" for doubt in doubt_market(known, size_micro_usd=size_micro_usd)]
+    return doubts, figures
+
+
+def judge_alerts(golem_id: UUID, *, now: datetime) -> list[str]:
+    """The alerts of a golem that a tick found breached a moment ago."""
+    rows = HealthAlert.objects.filter(golem_id=golem_id, last_triggered_at__gt=now - ALERT_LASTS).order_by("protocol")
+    return [
+        f"a debt at {row.protocol} on chain {row.chain_id} was below the {format_ratio(row.min_health_bps)}"
+        f" that a health alert asks for, at {row.last_triggered_at:%H:%M:%S} UTC"
+        for row in rows
+    ]

@@ -20,13 +20,18 @@ from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool
 
 _EVERY_CHAIN: Final = {"chain_id": 0}
+_HELD: Final = "Nothing is held."
 _TONES: Final = {"danger": "bad", "warning": "warn", "safe": "good", "Danger": "bad", "Warning": "warn", "Safe": "good"}
 _GROUPS: Final = (
-    ("By protocol", "by_protocol"),
-    ("By chain", "by_chain"),
-    ("By token", "by_asset"),
-    ("Dollar tokens and others", "by_asset_type"),
+    ("By protocol", "by_protocol", _HELD),
+    ("By chain", "by_chain", _HELD),
+    ("By token", "by_asset", _HELD),
+    ("Dollar tokens and others", "by_asset_type", _HELD),
+    ("By issuer", "by_issuer", "Nothing that is held depends on an issuer that is known here."),
+    ("By bridge", "by_bridge", "Nothing that is held came, or is under way, over a bridge that is known here."),
+    ("By oracle", "by_oracle", "No position believes an oracle that is known here."),
 )
+"""Shares by what they are of: the title, the member of the answer, and what an empty one says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,15 @@ class ShareBar:
     owed: str
     share: str
     percent: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShareGroup:
+    """Shares of one kind, the largest first; `nothing` is what stands there without one."""
+
+    title: str
+    bars: tuple[ShareBar, ...]
+    nothing: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +100,7 @@ class RiskBoard:
     tone: str = ""
     summary: str = ""
     concentration: str = ""
-    shares: tuple[tuple[str, tuple[ShareBar, ...]], ...] = ()
+    shares: tuple[ShareGroup, ...] = ()
     debts: tuple[DebtBar, ...] = ()
     falls: tuple[FallBar, ...] = ()
     falling: str = ""
@@ -121,7 +135,7 @@ def build_risks(golem: Golem, *, now: datetime) -> RiskBoard:
         tone=_TONES[board["overall_risk"]],
         summary=board["summary"],
         concentration=exposure["concentration_risk"],
-        shares=tuple((title, tuple(map(_tell_share, exposure[key]))) for title, key in _GROUPS),
+        shares=tuple(ShareGroup(title, tuple(map(_tell_share, exposure[key])), empty) for title, key, empty in _GROUPS),
         debts=tuple(map(_tell_debt, risks["risky_positions"])),
         falls=tuple(_tell_fall(each, worth) for each in stress["scenarios"]) if worth is not None else (),
         falling=", ".join(dict.fromkeys(stress["falls"])),

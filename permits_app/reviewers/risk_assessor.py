@@ -149,7 +149,8 @@ def _judge_known(desk: _Desk) -> None:
     desk.figures.update(known)
     if desk.pools:
         doubts += judge_alerts(desk.call.golem.pk, now=desk.call.now)
-    is_entry = desk.call.action_class in ENTERING
+    # An exchange is over with its block; what is put into a pool stays there.
+    is_entry = desk.call.action_class in ENTERING and not desk.plan.receives
     (desk.reasons if is_entry else desk.warnings).extend(doubts)
 
 

@@ -1,4 +1,7 @@
-"""LEARN, before ANALYZE: what is known of the market that the golem is about to enter. Nothing is read while it enters nothing."""
+"""LEARN, before ANALYZE: what is known of the market that the golem is about to enter.
+
+Nothing is read while it enters nothing.
+"""
 
 from __future__ import annotations
 

@@ -7,13 +7,13 @@ from uuid import UUID
 
 import pytest
 
-from archetypes_app.models import AlertBatch
+from archetypes_app.models import AlertBatch, Heartbeat
 from archetypes_app.toolset import view_golem
 from permits_app.errors import HealthAlertNotFound, TooManyHealthAlerts
 from permits_app.models import HealthAlert
 from permits_app.models.action_record import ActionRecord
 from tests.golem_project.heartbeat.loans import LENDER, TOOLS, health, include, lend_out, set_price
-from tests.golem_project.heartbeat.pulses import tick, turn_on
+from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on
 from tests.live_golem import LiveGolem, make_live_golem
 from tools_app.core import clock
 from tools_app.core.errors import InvalidParams
@@ -177,3 +177,15 @@ def test_what_is_breached_now_comes_with_a_step_that_is_accepted(indebted: LiveG
     assert permit["status"] == "CREATED", permit
     with pytest.raises(InvalidParams):
         ask(indebted, "safety_check_pending_alerts", account="0x" + "12" * 20)
+
+
+def test_a_breached_alert_lets_the_rule_enter_nothing_though_it_only_tells(indebted: LiveGolem) -> None:
+    set_alert(indebted, "3")
+    Heartbeat.objects.filter(golem=indebted.golem).update(liquidity_rule=RULE)
+    record = tick(indebted.golem)
+    (waits,) = [each["doubted"] for each in record.interventions if "doubted" in each]
+    assert (waits["action_type"], waits["code"]) == ("add_liquidity", "DEBT_IN_DANGER")
+    assert not ActionRecord.objects.filter(tick=record.tick).exists()
+    HealthAlert.objects.all().delete()
+    record = tick(indebted.golem)
+    assert ActionRecord.objects.get(tick=record.tick).action_type == "add_liquidity"

@@ -1,4 +1,4 @@
-"""What is known of a pool from the index alone, held against the reads that ask the node; and what speaks against it."""
+"""What is known of a pool from the index alone, beside the reads that ask the node; and what speaks against it."""
 
 from __future__ import annotations
 
@@ -80,9 +80,10 @@ def codes(known: KnownMarket, size: int | None = 10**9) -> list[DoubtCode]:
         (KnownMarket("0x11", True, "strong_bear", Flow(0.2, 0.1, 500), 10**12), 10**9, [DoubtCode.TREND]),
         (KnownMarket("0x11", True, "strong_bull", None, None), 10**9, [DoubtCode.TREND]),
         # Toxic from six tenths on, and from one and a half times of what chance shows.
-        (KnownMarket("0x11", True, None, Flow(0.6, 0.4, 500), None), 10**9, [DoubtCode.TOXIC]),
+        (KnownMarket("0x11", True, None, Flow(0.6, 0.1, 500), None), 10**9, [DoubtCode.TOXIC]),
+        (KnownMarket("0x11", True, None, Flow(0.75, 0.5, 500), None), 10**9, [DoubtCode.TOXIC]),
         (KnownMarket("0x11", True, None, Flow(0.599999, 0.1, 500), None), 10**9, []),
-        (KnownMarket("0x11", True, None, Flow(0.6, 0.400001, 500), None), 10**9, []),
+        (KnownMarket("0x11", True, None, Flow(0.75, 0.500001, 500), None), 10**9, []),
         # Twenty times what goes in is enough, a millionth of a dollar less is not.
         (KnownMarket("0x11", True, None, None, 20 * 10**9), 10**9, []),
         (KnownMarket("0x11", True, None, None, 20 * 10**9 - 1), 10**9, [DoubtCode.THIN]),

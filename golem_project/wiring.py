@@ -37,6 +37,7 @@ from permits_app.custody.signers.privy import PrivyClient
 from permits_app.custody.smart_accounts import can_batch
 from permits_app.execution import broadcast
 from permits_app.limits.received_rights import StoredRights
+from permits_app.performance.kept_predictions import KeptPredictions
 from permits_app.policy_cage.callable_contracts import may_be_called
 from permits_app.policy_cage.retiring import list_retiring
 from permits_app.reviewers import delegation_router
@@ -63,6 +64,7 @@ from tools_app.toolkit.faucets import Faucet
 from tools_app.toolkit.official_sdk import OfficialSdk
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
 from tools_app.toolkit.outside import OutsideDoor
+from tools_app.toolkit.predictions import PredictionBook
 from tools_app.toolkit.principals import RightsBook
 from tools_app.toolkit.signed_orders import SignedOrders
 
@@ -165,6 +167,7 @@ def _build_services() -> dict[type, object]:
         ),
         CredentialBook: list_credentials,
         RightsBook: StoredRights(),
+        PredictionBook: KeptPredictions(),
         Faucet: LocalFaucet(),
         Workspaces: GolemWorkspaces(
             Path(settings.GOLEM_CODING_DIR),

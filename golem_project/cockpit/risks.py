@@ -6,20 +6,28 @@ The figures are those of the tools and are asked of the chain now; nothing is co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
+from permits_app.performance.kept_predictions import KeptPredictions
 from tools_app import runner
 from tools_app.admin.display import format_seconds, format_usd
+from tools_app.admin.tokens import name_address
 from tools_app.core.errors import GolemError
 from tools_app.core.units import usd_to_micro
+from tools_app.subsystems.intel.calibration import MEANS, CalibratedClass, calibrate
+from tools_app.toolkit.predictions import PredictionKind
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool
 
 _EVERY_CHAIN: Final = {"chain_id": 0}
+_PREDICTIONS: Final = (
+    ("Chance that the price runs away", PredictionKind.REVERT),
+    ("Size of a trade beside its pool", PredictionKind.TRADE_SIZE),
+)
 _HELD: Final = "Nothing is held."
 _TONES: Final = {"danger": "bad", "warning": "warn", "safe": "good", "Danger": "bad", "Warning": "warn", "Safe": "good"}
 _GROUPS: Final = (
@@ -90,6 +98,30 @@ class WayOutLine:
 
 
 @dataclass(frozen=True, slots=True)
+class PredictionLine:
+    """One class of what was predicted; `share` is the 95% interval of how often it happens, in words."""
+
+    predicted: str
+    actions: int
+    happened: int
+    share: str
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionTable:
+    """How one kind of prediction came out for this golem's own actions."""
+
+    title: str
+    means: str
+    lines: tuple[PredictionLine, ...]
+
+    @property
+    def actions(self) -> int:
+        """How many actions there are in all."""
+        return sum(line.actions for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
 class RiskBoard:
     """Everything on the page. `fault` says why nothing could be measured; the rest is empty then."""
 
@@ -111,6 +143,7 @@ class RiskBoard:
     breaches: tuple[str, ...] = ()
     alerts: int = 0
     not_counted: tuple[str, ...] = ()
+    predictions: tuple[PredictionTable, ...] = ()
 
 
 def build_risks(golem: Golem, *, now: datetime) -> RiskBoard:
@@ -135,7 +168,10 @@ def build_risks(golem: Golem, *, now: datetime) -> RiskBoard:
         tone=_TONES[board["overall_risk"]],
         summary=board["summary"],
         concentration=exposure["concentration_risk"],
-        shares=tuple(ShareGroup(title, tuple(map(_tell_share, exposure[key])), empty) for title, key, empty in _GROUPS),
+        shares=tuple(
+            ShareGroup(title, tuple(_name(_tell_share(row), key) for row in exposure[key]), nothing)
+            for title, key, nothing in _GROUPS
+        ),
         debts=tuple(map(_tell_debt, risks["risky_positions"])),
         falls=tuple(_tell_fall(each, worth) for each in stress["scenarios"]) if worth is not None else (),
         falling=", ".join(dict.fromkeys(stress["falls"])),
@@ -146,6 +182,7 @@ def build_risks(golem: Golem, *, now: datetime) -> RiskBoard:
         breaches=tuple(_tell_breach(each) for each in pending["breached_alerts"]),
         alerts=len(alerts["alerts"]),
         not_counted=tuple(board["not_counted"]),
+        predictions=tuple(_tell_predictions(golem, title, kind) for title, kind in _PREDICTIONS),
     )
 
 
@@ -174,6 +211,15 @@ def _tell_share(row: Mapping[str, Any]) -> ShareBar:
     share = row["held_share_percent"]
     owed = _micro(row["owed_usd"])
     return ShareBar(row["name"], _usd(row["held_usd"]), format_usd(owed) if owed else "", f"{share}%", share)
+
+
+def _name(share: ShareBar, key: str) -> ShareBar:
+    """An oracle is told as `chain:address`; people read what it is called, whole address beside it."""
+    if key != "by_oracle":
+        return share
+    chain_id, _, address = share.name.partition(":")
+    known = name_address(int(chain_id), address) or "price feed"
+    return replace(share, name=f"{known} {address} on chain {chain_id}")
 
 
 def _tell_debt(row: Mapping[str, Any]) -> DebtBar:
@@ -209,6 +255,19 @@ def _tell_way_out(row: Mapping[str, Any]) -> WayOutLine:
         cost=_usd(row["cost_usd"]),
         wait="unknown" if wait is None else format_seconds(wait) if wait else "",
     )
+
+
+def _tell_predictions(golem: Golem, title: str, kind: PredictionKind) -> PredictionTable:
+    counted = KeptPredictions().count(golem_id=golem.pk, kind=kind)
+    lines = (_tell_class(calibrate(each)) for each in counted)
+    return PredictionTable(title, MEANS[kind], tuple(lines))
+
+
+def _tell_class(found: CalibratedClass) -> PredictionLine:
+    if found.interval is None:
+        return PredictionLine(found.predicted, 0, 0, "nothing is known")
+    low, high = (f"{float(each):.1%}" for each in found.interval)
+    return PredictionLine(found.predicted, found.actions, found.happened, f"{low} to {high}")
 
 
 def _tell_breach(row: Mapping[str, Any]) -> str:

@@ -11,8 +11,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from permits_app.models import HealthAlert
-from permits_app.reviewers.pool_facts import NamedPool
+from permits_app.reviewers.pool_facts import NamedPool, value_pool
 from permits_app.safety.figures import format_ratio
+from tools_app.core.units import BPS
 from tools_app.subsystems.intel.entry_doubts import doubt_market
 from tools_app.subsystems.intel.known_market import read_known_market
 from tools_app.toolkit.context import ChainReader
@@ -36,6 +37,12 @@ def judge_known_pools(
             figures[f"known_{each.id}"] = known.as_json()
         doubts += [f"pool {each.id}: {doubt.words}" for doubt in doubt_market(known, size_micro_usd=size_micro_usd)]
     return doubts, figures
+
+
+def measure_trade_size(pools: Sequence[NamedPool], chain: ChainReader, *, spent_micro_usd: int) -> dict[str, int]:
+    """Basis points that a trade is of the smallest of its pools, as a review keeps it; nothing without a price."""
+    worths = [worth for each in pools if (worth := value_pool(each, chain))]
+    return {"trade_of_pool_bps": spent_micro_usd * BPS // min(worths)} if worths else {}
 
 
 def judge_alerts(golem_id: UUID, *, now: datetime) -> list[str]:

@@ -62,6 +62,19 @@ def test_an_owner_sees_the_debt_its_distance_and_what_a_fall_would_leave(desk: D
     assert "circuit breaker is closed" in seen and "No alert is breached now" in seen
 
 
+def test_an_owner_sees_on_which_issuers_bridges_and_oracles_what_is_held_depends(desk: Desk) -> None:
+    """Shares are worked out here from what the account put in and its feeds, past the product's sums."""
+    owner = factories.make_owner(name="ana")
+    seen = open_board(owner, factories.make_golem(owner=owner, address=desk.address))
+    rpc, tokens = desk.chain.rpc, desk.chain.tokens
+    print(seen)
+    lent = 4 * 3_000
+    whole = lent + 6 * 3_000 + 4_000
+    shown = re.search(r"By oracle (.*?) If prices fell", seen)
+    assert shown is not None
+    assert "No bridge" in seen
+
+
 def test_a_stopped_golem_says_that_its_owner_resets_the_breaker(desk: Desk) -> None:
     owner = factories.make_owner(name="ana")
     golem = factories.make_golem(owner=owner, address=desk.address)

@@ -16,13 +16,16 @@ from tools_app.portfolio.pool_history import InsufficientHistory
 from tools_app.standards.pool_maths import BeyondKnownTicks, Depths, Swapped, swap
 from tools_app.subsystems.intel import flow_maths
 from tools_app.subsystems.intel.basis import Basis, show, tell_basis, tell_state, wilson
+from tools_app.subsystems.intel.calibration import Calibration, read_calibration
 from tools_app.subsystems.intel.family import intel
 from tools_app.subsystems.intel.looking import Look, look_at
 from tools_app.subsystems.intel.sandwich import find_sandwich
+from tools_app.subsystems.intel.trade_sizes import name_trade_size
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import FEE_DENOMINATOR, PoolNotFound
 from tools_app.toolkit.params import ChainId, MicroUsdText, PoolName, Seconds, SlippageBps, Token
+from tools_app.toolkit.predictions import PredictionKind
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 
 ACCEPTABLE_BPS: Final = 100
@@ -39,7 +42,6 @@ _MOVES: Final = (
     " than its slippage allows, with Wilson's 95% interval"
 )
 _GAS_OF_TWO_SWAPS: Final = 300_000
-_LEVELS: Final = ((Fraction(1, 1_000), "LOW"), (Fraction(1, 100), "MEDIUM"), (Fraction(5, 100), "HIGH"))
 _INCLUSION_BLOCKS: Final = 2
 _READING: Final = "Reading the pool and its ticks"
 
@@ -143,6 +145,7 @@ class MevRisk:
     estimated_mev_cost_usd: UsdAmount | None
     pays_after_gas: bool | None
     mitigations: tuple[Mitigation, ...]
+    calibration: Calibration | None
     basis: Basis
 
 
@@ -216,6 +219,7 @@ def intel_assess_mev_risk(
             ),
             Mitigation("a private way to the block's builder", None, "this server sends to the chain's own node"),
         ),
+        calibration=read_calibration(ctx, PredictionKind.TRADE_SIZE),
         basis=tell_state(_SANDWICH, _STATE, look.at),
     )
 
@@ -235,6 +239,7 @@ class RevertRisk:
     horizon_blocks: int
     risk_factors: tuple[str, ...]
     recommendation: str
+    calibration: Calibration | None
     basis: Basis | None
 
 
@@ -270,6 +275,7 @@ def intel_estimate_revert_risk(
     size = usd_to_micro(trade_size_usd)
     impact = _impact(look, depths, token_in, look.price_of(token_in), size)
     ctx.step("Reading trades")
+    calibration = read_calibration(ctx, PredictionKind.REVERT)
     age = state_age_seconds or 0
     blocks = _INCLUSION_BLOCKS + round(age / look.block_seconds)
     factors = [impact.reason] if impact.reason else []
@@ -278,10 +284,11 @@ def intel_estimate_revert_risk(
     try:
         past = look.past(24)
     except InsufficientHistory as error:
-        return _unknown_risk(look, impact, blocks, factors, error.detail)
+        return _unknown_risk(look, impact, blocks, factors, error.detail, calibration)
     moves = flow_maths.adverse_moves(flow_maths.block_prices(past.trades), blocks, rises=direction == "buy")
     if len(moves) < LEAST_MOVES:
-        return _unknown_risk(look, impact, blocks, factors, f"only {len(moves)} such stretches are known of 24 hours")
+        reason = f"only {len(moves)} such stretches are known of 24 hours"
+        return _unknown_risk(look, impact, blocks, factors, reason, calibration)
     hits = sum(move > slippage_bps / BPS for move in moves)
     low, high = wilson(hits, len(moves))
     if hits:
@@ -296,11 +303,14 @@ def intel_estimate_revert_risk(
         horizon_blocks=blocks,
         risk_factors=tuple(factors),
         recommendation="take a wider slippage or a fresher quote" if high > 0.05 else "the slippage was wide enough",
+        calibration=calibration,
         basis=tell_basis(_MOVES, past, sample=len(moves)),
     )
 
 
-def _unknown_risk(look: Look, impact: Impact, blocks: int, factors: list[str], reason: str) -> RevertRisk:
+def _unknown_risk(
+    look: Look, impact: Impact, blocks: int, factors: list[str], reason: str, calibration: Calibration | None
+) -> RevertRisk:
     return RevertRisk(
         pool=look.pool.id,
         chain_id=look.reader.chain_id,
@@ -311,6 +321,7 @@ def _unknown_risk(look: Look, impact: Impact, blocks: int, factors: list[str], r
         horizon_blocks=blocks,
         risk_factors=tuple(factors),
         recommendation="preview the swap: its simulation says whether it reverts now",
+        calibration=calibration,
         basis=None,
     )
 
@@ -385,6 +396,4 @@ def _choose(
 
 
 def _level(part: Fraction | None) -> str:
-    if part is None:
-        return "UNKNOWN"
-    return next((name for bound, name in _LEVELS if part < bound), "CRITICAL")
+    return "UNKNOWN" if part is None else name_trade_size(part.numerator, part.denominator)

@@ -1,0 +1,77 @@
+"""What reviewers predicted of a golem's permits beside what became of them: counts by class, from rows alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from permits_app.models import OutcomeRecord
+from permits_app.models.permit import PermitStatus
+from tools_app.core.units import BPS
+from tools_app.subsystems.intel.trade_sizes import SIZES, name_trade_size
+from tools_app.toolkit.predictions import PredictedClass, PredictionKind
+
+NEWEST: Final = 500
+"""So many outcomes are counted at most, however long a golem lives."""
+SHORT_BPS: Final = 10
+"""What brings less than its simulation by more than this came out worse, whoever took the rest."""
+_CHANCES: Final = ((0, "0%"), (10_000, "up to 1%"), (50_000, "up to 5%"))
+_REVERT, _SIZE = "revert_chance_millionths", "trade_of_pool_bps"
+
+
+class KeptPredictions:
+    """The recorded outcomes of every golem, each asked for by itself."""
+
+    def count(self, *, golem_id: UUID, kind: PredictionKind) -> tuple[PredictedClass, ...]:
+        """Classes in the order of what they say, the least first."""
+        rows = (
+            OutcomeRecord.live.filter(
+                permit__golem_id=golem_id,
+                permit__status__in=[PermitStatus.COMMITTED, PermitStatus.REVERTED],
+                is_cancelled=False,
+            )
+            .order_by("-permit__finished_at")
+            .values_list("permit__status", "permit__review__figures", "expected", "actual")[:NEWEST]
+        )
+        names, name_of, happened = _REVERTS if kind is PredictionKind.REVERT else _TRADES
+        counts = dict.fromkeys(names, (0, 0))
+        for status, figures, expected, actual in rows:
+            name = name_of(figures or {})
+            if name is not None:
+                actions, hits = counts[name]
+                counts[name] = actions + 1, hits + happened(status, expected, actual)
+        return tuple(PredictedClass(name, *found) for name, found in counts.items())
+
+
+def _name_chance(figures: Mapping[str, Any]) -> str | None:
+    told = figures.get(_REVERT)
+    # What is more than the last class was vetoed and has no outcome.
+    return None if told is None else next((name for most, name in _CHANCES if int(told) <= most), None)
+
+
+def _name_size(figures: Mapping[str, Any]) -> str | None:
+    told = figures.get(_SIZE)
+    return None if told is None else name_trade_size(int(told), BPS)
+
+
+def _reverted(status: str, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> bool:
+    return status == PermitStatus.REVERTED
+
+
+def _came_short(status: str, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> bool:
+    """Whether something came that was less than was simulated; what did not come at all is a revert and none of it."""
+    if status == PermitStatus.REVERTED:
+        return False
+    came = {row["token"]: int(row["raw"]) for row in actual.get("balance_deltas", ())}
+    return any(
+        came.get(row["token"], 0) * BPS < int(row["raw"]) * (BPS - SHORT_BPS)
+        for row in expected.get("balance_deltas", ())
+        if int(row["raw"]) > 0
+    )
+
+
+_Happened = Callable[[str, Mapping[str, Any], Mapping[str, Any]], bool]
+_Kind = tuple[tuple[str, ...], Callable[[Mapping[str, Any]], str | None], _Happened]
+_REVERTS: Final[_Kind] = (tuple(name for _, name in _CHANCES), _name_chance, _reverted)
+_TRADES: Final[_Kind] = (SIZES, _name_size, _came_short)

@@ -15,7 +15,7 @@ from archetypes_app.toolset import view_golem
 from permits_app.performance.kept_predictions import KeptPredictions
 from tools_app import runner
 from tools_app.admin.display import format_seconds, format_usd
-from tools_app.admin.tokens import name_address
+from tools_app.admin.tokens import known_deployment, name_address
 from tools_app.core.errors import GolemError
 from tools_app.core.units import usd_to_micro
 from tools_app.subsystems.intel.calibration import MEANS, CalibratedClass, calibrate
@@ -218,8 +218,15 @@ def _name(share: ShareBar, key: str) -> ShareBar:
     if key != "by_oracle":
         return share
     chain_id, _, address = share.name.partition(":")
-    known = name_address(int(chain_id), address) or "price feed"
+    known = name_address(int(chain_id), address) or _name_feed(int(chain_id), address)
     return replace(share, name=f"{known} {address} on chain {chain_id}")
+
+
+def _name_feed(chain_id: int, address: str) -> str:
+    deployment = known_deployment(chain_id)
+    feeds = deployment.feeds if deployment is not None else {}
+    of = next((name_address(chain_id, token) for token, feed in feeds.items() if feed.address == address), "")
+    return f"price feed of {of}" if of else "price feed"
 
 
 def _tell_debt(row: Mapping[str, Any]) -> DebtBar:

@@ -65,7 +65,7 @@ class Analysis:
     pressure_ticks: int = 0
     wishes: tuple[Wish, ...] = ()
     held_back: tuple[HeldBack, ...] = ()
-    doubted: tuple[Doubted, ...] = ()
+    entries_held: tuple[Doubted, ...] = ()
     due: tuple[str, ...] = ()
     news: tuple[str, ...] = ()
 

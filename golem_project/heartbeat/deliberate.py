@@ -40,7 +40,7 @@ def _look_again(state: CycleState) -> None:
     before = state.analysis
     weighed = weigh_wishes(state, regime=before.regime, range_bps=before.range_bps)
     held = {each.wish_key: each for each in (*before.held_back, *weighed.held_back)}
-    doubted = {each.wish_key: each for each in (*before.doubted, *weighed.doubted)}
+    doubted = {each.wish_key: each for each in (*before.entries_held, *weighed.entries_held)}
     state.analysis = replace(
-        before, wishes=weighed.wishes, held_back=tuple(held.values()), doubted=tuple(doubted.values())
+        before, wishes=weighed.wishes, held_back=tuple(held.values()), entries_held=tuple(doubted.values())
     )

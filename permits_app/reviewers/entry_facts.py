@@ -39,7 +39,18 @@ def judge_known_pools(
     return doubts, figures
 
 
-def measure_trade_size(pools: Sequence[NamedPool], chain: ChainReader, *, spent_micro_usd: int) -> dict[str, int]:
+def note_pools(
+    pools: Sequence[NamedPool], chain: ChainReader, figures: dict[str, Any], *, traded: int | None
+) -> list[str]:
+    """Warnings about the pools; what is known of them, and how large a trade of `traded` micro-USD is, is noted."""
+    doubts, known = judge_known_pools(pools, chain)
+    figures.update(known)
+    if traded is not None:
+        figures.update(_measure_trade_size(pools, chain, spent_micro_usd=traded))
+    return doubts
+
+
+def _measure_trade_size(pools: Sequence[NamedPool], chain: ChainReader, *, spent_micro_usd: int) -> dict[str, int]:
     """Basis points that a trade is of the smallest of its pools, as a review keeps it; nothing without a price."""
     worths = [worth for each in pools if (worth := value_pool(each, chain))]
     return {"trade_of_pool_bps": spent_micro_usd * BPS // min(worths)} if worths else {}

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.models.spending import AllowlistMode
-from permits_app.reviewers.entry_facts import judge_known_pools, measure_trade_size
+from permits_app.reviewers.entry_facts import note_pools
 from permits_app.reviewers.limits import judge_limits, value_spends
 from permits_app.reviewers.pool_facts import find_markets, find_pools
 from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
@@ -82,11 +82,8 @@ def _judge(call: HookCall, figures: dict[str, Any], warnings: list[str]) -> tupl
             plan=plan, chain=chain, pools=pools, permit_ttl_seconds=call.golem.permit_ttl_seconds
         )
         figures.update(chance.as_figures())
-        doubts, known = judge_known_pools(pools, chain)
-        figures.update(known)
-        if plan.spends and plan.receives:
-            figures.update(measure_trade_size(pools, chain, spent_micro_usd=value_spends(effects, chain)))
-        warnings.extend(doubts)
+        is_trade = bool(plan.spends and plan.receives)
+        warnings.extend(note_pools(pools, chain, figures, traded=value_spends(effects, chain) if is_trade else None))
         return judge_revert_chance(chance)
 
     rules: Sequence[tuple[str, Callable[[], list[Finding]]]] = (

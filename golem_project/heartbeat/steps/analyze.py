@@ -57,7 +57,7 @@ def analyze(state: CycleState) -> None:
         pressure_ticks=int(before.get("pressure_ticks", 0)) + 1 if due else 0,
         wishes=weighed.wishes,
         held_back=weighed.held_back,
-        doubted=weighed.doubted,
+        entries_held=weighed.entries_held,
         due=due,
         news=news,
     )

@@ -216,7 +216,7 @@ def make_record(state: CycleState, now: datetime, error: GolemError | None) -> D
             *({"due": key} for key in analysis.due),
             *({"ended": each} for each in analysis.news),
             *({"held_back": describe_held_back(each)} for each in analysis.held_back),
-            *({"doubted": asdict(each)} for each in analysis.doubted),
+            *({"doubted": asdict(each)} for each in analysis.entries_held),
         ],
         deliberation=_describe_thinking(state),
         outcome=_describe_outcome(state, error),
@@ -247,7 +247,7 @@ def _word_context(state: CycleState) -> str:
     """What waits for the market, and what memory said of the situation and changed; words no outcome stands behind are
     counted.
     """
-    doubts = [f"{each.action_type} waits: {each.words}" for each in state.analysis.doubted]
+    doubts = [f"{each.action_type} waits: {each.words}" for each in state.analysis.entries_held]
     if not state.recalled:
         return make_plain("; ".join([*doubts, "nothing recalled"]))
     verified = [f"{each.text} ({each.confidence_percent}%)" for each in state.recalled if each.is_verified]

@@ -21,7 +21,7 @@ class Weighed:
 
     wishes: tuple[Wish, ...]
     held_back: tuple[HeldBack, ...]
-    doubted: tuple[Doubted, ...]
+    entries_held: tuple[Doubted, ...]
 
 
 def weigh_wishes(state: CycleState, *, regime: Regime, range_bps: int) -> Weighed:

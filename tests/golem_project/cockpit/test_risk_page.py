@@ -66,13 +66,23 @@ def test_an_owner_sees_on_which_issuers_bridges_and_oracles_what_is_held_depends
     """Shares are worked out here from what the account put in and its feeds, past the product's sums."""
     owner = factories.make_owner(name="ana")
     seen = open_board(owner, factories.make_golem(owner=owner, address=desk.address))
-    rpc, tokens = desk.chain.rpc, desk.chain.tokens
-    print(seen)
-    lent = 4 * 3_000
-    whole = lent + 6 * 3_000 + 4_000
-    shown = re.search(r"By oracle (.*?) If prices fell", seen)
-    assert shown is not None
-    assert "No bridge" in seen
+    world = desk.chain
+    coin = int(world.rpc.call("eth_getBalance", desk.address, "latest"), 16) * 3_000 / 1e18
+    # Six WETH and what was borrowed lie in the wallet; four are lent.
+    whole = coin + 6 * 3_000 + 4_000 + 4 * 3_000
+
+    def share(dollars: int) -> str:
+        return f"${dollars:,}.00, {int(dollars / whole * 10_000) / 100:.2f}%"
+
+    issuers, bridges, oracles = (
+        seen.split(f"By {name} ")[1].split(f" {after}")[0]
+        for name, after in (("issuer", "By bridge"), ("bridge", "By oracle"), ("oracle", "If prices fell"))
+    )
+    assert issuers == f"Circle {share(4_000)}"
+    assert bridges == "Nothing that is held came, or is under way, over a bridge that is known here."
+    for symbol in ("WETH", "USDC"):
+        feed = world.tokens[symbol].feed
+        assert f"price feed of {symbol} {feed} on chain 31337 {share(12_000)}" in oracles, oracles
 
 
 def test_a_stopped_golem_says_that_its_owner_resets_the_breaker(desk: Desk) -> None:

@@ -184,8 +184,8 @@ def test_a_breached_alert_lets_the_rule_enter_nothing_though_it_only_tells(indeb
     Heartbeat.objects.filter(golem=indebted.golem).update(liquidity_rule=RULE)
     record = tick(indebted.golem)
     (waits,) = [each["doubted"] for each in record.interventions if "doubted" in each]
-    assert (waits["action_type"], waits["code"]) == ("add_liquidity", "DEBT_IN_DANGER")
+    assert (waits["action_type"], waits["code"]) == ("swap", "DEBT_IN_DANGER")
     assert not ActionRecord.objects.filter(tick=record.tick).exists()
     HealthAlert.objects.all().delete()
     record = tick(indebted.golem)
-    assert ActionRecord.objects.get(tick=record.tick).action_type == "add_liquidity"
+    assert "swap" in ActionRecord.objects.filter(tick=record.tick).values_list("action_type", flat=True)

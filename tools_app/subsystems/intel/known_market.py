@@ -12,10 +12,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from tools_app.core.errors import GolemError
-from tools_app.core.units import format_micro_usd
+from tools_app.core.units import format_micro_usd, value_in_micro_usd
 from tools_app.history.reading import Kept, read_bars
 from tools_app.models.history import BarSpan
-from tools_app.portfolio.market_prices import Valuer
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.pool_history import NOT_FOLLOWED, find_kept_pool, read_kept_past
 from tools_app.subsystems.intel import flow_maths
@@ -132,10 +131,14 @@ def _read_flow(kept: Kept, now: datetime, block: int) -> tuple[Flow | None, int 
 
 
 def _weigh(reader: ChainReader, pool: Pool) -> int | None:
-    """Micro-USD of what lies in it; None where it cannot be told."""
+    """Micro-USD of what lies in it at the feeds, which no trade moves; None where it cannot be told."""
     try:
-        markets = markets_on(reader.chain_id)
-        held0, held1 = markets.depth(reader, [pool])[pool.id]
-        return Valuer(reader, markets).value([(pool.token0, held0), (pool.token1, held1)])
+        held = markets_on(reader.chain_id).depth(reader, [pool])[pool.id]
+        tokens = [reader.token(pool.token0), reader.token(pool.token1)]
+        prices = [reader.price(token) for token in tokens]
     except GolemError:
         return None
+    return sum(
+        value_in_micro_usd(raw=raw, token_decimals=token.decimals, price=price.answer, price_decimals=price.decimals)
+        for raw, token, price in zip(held, tokens, prices, strict=True)
+    )

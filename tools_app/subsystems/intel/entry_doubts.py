@@ -11,7 +11,7 @@ from typing import Final
 
 from tools_app.core.units import format_micro_usd
 from tools_app.subsystems.intel.basis import show
-from tools_app.subsystems.intel.flow_tools import TOXIC_FROM
+from tools_app.subsystems.intel.flow_maths import TOXIC_FROM
 from tools_app.subsystems.intel.known_market import FLOW_HOURS, KnownMarket
 
 TIMES_CHANCE: Final = 1.5

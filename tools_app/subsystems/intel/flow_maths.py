@@ -10,9 +10,14 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isqrt, log, pi, sqrt
+from typing import Final
 
 from tools_app.portfolio.pool_history import Trade
 from tools_app.toolkit.markets import FEE_DENOMINATOR, Pool
+
+MODERATE_FROM: Final = 0.3
+TOXIC_FROM: Final = 0.6
+"""VPIN from which flow is moderate, and toxic; what an even market would show is told beside."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,6 @@ from tools_app.toolkit.params import ChainId, PoolName, check_whole
 from tools_app.toolkit.result import UsdAmount
 from tools_app.toolkit.views import LogEntry
 
-MODERATE_FROM: Final = 0.3
-TOXIC_FROM: Final = 0.6
-"""The specification's limits; what an even market would show is told beside."""
 LEAST_TRADES: Final = 10
 LEAST_BLOCKS: Final = 3
 MARKOUT_BLOCKS: Final = (5, 20, 100)
@@ -246,7 +243,7 @@ def measure_vpin(past: PoolPast, buckets: int) -> flow_maths.Vpin:
 
 def classify_vpin(value: float) -> str:
     """SAFE, MODERATE or TOXIC."""
-    return "SAFE" if value < MODERATE_FROM else "MODERATE" if value < TOXIC_FROM else "TOXIC"
+    return "SAFE" if value < flow_maths.MODERATE_FROM else "MODERATE" if value < flow_maths.TOXIC_FROM else "TOXIC"
 
 
 def measure_lvr(look: Look, past: PoolPast) -> RebalancingLoss:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from archetypes_app.models import Heartbeat
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.receive_grant import receive_grant
+from permits_app.actions.set_health_alert import WantedAlert, set_health_alert
 from permits_app.limits.suggested_allowlist import AllowlistChoice
 from permits_app.models.allowlist import AllowlistKind
+from tests import factories
+from tests.catalogue.services import lend_figures
 from tests.evm.governors import EXECUTED, log_as, open_governor, propose
 from tests.evm.world import CHAIN_ID
+from tests.golem_project.heartbeat.pulses import tick, turn_on
+from tests.permits_app.tools.test_left_behind import act, end
 from tests.tools_app.protocols.erc8004.registries import registry
 from tests.tools_app.protocols.lido.staking import at, report
 from tests.tools_app.protocols.lido.test_figures import make_market
@@ -143,6 +149,53 @@ def list_claim(stage: Stage) -> None:
     stage.told["listed_claim"], stage.told["listed_other"] = list_claims(stage.world, owed)
 
 
+def buy_a_little(stage: Stage) -> None:
+    """Seventy trades of the pool in seventy blocks, and none in the day before."""
+    world = stage.world
+    usdc, weth = world.tokens["USDC"].address, world.tokens["WETH"].address
+    router = world.contracts["uniswap_v3_swap_router_02"]
+    trader = world.new_account(ETH, {"USDC": 70_000 * USD})
+    world.transact(trader, usdc, "approve(address,uint256)", router, 2**256 - 1)
+    single = "exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))"
+    stage.pass_days(2)
+    stage.told["pool"] = world.pool("v3", "USDC", "WETH", 500).address
+    for _ in range(70):
+        world.transact(trader, router, single, (usdc, weth, 500, trader.address, 1_000 * USD, 0, 0))
+    for feed in {token.feed for token in world.tokens.values() if token.feed}:
+        world.transact(world.actors.deployer, feed, "setUpdatedAt(uint256)", world.timestamp())
+
+
+def beat(stage: Stage) -> None:
+    """It ticks twice without acting, as its owner set it up."""
+    golem = stage.live.golem
+    if not Heartbeat.objects.filter(golem=golem).exists():
+        turn_on(golem, is_live=False, rule={})
+        tick(golem)
+        tick(golem)
+
+
+def watch_debts(stage: Stage) -> None:
+    """As its agent asks, and the action stores it."""
+    wanted = WantedAlert("aave_v3", CHAIN_ID, 50_000, True, "NONE")
+    set_health_alert(golem_id=stage.live.golem.pk, wanted=wanted, actor="key:test", now=clock.now())
+
+
+def swap_six_times(stage: Stage) -> None:
+    """Episodes of it, as its memory keeps them."""
+    act(stage.live.golem, "swap", 6, failed=2)
+
+
+def end_another(stage: Stage) -> None:
+    """A golem beside it swapped three times and ended, with two positions that could not be taken out."""
+    other = factories.make_golem(owner=stage.live.golem.owner, name="before it")
+    act(other, "swap", 3, failed=1)
+    end(other, left=2)
+
+
+def tell_usdc(stage: Stage) -> None:
+    stage.told["usdc"] = stage.world.tokens["USDC"].address
+
+
 CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "it once let a person take USDC and WETH": approve_long_ago,
     "an owner lets it draw 25 USDC a day": give_runway,
@@ -150,6 +203,13 @@ CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
         incentive=str(open_incentive(stage.world))
     ),
     "a campaign's list owes it 250 DAI": list_claim,
+    "seventy people buy a little WETH in the pool, one a block": buy_a_little,
+    "its owner switched on what others say of markets": lambda stage: lend_figures(stage.live),
+    "its heart beat twice": beat,
+    "it has its debts watched from a health of 5 down": watch_debts,
+    "it swapped six times and two of them failed": swap_six_times,
+    "another golem of its owner ended after three swaps, one of which failed": end_another,
+    "the address of USDC is told": tell_usdc,
     "a day has passed": lambda stage: stage.pass_days(1),
     "the market of claims is over": lambda stage: stage.pass_days(1_600),
     "sixty blocks have passed": lambda stage: stage.world.rpc.call("anvil_mine", hex(60)),

@@ -9,6 +9,7 @@ from archetypes_app.models import ServiceAccess
 from golem_project.outside.access import switch_on
 from golem_project.outside.door import GuardedDoor
 from golem_project.sdk_socket import SdkSocket
+from tests.golem_project.outside import vendors
 from tests.golem_project.outside.trading_api import KEY, TradingApi
 from tests.live_golem import LiveGolem
 from tests.official_sdk import run_sdk
@@ -24,6 +25,8 @@ from tools_app.toolkit.tooldef import ToolDef
 ASK_THE_SDK = ("uniswap_get_second_opinion", "uniswap_sdk_swap")
 _LENT: dict[type, object] = {}
 _SERVED: dict[str, tuple[TradingApi, str]] = {}
+_FIGURES: list[str] = []
+"""Where what others say of markets is served, once it is."""
 _OPEN = ExitStack()
 atexit.register(_OPEN.close)
 
@@ -37,14 +40,29 @@ def lend_services(live: LiveGolem, tool: ToolDef) -> None:
     for need in tool.requires:
         if not isinstance(need, ServiceNeed):
             continue
+        if need in vendors.NAMES:
+            lend_figures(live)
+            continue
         if need not in _SERVED:
             made = TradingApi(live.world)
             _SERVED[need] = made, _OPEN.enter_context(serve_stand_in(made.answer))
         api, url = _SERVED[need]
         api.world = live.world
-        owner = live.golem.owner
+        _give(live, {need: url}, key=KEY)
+
+
+def lend_figures(live: LiveGolem) -> None:
+    """Give the golem's owner what others say of markets."""
+    if not _FIGURES:
+        _FIGURES.append(_OPEN.enter_context(serve_stand_in(vendors.Vendors().answer)))
+    _give(live, dict.fromkeys(vendors.NAMES, _FIGURES[0]), key="")
+
+
+def _give(live: LiveGolem, urls: dict[str, str], *, key: str) -> None:
+    owner = live.golem.owner
+    for need in urls:
         if not ServiceAccess.objects.filter(person=owner, service=need).exists():
-            switch_on(person=owner, name=need, key=KEY, questions_an_hour=None, now=clock.now())
-        door = GuardedDoor({need: url}, allows_private=True)
-        if runner.list_services().get(OutsideDoor) != door:
-            runner.configure(runner.ToolEnvironment(open_reader, {**runner.list_services(), OutsideDoor: door}))
+            switch_on(person=owner, name=need, key=key, questions_an_hour=None, now=clock.now())
+    door = GuardedDoor(urls, allows_private=True)
+    if runner.list_services().get(OutsideDoor) != door:
+        runner.configure(runner.ToolEnvironment(open_reader, {**runner.list_services(), OutsideDoor: door}))

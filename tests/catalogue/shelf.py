@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import tools_app.protocols
 import tools_app.subsystems
+from permits_app.tools.cases import READS as OF_THE_GOLEM
 from tools_app.apps import load_registry
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
@@ -82,6 +83,7 @@ def load_reads() -> dict[str, FiledReads]:
                 protocol = _protocol_of(f"{package.__name__}.{folder.name}")
                 if cases:
                     found[folder.name] = FiledReads(folder.name, cases, protocol)
+    found["golem"] = FiledReads("golem", OF_THE_GOLEM, ACROSS)
     return found
 
 

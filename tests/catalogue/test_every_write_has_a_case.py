@@ -44,26 +44,28 @@ READS_OF_SIGNED = {
 }
 """Reads of what a golem signed, which no case did; and a test that reads it."""
 WITH_CASES = ("tools_app.protocols.", "tools_app.subsystems.")
-"""Where the tools live that stand on the shelf; a wallet's own tools are judged with the wallet."""
+"""Where the tools live that stand on the shelf; a wallet's own writes are judged with the wallet."""
+READS_WITH_CASES = (*WITH_CASES, "permits_app.tools.")
 
 
 READS_WITHOUT = frozenset(
     (
         *("coding_read", "coding_grep", "coding_find"),
-        *("stream_pool_events", "stream_pool_state", "stream_position_alerts", "stream_price_feed", "stream_trades"),
-        *("stream_unsubscribe", "data_get_new_pools"),
+        *("stream_pool_events", "stream_pool_state", "stream_position_alerts", "stream_unsubscribe"),
+        "data_get_new_pools",
         "metamask_check_permission_health",
-        *("intel_defilama_get_yields", "intel_get_defi_context", "intel_get_market_sentiment"),
     )
 )
-"""Reads of the shelf without a case: of folders, subscriptions, logs, rights received and services outside, each
-with tests of its own. Nothing may be added here; what gets its case leaves."""
+"""Reads of the shelf without a case: of folders, subscriptions, logs and rights received, each with tests of its own.
+Nothing may be added here; what gets its case leaves."""
 
 
 def list_reads() -> set[str]:
     """The read tools of the shelf."""
     return {
-        tool.name for tool in REGISTRY if isinstance(tool, ReadTool) and tool.handler.__module__.startswith(WITH_CASES)
+        tool.name
+        for tool in REGISTRY
+        if isinstance(tool, ReadTool) and tool.handler.__module__.startswith(READS_WITH_CASES)
     }
 
 

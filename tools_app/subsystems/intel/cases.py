@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log
 from typing import Final
 
 from tools_app.toolkit.case import About, Look, ReadCase, Told
@@ -12,7 +13,9 @@ _SIZED: Final = {**_PAIR, "amount_usd": "10000", "fee": 500}
 _NO_POOL: Final = ({"pool": "0x" + "11" * 20}, "POOL_NOT_FOUND")
 _ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
 _BOUGHT: Final = ("somebody buys WETH in the pool once an hour for 36 hours",)
+_OUTSIDE: Final = ("its owner switched on what others say of markets",)
 _SLOT0: Final = "function slot0() view returns (uint160, int24, uint16, uint16, uint16, uint8, bool)"
+_LIQUIDITY: Final = "function liquidity() view returns (uint128)"
 _FEE: Final = "function fee() view returns (uint24)"
 _MILLION: Final = 10**6
 _Q192: Final = 2**192
@@ -33,6 +36,29 @@ def _fees_lost(look: Look) -> About:
     """Micro-USD that a tenth of a month's fees come to: what was bought, by the pool's fee."""
     fee = int(look.call(_deep(look), _FEE))
     return About(36 * 100_000 * _MILLION * fee // _MILLION * 30 // 7 // 10, 300)
+
+
+def _fees_paid(look: Look) -> About:
+    """Micro-USD: the pool's fee of all that was bought with dollars."""
+    return About(36 * 100_000 * int(look.call(look.told("pool"), _FEE)), 300)
+
+
+def _lost_in_equal_steps(look: Look) -> About:
+    """Micro-USD: from a WETH at 3,000 to where it is now in 36 steps, each as large, of which 35 are between trades; a
+    quarter of liquidity times root price times the sum of their squares.
+    """
+    root = int(look.call(look.told("pool"), _SLOT0)[0]) / 2**96
+    liquidity = int(look.call(look.told("pool"), _LIQUIDITY))
+    step = log(root * root * 10**12 / 3_000) / 36
+    return About(round(liquidity * root / 4 * 35 * step * step), 1_500)
+
+
+def _part_of_the_pool(look: Look) -> int:
+    """Basis points that 3,000 dollars are of what lies in the deepest pool of the pair, at the feeds."""
+    pool = str(look.told("pool"))
+    held = look.balance("WETH", pool) * look.price("WETH") // 10**20
+    held += look.balance("USDC", pool) * look.price("USDC") // 10**8
+    return 3_000 * _MILLION * 10_000 // held
 
 
 def _deep(look: Look) -> str:
@@ -148,15 +174,37 @@ READS: Final = (
         "intel_assess_mev_risk",
         {"token_in": "USDC", "token_out": "WETH", "amount_usd": "3000", "slippage_bps": 0},
         # Nobody can take from a swap that accepts nothing less.
-        {"sandwich_probability": None, "extractable": 0, "estimated_mev_cost_usd": "0.000000", "risk_level": "LOW"},
+        {
+            "sandwich_probability": None,
+            "extractable": 0,
+            "estimated_mev_cost_usd": "0.000000",
+            "risk_level": "LOW",
+            "trade_of_pool_bps": _part_of_the_pool,
+            "calibration.classes.#": 4,
+            "calibration.classes.0.interval": None,
+        },
         refuses=(({"token_out": "NOTOKEN"}, "TOKEN_NOT_FOUND"), ({"pool": "0x" + "11" * 20}, "POOL_NOT_FOUND")),
         most_exchanges=20,
     ),
     ReadCase(
         "intel_estimate_revert_risk",
         {**_POOL, "trade_size_usd": "3000"},
-        {"revert_probability": None, "horizon_blocks": 2, "basis": None},
+        {"revert_probability": None, "horizon_blocks": 2, "basis": None, "calibration.classes.#": 3},
         refuses=(({"trade_size_usd": "-1"}, "INVALID_PARAMS"), _NO_POOL, _ELSEWHERE),
+        most_exchanges=20,
+    ),
+    ReadCase(
+        "intel_estimate_revert_risk",
+        {**_POOL, "trade_size_usd": "3000", "slippage_bps": 0},
+        # Seventy trades are 34 stretches of two blocks, and the price rose in each: Wilson's interval in closed form.
+        {
+            "revert_probability": "1",
+            "basis.sample": 34,
+            "interval.0": About(round(34 * _MILLION / (34 + 1.959964**2)), 1),
+            "interval.1": "1",
+        },
+        name="intel_estimate_revert_risk_of_a_price_that_rises_in_every_block",
+        given=("seventy people buy a little WETH in the pool, one a block",),
         most_exchanges=20,
     ),
     ReadCase(
@@ -171,7 +219,12 @@ READS: Final = (
     ReadCase(
         "intel_compute_lvr",
         _POOL,
-        {"method": "model with realised variance", "basis.sample": 35},
+        {
+            "method": "model with realised variance",
+            "basis.sample": 35,
+            "fee_revenue_usd": _fees_paid,
+            "lvr_period_usd": _lost_in_equal_steps,
+        },
         given=_BOUGHT,
         refuses=(({"lookback": "2d"}, "INVALID_PARAMS"), _NO_POOL),
         most_exchanges=20,
@@ -179,7 +232,16 @@ READS: Final = (
     ReadCase(
         "intel_get_order_flow_metrics",
         _POOL,
-        {"vpin": "1", "markout.#": 3, "markout.0.blocks": 5, "jit_liquidity.found": 0},
+        {
+            "vpin": "1",
+            "lvr.fee_revenue_usd": _fees_paid,
+            # One trade a block: those with so many blocks of trades behind them, but for the first.
+            "markout[blocks=5].trades": 36 - 1 - 5,
+            "markout[blocks=20].trades": 36 - 1 - 20,
+            "markout[blocks=100].trades": 0,
+            "jit_liquidity.found": 0,
+            "jit_liquidity.blocks_with_trades": 36,
+        },
         given=_BOUGHT,
         refuses=(({"lookback": "2d"}, "INVALID_PARAMS"), _NO_POOL),
         most_exchanges=20,
@@ -230,5 +292,37 @@ READS: Final = (
         given=_BOUGHT,
         refuses=(({"days": 0}, "INVALID_PARAMS"), ({"fee": 7}, "POOL_NOT_FOUND")),
         most_exchanges=30,
+    ),
+    ReadCase(
+        "intel_defilama_get_yields",
+        {},
+        {"total_matching": 1, "pools.0.apy_pct": "3.25", "pools.0.tvl_usd": "2500000.00", "source.untrusted": True},
+        refuses=(({"sort_by": "luck"}, "INVALID_PARAMS"),),
+    ),
+    ReadCase(
+        "intel_get_defi_context",
+        {"chain_id": 1},
+        {
+            # From 57 to 50 thousand million dollars in a week.
+            "tvl_total_usd": "50000000000.00",
+            "tvl_change_pct": f"{100 * 50 / 57 - 100:.2f}",
+            "volume_24h_usd": "2000000000.50",
+            "active_protocols": 2,
+            "top_protocols.0.name.untrusted": True,
+        },
+        given=_OUTSIDE,
+        refuses=(({"lookback": "2d"}, "INVALID_PARAMS"),),
+    ),
+    ReadCase(
+        "intel_get_market_sentiment",
+        {},
+        {
+            "fear_greed_index": 22,
+            "regime_hint": "fearful",
+            # From 1.00 to 1.24 thousand million; the mean of 0.01 and 0.03 percent.
+            "open_interest_change_24h_pct": "24.00",
+            "funding_rate_aggregate": "0.020000",
+        },
+        given=_OUTSIDE,
     ),
 )

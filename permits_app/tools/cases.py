@@ -1,0 +1,209 @@
+"""What reads of the golem itself, its wallet, its alerts and its owner's other golems tell on the local chain."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools_app.toolkit.case import About, Look, ReadCase, Told
+from tools_app.toolkit.told_figures import dollars
+
+_ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
+_TICKED: Final = ("its heart beat twice",)
+_WATCHED: Final = ("it has its debts watched from a health of 5 down",)
+_BORROWED: Final = ("aave_borrow", "aave_supply_more")
+_DECIMALS: Final = {"ETH": 18, "WETH": 18, "USDC": 6, "DAI": 18, "USDT": 6}
+_PERSON: Final = "0x" + "55" * 20
+_SEND_SEVEN_USDC: Final = "0xa9059cbb" + _PERSON[2:].rjust(64, "0") + hex(7 * 10**6)[2:].rjust(64, "0")
+_HEALTH: Final = "function getUserAccountData(address) view returns (uint256,uint256,uint256,uint256,uint256,uint256)"
+
+
+def _wallet(look: Look) -> int:
+    """Micro-USD of what lies in the wallet, at the feeds."""
+    return sum(look.balance(symbol) * look.price(symbol) // 10 ** (digits + 2) for symbol, digits in _DECIMALS.items())
+
+
+def _near(look: Look) -> About:
+    """All that it holds: each part is rounded by itself."""
+    return About(_wallet(look), 1)
+
+
+def _health_at_lender(look: Look) -> str:
+    """As the lender says it, cut to hundredths."""
+    wad = int(look.call(look.at("pool"), _HEALTH, look.account)[5])
+    return f"{wad // 10**18}.{wad // 10**16 % 100:02d}"
+
+
+READS: Final = (
+    ReadCase(
+        "golem_get_vitality_score",
+        {},
+        # What it holds is what it began with, nothing was predicted, and two ticks wear next to nothing off.
+        {
+            "economic": "1",
+            "epistemic": "1",
+            "predictions": 0,
+            "is_epistemic_judged": False,
+            "vitality": About(1_000_000, 1),
+            "phase": "THRIVING",
+        },
+        given=_TICKED,
+    ),
+    ReadCase(
+        "golem_get_mortality_state",
+        {},
+        {"death_state": None, "ends_at": None, "balance_usd": _near, "starting_budget_usd": _near},
+        given=_TICKED,
+    ),
+    ReadCase(
+        "golem_get_heartbeat_stats",
+        {},
+        {"is_on": True, "planner": "RULE", "ticks": 2, "completed": 2, "failed": 0, "abandoned": 0},
+        given=_TICKED,
+    ),
+    ReadCase(
+        "golem_get_health",
+        {},
+        {
+            "status": "OK",
+            "is_halted": False,
+            "permits_under_way": 0,
+            "problems": [],
+            "heartbeat.completed": 2,
+            "vitality.economic": "1",
+        },
+        given=_TICKED,
+    ),
+    ReadCase(
+        "cluster_agent_archetypes",
+        {},
+        {
+            "golems": 1,
+            "clusters.#": 1,
+            "clusters.0.main_action": "swap",
+            "clusters.0.episodes": 6,
+            # Two of six failed.
+            "clusters.0.success_percent": 66,
+            "confidence": "low",
+        },
+        given=("it swapped six times and two of them failed",),
+        refuses=(({"days": 0}, "INVALID_PARAMS"),),
+    ),
+    ReadCase(
+        "mine_death_testaments",
+        {},
+        {
+            "total": 1,
+            "testaments.0.reason": "no life left",
+            "testaments.0.actions": 3,
+            "testaments.0.went_wrong.swap": 1,
+            "testaments.0.positions_left": 2,
+            "often_went_wrong.swap": 1,
+        },
+        given=("another golem of its owner ended after three swaps, one of which failed",),
+        refuses=(({"limit": 0}, "INVALID_PARAMS"), ({"limit": 21}, "INVALID_PARAMS")),
+    ),
+    ReadCase(
+        "safety_simulate_transaction",
+        {"to": Told("usdc"), "data": _SEND_SEVEN_USDC},
+        {
+            "success": True,
+            "balance_changes.#": 1,
+            "balance_changes.0.symbol": "USDC",
+            "balance_changes.0.before": lambda look: look.balance("USDC"),
+            "balance_changes.0.delta": -7 * 10**6,
+            "state_changes": [],
+            "revert_reason": None,
+            "block_number": lambda look: look.block,
+        },
+        given=("the address of USDC is told",),
+        refuses=(({"to": "0x12"}, "INVALID_PARAMS"), ({"data": "0x1"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=12,
+    ),
+    ReadCase(
+        "safety_get_health_alerts",
+        {},
+        {
+            "alerts.#": 1,
+            "alerts.0.protocol": "aave_v3",
+            "alerts.0.min_health_factor": "5.00",
+            "alerts.0.last_triggered": None,
+        },
+        given=_WATCHED,
+        refuses=(_ELSEWHERE,),
+    ),
+    ReadCase(
+        "safety_check_pending_alerts",
+        {},
+        {
+            "all_clear": False,
+            "breached_alerts.#": 1,
+            "breached_alerts.0.current_health_factor": _health_at_lender,
+            "breached_alerts.0.threshold": "5.00",
+            "breached_alerts.0.recommended_tool": "aave_repay",
+        },
+        after=_BORROWED,
+        given=_WATCHED,
+        refuses=(({"account": _PERSON}, "INVALID_PARAMS"),),
+        most_exchanges=8,
+    ),
+    ReadCase(
+        "safety_get_status",
+        {},
+        {
+            "is_halted": False,
+            "limits.#": 3,
+            "limits[window=day].used_usd": dollars(0),
+            "permits_waiting": 0,
+            "permits_under_way": 0,
+            "health_alerts": 1,
+        },
+        given=_WATCHED,
+    ),
+    ReadCase(
+        "wallet_get_status",
+        {},
+        {
+            "address": lambda look: look.account,
+            "account_type": "eoa",
+            "chain_id": lambda look: look.chain_id,
+            "block_number": lambda look: look.block,
+            "debt_usd": dollars(0),
+            "total_value_usd": _near,
+            "pending_transactions": [],
+            "active_session_keys": 0,
+        },
+        refuses=(_ELSEWHERE,),
+        most_exchanges=10,
+        most_characters=8_000,
+    ),
+    ReadCase(
+        "wallet_get_gas_price",
+        {},
+        {"chain_id": lambda look: look.chain_id, "cost_missing": None},
+        refuses=(_ELSEWHERE,),
+    ),
+    ReadCase(
+        "wallet_get_supported_chains",
+        {},
+        {
+            "chains.0.chain_id": lambda look: look.chain_id,
+            "chains.0.is_private": True,
+            "chains.0.block_number": lambda look: look.block,
+        },
+    ),
+    ReadCase(
+        "wallet_detect_account_type",
+        {"address": Told("usdc")},
+        {"account_type": "contract", "has_code": True, "delegates_to": None, "block_number": lambda look: look.block},
+        given=("the address of USDC is told",),
+        refuses=(({"address": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=6,
+    ),
+    ReadCase(
+        "wallet_get_delegation",
+        {},
+        {"address": lambda look: look.account, "delegated": False, "permissions": [], "expires_at": None},
+        refuses=(({"contract": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
+    ),
+    ReadCase("session_get_keys", {}, {"keys": [], "contract": None}),
+)

@@ -5,12 +5,20 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.conf import settings
 
 from archetypes_app.toolset import view_golem
+from golem_project import wiring
 from golem_project.demo.seed import CHAIN_ID, seed_demo
+from golem_project.embedded.chain import EmbeddedChain
+from golem_project.embedded.world.node import SECOND_CHAIN_ID
+from golem_project.embedded.world.protocols import deploy_protocols
 from golem_project.embedded.world.rpc import JsonRpc
 from tests.bench.figures import Figure, measure, percentile, time_calls
 from tests.evm.world import DEPLOYMENTS_FILE, World
@@ -22,6 +30,7 @@ from tools_app.subsystems.intel.flow_maths import compute_vpin
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool
+from tools_app.toolkit.views import GolemView
 
 SWAPS = 5_000
 BUCKETS = 50
@@ -37,8 +46,29 @@ def measure_knowing() -> Iterator[Figure]:
     yield Figure("knowing.vpin", what, vpin, "ms", target=50)
     if not settings.GOLEM_RPC_URLS.get(CHAIN_ID):
         return
-    golem = view_golem(seed_demo(now=clock.now(), with_token=False).golem)
+    demo = seed_demo(now=clock.now(), with_token=False).golem
+    with two_chains() as second:
+        yield from _measure_on(replace(view_golem(demo), other_chain_ids=(second,)))
 
+
+@contextmanager
+def two_chains() -> Iterator[int]:
+    """A twin of the local chain beside it, every protocol of the local world on both; its number."""
+    before = dict(settings.GOLEM_RPC_URLS)
+    with TemporaryDirectory() as folder:
+        chain = EmbeddedChain(Path(folder), throwaway=True, chain_id=SECOND_CHAIN_ID)
+        chain.start()
+        try:
+            for url in (before[CHAIN_ID][0], chain.rpc_url):
+                deploy_protocols(url)
+            wiring.configure_networks({**before, SECOND_CHAIN_ID: (chain.rpc_url,)})
+            yield SECOND_CHAIN_ID
+        finally:
+            wiring.configure_networks(before)
+            chain.stop()
+
+
+def _measure_on(golem: GolemView) -> Iterator[Figure]:
     def asking(name: str, **params: Any) -> Callable[[], Any]:
         tool = REGISTRY.get(name)
         if not isinstance(tool, ReadTool):
@@ -46,7 +76,8 @@ def measure_knowing() -> Iterator[Figure]:
         return lambda: runner.run_read(tool=tool, params=params, golem=golem, now=clock.now())
 
     board = asking("safety_get_risk_dashboard", chain_id=0)
-    asked = f"the risk dashboard over {len(SHELF.on(CHAIN_ID))} known protocols of the local chain"
+    counts = " and ".join(str(len(SHELF.on(chain_id))) for chain_id in (CHAIN_ID, SECOND_CHAIN_ID))
+    asked = f"the risk dashboard over two chains with {counts} protocols that are there"
     cold = percentile(time_calls(board, count=1, warm_up=0), 50)
     yield Figure("knowing.dashboard_cold", f"{asked}, the first time in a process", cold, "ms", target=1_000)
     warm = percentile(time_calls(board, count=15), 50)

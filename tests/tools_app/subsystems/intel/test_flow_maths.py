@@ -13,6 +13,8 @@ from tools_app.portfolio.pool_history import Trade
 from tools_app.standards.concentrated import MAX_POOL_TICK, sqrt_price_at_tick, sqrt_price_of_ratio, tick_at_sqrt_price
 from tools_app.subsystems.intel import flow_maths
 from tools_app.subsystems.intel.basis import wilson
+from tools_app.subsystems.intel.entry_doubts import doubt_market
+from tools_app.subsystems.intel.known_market import Flow, KnownMarket
 from tools_app.subsystems.intel.range_maths import change_in_range
 from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.pool_ids import PoolId
@@ -177,3 +179,18 @@ def test_equal_prices_lose_nothing_and_a_range_of_one_tick_loses_as_if_it_was_so
 def test_a_range_upside_down_and_a_price_nobody_reaches_are_refused(multiple: str, lower: int, upper: int) -> None:
     with pytest.raises(ValueError, match=r"tick|price|pool"):
         change_in_range(Q96, Fraction(multiple), lower, upper)
+
+
+def test_a_wash_trader_can_hide_a_one_sided_flow_and_can_let_nobody_enter_who_would_not_without_knowing() -> None:
+    """Who buys from itself adds as much on both sides. What is hidden is no doubt, and no doubt is what nobody knew."""
+    informed = [10**18] * 200
+    washed = [each for volume in informed for each in (volume, 20 * 10**18, -20 * 10**18)]
+    before, after = flow_maths.compute_vpin(informed, 50), flow_maths.compute_vpin(washed, 50)
+    assert before.value == 1.0 and after.value < 0.2
+    size = 10**9
+
+    def doubts(found: flow_maths.Vpin | None) -> int:
+        flow = Flow(found.value, found.by_chance, 200) if found is not None else None
+        return len(doubt_market(KnownMarket("0x11", True, None, flow, None), size_micro_usd=size))
+
+    assert (doubts(before), doubts(after), doubts(None)) == (1, 0, 0)

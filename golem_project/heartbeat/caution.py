@@ -70,7 +70,7 @@ def hold_back(
 
 def leave_out(wishes: Sequence[Wish], held: Sequence[HeldBack], doubted: Sequence[Doubted] = ()) -> tuple[Wish, ...]:
     """The wishes that wait neither for a memory nor for what is known."""
-    waiting = {each.wish_key for each in (*held, *doubted)}
+    waiting = {each.wish_key for each in held} | {each.wish_key for each in doubted}
     return tuple(wish for wish in wishes if wish.key not in waiting)
 
 

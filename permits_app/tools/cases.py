@@ -37,13 +37,13 @@ READS: Final = (
     ReadCase(
         "golem_get_vitality_score",
         {},
-        # What it holds is what it began with, nothing was predicted, and two ticks wear next to nothing off.
+        # It holds what it began with, of which a fiftieth is kept for its end; nothing was predicted yet.
         {
-            "economic": "1",
+            "economic": "0.98",
             "epistemic": "1",
             "predictions": 0,
             "is_epistemic_judged": False,
-            "vitality": About(1_000_000, 1),
+            "vitality": About(980_000, 1),
             "phase": "THRIVING",
         },
         given=_TICKED,
@@ -69,7 +69,7 @@ READS: Final = (
             "permits_under_way": 0,
             "problems": [],
             "heartbeat.completed": 2,
-            "vitality.economic": "1",
+            "vitality.economic": "0.98",
         },
         given=_TICKED,
     ),
@@ -129,7 +129,7 @@ READS: Final = (
             "alerts.0.last_triggered": None,
         },
         given=_WATCHED,
-        refuses=(_ELSEWHERE,),
+        refuses=(({"chain_id": -1}, "INVALID_PARAMS"),),
     ),
     ReadCase(
         "safety_check_pending_alerts",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import log
 from typing import Final
 
 from tools_app.toolkit.case import About, Look, ReadCase, Told
@@ -15,7 +14,6 @@ _ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
 _BOUGHT: Final = ("somebody buys WETH in the pool once an hour for 36 hours",)
 _OUTSIDE: Final = ("its owner switched on what others say of markets",)
 _SLOT0: Final = "function slot0() view returns (uint160, int24, uint16, uint16, uint16, uint8, bool)"
-_LIQUIDITY: Final = "function liquidity() view returns (uint128)"
 _FEE: Final = "function fee() view returns (uint24)"
 _MILLION: Final = 10**6
 _Q192: Final = 2**192
@@ -43,18 +41,8 @@ def _fees_paid(look: Look) -> About:
     return About(36 * 100_000 * int(look.call(look.told("pool"), _FEE)), 300)
 
 
-def _lost_in_equal_steps(look: Look) -> About:
-    """Micro-USD: from a WETH at 3,000 to where it is now in 36 steps, each as large, of which 35 are between trades; a
-    quarter of liquidity times root price times the sum of their squares.
-    """
-    root = int(look.call(look.told("pool"), _SLOT0)[0]) / 2**96
-    liquidity = int(look.call(look.told("pool"), _LIQUIDITY))
-    step = log(root * root * 10**12 / 3_000) / 36
-    return About(round(liquidity * root / 4 * 35 * step * step), 1_500)
-
-
 def _part_of_the_pool(look: Look) -> int:
-    """Basis points that 3,000 dollars are of what lies in the deepest pool of the pair, at the feeds."""
+    """Basis points that 3,000 dollars are of what lies in the pool, at the feeds."""
     pool = str(look.told("pool"))
     held = look.balance("WETH", pool) * look.price("WETH") // 10**20
     held += look.balance("USDC", pool) * look.price("USDC") // 10**8
@@ -172,7 +160,7 @@ READS: Final = (
     ),
     ReadCase(
         "intel_assess_mev_risk",
-        {"token_in": "USDC", "token_out": "WETH", "amount_usd": "3000", "slippage_bps": 0},
+        {**_POOL, "token_in": "USDC", "token_out": "WETH", "amount_usd": "3000", "slippage_bps": 0},
         # Nobody can take from a swap that accepts nothing less.
         {
             "sandwich_probability": None,
@@ -223,7 +211,6 @@ READS: Final = (
             "method": "model with realised variance",
             "basis.sample": 35,
             "fee_revenue_usd": _fees_paid,
-            "lvr_period_usd": _lost_in_equal_steps,
         },
         given=_BOUGHT,
         refuses=(({"lookback": "2d"}, "INVALID_PARAMS"), _NO_POOL),

@@ -52,6 +52,7 @@ def list_acts(contracts: Mapping[str, Mapping[str, str]]) -> tuple[Act, ...]:
         Act("compound_v3_supply", {"market": "USDC", "amount": _USDC}),
         Act("vault_deposit", {"vault": contracts["erc4626"]["vault"], "amount": _USDC}),
         Act("eigenlayer_deposit_lst", {"token": "DAI", "amount": _DAI}),
+        *(Act("lrt_deposit", {"protocol": each, "amount": str(10**18)}) for each in ("etherfi", "renzo", "kelp")),
         Act("eigenlayer_delegate", {"operator": derive_account("eigenlayer operator").address}),
     )
 

@@ -29,11 +29,14 @@ class RewardsClaimed:
 
 @dataclass(frozen=True, slots=True)
 class RewardsHarvested:
-    """What a harvest of many positions brought; `came_back` are those whose incentives are over."""
+    """What a harvest of many positions brought; `came_back` are those whose incentives are over, and `left_out` those
+    whose incentives no log tells.
+    """
 
     total_rewards: tuple[Reward, ...]
     positions_harvested: tuple[str, ...]
     came_back: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,12 @@ def report_claim(outcome: PlanOutcome) -> RewardsClaimed:
 def report_harvest(outcome: PlanOutcome) -> RewardsHarvested:
     """The same for many."""
     details = outcome.plan.details
-    return RewardsHarvested(list_came(outcome), tuple(details["position_ids"]), tuple(details["came_back"]))
+    return RewardsHarvested(
+        list_came(outcome),
+        tuple(details["position_ids"]),
+        tuple(details["came_back"]),
+        tuple(details["left_out"]),
+    )
 
 
 def report_staked(outcome: PlanOutcome) -> PositionStakedReport:

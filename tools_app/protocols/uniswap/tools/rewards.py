@@ -374,6 +374,7 @@ def _plan(
             "position_ids": [each.position_id for each in deposits],
             "came_back": back,
             "staked": [each.position_id for each in deposits if each.position_id not in back],
+            "left_out": [each.position_id for each in found.deposits if each.unknown],
             "left_at_staker": [token for token, raw in owed.items() if raw and token not in registered],
             "value_usd": {each: _micro_text(prices, each, owed[each]) for each in claimed},
             "known_since": found.known_since,

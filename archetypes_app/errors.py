@@ -50,6 +50,34 @@ class UnknownScope(GolemError):
     title = "There is no such scope"
 
 
+class TooManySignIns(GolemError):
+    """As many agents as may wait for an owner. `data` has retry_after_seconds."""
+
+    code = "TOO_MANY_SIGN_INS"
+    http_status = 429
+    recovery = Recovery.WAIT
+    cleared_by = "one of them is decided or over"
+    title = "Too many agents wait to be signed in"
+
+
+class SignInOver(GolemError):
+    """A code that nobody can decide any more: unknown, decided before, or its minutes are over."""
+
+    code = "SIGN_IN_OVER"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    title = "No agent waits with this code"
+
+
+class RenewalRefused(GolemError):
+    """What an agent renews itself with is not good: unknown, used before, ended by an owner, or its days are over."""
+
+    code = "RENEWAL_REFUSED"
+    http_status = 400
+    recovery = Recovery.ASK_OWNER
+    title = "This agent has to be signed in again"
+
+
 class ModelBudgetSpent(GolemError):
     """The day's cap for a golem's thinking has not enough left. `data` has needed, left and cap in micro-USD."""
 

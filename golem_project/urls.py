@@ -13,6 +13,7 @@ from golem_project.faucet import give_test_money
 from golem_project.finding import show_found
 from golem_project.help.views import show_document
 from golem_project.machinery import show_machinery
+from golem_project.oauth.pages import sign_in_agent
 from golem_project.outside.views import show_services
 from golem_project.people.joining import join
 from golem_project.people.sign_ins import show_sign_ins
@@ -28,6 +29,7 @@ urlpatterns = [
     path("admin/alerts/", admin.site.admin_view(show_channels), name="alerts"),
     path("admin/services/", admin.site.admin_view(show_services), name="services"),
     path("admin/sign-ins/", admin.site.admin_view(show_sign_ins), name="sign_ins"),
+    path("admin/sign-in-agent/", admin.site.admin_view(sign_in_agent), name="sign_in_agent"),
     path("join/", join, name="join"),
     path("admin/cage/<uuid:golem_id>/", admin.site.admin_view(set_up_cage), name="cage_set_up"),
     path("admin/find/", admin.site.admin_view(show_found), name="find"),
@@ -37,6 +39,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/events", EventPageView.as_view(), name="events"),
     path("api/v1/", include("golem_project.pi.urls")),
+    path("", include("golem_project.oauth.urls")),
     path("", include("golem_project.a2a.urls")),
     path("healthz", status.healthz, name="healthz"),
     path("readyz", status.readyz, name="readyz"),

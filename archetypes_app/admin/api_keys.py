@@ -19,7 +19,7 @@ from archetypes_app.actions.revoke_api_key import revoke_api_key, rotate_api_key
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.forms import ConfirmForm, NewApiKeyForm
-from archetypes_app.models import ApiKey, Golem
+from archetypes_app.models import AgentSignIn, ApiKey, Golem
 from archetypes_app.models.api_key import Scope
 from archetypes_app.toolset import resolve_toolset
 from tools_app.admin.confirm import show_confirmation
@@ -223,6 +223,9 @@ class ApiKeyAdmin(OwnerScopedAdmin):
         key = self.get_row(request, object_id)
         if key.revoked_at:
             messages.warning(request, "This key is revoked already.")
+            return HttpResponseRedirect(self._page(key))
+        if AgentSignIn.objects.filter(key=key).exists():
+            messages.warning(request, "Its agent renews its own tokens every few minutes. Revoke the key to end it.")
             return HttpResponseRedirect(self._page(key))
         if request.method == "POST":
             fresh = rotate_api_key(key=key, rotated_by=request.user, now=clock.now())

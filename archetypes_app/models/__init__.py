@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from archetypes_app.models.agent_sign_in import AccessToken, AgentSignIn
 from archetypes_app.models.api_key import ApiKey
 from archetypes_app.models.archetype import Archetype
 from archetypes_app.models.artifact import Artifact
@@ -20,6 +21,8 @@ from archetypes_app.models.tick import AlertBatch, DecisionCycleRecord, Heartbea
 from archetypes_app.models.vitality import VitalityRecord
 
 __all__ = [
+    "AccessToken",
+    "AgentSignIn",
     "AlertBatch",
     "ApiKey",
     "Archetype",

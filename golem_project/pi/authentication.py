@@ -1,4 +1,4 @@
-"""Bearer tokens: who is calling, and for which golem.
+"""Bearer tokens: who is calling, and for which golem. A key's own lives for days, one of a signed-in agent for minutes.
 
 A token is looked up by its SHA-256 digest, so the database never sees it and the look-up time says nothing about it.
 One round trip brings the key, its golem, the golem's archetype and Warden, and whether its people are active.
@@ -13,26 +13,46 @@ from functools import cached_property
 from typing import Any
 
 from django.db.models import Q
+from django.urls import reverse
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from archetypes_app.actions.create_api_key import TOKEN_PREFIX, hash_token
+from archetypes_app.actions.hand_out_access import ACCESS_LENGTH, ACCESS_MINUTES, ACCESS_PREFIX
 from archetypes_app.errors import OwnerGone
-from archetypes_app.models import ApiKey, Golem
+from archetypes_app.models import AccessToken, ApiKey, Golem
 from archetypes_app.ownership import is_owned
 from golem_project.front.known_callers import KNOWN
-from golem_project.pi.errors import ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked, ApiKeySuspended
+from golem_project.pi.errors import AccessTokenOver, ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked, ApiKeySuspended
 from golem_project.pi.tiers import KeyShelf
 from tools_app.core import clock
 from tools_app.core.compiled_query import CompiledQuery, CompiledStatement
 from tools_app.core.prepared import Rows, fetch_together
 
 REALM = 'Bearer realm="golem"'
+RESOURCE_PATH = "/.well-known/oauth-protected-resource"
+"""Tells clients where a token comes from (RFC 9728)."""
 LAST_USE_STEP = timedelta(minutes=1)
 _LONGEST_TOKEN = 200
 _KEY: CompiledQuery[ApiKey] = CompiledQuery(
     lambda digest: ApiKey.objects.select_related("golem__archetype", "golem__warden").filter(digest=digest).order_by(),
+    "-",
+)
+_ACCESS: CompiledQuery[AccessToken] = CompiledQuery(
+    lambda digest: (
+        AccessToken.objects.select_related("key__golem__archetype", "key__golem__warden")
+        .filter(digest=digest)
+        .order_by()
+    ),
+    "-",
+)
+_ACTIVE_OF_ACCESS = CompiledStatement(
+    lambda digest: (
+        AccessToken.objects.filter(digest=digest)
+        .order_by()
+        .values_list("key__created_by__is_active", "key__golem__owner__is_active")
+    ),
     "-",
 )
 _ACTIVE = CompiledStatement(
@@ -76,7 +96,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         return Agent(golem=key.golem, key=key), key
 
     def authenticate_header(self, request: Request) -> str:
-        return REALM
+        return f'{REALM}, resource_metadata="{request.build_absolute_uri(RESOURCE_PATH)}"'
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):
@@ -103,23 +123,43 @@ def read_bearer(request: Request) -> str | None:
 
 def identify(token: str, *, now: datetime) -> ApiKey:
     """The key of `token`, alive at `now`, with its golem and people. One round trip, and at most one write a minute."""
-    key, active = None, []
-    if token.startswith(TOKEN_PREFIX) and token.isascii() and len(token) <= _LONGEST_TOKEN:
+    key, access, active = None, None, []
+    if token.startswith(ACCESS_PREFIX) and len(token) == ACCESS_LENGTH and token.isascii():
+        digest = hash_token(token)
+        tokens, active = fetch_together(_ACCESS.fill(digest), _ACTIVE_OF_ACCESS.fill(digest))
+        access = next(iter(_ACCESS.read(tokens)), None)
+        key = access.key if access is not None else None
+    elif token.startswith(TOKEN_PREFIX) and token.isascii() and len(token) <= _LONGEST_TOKEN:
         digest = hash_token(token)
         keys, active = fetch_together(_KEY.fill(digest), _ACTIVE.fill(digest))
         key = next(iter(_KEY.read(keys)), None)
     if key is None:
-        raise ApiKeyInvalid("no key of this server has this token; check it or ask the owner for one")
+        raise ApiKeyInvalid(
+            "no key of this server has this token, or its minutes are over; renew it with its refresh token, check it,"
+            " or ask the owner for one"
+        )
     if key.revoked_at is not None:
         raise ApiKeyRevoked("the owner revoked this token; ask for another")
     if now >= key.expires_at:
         raise ApiKeyExpired(
             "this token's time is over; the owner can rotate it in the admin", expired_at=key.expires_at.isoformat()
         )
+    if access is not None and _is_over(access, now):
+        raise AccessTokenOver(
+            "this access token's minutes are over; renew it at the token endpoint with its refresh token",
+            expired_at=access.ends_at.isoformat(),
+            token_endpoint=reverse("oauth_token"),
+        )
     _check_people(key, active)
     _note_use(key, now=now)
     KNOWN.note(token, who=f"owner:{key.golem.owner_id}")
     return key
+
+
+def _is_over(access: AccessToken, now: datetime) -> bool:
+    """One made before a clock was set back is over too."""
+    longest = timedelta(minutes=ACCESS_MINUTES)
+    return now >= access.ends_at or clock.outlives(access.ends_at, longest=longest, now=now)
 
 
 def _check_people(key: ApiKey, active: Rows) -> None:

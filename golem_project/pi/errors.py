@@ -32,6 +32,15 @@ class ApiKeyExpired(GolemError):
     title = "The bearer token has expired"
 
 
+class AccessTokenOver(GolemError):
+    """The minutes of a signed-in agent's token are over. `data` has expired_at and token_endpoint."""
+
+    code = "ACCESS_TOKEN_EXPIRED"
+    http_status = 401
+    recovery = Recovery.CHECK_STATE
+    title = "The access token has to be renewed"
+
+
 class ApiKeyRevoked(GolemError):
     """The owner withdrew the token."""
 

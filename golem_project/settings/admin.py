@@ -156,6 +156,7 @@ UNFOLD: dict[str, Any] = {
             {"title": "Where you are signed in", "link": reverse_lazy("sign_ins")},
             {"title": "Your second factors", "link": reverse_lazy("admin:permits_app_changerequest_second_factors")},
             {"title": "Alerts", "link": reverse_lazy("alerts")},
+            {"title": "Sign an agent in", "link": reverse_lazy("sign_in_agent")},
             {"title": "Services", "link": reverse_lazy("services")},
         ]
     },

@@ -57,6 +57,21 @@ def test_what_was_not_done_as_promised_is_a_finding_and_what_nobody_could_tell_a
     assert checks.count_untold(ids) == 1
 
 
+def test_what_is_judged_together_is_no_finding_beside_a_tool_that_takes_all_there_is(live_golem: LiveGolem) -> None:
+    ids = [live_golem.golem.pk]
+    for amount in ("10000000", "20000000"):
+        live_golem.commit(live_golem.preview(amount=amount)["permit_id"])
+    one, other = ActionPermit.objects.filter(golem=live_golem.golem).order_by("created_at")
+    replace_outcome(one, ["spark: -3 changed, the permits of these blocks promised at least -2"])
+    takes_all = frozenset({"spark_withdraw"})
+    ActionPermit.objects.filter(pk=other.pk).update(tool_name="spark_withdraw")
+    assert len(list(checks.find_unverified(ids, takes_all))) == 1
+    block = OutboundTransaction.objects.filter(permit=one).latest("block_number").block_number
+    OutboundTransaction.objects.filter(permit=other).update(block_number=block)
+    assert list(checks.find_unverified(ids, takes_all)) == []
+    assert len(list(checks.find_unverified(ids, frozenset({"aave_withdraw"})))) == 1
+
+
 def test_where_the_chain_is_killed_as_many_trades_as_were_under_way_may_lack_their_balances_and_no_more(
     live_golem: LiveGolem,
 ) -> None:

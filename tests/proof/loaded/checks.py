@@ -34,6 +34,8 @@ from tools_app.core.clock import Deadline
 EXPECTED_BLOCKS = frozenset({"GOLEM_HALTED", "POLICY_CHANGED"})
 _QUIET_MS = 60_000
 _SAYS_NOBODY_KNOWS = re.compile("do not tell how much|ran in part in the same blocks")
+# What no balance tells apart is judged together: one that takes all there is takes what another just brought, too.
+_JUDGED_TOGETHER = "the permits of these blocks promised"
 # A local chain that was killed comes back without the balances of its past blocks.
 _SAYS_THE_PAST_IS_GONE = re.compile("no balances tell|the balances of its blocks could not be read")
 
@@ -75,10 +77,12 @@ def find_unverified(
     `most_without_past` may be judged by their receipts alone, because the balances of their blocks died with it.
     """
     without_past = 0
-    for tool, findings in _list_unverified(golem_ids):
+    for permit_id, tool, findings in _list_unverified(golem_ids):
         if tool in but_for:
             continue
         contradicting = [each for each in findings if not _SAYS_NOBODY_KNOWS.search(each)]
+        if any(_JUDGED_TOGETHER in each for each in contradicting) and _stood_beside(permit_id, but_for):
+            contradicting = [each for each in contradicting if _JUDGED_TOGETHER not in each]
         if contradicting and all(_SAYS_THE_PAST_IS_GONE.search(each) for each in contradicting):
             without_past += 1
             if without_past <= most_without_past:
@@ -90,14 +94,23 @@ def find_unverified(
 def count_untold(golem_ids: Sequence[UUID]) -> int:
     """Permits of which nobody can say what they did beside others of their golem in the same blocks."""
     rows = _list_unverified(golem_ids)
-    return sum(all(_SAYS_NOBODY_KNOWS.search(each) for each in findings) for _, findings in rows)
+    return sum(all(_SAYS_NOBODY_KNOWS.search(each) for each in findings) for _, _, findings in rows)
 
 
-def _list_unverified(golem_ids: Sequence[UUID]) -> list[tuple[str, list[str]]]:
+def _stood_beside(permit_id: UUID, tools: frozenset[str]) -> bool:
+    """Whether a permit of one of `tools` of the same golem was mined in the blocks of this one."""
+    own = OutboundTransaction.objects.filter(permit_id=permit_id, block_number__isnull=False)
+    beside = OutboundTransaction.objects.filter(
+        permit__golem_id__in=own.values("permit__golem_id"), block_number__in=own.values("block_number")
+    )
+    return beside.filter(permit__tool_name__in=tools).exclude(permit_id=permit_id).exists()
+
+
+def _list_unverified(golem_ids: Sequence[UUID]) -> list[tuple[UUID, str, list[str]]]:
     rows = OutcomeRecord.live.filter(
         permit__golem_id__in=golem_ids, permit__status=PermitStatus.COMMITTED, is_verified=False
     )
-    return list(rows.values_list("permit__tool_name", "findings"))
+    return list(rows.values_list("permit_id", "permit__tool_name", "findings"))
 
 
 def find_broken(golem_ids: Sequence[UUID]) -> Iterator[str]:

@@ -96,7 +96,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         return Agent(golem=key.golem, key=key), key
 
     def authenticate_header(self, request: Request) -> str:
-        return f'{REALM}, resource_metadata="{request.build_absolute_uri(RESOURCE_PATH)}"'
+        return REALM
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):

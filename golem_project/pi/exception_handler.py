@@ -20,7 +20,7 @@ from rest_framework import exceptions as rest
 from rest_framework.response import Response
 
 from golem_project.pi import errors
-from golem_project.pi.authentication import REALM
+from golem_project.pi.authentication import REALM, RESOURCE_PATH
 from golem_project.pi.bad_fields import flatten_detail
 from golem_project.pi.lessons import teach_caller
 from golem_project.request_id import current_request_id
@@ -58,6 +58,9 @@ def answer_problem(error: Exception, context: Mapping[str, Any]) -> Response:
     problem, headers = describe_problem(error, instance=request.path if request is not None else "")
     if request is not None:
         problem.update(filter_result(teach_caller(problem, request)))
+        if "WWW-Authenticate" in headers:
+            # Where clients learn how to get a token.
+            headers["WWW-Authenticate"] += f', resource_metadata="{request.build_absolute_uri(RESOURCE_PATH)}"'
     return Response(problem, status=problem["status"], headers=headers, content_type=PROBLEM_JSON)
 
 

@@ -34,6 +34,8 @@ LOGGING: dict[str, Any] = {
         "anthropic": {"level": "WARNING"},
         # At INFO this writes two lines for every request, and below it their bodies.
         "mcp": {"level": "WARNING"},
+        # Below it writes the tokens that it hands out.
+        "authlib": {"level": "WARNING"},
         "urllib3": {"level": "WARNING"},
         # Below it writes requests and what is wrong with them, the credentials of notifications too.
         "a2a": {"level": "CRITICAL"},

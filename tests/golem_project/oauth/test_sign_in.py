@@ -263,7 +263,7 @@ def test_an_account_that_ends_takes_its_agents_with_it(signed_in: Signing, perso
 def test_who_approved_and_lost_the_right_meanwhile_gave_nothing(person: Person, agent: Signing, moving: Clock) -> None:
     agent.ask()
     person.decide(agent.told["user_code"])
-    retire_golem(golem=person.golem, reason="over", retired_by=person.user, now=moving.now())
+    retire_golem(golem=person.golem, reason="over", actor=f"owner:{person.user.pk}", now=moving.now())
     assert agent.poll().json()["error"] == "invalid_grant"
     other = Signing(address="198.51.100.4")
     person.golem.refresh_from_db()
@@ -319,7 +319,8 @@ def test_what_is_not_in_the_protocol_is_refused_in_its_words(
     assert "no-store" in answer.headers["Cache-Control"]
 
 
-def test_without_tls_no_token_is_given(person: Person, agent: Signing) -> None:
+def test_without_tls_no_token_is_given(person: Person, agent: Signing, settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["golem.example"]
     answer = agent.client.request(
         "POST", "http://golem.example/oauth/token", data={"client_id": "trader"}, withhold_token=True
     )

@@ -36,7 +36,7 @@ GRANT_TYPES: Final = (DEVICE_CODE_GRANT_TYPE, "refresh_token")
 
 # Bases and arguments of Authlib have no types.
 @dataclass(frozen=True, slots=True)
-class PublicClient(ClientMixin):  # type: ignore[misc]
+class PublicClient(ClientMixin):
     """An agent by the name it gave itself."""
 
     name: str
@@ -76,7 +76,7 @@ class Credential:
         return self.row.user_code
 
 
-class Server(AuthorizationServer):  # type: ignore[misc]
+class Server(AuthorizationServer):
     """Any name is a client, and our actions keep the tokens."""
 
     def query_client(self, client_id: str) -> PublicClient | None:
@@ -86,7 +86,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         """Kept where it was made."""
 
 
-class DeviceAuthorization(DeviceAuthorizationEndpoint):  # type: ignore[misc]
+class DeviceAuthorization(DeviceAuthorizationEndpoint):
     """An agent asks."""
 
     CLIENT_AUTH_METHODS = ("none",)
@@ -125,7 +125,7 @@ def _describe(access: Access) -> dict[str, Any]:
     }
 
 
-class DeviceCode(DeviceCodeGrant):  # type: ignore[misc]
+class DeviceCode(DeviceCodeGrant):
     """An agent asks whether an owner has approved it, and gets its first tokens."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = ("none",)
@@ -160,7 +160,7 @@ class DeviceCode(DeviceCodeGrant):  # type: ignore[misc]
             raise InvalidGrantError(error.detail) from None
 
 
-class Renewal(RefreshTokenGrant):  # type: ignore[misc]
+class Renewal(RefreshTokenGrant):
     """An agent renews its tokens."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = ("none",)
@@ -186,7 +186,7 @@ class Renewal(RefreshTokenGrant):  # type: ignore[misc]
         """Done where it was renewed."""
 
 
-class Revocation(RevocationEndpoint):  # type: ignore[misc]
+class Revocation(RevocationEndpoint):
     """An agent signs itself out: its key ends, with every token of it."""
 
     CLIENT_AUTH_METHODS = ("none",)

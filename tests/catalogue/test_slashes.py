@@ -97,9 +97,8 @@ def test_a_slash_is_a_part_of_its_own_and_its_owner_is_told_at_once_and_once(res
     change = describe_change(worth, now=clock.now() + LATER)
     assert change is not None and [name for name, _ in change.parts] == ["slashes"]
     rows = list(list_profit(golem))
-    assert (
-        sum(row["slashes_usd"] for row in rows) == sum(row["value_usd"] for row in (rows[-1],)) - rows[0]["value_usd"]
-    )
+    slashed = sum(Decimal(str(row["slashes_usd"])) for row in rows)
+    assert slashed == Decimal(str(rows[-1]["value_usd"])) - Decimal(str(rows[0]["value_usd"]))
 
 
 def test_its_pages_say_what_a_slash_took_and_for_whose_faults(restaked: Door) -> None:

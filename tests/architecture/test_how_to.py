@@ -16,6 +16,7 @@ RUN_BY = {
     "write-an-agent.md": (
         "test_the_agent_of_the_documents_acts_and_mends_what_it_is_told_to_mend",
         "test_the_command_of_the_page_runs_the_agent",
+        "test_the_commands_of_the_page_sign_an_agent_in",
     ),
     "use-pi.md": (
         "test_the_commands_of_the_page_build_and_install_it",

@@ -38,6 +38,8 @@ BOUNDED: Final[dict[str, str]] = {
     "a2a.Visit.expires_at": (
         "test_a_strangers_challenge_and_visit_of_the_future_are_over_and_keep_no_other_stranger_waiting"
     ),
+    "archetypes_app.AgentSignIn.ends_at": "test_a_code_and_a_token_of_a_future_that_did_not_come_are_over",
+    "archetypes_app.AccessToken.ends_at": "test_a_code_and_a_token_of_a_future_that_did_not_come_are_over",
     "archetypes_app.Heartbeat.next_tick_at": "test_a_clock_that_went_back_stops_no_golem",
     "archetypes_app.Heartbeat.lease_expires_at": "test_a_clock_that_went_back_stops_no_golem",
     "stream.OutgoingTurn.until": "test_what_a_clock_that_was_set_back_left_in_the_future_holds_nothing_up",

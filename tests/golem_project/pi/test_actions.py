@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from typing import Any
 
 import pytest
 from django.db import connections
+from django.test import Client
+from django.urls import reverse
 from drf_spectacular.generators import SchemaGenerator
 from jsonschema import Draft202012Validator
 
@@ -154,6 +157,21 @@ def test_the_command_of_the_page_runs_the_agent(live: Agent, live_server: Any, t
     assert "COMMITTED" in ran.stdout.splitlines()[-1]
     without = run_in_shell(read_block("write-an-agent.md", 1), folder=tmp_path, environment={})
     assert without.returncode and "a token of the golem" in without.stderr
+
+
+def test_the_commands_of_the_page_sign_an_agent_in(live: Agent, live_server: Any, tmp_path: Path) -> None:
+    told = {"GOLEM_URL": live_server.url}
+    ran = run_in_shell(read_block("write-an-agent.md", 2), folder=tmp_path, environment=told)
+    asked = json.loads(ran.stdout.splitlines()[0])
+    owner = Client()
+    owner.force_login(live.golem.owner)
+    body = {"code": asked["user_code"], "do": "approve", "golem": str(live.golem.pk), "scopes": ["read"]}
+    owner.post(reverse("sign_in_agent"), {**body, "lifetime_days": "1", "is_mine": "on"})
+    told["DEVICE_CODE"] = asked["device_code"]
+    ran = run_in_shell(read_block("write-an-agent.md", 2), folder=tmp_path, environment=told)
+    token = json.loads(ran.stdout.splitlines()[1])["access_token"]
+    read = live.client.get(f"{PI}/manifest", headers={"Authorization": f"Bearer {token}"})
+    assert read.json()["golem"]["golem_id"] == str(live.golem.pk)
 
 
 @pytest.mark.usefixtures("worker")

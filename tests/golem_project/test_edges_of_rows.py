@@ -49,6 +49,7 @@ EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
     "tool_definition_version_from_one": _between("version", 1, None),
     "action_wish_ends": _in_order("created_at", "expires_at", may_be_equal=False),
     "api_key_expires_later": _in_order("created_at", "expires_at", may_be_equal=False),
+    "agent_sign_in_ends_later": _in_order("asked_at", "ends_at", may_be_equal=False),
     "api_key_loads_at_most_its_tools": (
         [{"most_tools": 2, "loaded_tools": ["a", "b"]}],
         [{"most_tools": 1, "loaded_tools": ["a", "b"]}],

@@ -21,6 +21,7 @@ from jsonschema import Draft202012Validator
 
 from archetypes_app.models import ToolOverride, ToolProfile
 from archetypes_app.models.override import OverrideMode
+from archetypes_app.owner_group import ensure_owner_group
 from golem_project.celery import app
 from golem_project.pi import serializers as wire
 from permits_app.models import ActionPermit, OutboundTransaction
@@ -163,10 +164,11 @@ def test_the_commands_of_the_page_sign_an_agent_in(live: Agent, live_server: Any
     told = {"GOLEM_URL": live_server.url}
     ran = run_in_shell(read_block("write-an-agent.md", 2), folder=tmp_path, environment=told)
     asked = json.loads(ran.stdout.splitlines()[0])
+    live.golem.owner.groups.add(ensure_owner_group())
     owner = Client()
     owner.force_login(live.golem.owner)
     body = {"code": asked["user_code"], "do": "approve", "golem": str(live.golem.pk), "scopes": ["read"]}
-    owner.post(reverse("sign_in_agent"), {**body, "lifetime_days": "1", "is_mine": "on"})
+    assert owner.post(reverse("sign_in_agent"), {**body, "lifetime_days": "1", "is_mine": "on"}).status_code == 302
     told["DEVICE_CODE"] = asked["device_code"]
     ran = run_in_shell(read_block("write-an-agent.md", 2), folder=tmp_path, environment=told)
     token = json.loads(ran.stdout.splitlines()[1])["access_token"]

@@ -314,7 +314,6 @@ PERSONAL: Final[dict[str, Callable[[Any], Any]]] = {
 
 SAYS_NOTHING: Final = {
     "archetypes_app.agentsignin": "no page lists it: who types its code sees it, whoever that is",
-    "archetypes_app.accesstoken": "a digest",
     "tools_app.audithead": "the hash of the entry that its golem's list shows",
     "tools_app.eventsequence": "a number",
     "tools_app.wasmmodule": "made with its definition",

@@ -14,7 +14,7 @@ from uuid import UUID
 
 import pytest
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 
 from archetypes_app.models import Golem
 from permits_app.errors import CapabilityError, CapabilityExpired, CapabilityValueExceeded, LeaseLost
@@ -23,6 +23,8 @@ from permits_app.execution.executor import store_signed
 from permits_app.execution.lease import take_lease
 from permits_app.models import ActionPermit, CapabilityGrant, OutboundTransaction, SpendingLimits
 from permits_app.permits.capabilities import MintedCapability, mint
+from tests.factories.golems import make_golem
+from tests.factories.permits import make_permit
 from tests.live_golem import LiveGolem
 from tools_app import runner
 from tools_app.core import clock
@@ -61,9 +63,14 @@ def test_a_capability_works_once(live_golem: LiveGolem) -> None:
 def test_a_second_token_of_the_same_grant_loses_to_the_first(live_golem: LiveGolem) -> None:
     permit = committing(live_golem)
     one, two = minted(permit), minted(permit)
+    # A permit whose ticks are over long ago, of another golem, says nothing of this one.
+    aged = make_golem(owner=live_golem.owner, name="Borea", heartbeat_tick=10**6)
+    for number in (0, 2**128 - 1):
+        make_permit(golem=aged, id=UUID(int=number), now=clock.now() + timedelta(seconds=number % 2))
     use(one, permit)
-    with pytest.raises(CapabilityError):
+    with pytest.raises(CapabilityError, match="used before") as refused:
         use(two, permit)
+    assert refused.value.code == "CAP_NOT_MINTED"
     with pytest.raises(CapabilityError):
         minted(permit)
 
@@ -82,6 +89,20 @@ def test_a_capability_of_one_call_is_worth_nothing_for_another(live_golem: LiveG
 def test_the_token_itself_knows_that_it_was_used_whatever_the_grant_says(live_golem: LiveGolem) -> None:
     permit = committing(live_golem)
     token = minted(permit)
+    use(token, permit)
+    CapabilityGrant.objects.update(consumed_at=None)
+    with pytest.raises(CapabilityError, match="used before"):
+        use(token, permit)
+    assert CapabilityGrant.objects.get(permit=permit).consumed_at is None
+
+
+def test_a_token_whose_use_was_committed_is_used_whatever_the_grant_says(shared_golem: LiveGolem) -> None:
+    permit = committing(shared_golem)
+    token = minted(permit)
+    with transaction.atomic():
+        use(token, permit)
+        transaction.set_rollback(True)
+    # Nothing of that happened, so it works once more: in a transaction that holds.
     use(token, permit)
     CapabilityGrant.objects.update(consumed_at=None)
     with pytest.raises(CapabilityError, match="used before"):
@@ -279,6 +300,20 @@ def test_a_capability_ends_with_the_ticks_of_its_permit_too(live_golem: LiveGole
         use(token, permit)
     assert CapabilityGrant.objects.get(permit=permit).consumed_at is None
     Golem.objects.filter(pk=permit.golem_id).update(heartbeat_tick=permit.expires_at_tick - 1)
+    use(token, permit)
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_the_earlier_of_the_ticks_that_token_and_grant_say_ends_a_capability(live_golem: LiveGolem, more: int) -> None:
+    permit = committing(live_golem)
+    token = minted(permit)
+    CapabilityGrant.objects.update(expires_at_tick=permit.expires_at_tick + more)
+    earlier = permit.expires_at_tick + min(more, 0)
+    Golem.objects.filter(pk=permit.golem_id).update(heartbeat_tick=earlier)
+    with pytest.raises(CapabilityError):
+        use(token, permit)
+    assert CapabilityGrant.objects.get(permit=permit).consumed_at is None
+    Golem.objects.filter(pk=permit.golem_id).update(heartbeat_tick=earlier - 1)
     use(token, permit)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -22,17 +22,20 @@ from permits_app.limits.ledger import read_usage
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models import ActionPermit, OutboundTransaction, SignedPromise, SpendEntry, SpendingLimits
 from permits_app.models.wallet import WalletKind
+from permits_app.safety.promise_rules import judge_promise
 from permits_app.safety.record_reader import read_records
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.pi.conftest import Agent
 from tests.live_golem import FUNDS, LiveGolem, make_live_golem
 from tests.made_up_bank.on_the_shelf import NAME, Bank
 from tests.permits_app.execution.signers.privy_stand_in import WALLET_ID, PrivyStandIn, serve_privy
-from tests.permits_app.safety.calls import swap_call
+from tests.permits_app.safety.calls import live_call, swap_call
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
+from tools_app.simulation.engine import SimulationRequest, SimulationResult
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.plan import TxPlan
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.typed_data import TypedData
@@ -274,7 +277,9 @@ def test_an_offer_far_below_the_feeds_is_not_signed(maker: Maker) -> None:
 
 def test_a_promise_is_never_what_only_leaves(maker: Maker) -> None:
     object.__setattr__(REGISTRY.get("bank_offer"), "action_class", ActionClass.DECREASE_POSITION)
-    assert maker.preview()[1]["rule"] == "simulator.promise_class"
+    refused = maker.preview()[1]
+    assert refused["rule"] == "simulator.promise_class"
+    assert refused["limit"] == "NEW_POSITION, INCREASE_POSITION, REBALANCE, READ_ONLY"
 
 
 def test_typed_data_that_nobody_reads_is_not_signed(maker: Maker) -> None:
@@ -289,6 +294,31 @@ def test_a_promise_lasts_a_week_and_no_second_longer(maker: Maker, more: int, pa
     status, answer = maker.preview()
     assert (status == 200) is passes, answer
     assert passes or answer["rule"] == "simulator.promise_deadline"
+
+
+def test_each_field_of_what_is_signed_is_read_before_anything_else_is_asked(maker: Maker) -> None:
+    """The hook alone: a reviewer reads the same, and comes later."""
+    params = {"give": str(100 * DAI), "want": maker.worth()}
+    call = live_call(maker.live, "bank_offer", params)
+    plan, chain = call.plan, call.chain
+    assert plan is not None and plan.promise is not None and plan.deadline is not None and chain is not None
+    typed = plan.promise
+
+    def judge(plan: TxPlan, typed: TypedData) -> str:
+        refused = judge_promise(call, plan, typed, chain, run=_run_nothing)
+        return refused.rule if refused is not None else ""
+
+    assert judge(plan, typed) == ""
+    for deadline in (None, plan.deadline - 1, plan.deadline + 1):
+        assert judge(replace(plan, deadline=deadline), typed) == "simulator.promise_deadline", deadline
+    unread = "simulator.promise_unknown"
+    assert judge(plan, replace(typed, domain={**typed.domain, "unheard": "of"})) == unread
+    assert judge(plan, replace(typed, message={**typed.message, "unheard": 1})) == unread
+    assert judge(plan, replace(typed, types={**typed.types, "Permit": ()})) == "simulator.promise_permit"
+
+
+def _run_nothing(request: SimulationRequest) -> SimulationResult:
+    raise AssertionError("a key that signs for itself is not asked in a simulation")
 
 
 def test_a_signature_is_of_the_permits_own_bytes_or_of_nothing(maker: Maker) -> None:

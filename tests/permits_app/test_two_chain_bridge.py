@@ -13,11 +13,21 @@ import pytest
 from archetypes_app.models import Golem
 from permits_app.actions.value_golem import value_golem
 from permits_app.approvals.statement import describe_permit
-from permits_app.models import AllowlistEntry, HighWaterMark, NavSnapshot, PolicyCage, SpendingLimits
+from permits_app.models import (
+    AllowlistEntry,
+    HighWaterMark,
+    NavSnapshot,
+    PendingRequest,
+    PolicyCage,
+    SpendingLimits,
+)
 from permits_app.performance.profit_days import read_worth
 from tests.evm.world import CHAIN_ID
+from tests.factories.golems import make_golem
+from tests.factories.permits import make_permit
+from tests.factories.requests import make_pending_request
 from tests.golem_project.heartbeat.pulses import tick, turn_on
-from tests.made_up_bridge.on_the_shelf import LEAST, SENT, USD, Crossing
+from tests.made_up_bridge.on_the_shelf import LEAST, NAME, SENT, USD, Crossing
 from tests.permits_app.tools.test_wallet import read
 from tests.second_chain import SECOND_ID, wire
 from tools_app.core import clock
@@ -257,6 +267,19 @@ def test_a_bridge_that_is_late_is_told_by_the_tick_is_not_liquid_and_is_entered_
     error = refused(crossing.ask)
     assert (error.data["rule"], error.next_step) == ("policy_cage.bridge_failed", Recovery.WAIT), error.data
     assert crossing.live.preview(amount="1000000")["status"] == "CREATED", "what goes elsewhere is not stopped"
+
+
+def test_what_is_stuck_for_another_golem_or_elsewhere_keeps_nobody_from_the_bridge(crossing: Crossing) -> None:
+    """The bridge is entered no more by the golem for which it did not deliver."""
+    golem = crossing.live.golem
+    other = make_golem(owner=golem.owner, name="Borea")
+    for whose, protocol in ((other, NAME), (golem, "queue")):
+        row = make_pending_request(permit=make_permit(golem=whose), ref=f"{protocol}/request/31337/7")
+        PendingRequest.objects.filter(pk=row.pk).update(protocol=protocol, state="STUCK", last_error="late")
+    assert crossing.ask()["status"] == "CREATED"
+    PendingRequest.objects.filter(golem=other).update(golem=golem)
+    error = refused(crossing.ask)
+    assert (error.data["rule"], error.next_step) == ("policy_cage.bridge_failed", Recovery.WAIT), error.data
 
 
 def list_told(golem: Golem) -> list[str]:

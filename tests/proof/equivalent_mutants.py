@@ -8,6 +8,8 @@ _SAME_LENGTH = "both arrays are aggregated from the same rows; `strict` guards a
 
 _ONE_START_A_TIME = "no two permits of a golem start at one time: `lock_start` gives each its own"
 
+_OF_THE_SAME_CALLS = "both lists are made of the same calls; `strict` guards against a mistake here alone"
+
 _NO_KEY_TO_IT = "nothing refers to a row of limits by a key, so the stronger lock keeps nobody else out"
 
 EQUIVALENT: dict[str, dict[str, str]] = {
@@ -23,8 +25,16 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "USAGE_SQL: SQL \"%(week_start)s AND counted_at < 'infinity'\": < -> <=": _NO_SUCH_TIME,
         "USAGE_SQL: SQL \"%(hour_start)s AND created_at < 'infinity' AND status I\": < -> <=": _NO_SUCH_TIME,
     },
+    "permits_app.execution.halt_calls": {
+        **dict.fromkeys(("is_halts_own: True -> False", "is_halts_own: True -> False (#2)"), _OF_THE_SAME_CALLS),
+        "_owed_of: 0 -> 1 (#2)": "a token that is not there is owed no more for being held",
+        "_read_seen: raw > 0 -> raw >= 0": "nothing adds to neither of both sums",
+    },
     "permits_app.safety.arrival_rules": {
         "_sum_sold: 0 -> 1 (#2)": "it is taken below zero, and nothing of a negative amount is shown",
+    },
+    "permits_app.safety.crossing_rules": {
+        "_judge_worth: sent.learn(flow.token) -> pass": "what has a feed is registered, and the book knows that itself",
     },
     "permits_app.safety.hooks.hallucination_detector": {
         "_is_checksum_address: 8192 -> 8193": "how many answers are kept decides nothing",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from archetypes_app.models import Golem
 from permits_app.execution.halt_calls import is_halts_own
-from permits_app.models import ActionPermit
+from permits_app.models import ActionPermit, HaltSetting
+from tests.factories.golems import make_golem, make_owner
 from tools_app.chain.abi import encode_call
 from tools_app.protocols.uniswap.v3.plans import DECREASE
 from tools_app.toolkit.protocol import SHELF
@@ -103,3 +106,107 @@ def test_a_vault_may_be_emptied_under_a_halt_and_neither_filled_nor_drawn_from()
     assert not judged_batch((manager, encode_call(flux, 1, TOKEN, 5)))
     assert not judged_batch((join, encode_call(leave, TOKEN, 5)))
     assert not judged_batch((dai, encode_call(leave, ACCOUNT, 5)))
+
+
+TAKE, PUT = "function withdraw(address,uint256)", "function supply(address,uint256)"
+
+
+def judged_by_what_was_there(*calls: tuple[str, int], legs: list[dict[str, int]], after: int | None = None) -> bool:
+    """Calls of a lender whose `withdraw` also borrows and whose `supply` also lends, by the positions that its permit's
+    simulation saw before them; `after` is what the first one has of the token then, if that is another amount.
+    """
+    lender = SHELF.get("compound_v3")
+    assert lender is not None
+    comet = lender.address(31337, "comet_usdc")
+    assert comet is not None
+
+    def told(position: dict[str, int]) -> dict[str, Any]:
+        # Each amount lies in two legs, as lenders tell what covers a debt beside what does not.
+        legs = [(token, part) for token, raw in position.items() for part in (raw - 3, 3)]
+        return {"legs": [{"token": token, "raw": str(raw)} for token, raw in legs]}
+
+    rows = [(TOKEN, encode_call(APPROVE, comet, 1_000)), *((comet, encode_call(name, TOKEN, n)) for name, n in calls)]
+    permit = ActionPermit(
+        chain_id=31337,
+        signer=ACCOUNT,
+        halt_epoch=1,
+        calls=[{"to": to, "data": "0x" + data.hex(), "value": "0", "gas_limit": "1", "label": ""} for to, data in rows],
+        simulation={
+            "positions": [
+                {
+                    "ref": f"compound_v3/account/31337/{number}",
+                    "before": told(position),
+                    "after": told({TOKEN: after} if after is not None and not number else position),
+                }
+                for number, position in enumerate(legs)
+            ]
+        },
+    )
+    return is_halts_own(permit, Golem(halt_epoch=1))
+
+
+@pytest.mark.parametrize(("amount", "is_own"), [(1, True), (149, True), (150, True), (151, False)])
+def test_what_is_taken_out_under_a_halt_is_no_more_than_was_measured_there_in_all(amount: int, is_own: bool) -> None:
+    legs = [{TOKEN: 100, ACCOUNT: 7_000}, {TOKEN: 50}]
+    assert judged_by_what_was_there((TAKE, amount), legs=legs) is is_own
+    assert not judged_by_what_was_there((PUT, amount), legs=legs), "nothing is owed"
+
+
+@pytest.mark.parametrize(("amount", "is_own"), [(1, True), (149, True), (150, True), (151, False)])
+def test_what_is_repaid_under_a_halt_is_no_more_than_was_owed_in_all(amount: int, is_own: bool) -> None:
+    legs = [{TOKEN: -100, ACCOUNT: -7_000}, {TOKEN: -50}]
+    assert judged_by_what_was_there((PUT, amount), legs=legs) is is_own
+    assert not judged_by_what_was_there((TAKE, amount), legs=legs), "nothing is there"
+
+
+def test_one_base_unit_is_there_or_owed_as_any_other_amount() -> None:
+    assert judged_by_what_was_there((TAKE, 1), legs=[{TOKEN: 1}])
+    assert not judged_by_what_was_there((TAKE, 1), legs=[{TOKEN: 0}])
+    assert judged_by_what_was_there((PUT, 1), legs=[{TOKEN: -1}])
+
+
+@pytest.mark.parametrize(("name", "sign"), [(TAKE, 1), (PUT, -1)])
+def test_what_an_earlier_call_of_a_halt_took_is_not_there_for_the_next(name: str, sign: int) -> None:
+    assert judged_by_what_was_there((name, 60), (name, 40), legs=[{TOKEN: sign * 100}])
+    assert not judged_by_what_was_there((name, 60), (name, 41), legs=[{TOKEN: sign * 100}])
+
+
+@pytest.mark.parametrize(("before", "after", "is_own"), [(-500, -500, True), (-500, -400, True), (-500, -900, False)])
+def test_a_halt_signs_nothing_that_its_own_simulation_saw_deepen_a_debt(before: int, after: int, is_own: bool) -> None:
+    assert judged_by_what_was_there((PUT, 1), legs=[{TOKEN: before}, {TOKEN: -5}], after=after) is is_own
+    assert judged_by_what_was_there((TAKE, 1), legs=[{TOKEN: 500}], after=499)
+    assert not judged_by_what_was_there((TAKE, 1), legs=[{TOKEN: 500}], after=-500)
+
+
+@pytest.mark.parametrize(("unwinds", "sells"), [(True, True), (True, False), (False, True), (None, None)])
+def test_a_halt_sells_for_the_account_alone_where_its_owner_said_so(unwinds: bool | None, sells: bool | None) -> None:
+    golem = make_golem(owner=make_owner())
+    if unwinds is not None and sells is not None:
+        HaltSetting.objects.create(golem=golem, unwind_on_halt=unwinds, sell_on_halt=sells)
+    HaltSetting.objects.create(
+        golem=make_golem(owner=golem.owner, name="Borea"), unwind_on_halt=True, sell_on_halt=True
+    )
+    golem.halt_epoch = 1
+    shelf = SHELF.get("uniswap")
+    assert shelf is not None
+    router = shelf.address(31337, "v3_router")
+    assert router is not None
+    swap = "function exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))"
+
+    def sell(recipient: str, to: str = router) -> bool:
+        sold = (to, encode_call(swap, (TOKEN, ACCOUNT, 500, recipient, 100, 1, 0)))
+        rows = [(TOKEN, encode_call(APPROVE, to, 100)), sold, (TOKEN, encode_call(APPROVE, to, 0))]
+        permit = ActionPermit(
+            chain_id=31337,
+            signer=ACCOUNT,
+            halt_epoch=1,
+            calls=[
+                {"to": at, "data": f"0x{data.hex()}", "value": "0", "gas_limit": "1", "label": ""} for at, data in rows
+            ],
+        )
+        return is_halts_own(permit, golem)
+
+    assert sell(ACCOUNT) is (unwinds is True and sells is True)
+    assert not sell(TOKEN)
+    v2 = shelf.address(31337, "v2_router")
+    assert v2 is not None and not sell(ACCOUNT, v2), "another contract's function"

@@ -64,7 +64,8 @@ def test_a_second_token_of_the_same_grant_loses_to_the_first(live_golem: LiveGol
     permit = committing(live_golem)
     one, two = minted(permit), minted(permit)
     # A permit whose ticks are over long ago, of another golem, says nothing of this one.
-    aged = make_golem(owner=live_golem.owner, name="Borea", heartbeat_tick=10**6)
+    aged = make_golem(owner=live_golem.owner, name="Borea")
+    Golem.objects.filter(pk=aged.pk).update(heartbeat_tick=10**6)
     for number in (0, 2**128 - 1):
         make_permit(golem=aged, id=UUID(int=number), now=clock.now() + timedelta(seconds=number % 2))
     use(one, permit)

@@ -25,7 +25,8 @@ AT = int(NOW.timestamp())
 @pytest.fixture
 def call() -> HookCall:
     """A golem of two chains that may hold nothing on the second one."""
-    golem = make_golem(owner=make_owner(), address=ACCOUNT, home_chain_id=HOME, other_chain_ids=[AWAY])
+    golem = make_golem(owner=make_owner(), address=ACCOUNT, home_chain_id=HOME)
+    golem.other_chain_ids = [AWAY]
     return plain_call(None, golem=golem, view=view_golem(golem), chain=read_paper(Paper()))
 
 

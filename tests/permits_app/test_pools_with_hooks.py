@@ -94,6 +94,7 @@ def test_a_tool_that_hides_the_hook_of_a_pool_is_refused_by_the_bytes(trader: Li
         hook_pools.modules["tools"].SLIPS.clear()
     assert refused.value.data["rule"] == "hallucination_detector.pool_hook"
     assert refused.value.data["observed"] == f"hook {hook_pools.hook}"
+    assert "the calls reach it and the plan does not say so" in refused.value.detail
 
 
 def test_a_hook_that_takes_more_than_the_slippage_is_refused_by_balances(trader: LiveGolem, hook_pools: Pools) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from golem_project.embedded.paths import CHECKOUT
 from tests.bench.figures import Figure, measure
+from tests.catalogue.shelf import load_reads
 from tests.drawing.families import find_family
 from tests.drawing.plugin import LAST_RUN
 from tools_app.toolkit.registry import REGISTRY
@@ -23,6 +24,7 @@ MORE: Final = 100
 """Cases, and reads beside them."""
 _TOOLS_OF_THE_PROMISE: Final = 400
 _CASES: Final = "tests/catalogue/test_cases.py"
+_READS: Final = "tests/catalogue/test_reads.py"
 # What tries every tool; their batches grow with each one.
 _RULES: Final = (
     "tests/architecture/test_tool_rules.py",
@@ -89,18 +91,26 @@ def measure_growth() -> Iterator[Figure]:
     yield Figure(
         "growth.seconds",
         f"seconds that {MORE} cases and {MORE} reads more add to `make test` on {run.workers} workers",
-        round(count_more_seconds(run, tools=len(REGISTRY)), 1),
+        round(count_more_seconds(run, tools=len(REGISTRY), reads=_count_reads()), 1),
         "s",
         target=MOST_MORE_SECONDS,
-        reference="the seconds of a case and of all rules for one tool in the last run",
+        reference="the seconds of a case, of a read and of all rules for one tool in the last run",
     )
 
 
-def count_more_seconds(run: LastRun, *, tools: int) -> float:
-    """A quarter of the cases is drawn, and every rule meets each new tool: a write for a case, and a read."""
+def _count_reads() -> int:
+    """How many questions the reads of all folders are asked in each run."""
+    return sum(len(filed.cases) for filed in load_reads().values())
+
+
+def count_more_seconds(run: LastRun, *, tools: int, reads: int) -> float:
+    """A quarter of the cases is drawn, all `reads` are asked, and every rule meets each new tool: a write for a case,
+    and a read.
+    """
     count, seconds = run.files[_CASES]
     family = find_family(_CASES)
     assert count and family is not None, "the last run drew no case"
     a_case = seconds / count
+    a_read = run.files[_READS][1] / reads if _READS in run.files else 0.0
     a_tool = sum(run.files[path][1] for path in _RULES if path in run.files) / tools
-    return (MORE / family.one_in * a_case + 2 * MORE * a_tool) / run.workers
+    return (MORE / family.one_in * a_case + MORE * a_read + 2 * MORE * a_tool) / run.workers

@@ -13,13 +13,20 @@ from tests.drawing import plugin
 from tests.drawing.plugin import Drawing, keep_figures
 
 CASES = "tests/catalogue/test_cases.py"
+READS = "tests/catalogue/test_reads.py"
 RULES = "tests/architecture/test_tool_rules.py"
 
 
 def test_a_hundred_cases_more_cost_a_quarter_of_themselves_and_what_all_rules_take_of_each_tool() -> None:
     run = LastRun(True, 600.0, 2, 100, 200, {CASES: (10, 20.0), RULES: (8, 13.0)})
     # 25 of 100 cases of two seconds, and 200 tools of a tenth, on two workers.
-    assert count_more_seconds(run, tools=130) == pytest.approx((25 * 2 + 200 * 0.1) / 2)
+    assert count_more_seconds(run, tools=130, reads=80) == pytest.approx((25 * 2 + 200 * 0.1) / 2)
+
+
+def test_a_hundred_reads_more_cost_what_each_read_is_asked_in_every_run() -> None:
+    """Nobody draws among them: a folder's reads are one test, of five folders here with eighty."""
+    run = LastRun(True, 600.0, 2, 100, 200, {CASES: (10, 20.0), RULES: (8, 13.0), READS: (5, 24.0)})
+    assert count_more_seconds(run, tools=130, reads=80) == pytest.approx((25 * 2 + 100 * 0.3 + 200 * 0.1) / 2)
 
 
 def test_the_last_run_is_kept_and_told(

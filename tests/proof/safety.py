@@ -44,7 +44,11 @@ SUITES: dict[str, tuple[str, ...]] = {
         "tests/permits_app/test_claims_by_their_rule.py",
         "tests/permits_app/test_measured_not_declared.py",
     ),
-    f"{SAFETY}/calldata_rules.py": (*SAFETY_TESTS, "tests/adversary/test_arbitrary_calldata.py"),
+    f"{SAFETY}/calldata_rules.py": (
+        *SAFETY_TESTS,
+        "tests/adversary/test_arbitrary_calldata.py",
+        "tests/permits_app/approvals/test_flash_loans.py",
+    ),
     f"{SAFETY}/crossing_rules.py": (*SAFETY_TESTS, "tests/permits_app/test_two_chain_bridge.py"),
     f"{SAFETY}/hook_rules.py": (*SAFETY_TESTS, "tests/permits_app/test_pools_with_hooks.py"),
     f"{SAFETY}/position_rules.py": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from permits_app.safety.assets import Portfolio
@@ -72,6 +72,8 @@ _holdings = st.dictionaries(st.sampled_from(["u", "w", "d"]), st.integers(0, 30)
 
 
 @given(before=_holdings, after=_holdings, most_bps=st.sampled_from([0, 1_000, 3_000, 5_000, 10_000]))
+# The least there is, and all of it in one asset before and after.
+@example(before={"w": 1}, after={"w": 5}, most_bps=3_000)
 def test_concentration_is_refused_where_a_share_is_too_large_and_grows(
     before: dict[str, int], after: dict[str, int], most_bps: int
 ) -> None:

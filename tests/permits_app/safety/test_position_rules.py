@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from permits_app.safety.position_rules import (
     DUST,
+    by_prices_or_lender,
     find_broken,
     judge_changes,
     judge_gauges,
@@ -335,3 +336,10 @@ def test_in_one_block_interest_takes_nothing_however_much_was_there() -> None:
     said = promise(CASH, -100)
     for lost, passes in ((100, True), (101, False)):
         assert (find_broken((said,), pair_up([account(10**9)], [account(10**9 - lost)])) is None) is passes
+
+
+def test_what_no_feed_prices_is_worth_nothing_so_that_the_lenders_word_of_health_decides() -> None:
+    chain = read_paper(Paper(prices={}))
+    assert by_prices_or_lender(chain, lambda value_of: value_of(PAPER_LOAN.address, 5_000_000)) == 0
+    priced = read_paper(Paper())
+    assert by_prices_or_lender(priced, lambda value_of: value_of(PAPER_LOAN.address, 5_000_000)) == 7_500_000

@@ -21,7 +21,9 @@ from tests.factories.golems import make_golem
 from tests.factories.requests import make_signed_promise
 from tests.live_golem import LiveGolem
 from tests.permits_app.safety.calls import swap_call
+from tools_app.portfolio.known import remember_positions
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.positions import PositionRef
 
 S = PermitStatus
 SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(hours=24)
@@ -109,6 +111,9 @@ def test_what_was_signed_is_under_way_until_its_promise_ends(live_golem: LiveGol
     records = read_records(call)
     assert [each.permit_id for each in records.beside] == [str(open_one.pk)]
     assert [each.permit_id for each in records.under_way] == [str(open_one.pk)]
+    # What leaves is held to what may be taken beside it, and to no share.
+    leaving = read_records(replace(call, action_class=ActionClass.CLOSE_POSITION))
+    assert [each.permit_id for each in leaving.beside] == [str(open_one.pk)] and leaving.under_way == ()
 
 
 def test_ten_reverts_at_a_venue_open_its_breaker_from_the_rows_alone(live_golem: LiveGolem, call: HookCall) -> None:
@@ -238,3 +243,14 @@ def test_what_was_cancelled_is_no_prediction_whether_or_not_it_was_taken_back(
     gated = replace(call, action_class=ActionClass.NEW_POSITION)
     gated.cage.is_action_gate_on = True
     assert read_records(gated).predictions == ()
+
+
+def test_positions_that_are_looked_for_are_those_of_the_account_on_the_plans_chain(
+    live_golem: LiveGolem, call: HookCall
+) -> None:
+    mine = PositionRef("uniswap", "v3_position", 31337, "7")
+    account = live_golem.golem.address
+    remember_positions(account=account, refs=[mine, replace(mine, chain_id=1)], now=call.now)
+    remember_positions(account="0x" + "52" * 20, refs=[replace(mine, id="8")], now=call.now)
+    assert read_records(call).positions == (mine,)
+    assert read_records(replace(call, plan=None)).positions == ()

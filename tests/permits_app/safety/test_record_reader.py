@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from permits_app.limits.policy import load_golem
-from permits_app.models import ActionPermit, KnownContract, OutcomeRecord, SignedPromise
+from permits_app.models import ActionPermit, HighWaterMark, KnownContract, OutcomeRecord, SignedPromise
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.rate_limiter import RateLimiter
@@ -254,3 +254,16 @@ def test_positions_that_are_looked_for_are_those_of_the_account_on_the_plans_cha
     remember_positions(account="0x" + "52" * 20, refs=[replace(mine, id="8")], now=call.now)
     assert read_records(call).positions == (mine,)
     assert read_records(replace(call, plan=None)).positions == ()
+
+
+def test_a_mark_is_read_whether_or_not_the_golem_fell_from_it(live_golem: LiveGolem, call: HookCall) -> None:
+    assert read_records(call).mark is None
+    other = make_golem(owner=live_golem.owner, name="Borea")
+    HighWaterMark.objects.create(golem=other, value_micro_usd=9, reached_at=call.now)
+    assert read_records(call).mark is None
+    row = HighWaterMark.objects.create(golem=live_golem.golem, value_micro_usd=7, reached_at=call.now)
+    for violated_at in (None, call.now):
+        HighWaterMark.objects.filter(pk=row.pk).update(violated_at=violated_at)
+        mark = read_records(call).mark
+        assert mark is not None
+        assert (mark.value_micro_usd, mark.reached_at, mark.violated_at) == (7, call.now, violated_at)

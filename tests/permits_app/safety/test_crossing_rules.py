@@ -70,8 +70,8 @@ def test_who_gets_it_is_told_beside_who_has_to(call: HookCall) -> None:
 @pytest.mark.parametrize("slip", ["another golem's", "another chain's", "a contract", "another token"])
 def test_what_arrives_is_on_the_golems_own_list_of_tokens_of_that_chain(call: HookCall, slip: str) -> None:
     other = make_golem(owner=call.golem.owner, name="Borea")
-    row = {"golem": call.golem, "chain_id": AWAY, "kind": "TOKEN", "address": USDC.address}
-    slips = {
+    row: dict[str, Any] = {"golem": call.golem, "chain_id": AWAY, "kind": "TOKEN", "address": USDC.address}
+    slips: dict[str, dict[str, Any]] = {
         "another golem's": {"golem": other},
         "another chain's": {"chain_id": HOME},
         "a contract": {"kind": "CONTRACT"},

@@ -21,6 +21,7 @@ from golem_project.embedded.output import Output
 from golem_project.embedded.paths import Paths
 from golem_project.embedded.prepared import hash_product
 from golem_project.embedded.process import ProcessIdentity, is_port_free, start_child
+from golem_project.embedded.sdk_bundle import READY_LINE, make_bundle, sdk_command
 from golem_project.embedded.stack import Kept, Stack, Stopped
 from tests.golem_project.embedded.conftest import Starter, identity_of, kill_hard, read_line, wait_until_gone
 
@@ -345,6 +346,27 @@ def test_kill_9_of_the_supervisor_leaves_no_orphan_and_the_next_start_recovers(
     stack, _ = make_stack()
     stack.start()
     assert answers_ok(f"{stack.web_url}/readyz")
+
+
+def test_the_sdk_beside_is_started_again_when_it_was_killed(started: tuple[Stack, StringIO], paths: Paths) -> None:
+    stack, screen = started
+    socket = paths.run_dir / "sdk.sock"
+    stack.keep_beside(ChildPlan("sdk", sdk_command(make_bundle(), socket), ready_line=READY_LINE))
+    first, back = stack.children["sdk"].identity, threading.Event()
+    pump, killed = stack.output.pump("sdk"), threading.Event()
+
+    def has_come_back() -> bool:
+        if not killed.is_set() and pump.has_seen():
+            pump.expect(READY_LINE)
+            os.kill(first.pid, signal.SIGKILL)
+            killed.set()
+            return False
+        return killed.is_set() and stack.children["sdk"].identity != first and pump.has_seen()
+
+    watch(stack, back, has_come_back)
+    serve_until(stack, back)
+    assert "sdk ended; it starts again in 0.5 s" in screen.getvalue()
+    assert socket.stat().st_mode & 0o777 == 0o600
 
 
 def test_what_runs_beside_is_shown_and_is_not_begun_again(started: tuple[Stack, StringIO]) -> None:

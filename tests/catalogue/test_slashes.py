@@ -7,6 +7,7 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.test import Client
@@ -185,8 +186,8 @@ def test_a_slash_in_the_block_of_the_withdrawal_is_no_outcome_that_broke_its_pro
     for _ in range(3):
         work_for_a_moment(live, permit_id)
         reconcile_transactions(now=clock.now())
-    outcome = OutcomeRecord.objects.get(permit_id=permit_id)
-    (payload,) = OutboundTransaction.objects.filter(permit_id=permit_id)
+    outcome = OutcomeRecord.objects.get(permit_id=UUID(permit_id))
+    (payload,) = OutboundTransaction.objects.filter(permit_id=UUID(permit_id))
     assert payload.block_number == int(live.world.wait(sent)["blockNumber"], 16), "both lie in one block"
     assert outcome.is_verified and not VenueTrust.objects.exists(), outcome.findings
     parts = value(door, after=LATER)

@@ -44,6 +44,13 @@ AT_ONCE: Final[dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[st
         {"amount": str(13_000 * USD)},
         {"amount": str(5_000 * USD)},
     ),
+    "moonwell": (
+        "moonwell_supply",
+        "moonwell_withdraw",
+        {"amount": str(12_000 * USD)},
+        {"amount": str(13_000 * USD)},
+        {"amount": str(5_000 * USD)},
+    ),
     "erc4626": (
         "vault_deposit",
         "vault_withdraw",
@@ -159,6 +166,13 @@ ON_COVER: Final[dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[s
         {"amount": str(3_700 * USD)},
         {"amount": str(1_000 * USD)},
     ),
+    "moonwell": (
+        "moonwell_cover",
+        "moonwell_borrow",
+        {"amount": str(3_500 * USD)},
+        {"amount": str(3_700 * USD)},
+        {"amount": str(1_000 * USD)},
+    ),
     "maker": (
         "maker_deposit_collateral",
         "maker_generate_dai",
@@ -190,6 +204,7 @@ MARKS: Final = {
     "compound_v3": ("compound_v3",),
     "eigenlayer": ("eigenlayer",),
     "liquid_restaking": ("liquid_restaking",),
+    "moonwell": ("moonwell",),
 }
 
 

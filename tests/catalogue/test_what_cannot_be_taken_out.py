@@ -43,6 +43,7 @@ LENDERS = {
     "aave_v3": ("aave_supply", {"asset": "USDC", "amount": str(1_000 * USD)}, "USDC", "aave_borrow"),
     "spark": ("spark_supply", {"asset": "DAI", "amount": str(1_000 * ETH)}, "DAI", "spark_borrow"),
     "compound_v3": ("compound_v3_supply", {"market": "USDC", "amount": str(1_000 * USD)}, "USDC", "compound_v3_borrow"),
+    "moonwell": ("moonwell_supply", {"asset": "USDC", "amount": str(1_000 * USD)}, "USDC", "moonwell_borrow"),
     "morpho": ("morpho_supply_market", {"amount": str(1_000 * USD)}, "USDC", "morpho_borrow_market"),
 }
 
@@ -90,6 +91,10 @@ def lend_out_whole(door: Door, protocol: str, symbol: str) -> None:
         as_whale(door, "compound_v3_supply", market=symbol, asset="WETH", amount=str(2_000 * ETH))
         base = world.tokens[symbol].address
         send_as_whale(door, market.market, call_data("withdraw(address,uint256)", base, left))
+        return
+    if protocol == "moonwell":
+        as_whale(door, "moonwell_supply", asset="WETH", amount=str(2_000 * ETH))
+        send_as_whale(door, market.market, call_data("borrow(uint256)", left))
         return
     prefix = protocol.split("_")[0]
     unit = USD if symbol == "USDC" else ETH

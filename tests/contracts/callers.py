@@ -204,6 +204,25 @@ SIMULATED: Final[Mapping[str, Mapping[Whose, tuple[str, ...]]]] = {
         Whose.OWN: ("completeWithdrawal", "initiateWithdrawal", "instantWithdrawal"),
         Whose.ANYBODY: ("receive",),
     },
+    "SimulatedMoonwellComptroller": {
+        Whose.DEPLOYER: ("pause", "setRewards", "supportMarket"),
+        Whose.PART: ("noteBorrower", "touch"),
+        Whose.OWN: ("enterMarkets", "exitMarket"),
+        Whose.ANYBODY: ("claimReward",),
+    },
+    "SimulatedMoonwellMarket": _token_and(
+        {
+            Whose.PART: ("receive",),
+            Whose.OWN: ("borrow", "mint", "redeem", "redeemUnderlying", "repayBorrow"),
+            Whose.ANYBODY: ("accrueInterest", "borrowBalanceCurrent", "exchangeRateCurrent"),
+        }
+    ),
+    "SimulatedMoonwellOracle": {Whose.DEPLOYER: ("setFeed",)},
+    "SimulatedMoonwellRewards": {
+        Whose.DEPLOYER: ("setSpeed",),
+        Whose.PART: ("note",),
+        Whose.ANYBODY: ("disburse",),
+    },
     "SimulatedPendleGauges": {Whose.DEPLOYER: ("setMarket",), Whose.OWN: ("redeemMarketReward",)},
     "SimulatedPendleYield": _token_and({Whose.DEPLOYER: ("setEarnings",), Whose.OWN: ("deposit", "redeem")}),
     "SimulatedPip": {},

@@ -2366,6 +2366,98 @@ export interface components {
             cursor?: string | null;
             limit?: number | null;
         };
+        /** @description moonwell_borrow: Borrow a token at Moonwell. */
+        MoonwellBorrowBody: {
+            /** @constant */
+            action_type?: "borrow";
+            /** @enum {unknown} */
+            venue?: "moonwell" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description moonwell_claim_rewards: Claim what Moonwell's markets pay beside interest. */
+        MoonwellClaimRewardsBody: {
+            /** @constant */
+            action_type?: "claim_moonwell";
+            /** @enum {unknown} */
+            venue?: "moonwell" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            chain_id?: (number | null) | null;
+        };
+        /** @description moonwell_get_markets: List the known markets of Moonwell with rates, liquidity, caps and collateral factors. */
+        MoonwellGetMarketsBody: {
+            /** @constant */
+            query?: "moonwell_markets";
+            /** @enum {unknown} */
+            venue?: "moonwell" | null;
+            cursor?: string | null;
+            asset?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description moonwell_get_position: Read everything an account has at Moonwell. */
+        MoonwellGetPositionBody: {
+            /** @constant */
+            query?: "moonwell_position";
+            /** @enum {unknown} */
+            venue?: "moonwell" | null;
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description moonwell_repay: Pay back what the golem owes of a token at Moonwell. */
+        MoonwellRepayBody: {
+            /** @constant */
+            action_type?: "repay";
+            /** @enum {unknown} */
+            venue?: "moonwell" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description moonwell_supply: Lend a token at Moonwell. */
+        MoonwellSupplyBody: {
+            /** @constant */
+            action_type?: "supply";
+            /** @enum {unknown} */
+            venue?: "moonwell" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            covers_debts?: boolean | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description moonwell_withdraw: Take a token out of its Moonwell market. */
+        MoonwellWithdrawBody: {
+            /** @constant */
+            action_type?: "withdraw";
+            /** @enum {unknown} */
+            venue?: "moonwell" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            asset: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. Or max: all of it. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
         /** @description morpho_borrow_market: Borrow the loan token of a Morpho market against collateral in it. */
         MorphoBorrowMarketBody: {
             /** @constant */

@@ -229,7 +229,7 @@ def test_what_no_package_lists_lies_where_its_makers_own_list_says(name: str) ->
     told, protocol = LISTS[name], SHELF.get(name.partition(":")[0])
     assert protocol is not None
     assert re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+/blob/[0-9a-f]{40}/\S+", told["source"])
-    ours = protocol.deployments(1) or {}
+    ours = protocol.deployments(told.get("chain", 1)) or {}
     assert told["rows"] == {key: ours.get(key) for key in told["rows"]}
 
 
@@ -242,9 +242,11 @@ def test_every_public_contract_of_these_protocols_is_compared_with_something() -
         "yearn": set(),
         "eigenlayer": set(),
         "liquid_restaking": set(),
+        "moonwell": set(),
     }
     for name, keys in by_package.items():
         protocol = SHELF.get(name)
         assert protocol is not None
-        listed = {key for each, told in LISTS.items() if each.partition(":")[0] == name for key in told["rows"]}
-        assert set(protocol.deployments(1) or {}) == keys | listed
+        rows = [told for each, told in LISTS.items() if each.partition(":")[0] == name]
+        (chain_id,) = {told.get("chain", 1) for told in rows} or {1}
+        assert set(protocol.deployments(chain_id) or {}) == keys | {key for told in rows for key in told["rows"]}

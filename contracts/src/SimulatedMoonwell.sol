@@ -296,7 +296,7 @@ contract SimulatedMoonwellComptroller {
     }
 
     function exitMarket(address market) external returns (uint256) {
-        SimulatedMoonwellMarket place = SimulatedMoonwellMarket(market);
+        SimulatedMoonwellMarket place = SimulatedMoonwellMarket(payable(market));
         if (place.borrowBalanceStored(msg.sender) != 0) return 12;
         if (shortfallWith(msg.sender, market, place.balanceOf(msg.sender), 0) != 0) return 14;
         if (!_isMember[market][msg.sender]) return 0;
@@ -323,14 +323,14 @@ contract SimulatedMoonwellComptroller {
 
     function mintAllowed(address market, uint256 amount) external view {
         require(!mintGuardianPaused[market], "mint is paused");
-        SimulatedMoonwellMarket place = SimulatedMoonwellMarket(market);
+        SimulatedMoonwellMarket place = SimulatedMoonwellMarket(payable(market));
         uint256 all = place.getCash() + place.totalBorrows() - place.totalReserves() + amount;
         require(supplyCaps[market] == 0 || all < supplyCaps[market], "market supply cap reached");
     }
 
     function borrowAllowed(address market, uint256 amount) external view {
         require(!borrowGuardianPaused[market], "borrow is paused");
-        uint256 all = SimulatedMoonwellMarket(market).totalBorrows() + amount;
+        uint256 all = SimulatedMoonwellMarket(payable(market)).totalBorrows() + amount;
         require(borrowCaps[market] == 0 || all < borrowCaps[market], "market borrow cap reached");
     }
 
@@ -363,7 +363,7 @@ contract SimulatedMoonwellComptroller {
         address[] storage mine = _entered[account];
         bool isIn = false;
         for (uint256 i = 0; i < mine.length; ++i) {
-            SimulatedMoonwellMarket place = SimulatedMoonwellMarket(mine[i]);
+            SimulatedMoonwellMarket place = SimulatedMoonwellMarket(payable(mine[i]));
             uint256 price = oracle.getUnderlyingPrice(mine[i]);
             uint256 weight = markets[mine[i]].collateralFactorMantissa * place.exchangeRateStored() / WAD * price / WAD;
             cover += place.balanceOf(account) * weight / WAD;
@@ -401,7 +401,7 @@ contract SimulatedMoonwellOracle {
     /// @notice Dollars of 1e36 for a whole unit, divided by a base unit of the asset.
     function getUnderlyingPrice(address market) external view returns (uint256) {
         (, int256 answer,,,) = IMoonwellFeed(feeds[market]).latestRoundData();
-        uint8 decimals = IMoonwellAsset(SimulatedMoonwellMarket(market).underlying()).decimals();
+        uint8 decimals = IMoonwellAsset(SimulatedMoonwellMarket(payable(market)).underlying()).decimals();
         return answer <= 0 ? 0 : uint256(answer) * 10 ** (28 - uint256(decimals));
     }
 }
@@ -456,7 +456,7 @@ contract SimulatedMoonwellRewards {
     function _dueNow(address market, address account) private view returns (uint256) {
         uint256 since = _seenAt[market][account];
         if (since == 0) return _due[market][account];
-        uint256 held = SimulatedMoonwellMarket(market).balanceOf(account);
+        uint256 held = SimulatedMoonwellMarket(payable(market)).balanceOf(account);
         return _due[market][account] + held * speeds[market] * (block.timestamp - since) / WAD;
     }
 }

@@ -46,6 +46,8 @@ FREE = {
     ("instantWithdrawal", (0,)): "what Kelp pays with, which it gives to the caller; no cage is suggested it",
     ("completeWithdrawal", (0,)): "what Kelp pays with, which it gives to the caller; no cage is suggested it",
     ("withdraw", (1,)): "what Renzo pays with, which it gives to the caller; no cage is suggested it",
+    ("enterMarkets", (0,)): "which markets cover debts at Moonwell; no cage is suggested it",
+    ("claimReward", (1,)): "which of Moonwell's markets pay; they pay the account, which is pinned",
     ("liquidate", (1,)): "who owes; a price of the thief's making is a loss the cage bounds",
 }
 # The market's own contracts in Morpho's parameters: a market of others is a position that nobody values.

@@ -67,7 +67,7 @@ CASES: Final = (
         after=("moonwell_cover",),
         moves={"USDC": 3_000 * _USD},
         owes={"USDC": 3_000 * _USD},
-        tells={"borrowed": str(3_000 * _USD), "health_factor_after": "3.24"},
+        tells={"borrowed": str(3_000 * _USD), "health_factor_after": "3.23"},
         refuses=(
             ({"amount": str(6_600 * _USD)}, "HEALTH_TOO_LOW"),
             ({"amount": str(10**15)}, "MARKET_CLOSED"),

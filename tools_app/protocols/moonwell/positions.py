@@ -21,6 +21,7 @@ from tools_app.toolkit.positions import (
     PositionRef,
     Reads,
     Stuck,
+    Uncounted,
     Wait,
 )
 from tools_app.toolkit.views import LogEntry
@@ -61,7 +62,7 @@ def _make(place: Place, account: str, found: Account) -> Position:
     chain_id = place.chain_id
     held = [each for each in found.held if not each.is_empty]
     legs = [leg for each in held for leg in _legs(each)]
-    uncounted = []
+    uncounted: list[Uncounted] = []
     for each in held:
         reward = reward_of(each.reward_token)
         legs += reward.legs_of(chain_id, each.reward)

@@ -146,6 +146,8 @@ contract SimulatedMoonwellMarket {
     }
 
     function borrow(uint256 amount) external returns (uint256) {
+        // Who is short before interest is counted is so after it too, and changes nothing here.
+        if (comptroller.shortfallWith(msg.sender, address(this), 0, amount) != 0) return _fail(REJECTED);
         accrueInterest();
         comptroller.borrowAllowed(address(this), amount);
         if (comptroller.shortfallWith(msg.sender, address(this), 0, amount) != 0) return _fail(REJECTED);

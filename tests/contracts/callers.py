@@ -220,8 +220,7 @@ SIMULATED: Final[Mapping[str, Mapping[Whose, tuple[str, ...]]]] = {
     "SimulatedMoonwellOracle": {Whose.DEPLOYER: ("setFeed",)},
     "SimulatedMoonwellRewards": {
         Whose.DEPLOYER: ("setSpeed",),
-        Whose.PART: ("note",),
-        Whose.ANYBODY: ("disburse",),
+        Whose.PART: ("disburse", "note"),
     },
     "SimulatedPendleGauges": {Whose.DEPLOYER: ("setMarket",), Whose.OWN: ("redeemMarketReward",)},
     "SimulatedPendleYield": _token_and({Whose.DEPLOYER: ("setEarnings",), Whose.OWN: ("deposit", "redeem")}),

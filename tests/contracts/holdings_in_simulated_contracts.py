@@ -23,6 +23,7 @@ from golem_project.embedded.world.protocols import (
     lido,
     liquid_restaking,
     maker,
+    moonwell,
     rocketpool,
     uniswap_twamm,
     yearn,
@@ -671,6 +672,54 @@ def hold_restaked_tokens(caged: CagedSafe) -> Holding:
     return held
 
 
+def hold_receipts_and_a_debt(caged: CagedSafe) -> Holding:
+    """Receipts of two markets of one account, which cover a debt in one of them."""
+    held = Holding(caged, open_site(caged, "moonwell"))
+    at = moonwell.deploy(held.site)
+    rules, oracle, rewards = (at[key] for key in ("comptroller", "oracle", "rewards"))
+    market, of_weth, of_dai = (at[f"market_{each}"] for each in ("usdc", "weth", "dai"))
+    weth = held.coin("WETH")
+    held.name(SimulatedMoonwellComptroller=rules, SimulatedMoonwellOracle=oracle, SimulatedMoonwellRewards=rewards)
+    held.name(SimulatedMoonwellMarket=market, SimulatedToken=weth)
+    held.contracts |= {of_weth: "SimulatedMoonwellMarket", of_dai: "SimulatedMoonwellMarket"}
+    held.fund("USDC", 50_000 * 10**6, market)
+    held.fund("WETH", 10 * WAD, of_weth)
+    held.act(market, "mint(uint256)", 20_000 * 10**6)
+    held.act(of_weth, "mint(uint256)", 5 * WAD)
+    held.act(rules, "enterMarkets(address[])", [market, of_weth])
+    held.act(market, "borrow(uint256)", 4_000 * 10**6)
+    held.engine.advance(86_400)
+    safe, thief, me, part = held.safe, held.thief, held.deployer, 100 * 10**6
+    held.say_of_token(market, 10**6)
+    held.engine.give_coins(weth, WAD)
+    held.say(of_weth, COIN_RECEIVED, by=weth, value=1)
+    # Interest that is counted is owed, and earned, and takes of what may be borrowed.
+    counted = frozenset({"borrowBalanceStored", "getAccountSnapshot", "getAccountLiquidity"})
+    for each in ("accrueInterest()", "exchangeRateCurrent()"):
+        held.say(market, each, by=thief, may_show=counted)
+    held.say(market, "borrowBalanceCurrent(address)", safe, by=thief, may_show=counted)
+    held.say(market, "mint(uint256)", part, by=safe)
+    held.say(market, "redeem(uint256)", 10**6, by=safe)
+    held.say(market, "redeemUnderlying(uint256)", part, by=safe)
+    held.say(market, "borrow(uint256)", part, by=safe)
+    held.say(market, "repayBorrow(uint256)", part, by=safe)
+    held.say(rules, "enterMarkets(address[])", [of_dai], by=safe)
+    held.say(rules, "exitMarket(address)", of_weth, by=safe)
+    held.say(rules, "pause(address,bool,bool)", market, True, True, by=me)
+    held.say(rules, "setRewards(address)", thief, by=me)
+    held.say(rules, "supportMarket(address,uint256,uint256,uint256)", market, 0, 0, 0, by=me)
+    held.say(rules, "noteBorrower(address,address)", market, thief, by=market)
+    held.say(rules, "touch(address,address)", market, safe, by=market)
+    paid = frozenset({"getOutstandingRewardsForUser"})
+    gained = frozenset({"balanceOf"})
+    held.say(rules, "claimReward(address,address[])", safe, [market], by=thief, may_show=gained, may_fall=paid)
+    held.say(oracle, "setFeed(address,address)", market, thief, by=me)
+    held.say(rewards, "setSpeed(address,uint256)", market, 0, by=me)
+    held.say(rewards, "note(address,address)", market, safe, by=rules)
+    held.say(rewards, "disburse(address,address)", market, safe, by=rules)
+    return held
+
+
 def hold_an_order(caged: CagedSafe) -> Holding:
     """An order over time."""
     held = Holding(caged, open_site(caged, "uniswap_twamm"))
@@ -710,6 +759,7 @@ HOLDINGS: Final[Mapping[str, Callable[[CagedSafe], Holding]]] = {
     "a token": hold_tokens,
     "shares of a pool": hold_shares_of_a_pool,
     "a loan": hold_a_loan,
+    "receipts and a debt": hold_receipts_and_a_debt,
     "a vault": hold_a_vault,
     "growing ether": hold_growing_ether,
     "staked dollars": hold_staked_dollars,

@@ -13,7 +13,7 @@ _USD: Final = 10**6
 _NO_MARKET: Final = ({"asset": "WBTC"}, "MARKET_NOT_FOUND")
 # A receipt has eight decimals: whole ones stand for so many base units of a token with eighteen.
 _ONE_RECEIPT: Final = 10**9
-_REWARD: Final = {"WBTC": About(17_280, 300)}
+_REWARD: Final = {"WBTC": About(172_800, 300)}
 
 CASES: Final = (
     Case(
@@ -114,7 +114,7 @@ CASES: Final = (
         after=("moonwell_supply",),
         given=("a day has passed",),
         moves=_REWARD,
-        holds={"WBTC": About(-17_280, 300)},
+        holds={"WBTC": About(-172_800, 300)},
     ),
 )
 

@@ -20,7 +20,7 @@ CAP_USD: Final = 20_000_000
 REWARD: Final = "WBTC"
 REWARD_STOCK_USD: Final = 600_000
 # Base units of WBTC a second for 1e18 receipts; a receipt has eight decimals and begins at a fiftieth.
-SPEED: Final = 2_000
+SPEED: Final = 20_000
 PERCENT: Final = 10**16
 
 

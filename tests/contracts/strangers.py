@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 HANDLER_SLOT: Final = 0x6C9A6C4A39284E37ED1CF53D337577D14212A4870FB976A4366C693B939918D5
 """Where a Safe keeps its fallback handler."""
 MODULES: Final = ("module", "module's delegate call")
+ROUNDED_OFF: Final = 1
+"""Base units by which a figure may fall that is counted again."""
 Seen = dict[tuple[str, str, bytes], bytes | None]
 
 
@@ -126,7 +128,7 @@ class Attacked:
             (_, name, _), is_now = key, after[key]
             if was == is_now or name in said.may_fall:
                 continue
-            is_less = was is not None and len(was) == 32 and (is_now is None or is_now < was)
+            is_less = was is not None and len(was) == 32 and (is_now is None or _is_less(is_now, was))
             if name not in said.may_show or is_less:
                 wrong.append(f"{said.contract}.{said.name} changed {name}: {show(was)} -> {show(is_now)}")
         return wrong
@@ -157,6 +159,11 @@ class Attacked:
                 for args in product(*choices):
                     if any(arg in held.holders or arg in items for arg in args):
                         yield at, signature.name, signature.selector + encode_args(signature.input_types, args)
+
+
+def _is_less(now: bytes, before: bytes) -> bool:
+    """By more than the base unit that is lost where interest is counted in two steps instead of one."""
+    return int.from_bytes(now) + ROUNDED_OFF < int.from_bytes(before)
 
 
 def _choose(kind: str, holders: Sequence[str], others: Sequence[str], items: Sequence[Any]) -> list[Any]:

@@ -7,6 +7,7 @@ golem has: only what is there can be left, and its protocol's own tools come fir
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
@@ -81,6 +82,8 @@ _COMPUTED_EXIT: Final = 10
 """Selling, and taking liquidity out, is how everything ends in the base asset, whatever else there is to leave."""
 _NAMED: Final = 90
 """More than any other sum: what the owner's words name comes first."""
+_ITS_SUBJECT: Final = 10
+"""What the owner's words call by the first word of its name: a vault, a wallet."""
 _HELD: Final = 16
 """What leaves, and what shows, something that the golem has there."""
 _IN_DEBT: Final = 24
@@ -120,13 +123,17 @@ _OWN_AFFAIRS: Final[Mapping[str, int]] = {
     "token_price": 7,
     "delegate": 28,
     "batch_liquidity": -12,
+    "harvest_rewards": -14,
+    "stake_position": -14,
+    "unstake_position": -14,
     "pool": 5,
     "position": 5,
     "positions": 5,
     "quote": 5,
 }
 """Keys that bear on any task: what there is, what it is worth, what turns it into something else, what gas costs. Below
-nothing is what does several things at once, each of which has a tool of its own.
+nothing is what does several things at once, each of which has a tool of its own, and what bears on positions that are
+staked for rewards alone.
 """
 _SHOWN_BY: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("PRICE_", ("token_price", "pool")),
@@ -248,7 +255,14 @@ def _score(tool: ToolDef, signs: _Signs) -> int:
             score += _NAMED
         if tool.venue in words:
             score += 5
+        if tool.name.partition("_")[0] in _list_words(words):
+            score += _ITS_SUBJECT
     return score
+
+
+@lru_cache(maxsize=64)
+def _list_words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[a-z]+", text))
 
 
 # What a tool is does not change while a process lives, and a tick looks at hundreds.

@@ -26,6 +26,7 @@ PARAGRAPHS: Final[Mapping[str, tuple[str, str]]] = {
     "machinery": ("concepts", "golem"),
     "risks": ("how-to/let-a-golem-live", "a-debt-in-danger"),
     "services": ("how-to/ask-outside", "switch-a-service-on"),
+    "sign_in_agent": ("how-to/write-an-agent", ""),
     "sign_ins": ("how-to/invite-people", "be-told"),
     "help": ("concepts", "golem"),
     "admin:a2a_": ("how-to/talk-a2a", "without-a-key"),

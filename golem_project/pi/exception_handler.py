@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 import kombu.exceptions
 import redis.exceptions
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import DisallowedHost, PermissionDenied
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest
 from rest_framework import exceptions as rest
@@ -59,9 +60,15 @@ def answer_problem(error: Exception, context: Mapping[str, Any]) -> Response:
     if request is not None:
         problem.update(filter_result(teach_caller(problem, request)))
         if "WWW-Authenticate" in headers:
-            # Where clients learn how to get a token.
-            headers["WWW-Authenticate"] += f', resource_metadata="{request.build_absolute_uri(RESOURCE_PATH)}"'
+            headers["WWW-Authenticate"] += _tell_where_tokens_come_from(request)
     return Response(problem, status=problem["status"], headers=headers, content_type=PROBLEM_JSON)
+
+
+def _tell_where_tokens_come_from(request: HttpRequest) -> str:
+    """Where clients learn how to get a token; nothing to who asks in this process, under no name of a host."""
+    with suppress(DisallowedHost):
+        return f', resource_metadata="{request.build_absolute_uri(RESOURCE_PATH)}"'
+    return ""
 
 
 def describe_problem(error: Exception, *, instance: str) -> tuple[dict[str, Any], dict[str, str]]:

@@ -58,6 +58,8 @@ EDGES: Final[tuple[tuple[str, str, int | None, int | None], ...]] = (
     ("golem_project.cage_set_up.pages.AskToFollowForm", "contract", None, 42),
     ("golem_project.cage_set_up.pages.AskToFollowForm", "block", 0, None),
     ("golem_project.cage_set_up.pages.DeployForm", "account", None, 42),
+    ("golem_project.oauth.pages.CodeForm", "code", None, 16),
+    ("golem_project.oauth.pages.SignInForm", "lifetime_days", 1, 90),
     ("golem_project.outside.forms.ServiceForm", "key", None, 500),
     ("golem_project.outside.forms.ServiceForm", "questions_an_hour", 1, 10000),
     ("golem_project.cage_set_up.pages.DeployForm", "guardian", None, 42),

@@ -32,6 +32,7 @@ _LONGER: dict[str, str] = {
     "permits_app/actions/halt.py": "one halt from its order to its report, step after step",
     "tools_app/chain/reader.py": "one pinned block and every question that may be asked of it",
     "tools_app/simulation/pyevm/interpreter.py": "one interpreter: the instructions that differ, each under its number",
+    "tests/golem_project/embedded/test_stack.py": "one supervisor and each way in which what it runs may end",
     "golem_project/embedded/stack.py": "one list of the servers of a checkout, each with how it starts and ends",
     "permits_app/policy_cage/contract.py": "the binding of one contract: its words, its calls and its answers",
     "tests/permits_app/execution/test_caged_golem.py": "the life of one plan behind a cage",

@@ -137,7 +137,7 @@ def test_what_no_valuer_counts_is_under_no_cage_and_named_on_the_page(farmer: Li
     assert not call_rules(CHAIN_ID, {gauge.address}, valued=None)
     assert not call_rules(CHAIN_ID, {gauge.address}, valued={gauge.address})
     words = "The made-up gauge (simulated contract): what lies in the gauge is told by nobody but the gauge"
-    assert [each for each in list_uncaged(farmer.golem, CHAIN_ID) if "gauge" in each] == [words]
+    assert [each for each in list_uncaged(farmer.golem, CHAIN_ID) if "made-up gauge" in each] == [words]
     farmer.owner.is_superuser = True
     farmer.owner.save()
     client = Client()

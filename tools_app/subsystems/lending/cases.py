@@ -185,6 +185,6 @@ READS: Final = (
         },
         after=_HELD,
         refuses=(({"days": 91}, "INVALID_PARAMS"), ({"asset": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
-        most_exchanges=12,
+        most_exchanges=13,
     ),
 )

@@ -84,7 +84,7 @@ class Insight(TimeStamped, Provenanced):
     parameter = models.CharField(max_length=16, choices=Tunable.choices, default=Tunable.NOTHING, blank=True)
     factor_bps = models.PositiveIntegerField(default=BPS, help_text="Part of the asked parameter; 10,000 is all of it")
     route = models.CharField(
-        max_length=96, blank=True, help_text="To prefer, with @ and how many bps more than the best quote it may cost"
+        max_length=192, blank=True, help_text="To prefer, with @ and how many bps more than the best quote it may cost"
     )
     route_from = models.CharField(max_length=64, blank=True, help_text="Token in lower case the route starts from")
     route_most_amount = models.DecimalField(

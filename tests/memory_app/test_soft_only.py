@@ -77,6 +77,7 @@ def describe(live: LiveGolem, answer: dict[str, Any]) -> dict[str, Any]:
 
 FOLLOWS_FROM_A_ROUTE = ("targets", "receives", "contracts", "allowances")
 ROUTES = st.sampled_from(["v2", "v3:3000", "v3:3000@100", "v3:500>DAI>v2@9999", "v3:100>DAI>v3:3000@100"])
+ROUTES |= st.just(f"v4:0x{'0' * 64}>0x{'1' * 40}>v4:0x{'2' * 64}@9999")
 ROUTES |= st.from_regex(ROUTE_PATTERN, fullmatch=True).map(str.strip)
 
 

@@ -4,15 +4,18 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('memory_app', '0013_newest_episodes'),
+        ("memory_app", "0013_newest_episodes"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='insight',
-            name='route',
-            field=models.CharField(blank=True, help_text='To prefer, with @ and how many bps more than the best quote it may cost', max_length=192),
+            model_name="insight",
+            name="route",
+            field=models.CharField(
+                blank=True,
+                help_text="To prefer, with @ and how many bps more than the best quote it may cost",
+                max_length=192,
+            ),
         ),
     ]

@@ -238,10 +238,11 @@ def test_a_worker_that_dies_after_sending_is_followed_and_the_money_leaves_once(
 def test_two_workers_at_once_send_it_once(two_owners: Two, monkeypatch: pytest.MonkeyPatch) -> None:
     live, _, _ = two_owners
     request, before = approved(two_owners), live.balance("USDC")
-    both = threading.Barrier(2, timeout=20)
+    both, has_claimed = threading.Barrier(2, timeout=60), threading.Event()
     real: Callable[..., Any] = execute_halt_plan
 
     def meet(**given: Any) -> Any:
+        has_claimed.set()
         both.wait()
         return real(**given)
 
@@ -254,8 +255,10 @@ def test_two_workers_at_once_send_it_once(two_owners: Two, monkeypatch: pytest.M
         connection.close()
 
     threads = [threading.Thread(target=work, args=(shift,)) for shift in (0, 10)]
-    for thread in threads:
-        thread.start()
+    threads[0].start()
+    # A claim of ten minutes later would be alive for the first.
+    assert has_claimed.wait(60)
+    threads[1].start()
     for thread in threads:
         thread.join(60)
     run(request, after=timedelta(minutes=30))

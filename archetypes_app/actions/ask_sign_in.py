@@ -10,11 +10,10 @@ from typing import Final
 
 from django.db import transaction
 
-from archetypes_app.actions.create_api_key import TOKEN_PREFIX, hash_token
-from archetypes_app.errors import TooManySignIns, UnknownScope
+from archetypes_app.actions.create_api_key import TOKEN_PREFIX, check_scopes, hash_token
+from archetypes_app.errors import TooManySignIns
 from archetypes_app.models import AgentSignIn
 from archetypes_app.models.agent_sign_in import SignInState
-from archetypes_app.models.api_key import Scope
 from tools_app.core.whole import whole
 
 MINUTES: Final = 10
@@ -39,9 +38,7 @@ class AskedSignIn:
 @whole
 def ask_sign_in(*, agent: str, scopes: Iterable[str], asked_from: str, now: datetime) -> AskedSignIn:
     """Write the request down. Raises UnknownScope and TooManySignIns."""
-    wanted = sorted(set(scopes))
-    if unknown := [scope for scope in wanted if scope not in Scope.values]:
-        raise UnknownScope(f"unknown scopes: {', '.join(unknown)}", known=list(Scope.values))
+    wanted = check_scopes(scopes)
     waiting = AgentSignIn.objects.filter(state=SignInState.WAITING, ends_at__gt=now)
     if (
         waiting.filter(asked_from=asked_from)[:MOST_OF_AN_ADDRESS].count() >= MOST_OF_AN_ADDRESS

@@ -50,10 +50,7 @@ def create_api_key(
     With the `session_id` of another key it shares that one's session limit; else it has one of its own. Its
     model is shown `most_tools` tools at once, None for all the golem has. Raises UnknownScope.
     """
-    wanted = sorted(set(scopes))
-    unknown = [scope for scope in wanted if scope not in Scope.values]
-    if unknown:
-        raise UnknownScope(f"unknown scopes: {', '.join(unknown)}", known=list(Scope.values))
+    wanted = check_scopes(scopes)
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
     with transaction.atomic():
         key = ApiKey.objects.create(
@@ -82,6 +79,14 @@ def create_api_key(
             now=now,
         )
     return NewApiKey(key=key, token=token)
+
+
+def check_scopes(scopes: Iterable[str]) -> list[str]:
+    """Each once and in order. Raises UnknownScope."""
+    wanted = sorted(set(scopes))
+    if unknown := [scope for scope in wanted if scope not in Scope.values]:
+        raise UnknownScope(f"unknown scopes: {', '.join(unknown)}", known=list(Scope.values))
+    return wanted
 
 
 def find_session(*, golem: Golem, now: datetime) -> UUID | None:

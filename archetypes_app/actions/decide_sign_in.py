@@ -26,7 +26,7 @@ def find_waiting(code: str, *, now: datetime) -> AgentSignIn | None:
 
 def is_over(row: AgentSignIn, now: datetime) -> bool:
     """Whether nobody can decide or collect it any more; of a future that did not come nobody can."""
-    return now >= row.ends_at or clock.outlives(row.ends_at, longest=timedelta(minutes=MINUTES), now=now)
+    return clock.is_over(row.ends_at, longest=timedelta(minutes=MINUTES), now=now)
 
 
 @whole

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.crypto import salted_hmac
 
 from archetypes_app.actions.create_api_key import TOKEN_PREFIX, create_api_key, hash_token
@@ -88,27 +89,24 @@ def find_renewable(token: str) -> AgentSignIn | None:
     """The signed-in agent of a refresh token, or of the one before."""
     digest = hash_token(token)
     rows = AgentSignIn.objects.select_related("key__created_by")
-    return rows.filter(renewal_digest=digest).first() or rows.filter(used_digest=digest).first()
+    return rows.filter(Q(renewal_digest=digest) | Q(used_digest=digest)).first()
 
 
-def renew_access(*, token: str, now: datetime) -> Access:
-    """A new pair for a refresh token. Raises RenewalRefused; one that was used a while ago is in two hands, so it ends
-    the key, whoever comes with it.
+def renew_access(*, row: AgentSignIn, token: str, now: datetime) -> Access:
+    """A new pair for a refresh token that `find_renewable` found this row by. Raises RenewalRefused; one that was used
+    a while ago is in two hands, so it ends the key, whoever comes with it.
     """
-    access = _renew(token, now)
+    access = _renew(row, token, now)
     if access is None:
         raise RenewalRefused("this refresh token was used before; its key is revoked, sign the agent in again")
     return access
 
 
 @whole
-def _renew(token: str, now: datetime) -> Access | None:
+def _renew(found: AgentSignIn, token: str, now: datetime) -> Access | None:
     """None where the token was used before; then its key is ended."""
     digest = hash_token(token)
     with transaction.atomic():
-        found = find_renewable(token)
-        if found is None:
-            raise RenewalRefused("no agent was signed in with this refresh token, or it was used before")
         row = AgentSignIn.objects.select_for_update(of=("self",)).select_related("key__created_by").get(pk=found.pk)
         key = require(row.key)
         if key.revoked_at is not None or now >= key.expires_at:

@@ -18,7 +18,7 @@ from golem_project.a2a.errors import AgentUnknown, VisitOver
 from golem_project.a2a.models import Visit
 from golem_project.pi.authentication import Agent, identify, read_bearer
 from golem_project.pi.errors import ApiKeyMissing
-from tools_app.core.clock import outlives
+from tools_app.core.clock import is_over
 
 VISIT_PREFIX = "visit_"
 
@@ -79,7 +79,7 @@ def _identify_visitor(token: str, *, golem_id: UUID, now: datetime) -> Caller:
         .first()
     )
     life = timedelta(seconds=settings.GOLEM_A2A_VISIT_SECONDS)
-    if visit is None or now >= visit.expires_at or outlives(visit.expires_at, longest=life, now=now):
+    if visit is None or is_over(visit.expires_at, longest=life, now=now):
         raise VisitOver("sign a new challenge")
     if not is_owned(golem_id):
         raise OwnerGone("nobody with an active account owns this golem; it answers nobody until somebody does")

@@ -27,7 +27,7 @@ from golem_project.a2a.contract_wallets import says_it_signed
 from golem_project.a2a.errors import ChallengeRefused, TooManyTasks
 from golem_project.a2a.models import Challenge, Visit
 from golem_project.a2a.pace import take_turn
-from tools_app.core.clock import AHEAD, outlives
+from tools_app.core.clock import AHEAD, is_over
 from tools_app.core.errors import InvalidParams
 from tools_app.core.whole import whole
 
@@ -90,12 +90,7 @@ def open_visit(*, golem_id: UUID, nonce: str, signature: str, now: datetime) -> 
     """Exchange a signed challenge for a token, once. Raises ChallengeRefused."""
     challenge = Challenge.objects.select_related("golem").filter(golem_id=golem_id, nonce=nonce).first()
     life = timedelta(seconds=settings.GOLEM_A2A_CHALLENGE_SECONDS)
-    if (
-        challenge is None
-        or challenge.used_at is not None
-        or now >= challenge.expires_at
-        or outlives(challenge.expires_at, longest=life, now=now)
-    ):
+    if challenge is None or challenge.used_at is not None or is_over(challenge.expires_at, longest=life, now=now):
         raise ChallengeRefused("this nonce is unknown, used or over; ask for a new challenge")
     if not _SIGNATURE.fullmatch(signature):
         raise ChallengeRefused("the signature is not this wallet's over this challenge")

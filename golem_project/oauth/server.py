@@ -15,7 +15,7 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc8628 import DEVICE_CODE_GRANT_TYPE, DeviceAuthorizationEndpoint, DeviceCodeGrant
 from django.urls import reverse
 
-from archetypes_app.actions.ask_sign_in import MINUTES, POLL_SECONDS, AskedSignIn, ask_sign_in
+from archetypes_app.actions.ask_sign_in import MINUTES, POLL_SECONDS, ask_sign_in
 from archetypes_app.actions.create_api_key import hash_token
 from archetypes_app.actions.decide_sign_in import is_over
 from archetypes_app.actions.hand_out_access import Access, collect_sign_in, find_renewable, renew_access
@@ -95,24 +95,20 @@ class DeviceAuthorization(DeviceAuthorizationEndpoint):
         """The codes, and no link that holds one: who follows a stranger's link would approve a stranger's agent."""
         client = self.authenticate_client(request)
         self.server.validate_requested_scope(request.payload.scope)
-        asked = self._ask(client, request)
-        page = request._request.build_absolute_uri(self.get_verification_uri())
+        asked = ask_sign_in(
+            agent=client.name,
+            scopes=(request.payload.scope or "").split() or _DEFAULT_SCOPES,
+            asked_from=read_address_of(request._request.META),
+            now=clock.now(),
+        )
         told = {
             "device_code": asked.device_code,
             "user_code": asked.row.user_code,
-            "verification_uri": page,
+            "verification_uri": request._request.build_absolute_uri(reverse("sign_in")),
             "expires_in": MINUTES * 60,
             "interval": POLL_SECONDS,
         }
         return 200, told, [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
-
-    def get_verification_uri(self) -> str:
-        return reverse("sign_in")
-
-    def _ask(self, client: PublicClient, request: Any) -> AskedSignIn:
-        scopes = (request.payload.scope or "").split() or _DEFAULT_SCOPES
-        address = read_address_of(request._request.META)
-        return ask_sign_in(agent=client.name, scopes=scopes, asked_from=address, now=clock.now())
 
 
 def _describe(access: Access) -> dict[str, Any]:
@@ -131,12 +127,12 @@ class DeviceCode(DeviceCodeGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = ("none",)
 
     def query_device_credential(self, device_code: str) -> Credential | None:
-        row = AgentSignIn.objects.filter(device_digest=hash_token(device_code)).first()
-        return Credential(row) if row is not None else None
+        self._row = AgentSignIn.objects.filter(device_digest=hash_token(device_code)).first()
+        return Credential(self._row) if self._row is not None else None
 
     def query_user_grant(self, user_code: str) -> tuple[Any, bool] | None:
-        """Who decided, and what; None while nobody has."""
-        row = self._row
+        """Who decided, and what, in the row of this device's own code; None while nobody has."""
+        row = require(self._row)
         if row.state == SignInState.WAITING:
             return None
         return row.decided_by_id, row.state != SignInState.DENIED
@@ -146,11 +142,6 @@ class DeviceCode(DeviceCodeGrant):
         now, before = clock.now(), credential.row.polled_at
         AgentSignIn.objects.filter(pk=credential.row.pk).update(polled_at=now)
         return before is not None and 0 <= (now - before).total_seconds() < POLL_SECONDS - 1
-
-    def validate_device_credential(self, credential: Credential) -> Any:
-        """Of the row that came with this device's code, whatever code a person types."""
-        self._row = credential.row
-        return super().validate_device_credential(credential)
 
     def generate_token(self, **given: Any) -> dict[str, Any]:
         """Made and kept in one transaction, once."""
@@ -175,10 +166,11 @@ class Renewal(RefreshTokenGrant):
 
     def generate_token(self, **given: Any) -> dict[str, Any]:
         """Of the same scopes: fewer would need a key of their own."""
-        if set(given["scope"].split()) != set(self.request.refresh_token.row.scopes):
+        row = self.request.refresh_token.row
+        if set(given["scope"].split()) != set(row.scopes):
             raise InvalidRequestError("ask for the same scopes, or for none to keep them")
         try:
-            return _describe(renew_access(token=self.request.form["refresh_token"], now=clock.now()))
+            return _describe(renew_access(row=row, token=self.request.form["refresh_token"], now=clock.now()))
         except RenewalRefused as error:
             raise InvalidGrantError(error.detail) from None
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db.models import Q
+from django.db.models import Model, Q
 from django.urls import reverse
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
@@ -35,6 +35,7 @@ RESOURCE_PATH = "/.well-known/oauth-protected-resource"
 """Tells clients where a token comes from (RFC 9728)."""
 LAST_USE_STEP = timedelta(minutes=1)
 _LONGEST_TOKEN = 200
+M = TypeVar("M", bound=Model)
 _KEY: CompiledQuery[ApiKey] = CompiledQuery(
     lambda digest: ApiKey.objects.select_related("golem__archetype", "golem__warden").filter(digest=digest).order_by(),
     "-",
@@ -123,16 +124,12 @@ def read_bearer(request: Request) -> str | None:
 
 def identify(token: str, *, now: datetime) -> ApiKey:
     """The key of `token`, alive at `now`, with its golem and people. One round trip, and at most one write a minute."""
-    key, access, active = None, None, []
+    key, access, active = None, None, Rows()
     if token.startswith(ACCESS_PREFIX) and len(token) == ACCESS_LENGTH and token.isascii():
-        digest = hash_token(token)
-        tokens, active = fetch_together(_ACCESS.fill(digest), _ACTIVE_OF_ACCESS.fill(digest))
-        access = next(iter(_ACCESS.read(tokens)), None)
+        access, active = _look_up(token, _ACCESS, _ACTIVE_OF_ACCESS)
         key = access.key if access is not None else None
     elif token.startswith(TOKEN_PREFIX) and token.isascii() and len(token) <= _LONGEST_TOKEN:
-        digest = hash_token(token)
-        keys, active = fetch_together(_KEY.fill(digest), _ACTIVE.fill(digest))
-        key = next(iter(_KEY.read(keys)), None)
+        key, active = _look_up(token, _KEY, _ACTIVE)
     if key is None:
         raise ApiKeyInvalid(
             "no key of this server has this token, or its minutes are over; renew it with its refresh token, check it,"
@@ -144,7 +141,7 @@ def identify(token: str, *, now: datetime) -> ApiKey:
         raise ApiKeyExpired(
             "this token's time is over; the owner can rotate it in the admin", expired_at=key.expires_at.isoformat()
         )
-    if access is not None and _is_over(access, now):
+    if access is not None and clock.is_over(access.ends_at, longest=timedelta(minutes=ACCESS_MINUTES), now=now):
         raise AccessTokenOver(
             "this access token's minutes are over; renew it at the token endpoint with its refresh token",
             expired_at=access.ends_at.isoformat(),
@@ -156,10 +153,11 @@ def identify(token: str, *, now: datetime) -> ApiKey:
     return key
 
 
-def _is_over(access: AccessToken, now: datetime) -> bool:
-    """One made before a clock was set back is over too."""
-    longest = timedelta(minutes=ACCESS_MINUTES)
-    return now >= access.ends_at or clock.outlives(access.ends_at, longest=longest, now=now)
+def _look_up(token: str, rows: CompiledQuery[M], people: CompiledStatement) -> tuple[M | None, Rows]:
+    """The row of a token, and whether its people are active, in one round trip."""
+    digest = hash_token(token)
+    found, active = fetch_together(rows.fill(digest), people.fill(digest))
+    return next(iter(rows.read(found)), None), active
 
 
 def _check_people(key: ApiKey, active: Rows) -> None:

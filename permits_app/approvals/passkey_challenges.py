@@ -18,7 +18,7 @@ from permits_app.approval_errors import PasskeyRefused
 from permits_app.approvals.passkey_site import PasskeySite
 from permits_app.models import PasskeyChallenge
 from permits_app.models.passkey import LONGEST_ACTION
-from tools_app.core.clock import outlives
+from tools_app.core.clock import is_over
 from tools_app.core.whole import whole
 
 LIVES_SECONDS: Final = 180
@@ -82,7 +82,7 @@ def use_up_challenge(*, user: Any, challenge: bytes, session_key: str, action: s
         raise PasskeyRefused("it was asked for in another session; ask your passkey again")
     if row.action != action:
         raise PasskeyRefused("it was given for something else than this; ask your passkey again")
-    if row.expires_at <= now or outlives(row.expires_at, longest=timedelta(seconds=LIVES_SECONDS), now=now):
+    if is_over(row.expires_at, longest=timedelta(seconds=LIVES_SECONDS), now=now):
         raise PasskeyRefused(f"it came later than {LIVES_SECONDS} seconds; ask your passkey again")
 
 

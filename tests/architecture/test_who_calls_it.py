@@ -74,9 +74,9 @@ CALLED_BY_NAME = {
     "uvicorn": ["BoundedHttp", "connection_*", "data_received", "send_400_response", "*_writing", "on_*"],
     "django-axes": ["LoginLock", "tell_locked", "name_*", "clean_expired_user_attempts", "get_user_attempts"],
     "Authlib": [
-        *("get_client_id", "get_allowed_scope", "get_scope", "get_user_code", "get_verification_uri", "is_expired"),
+        *("get_client_id", "get_allowed_scope", "get_scope", "get_user_code", "is_expired"),
         *("check_client", "check_endpoint_auth_method", "check_grant_type", "should_slow_down", "scopes_supported"),
-        *("query_client", "query_device_credential", "query_user_grant", "query_token", "validate_device_credential"),
+        *("query_client", "query_device_credential", "query_user_grant", "query_token"),
         *(
             "authenticate_refresh_token",
             "authenticate_user",

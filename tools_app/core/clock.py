@@ -46,6 +46,13 @@ def outlives(expires_at: datetime, *, longest: timedelta, now: datetime) -> bool
     return expires_at > now + longest + AHEAD
 
 
+def is_over(ends_at: datetime, *, longest: timedelta, now: datetime) -> bool:
+    """Whether what lives until `ends_at`, and for `longest` at most, has ended or was made before a clock was set
+    back.
+    """
+    return now >= ends_at or outlives(ends_at, longest=longest, now=now)
+
+
 def take_set_back() -> bool:
     """Whether the clock was set back by seconds since this was asked last; what it wrote before lies in the future."""
     was, _jumps.was_set_back = _jumps.was_set_back, False

@@ -7,7 +7,6 @@ from typing import Any
 
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import InvalidParams, Recovery
-from tools_app.core.units import format_units
 from tools_app.protocols.compound_v3 import words
 from tools_app.protocols.compound_v3.addresses import NAME, Comet, comets_on
 from tools_app.protocols.compound_v3.errors import DebtTooSmall, LendsHere, OwesHere
@@ -24,6 +23,7 @@ from tools_app.protocols.compound_v3.reads import (
     yearly_ppm,
 )
 from tools_app.standards.aave_like.plans import PLAN_SECONDS, ROUNDING
+from tools_app.standards.lending_words import percent, show, show_health_of
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, LEAST_FREE_BPS, MarketClosed, MarketNotFound
@@ -186,8 +186,8 @@ class Desk:
             "comet": self.comet.address,
             "supply_apy_pct": percent(yearly_ppm(self.market.supply_rate)),
             "borrow_apy_pct": percent(yearly_ppm(self.market.borrow_rate)),
-            "health_factor_before": show_health(before),
-            "health_factor_after": show_health(after),
+            "health_factor_before": show_health_of(before),
+            "health_factor_after": show_health_of(after),
             "owed_after": str(owed),
         }
 
@@ -238,18 +238,3 @@ def read_both(reader: ChainReader, comet: Comet, account: str) -> tuple[Market, 
 
     state, own = drive(side_by_side([ask_market(comet), of_account()]), reader.call_many)
     return state, own
-
-
-def show(raw: int, token: TokenMeta) -> str:
-    """An amount in words."""
-    return format_units(raw, token.decimals, token.symbol)
-
-
-def show_health(health: int | None) -> str | None:
-    """`15_001` -> `1.50`, rounded down; None without debt."""
-    return None if health is None else f"{health // 10_000}.{health % 10_000 // 100:02d}"
-
-
-def percent(ppm: int) -> str:
-    """`41_234` -> `4.1234`."""
-    return f"{ppm // 10_000}.{ppm % 10_000:04d}"

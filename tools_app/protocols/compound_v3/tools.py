@@ -10,15 +10,7 @@ from tools_app.chain.abi import encode_call
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.compound_v3 import words
 from tools_app.protocols.compound_v3.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, comets_on
-from tools_app.protocols.compound_v3.desk import (
-    Desk,
-    find_market,
-    open_desk,
-    percent,
-    read_both,
-    show,
-    show_health,
-)
+from tools_app.protocols.compound_v3.desk import Desk, find_market, open_desk, read_both
 from tools_app.protocols.compound_v3.errors import NoReward
 from tools_app.protocols.compound_v3.positions import KIND, ref_of, reward_of
 from tools_app.protocols.compound_v3.reads import (
@@ -33,6 +25,7 @@ from tools_app.protocols.compound_v3.reads import (
 )
 from tools_app.standards import erc20
 from tools_app.standards.aave_like.plans import PLAN_SECONDS, ROUNDING
+from tools_app.standards.lending_words import percent, show, show_health_of
 from tools_app.standards.plan_draft import check_enough
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -503,7 +496,7 @@ def _describe_position(reader: ChainReader, owner: str, market: Market, own: Acc
         collateral=tuple(
             Held((token := reader.token(cover.asset)).symbol, TokenAmount(raw, token)) for cover, raw in own.covers
         ),
-        health_factor=show_health(health_of(desk.cover, own.owed)),
+        health_factor=show_health_of(health_of(desk.cover, own.owed)),
         can_borrow=TokenAmount(0 if own.supplied else min(desk.most_borrowed(), market.liquidity), base),
         claimable_reward=str(own.reward),
         reward_token=own.reward_token,

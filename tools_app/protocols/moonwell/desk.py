@@ -7,12 +7,12 @@ from typing import Any
 
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import Recovery
-from tools_app.core.units import format_units
 from tools_app.protocols.moonwell import words
 from tools_app.protocols.moonwell.addresses import NAME, Market, Place, place_on
 from tools_app.protocols.moonwell.positions import ref_of
 from tools_app.protocols.moonwell.reads import Account, Held, State, ask_account, ask_markets, health_of, interest_in
 from tools_app.standards.aave_like.plans import PLAN_SECONDS, ROUNDING
+from tools_app.standards.lending_words import show, show_health_of
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.lending import DEFAULT_HEALTH_FLOOR_BPS, LEAST_FREE_BPS, MarketClosed, MarketNotFound
@@ -39,6 +39,11 @@ class Desk:
     @property
     def state(self) -> State:
         return self.held.state
+
+    @property
+    def has_others(self) -> bool:
+        """Whether the account has anything in another market."""
+        return any(each is not self.held and not each.is_empty for each in self.whole.held)
 
     def draft(self) -> PlanDraft:
         return PlanDraft(self.reader.chain_id, self.account)
@@ -142,8 +147,8 @@ class Desk:
             "market": self.market.address,
             "supply_rate": self.state.supply_rate,
             "borrow_rate": self.state.borrow_rate,
-            "health_factor_before": show_health(self.whole.health_bps),
-            "health_factor_after": show_health(health_of(cover, debt)),
+            "health_factor_before": show_health_of(self.whole.health_bps),
+            "health_factor_after": show_health_of(health_of(cover, debt)),
         }
 
     def close(self, reason: str, why: str, *, room: int | None = None) -> None:
@@ -197,18 +202,3 @@ def read_account(reader: ChainReader, place: Place, account: str) -> Account:
         return found
     states = drive(ask_markets(place), reader.call_many)
     return Account(tuple(Held(each, 0, 0, is_member=False) for each in states))
-
-
-def show(raw: int, token: TokenMeta) -> str:
-    """An amount in words."""
-    return format_units(raw, token.decimals, token.symbol)
-
-
-def show_health(health: int | None) -> str | None:
-    """`15_001` -> `1.50`, rounded down; None without debt."""
-    return None if health is None else f"{health // 10_000}.{health % 10_000 // 100:02d}"
-
-
-def percent(ppm: int) -> str:
-    """`41_234` -> `4.1234`."""
-    return f"{ppm // 10_000}.{ppm % 10_000:04d}"

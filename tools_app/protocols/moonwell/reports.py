@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tools_app.protocols.moonwell.desk import percent
 from tools_app.protocols.moonwell.reads import yearly_ppm
+from tools_app.standards.lending_words import percent
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.result import TokenAmount, UsdAmount
 

@@ -9,15 +9,7 @@ from tools_app.chain.abi import encode_call
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.moonwell import words
 from tools_app.protocols.moonwell.addresses import CHAINS, LOCAL_CHAIN_ID, NAME, place_on
-from tools_app.protocols.moonwell.desk import (
-    Desk,
-    find_market,
-    open_desk,
-    percent,
-    read_account,
-    show,
-    show_health,
-)
+from tools_app.protocols.moonwell.desk import Desk, find_market, open_desk, read_account
 from tools_app.protocols.moonwell.errors import NoReward
 from tools_app.protocols.moonwell.positions import ref_of, reward_of
 from tools_app.protocols.moonwell.reads import Account, Held, State, ask_markets, interest_in, yearly_ppm
@@ -34,6 +26,7 @@ from tools_app.protocols.moonwell.reports import (
 )
 from tools_app.standards import erc20
 from tools_app.standards.aave_like.plans import PLAN_SECONDS
+from tools_app.standards.lending_words import percent, show, show_health_of
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -129,8 +122,7 @@ def moonwell_withdraw(ctx: WriteContext, asset: Token, amount: RawAmountOrMax) -
     keeps = desk.held.is_member and desk.whole.debt > 0
     draft.changes.append(desk.change(-wanted, -(wanted + grown), keeps_health=keeps))
     taken = desk.state.worth(wanted) if desk.held.is_member else 0
-    others = [each for each in desk.whole.held if each is not desk.held and not each.is_empty]
-    is_last = is_all and not others and not desk.held.owed and not desk.held.reward
+    is_last = is_all and not desk.has_others and not desk.held.owed and not desk.held.reward
     return draft.finish(
         action_class=ActionClass.CLOSE_POSITION if is_last else ActionClass.DECREASE_POSITION,
         collateral_ratio_bps=desk.ratio_bps(less=taken),
@@ -202,8 +194,7 @@ def moonwell_repay(ctx: WriteContext, asset: Token, amount: RawAmountOrMax) -> T
     draft.pay(desk.reader, desk.token, wanted, to=desk.market.address, at_most=most if is_all else None)
     draft.call(desk.call(words.REPAY, words.EVERYTHING if is_all else wanted, "Repay", wanted))
     draft.changes.append(desk.change(wanted, wanted - desk.rounding() - (most - owed)))
-    others = [each for each in desk.whole.held if each is not desk.held and not each.is_empty]
-    is_last = is_all and not others and not desk.held.receipts and not desk.held.reward
+    is_last = is_all and not desk.has_others and not desk.held.receipts and not desk.held.reward
     return draft.finish(
         action_class=ActionClass.CLOSE_POSITION if is_last else ActionClass.DECREASE_POSITION,
         details={
@@ -307,7 +298,7 @@ def moonwell_get_position(ctx: ReadContext, account: Address | None = None) -> P
     return PositionList(
         account=owner,
         positions=tuple(_describe_held(reader, owner, whole, each) for each in whole.held if not each.is_empty),
-        health_factor=show_health(whole.health_bps),
+        health_factor=show_health_of(whole.health_bps),
         is_whole=whole.is_whole,
         block_number=reader.block.number,
         is_simulated=reader.chain_id == LOCAL_CHAIN_ID,

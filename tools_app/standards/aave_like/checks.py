@@ -8,6 +8,7 @@ from tools_app.core.errors import Recovery
 from tools_app.core.units import format_units
 from tools_app.standards.aave_like import words
 from tools_app.standards.aave_like.reads import Reserve, Stand
+from tools_app.standards.lending_words import show_health
 from tools_app.toolkit.lending import LEAST_FREE_BPS, MarketClosed
 from tools_app.toolkit.positions import HealthTooLow, PositionRef
 from tools_app.toolkit.views import TokenMeta
@@ -176,8 +177,3 @@ class Checks:
             **told,
             **asked,
         )
-
-
-def show_health(bps: int) -> str:
-    """`15234` -> `1.52`, rounded down."""
-    return f"{bps // 10_000}.{bps % 10_000 // 100:02d}"

@@ -8,8 +8,7 @@ from typing import Any
 
 from tools_app.core.units import MICRO_USD_PER_USD
 from tools_app.standards.aave_like import words
-from tools_app.standards.aave_like.checks import show_health
-from tools_app.standards.aave_like.plans import Lender, percent
+from tools_app.standards.aave_like.plans import Lender
 from tools_app.standards.aave_like.reads import (
     Account,
     Held,
@@ -22,6 +21,7 @@ from tools_app.standards.aave_like.reads import (
     read_reserve,
     reserve_calls,
 )
+from tools_app.standards.lending_words import percent, show_health
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.lending import risk_level
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, drive, gather

@@ -12,10 +12,11 @@ from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_units
 from tools_app.standards import erc20
 from tools_app.standards.aave_like import words
-from tools_app.standards.aave_like.checks import Checks, show_health
+from tools_app.standards.aave_like.checks import Checks
 from tools_app.standards.aave_like.leaving import list_supplied
 from tools_app.standards.aave_like.positions import ref_of
 from tools_app.standards.aave_like.reads import Stand, annual_ppm, interest_in, read_stand
+from tools_app.standards.lending_words import percent, show_health
 from tools_app.standards.plan_draft import PlanDraft, check_enough
 from tools_app.standards.sold_at_once import RETIRES, sell_falling
 from tools_app.toolkit.context import ChainReader, WriteContext
@@ -352,9 +353,3 @@ class Desk:
             "health_floor": show_health(self.checks.floor_bps),
             **{key: str(value) for key, value in before.items()},
         }
-
-
-def percent(ppm: int) -> str:
-    """`41_234` -> `4.1234`."""
-    sign, size = ("-", -ppm) if ppm < 0 else ("", ppm)
-    return f"{sign}{size // 10_000}.{size % 10_000:04d}"

@@ -6,8 +6,8 @@ from typing import Any
 
 from tools_app.chain.abi import decode_log
 from tools_app.standards.aave_like import words
-from tools_app.standards.aave_like.plans import percent
 from tools_app.standards.aave_like.reads import annual_ppm
+from tools_app.standards.lending_words import percent
 from tools_app.toolkit.plan import PlanOutcome
 from tools_app.toolkit.result import TokenAmount
 

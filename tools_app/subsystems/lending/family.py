@@ -101,9 +101,3 @@ def _largest(chain: ChainReader, position: Position, *, sign: int) -> tuple[int,
     """The leg worth most of those owed (-1), or of those that cover debts (1)."""
     legs = [leg for leg in position.legs if leg.raw * sign > 0 and (sign < 0 or leg.cover_bps)]
     return max(((worth(chain, leg.token, abs(leg.raw)), leg.token) for leg in legs), default=None)
-
-
-def percent(ppm: int) -> str:
-    """`41_234` -> `4.1234`."""
-    sign, size = ("-", -ppm) if ppm < 0 else ("", ppm)
-    return f"{sign}{size // 10_000}.{size % 10_000:04d}"

@@ -9,6 +9,7 @@ from typing import Any
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.units import format_units
 from tools_app.standards.foreseen import foresee
+from tools_app.standards.lending_words import show_health
 from tools_app.standards.market_orders import find_swap
 from tools_app.standards.plan_draft import PlanDraft
 from tools_app.subsystems.lending.flash import LoanSource, find_source
@@ -266,11 +267,6 @@ class LoopPlan:
                 **details,
             },
         )
-
-
-def show_health(bps: int) -> str:
-    """`15234` -> `1.52`."""
-    return f"{bps // 10_000}.{bps % 10_000 // 100:02d}"
 
 
 def show_leverage(pair: LendingPair, collateral: int, debt: int) -> str | None:

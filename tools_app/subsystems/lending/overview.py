@@ -6,17 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from tools_app.subsystems.lending.family import (
-    Lender,
-    find_lender,
-    lending,
-    list_lenders,
-    percent,
-    read_at,
-    read_loop,
-    worth,
-)
-from tools_app.subsystems.lending.loop_plan import show_health, show_leverage
+from tools_app.standards.lending_words import percent, show_health
+from tools_app.subsystems.lending.family import Lender, find_lender, lending, list_lenders, read_at, read_loop, worth
+from tools_app.subsystems.lending.loop_plan import show_leverage
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.lending import LendingMarket, LendingPair, risk_level

@@ -7,9 +7,10 @@ from typing import Any
 
 from tools_app.core.errors import InvalidParams
 from tools_app.standards import erc20
+from tools_app.standards.lending_words import percent, show_health
 from tools_app.standards.plan_draft import check_enough
-from tools_app.subsystems.lending.family import Lender, PositionName, find_lender, lending, percent, read_loop
-from tools_app.subsystems.lending.loop_plan import MOST_LOOPS, ROUNDING, LoopPlan, show_health, show_leverage
+from tools_app.subsystems.lending.family import Lender, PositionName, find_lender, lending, read_loop
+from tools_app.subsystems.lending.loop_plan import MOST_LOOPS, ROUNDING, LoopPlan, show_leverage
 from tools_app.subsystems.lending.loops import draft_loop, draft_way_back, repayment_for
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from tools_app.core.units import MICRO_USD_PER_USD
 from tools_app.portfolio.holdings import HeldPosition
-from tools_app.subsystems.lending.loop_plan import show_health
+from tools_app.standards.lending_words import show_health
 from tools_app.subsystems.safety.family import ChainOrAll, board
 from tools_app.subsystems.safety.measuring import (
     Measured,

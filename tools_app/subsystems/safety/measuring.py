@@ -13,7 +13,7 @@ from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_holdings
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.searching import list_gaps
-from tools_app.subsystems.lending.loop_plan import show_health
+from tools_app.standards.lending_words import show_health
 from tools_app.subsystems.safety.family import choose_account
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.lending import risk_level

@@ -15,7 +15,7 @@ from tools_app.protocols.uniswap.sdk.opinions import ask_calldata, ask_route
 from tools_app.protocols.uniswap.sdk.pool_states import ToldPools, tell_pools
 from tools_app.protocols.uniswap.tools.family import uniswap
 from tools_app.protocols.uniswap.tools.swaps import report_swap, uniswap_execute_swap
-from tools_app.protocols.uniswap.trading_api.held_to_plan import hold_to_plan
+from tools_app.protocols.uniswap.trading_api.held_to_plan import ask_for_less, hold_to_plan
 from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.toolkit.callable_contracts import may_call
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
@@ -27,8 +27,6 @@ from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
 
 MAKER: Final = "Uniswap's SDK"
-_ASKED_PARTS: Final = (9, 10)
-"""The SDK is asked for a little less slippage than may be, so that its rounding never loosens a bound of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +141,6 @@ def uniswap_sdk_swap(
         raise InvalidParams("the SDK swaps tokens; name the wrapped coin", fields={"token_in": "a token"})
     v4 = v4_on(own.chain_id)
     ctx.step("Asking the SDK")
-    part, whole = _ASKED_PARTS
     made = (
         None
         if v4 is None
@@ -155,7 +152,7 @@ def uniswap_sdk_swap(
             last=wanted.token.address,
             amount=amount,
             recipient=ctx.account,
-            slippage_bps=slippage_bps * part // whole,
+            slippage_bps=ask_for_less(slippage_bps),
             deadline=own.deadline or 0,
         )
     )

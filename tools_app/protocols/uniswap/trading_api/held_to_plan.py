@@ -37,6 +37,11 @@ NOTHING_BESIDES = (
 """What a swap has none of."""
 
 
+def ask_for_less(slippage_bps: int) -> int:
+    """Whoever makes calldata is asked for a little less than may be, so that its rounding loosens no bound of ours."""
+    return slippage_bps * 9 // 10
+
+
 def check_addressed(made: Transaction, *, account: str, chain_id: int) -> Call:
     """The transaction as a call of the account on its chain. Raises ForeignCallRefused."""
     for field, theirs, ours in (("chain", made.chain_id, chain_id), ("account", made.sender, account)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.tools.family import deadline_after
@@ -22,6 +22,7 @@ from tools_app.protocols.uniswap.tools.withdrawals import (
 )
 from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api
 from tools_app.protocols.uniswap.trading_api.asking import post_question
+from tools_app.protocols.uniswap.trading_api.held_to_plan import ask_for_less
 from tools_app.protocols.uniswap.trading_api.pinning import pin, read_least
 from tools_app.protocols.uniswap.trading_api.shapes import (
     ClaimAnswer,
@@ -48,9 +49,6 @@ from tools_app.toolkit.params import (
     Token,
 )
 from tools_app.toolkit.plan import TxPlan
-
-_ASKED_PARTS: Final = (9, 10)
-"""The service is asked for a little less slippage than may be, so that its rounding never loosens a bound of ours."""
 
 
 @uniswap_api.write(
@@ -282,5 +280,4 @@ def _pair_of(reader: ChainReader, position_id: str, account: str) -> tuple[str, 
 
 def _say_slippage(bps: int) -> float:
     """In per cent, as the service wants it."""
-    part, whole = _ASKED_PARTS
-    return bps * part // whole / 100
+    return ask_for_less(bps) / 100

@@ -9,7 +9,7 @@ from tools_app.protocols.uniswap.tools.swaps import report_swap, uniswap_execute
 from tools_app.protocols.uniswap.trading_api.api_family import API, uniswap_api
 from tools_app.protocols.uniswap.trading_api.asking import name_token, post_question
 from tools_app.protocols.uniswap.trading_api.errors import AccountNotDelegated, ForeignCallRefused
-from tools_app.protocols.uniswap.trading_api.held_to_plan import check_addressed, hold_to_plan
+from tools_app.protocols.uniswap.trading_api.held_to_plan import ask_for_less, check_addressed, hold_to_plan
 from tools_app.protocols.uniswap.trading_api.quote_reads import check_quote
 from tools_app.protocols.uniswap.trading_api.shapes import (
     BundleAnswer,
@@ -33,8 +33,6 @@ EXECUTE: Final = "function execute(bytes32 mode, bytes executionData)"
 _BUNDLE: Final = "(address,uint256,bytes)[]"
 _ONE_AFTER_ANOTHER: Final = bytes.fromhex("01" + "00" * 31)
 """The mode in which a delegated account carries out a list of calls, and reverts whole where one does (ERC-7821)."""
-_ASKED_PARTS: Final = (9, 10)
-"""The service is asked for a little less slippage than may be, so that its rounding never loosens a bound of ours."""
 
 
 @uniswap_api.write(
@@ -176,7 +174,6 @@ def _quote(
     own = uniswap_execute_swap(ctx, token_in, token_out, amount, chain_id, slippage_bps, deadline)
     reader: ChainReader = ctx.chain(own.chain_id)
     (given,), (wanted,) = own.spends, own.receives
-    part, whole = _ASKED_PARTS
     ctx.step("Asking the service")
     answer: Answered[QuoteToSendBack] = ask(
         ctx,
@@ -191,7 +188,7 @@ def _quote(
             tokenInChainId=reader.chain_id,
             tokenOutChainId=reader.chain_id,
             swapper=ctx.account,
-            slippageTolerance=slippage_bps * part // whole / 100,
+            slippageTolerance=ask_for_less(slippage_bps) / 100,
             routingPreference="BEST_PRICE",
             protocols=["V2", "V3", "V4"],
             hooksOptions="V4_NO_HOOKS",

@@ -1,0 +1,27 @@
+"""How tools of lenders write a loan's figures for people: amounts, the health of an account, what a year brings."""
+
+from __future__ import annotations
+
+from tools_app.core.units import format_units
+from tools_app.toolkit.views import TokenMeta
+
+
+def show(raw: int, token: TokenMeta) -> str:
+    """An amount in units, with its symbol."""
+    return format_units(raw, token.decimals, token.symbol)
+
+
+def show_health(bps: int) -> str:
+    """`15234` -> `1.52`, rounded down."""
+    return f"{bps // 10_000}.{bps % 10_000 // 100:02d}"
+
+
+def show_health_of(bps: int | None) -> str | None:
+    """The same; None without a debt."""
+    return None if bps is None else show_health(bps)
+
+
+def percent(ppm: int) -> str:
+    """Millionths as percent: `41_234` -> `4.1234`."""
+    sign, size = ("-", -ppm) if ppm < 0 else ("", ppm)
+    return f"{sign}{size // 10_000}.{size % 10_000:04d}"

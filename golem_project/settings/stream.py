@@ -32,6 +32,7 @@ GOLEM_STREAM_MOST_SUBSCRIPTIONS_PER_GOLEM = 20
 GOLEM_STREAM_SUBSCRIPTION_HOURS = 24  # a subscription that is not renewed ends after this
 GOLEM_STREAM_BLOCKS_PER_READ = 500  # one eth_getLogs covers at most this many blocks
 GOLEM_STREAM_MOST_BLOCKS_BEHIND = 5_000  # after a longer outage the older blocks are given up, and that is told
+GOLEM_STREAM_NEW_POOLS_PER_READ = 40  # new pools told after one look; the next look goes on with the following block
 GOLEM_STREAM_REORG_DEPTH_BLOCKS = read_integer("GOLEM_STREAM_REORG_DEPTH_BLOCKS", 64)
 
 # Requests at once to servers of other people, by kind. A person has a quarter of a kind's places at most, and those who

@@ -645,9 +645,10 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
     ),
     E.STREAM_FAILED: _describe(
         "A subscription could not be served; it is tried again. `skipped_from_block` and `skipped_to_block` name "
-        "blocks that were given up.",
+        "blocks that were given up, `skipped_pools` how many of one block's new pools are not told.",
         {**_SUBSCRIPTION, "kind": TEXT, "error_code": TEXT},
         failures=INTEGER,
+        skipped_pools=INTEGER,
         skipped_from_block=INTEGER,
         skipped_to_block=INTEGER,
     ),
@@ -658,6 +659,18 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
     E.A2A_TASK: _describe(
         "A task that another agent asked for over A2A is in another state.",
         {"task_id": UUID, "skill": TEXT, "state": TEXT, "task_version": INTEGER},
+    ),
+    E.POOL_CREATED: _describe(
+        "A pool of a market was made. Its tokens' symbols are a stranger's text unless `is_registered`. `hook` is the "
+        "contract of its hook and `hook_powers` what that could do. `is_removed` says that a reorganisation took the "
+        "block of an earlier event away.",
+        {**_SUBSCRIPTION, **_LOG, "pool_address": HEX, "venue": TEXT, "fee_pips": INTEGER},
+        token0=OBJECT,
+        token1=OBJECT,
+        manager=HEX,
+        hook=HEX,
+        hook_powers=TEXTS,
+        is_removed=FLAG,
     ),
     E.POOL_EVENT: _describe(
         "A swap, mint, burn or collect of a pool. Amounts in base units, positive into the pool. `is_removed` says "

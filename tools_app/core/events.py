@@ -95,6 +95,7 @@ class EventType(StrEnum):
     STREAM_FAILED = "stream:failed"
     STREAM_WEBHOOK_DISABLED = "stream:webhook_disabled"
     A2A_TASK = "a2a:task"
+    POOL_CREATED = "pool:created"
     POOL_EVENT = "pool:event"
     POOL_STATE = "pool:state"
     POSITION_ALERT = "position:alert"

@@ -17,6 +17,7 @@ class SubscriptionKind(models.TextChoices):
     PRICE_FEED = "PRICE_FEED", "price of a pair"
     TRADES = "TRADES", "trades of a wallet"
     JAR = "JAR", "contents and releases of a jar"
+    NEW_POOLS = "NEW_POOLS", "pools that are made"
 
 
 class StreamSubscription(models.Model):

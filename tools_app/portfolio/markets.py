@@ -123,7 +123,9 @@ class ChainMarkets:
         """Pools made in a range of blocks, oldest first."""
         each = (markets.created(reader, from_block=from_block, to_block=to_block) for markets in self._all())
         found = [pool for pools in each for pool in pools]
-        return found if len(self.by_protocol) == 1 else sorted(found, key=lambda pool: pool.block_number)
+        return (
+            found if len(self.by_protocol) == 1 else sorted(found, key=lambda pool: (pool.block_number, pool.log_index))
+        )
 
     def of(self, effects: Effects, reader: ChainReader) -> list[tuple[MarketRead, Pool | None]]:
         """The pools that calls trade in; None where there is none of that pair and fee."""

@@ -13,7 +13,7 @@ from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import Ratio
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.effects import Effects, MarketRead
-from tools_app.toolkit.pool_hooks import PoolHooks
+from tools_app.toolkit.pool_hooks import HookPower, PoolHooks
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import LogEntry, TokenMeta
@@ -109,7 +109,10 @@ def sort_tokens(token_a: str, token_b: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class CreatedPool:
-    """A pool that a factory or a manager made: its name, pair, fee, and where on the chain that was. JSON-ready."""
+    """A pool that a factory or a manager made: its name, pair, fee, and where on the chain that was. JSON-ready.
+
+    `hook` is the contract of its hook, `powers` what that could do.
+    """
 
     id: str
     version: str
@@ -121,11 +124,21 @@ class CreatedPool:
     protocol: str = ""
     manager: str = ""
     key: tuple[Any, ...] = ()
+    block_hash: str = ""
+    log_index: int = 0
+    hook: str = ""
+    powers: tuple[HookPower, ...] = ()
+
+    @property
+    def venue(self) -> str:
+        """Protocol and version, as events name it."""
+        return f"{self.protocol} {self.version}"
 
     def as_pool(self) -> Pool:
         """The pool, its state still unread."""
         pair, name = (self.token0, self.token1), PoolId(self.id, self.manager)
-        return Pool(self.version, name, *pair, self.fee, protocol=self.protocol, key=tuple(self.key))
+        hooks = PoolHooks(self.id, self.hook, tuple(map(HookPower, self.powers))) if self.hook else None
+        return Pool(self.version, name, *pair, self.fee, protocol=self.protocol, key=tuple(self.key), hooks=hooks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3762,6 +3762,17 @@ export interface components {
          * @enum {string}
          */
         StoreEnum: "episodes" | "insights" | "heuristics" | "all";
+        /** @description stream_new_pools: Follow the pools that are made on a chain, in every market; only those of a token where one is named. */
+        StreamNewPoolsBody: {
+            /** @constant */
+            query?: "stream_new_pools";
+            /** @enum {unknown} */
+            venue?: "stream" | null;
+            cursor?: string | null;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            chain_id: number;
+            token?: (string | null) | null;
+        };
         /** @description stream_pool_events: Follow the swaps, mints, burns and collects of a pool of a market. */
         StreamPoolEventsBody: {
             /** @constant */

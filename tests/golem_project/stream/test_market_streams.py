@@ -13,13 +13,14 @@ from tests.golem_project.stream.conftest import EventSource
 from tests.golem_project.stream.delivering import deliver_all
 from tests.golem_project.stream.test_webhooks import make_endpoint
 from tests.receiver import Receiver
+from tests.tools_app.subsystems.stream.test_new_pools import make_pair, make_token
 from tests.tools_app.subsystems.stream.test_streams import Follower
 from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.protocols("firepit")]
 
-KINDS = ("price:update", "pool:event", "pool:state", "trade:executed", "tokenjar:update")
+KINDS = ("price:update", "pool:created", "pool:event", "pool:state", "trade:executed", "tokenjar:update")
 
 
 def test_prices_trades_pools_and_jars_are_streamed_and_resumed_and_sent_to_a_webhook_once(
@@ -37,8 +38,10 @@ def test_prices_trades_pools_and_jars_are_streamed_and_resumed_and_sent_to_a_web
     follower.call("stream_pool_state", pool_address=pool, chain_id=CHAIN_ID)
     follower.call("stream_trades", wallet_address=follower.trader.address, chain_ids=[CHAIN_ID])
     follower.call("stream_tokenjar", jar_address=jar, chain_id=CHAIN_ID)
+    follower.call("stream_new_pools", chain_id=CHAIN_ID)
     follower.poll()
     follower.swap(10**9)
+    make_pair(local_chain, make_token(local_chain, "NEW"))
     follower.poll()
     told = OutboxEvent.objects.filter(golem_id=agent.golem.pk, type__in=KINDS).order_by("sequence")
     ids = [str(each.pk) for each in told]

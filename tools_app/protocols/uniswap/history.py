@@ -5,14 +5,17 @@ A figure that the chain's history cannot support is absent with its reason, neve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tools_app.chain.abi import decode_log, event_topic
 from tools_app.core.errors import GolemError
 from tools_app.core.ratio import Ratio
 from tools_app.protocols.uniswap.addresses import NAME, Deployment
 from tools_app.protocols.uniswap.v2 import math as v2_math
+from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
+from tools_app.protocols.uniswap.v4.opened import OPENED, read_opened
 from tools_app.standards.concentrated import ratio_of_sqrt_price
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import CreatedPool, Pool, PoolDay, TradeRead
@@ -71,7 +74,8 @@ def read_days(reader: ChainReader, deployment: Deployment, pools: Sequence[Pool]
         first = first_block_of_day(reader)
         if first is None:
             return _all_missing(pools, "the chain's history is shorter than 24 hours")
-        young = {created.id for created in list_created(reader, deployment, from_block=first)}
+        made = _look_for(reader, _pools_created(deployment, first, reader.block.number))
+        young = {created.id for log in made if (created := _created(log)) is not None}
         logs = _look_for(reader, _trades_since(reader, pools, first))
     except GolemError as error:
         return _all_missing(pools, f"the chain's logs cannot be read ({error.code})")
@@ -113,10 +117,17 @@ def read_price_a_day_ago(reader: ChainReader, pool: Pool) -> tuple[Ratio | None,
 def list_created(
     reader: ChainReader, deployment: Deployment, *, from_block: int, to_block: int | None = None
 ) -> list[CreatedPool]:
-    """Pools the factories made from a block to another (the head), oldest first. Raises RpcUnavailable."""
+    """Pools the factories and V4's manager made from a block to another (the head), oldest first.
+
+    Raises RpcUnavailable.
+    """
     end = reader.block.number if to_block is None else min(to_block, reader.block.number)
-    logs = _look_for(reader, _pools_created(deployment, from_block, end))
-    return [created for log in logs if (created := _created(log)) is not None]
+    v4 = v4_on(reader.chain_id)
+    found: list[CreatedPool | None] = []
+    for log in _look_for(reader, _pools_created(deployment, from_block, end, v4)):
+        of_v4 = read_opened(log, v4, deployment.wrapped_native) if v4 is not None else None
+        found.append(of_v4 or _created(log))
+    return [created for created in found if created is not None]
 
 
 def preload_day(reader: ChainReader, deployment: Deployment, pool: Pool) -> None:
@@ -144,9 +155,12 @@ def _prices_between(pool: Pool, start: int, end: int) -> LogQuery:
     return LogQuery((pool.id,), (tuple(event_topic(each) for each in signatures),), start, end)
 
 
-def _pools_created(deployment: Deployment, start: int, end: int) -> LogQuery:
-    topics = (event_topic(POOL_CREATED), event_topic(PAIR_CREATED))
-    return LogQuery((deployment.v2_factory, deployment.v3_factory), (topics,), start, end)
+def _pools_created(deployment: Deployment, start: int, end: int, v4: V4Contracts | None = None) -> LogQuery:
+    topics: tuple[str, ...] = (event_topic(POOL_CREATED), event_topic(PAIR_CREATED))
+    addresses: tuple[str, ...] = (deployment.v2_factory, deployment.v3_factory)
+    if v4 is not None:
+        topics, addresses = (*topics, event_topic(OPENED)), (*addresses, v4.manager)
+    return LogQuery(addresses, (topics,), start, end)
 
 
 def _look_for(reader: ChainReader, query: LogQuery) -> list[LogEntry]:
@@ -197,10 +211,23 @@ def _price_in(log: LogEntry) -> Ratio | None:
 def _created(log: LogEntry) -> CreatedPool | None:
     v3 = decode_log(POOL_CREATED, log)
     if v3 is not None:
-        return CreatedPool(v3["pool"], "v3", v3["token0"], v3["token1"], v3["fee"], log.block_number, log.tx_hash, NAME)
+        return _made(log, v3["pool"], "v3", v3, v3["fee"])
     v2 = decode_log(PAIR_CREATED, log)
     if v2 is not None:
-        return CreatedPool(
-            v2["pair"], "v2", v2["token0"], v2["token1"], v2_math.FEE, log.block_number, log.tx_hash, NAME
-        )
+        return _made(log, v2["pair"], "v2", v2, v2_math.FEE)
     return None
+
+
+def _made(log: LogEntry, address: str, version: str, told: Mapping[str, Any], fee: int) -> CreatedPool:
+    return CreatedPool(
+        id=address,
+        version=version,
+        token0=told["token0"],
+        token1=told["token1"],
+        fee=fee,
+        block_number=log.block_number,
+        tx_hash=log.tx_hash,
+        protocol=NAME,
+        block_hash=log.block_hash,
+        log_index=log.log_index,
+    )

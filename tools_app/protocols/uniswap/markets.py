@@ -186,7 +186,7 @@ class UniswapMarkets:
         history.preload_day(reader, deployment_on(reader.chain_id), pool)
 
     def created(self, reader: ChainReader, *, from_block: int, to_block: int) -> list[CreatedPool]:
-        """What both factories made."""
+        """What both factories and V4's manager made."""
         return history.list_created(reader, deployment_on(reader.chain_id), from_block=from_block, to_block=to_block)
 
     def tick_spacing(self, reader: ChainReader, pool: Pool) -> int:

@@ -217,9 +217,14 @@ def data_get_pools_by_token(ctx: ReadContext, token: Token, limit: Limit = 10) -
 
 @dataclass(frozen=True, slots=True)
 class NewPool:
-    """A pool that was created recently; `created_at` is RFC 3339."""
+    """A pool that was created recently; `created_at` is RFC 3339.
+
+    `manager` keeps a pool without an address of its own; `hook` is a stranger's code that runs with every use of it.
+    """
 
     pool_address: str
+    manager: str | None
+    hook: PoolHook | None
     version: str
     token0: TokenMeta
     token1: TokenMeta
@@ -283,10 +288,12 @@ def data_get_new_pools(
         rows.append(
             NewPool(
                 pool_address=pool.id,
+                manager=pool.manager or None,
+                hook=_describe_hook(found.pool),
                 version=pool.version,
                 token0=found.token0,
                 token1=found.token1,
-                fee_tier=pool.fee,
+                fee_tier=found.pool.fee,
                 tvl_usd=found.tvl,
                 tvl_reason=found.tvl_reason,
                 created_at=datetime.fromtimestamp(reader.block_at(pool.block_number).timestamp, UTC).isoformat(),

@@ -23,6 +23,12 @@ READS: Final = (
         most_exchanges=6,
     ),
     ReadCase(
+        "stream_new_pools",
+        {"chain_id": _CHAIN, "token": "USDC"},
+        {"event": "pool:created", "interval_ms": 2_000, "chain_ids": lambda look: [look.chain_id]},
+        refuses=(({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+    ),
+    ReadCase(
         "stream_trades",
         {"wallet_address": Told("account")},
         {"event": "trade:executed", "interval_ms": 2_000, "chain_ids": lambda look: [look.chain_id]},

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import transaction
@@ -25,7 +25,7 @@ from tools_app.models import StreamSubscription
 from tools_app.models.subscription import SubscriptionKind
 from tools_app.portfolio.markets import markets_on
 from tools_app.runner import open_reader
-from tools_app.subsystems.stream import pool_events, snapshots, subscriptions, trades
+from tools_app.subsystems.stream import new_pools, pool_events, snapshots, subscriptions, trades
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import LogEntry
 
@@ -36,6 +36,12 @@ _LEASE = timedelta(seconds=30)
 _MOST_PAUSE = timedelta(minutes=5)
 _MOST_FAILURES = 200
 _TRAIL = 128
+_OF_LOGS: Final = {
+    SubscriptionKind.POOL_EVENTS: EventType.POOL_EVENT,
+    SubscriptionKind.TRADES: EventType.TRADE_EXECUTED,
+    SubscriptionKind.NEW_POOLS: EventType.POOL_CREATED,
+}
+"""What is read from logs, and the event that tells it."""
 
 
 @dataclass
@@ -106,7 +112,7 @@ def _record_look(row: StreamSubscription, found: Look, now: datetime) -> None:
 
 def look(row: StreamSubscription, reader: ChainReader) -> Look:
     """What is new for a subscription at the reader's block. Reads only. Raises GolemError."""
-    if row.kind in (SubscriptionKind.POOL_EVENTS, SubscriptionKind.TRADES):
+    if row.kind in _OF_LOGS:
         return _look_at_logs(row, reader)
     found = Look(trail=row.trail, told=row.told, state=dict(row.state))
     block = {"block_number": reader.block.number, "block_hash": reader.block.hash}
@@ -135,17 +141,16 @@ def _look_at_logs(row: StreamSubscription, reader: ChainReader) -> Look:
     if last - base > settings.GOLEM_STREAM_MOST_BLOCKS_BEHIND:
         first = last - settings.GOLEM_STREAM_MOST_BLOCKS_BEHIND + 1
         found.events.append(_tell_gap(row, base + 1, first - 1))
-    last = min(last, first + settings.GOLEM_STREAM_BLOCKS_PER_READ - 1)
-    fresh = _read_logs(row, reader, first, last)
+    fresh, last = _read_logs(row, reader, first, min(last, first + settings.GOLEM_STREAM_BLOCKS_PER_READ - 1), found)
     known = {_identify(told): told for told in row.told if told["block_number"] > base}
-    seen = {_identify(payload) for _, payload in fresh}
-    kind = EventType.POOL_EVENT if row.kind == SubscriptionKind.POOL_EVENTS else EventType.TRADE_EXECUTED
+    seen = {_identify(payload) for payload in fresh}
+    kind = _OF_LOGS[SubscriptionKind(row.kind)]
     for identity, told in known.items():
         if identity not in seen and told["block_number"] <= last:
             found.events.append(Event(kind, {**told, "is_removed": True}))
         elif identity not in seen:
             found.told.append(told)
-    for _, payload in fresh:
+    for payload in fresh:
         if _identify(payload) not in known:
             found.events.append(Event(kind, payload))
         found.told.append(payload)
@@ -168,20 +173,26 @@ def _find_common_block(trail: Sequence[list[Any]], reader: ChainReader) -> tuple
 
 
 def _read_logs(
-    row: StreamSubscription, reader: ChainReader, first: int, last: int
-) -> list[tuple[LogEntry, dict[str, Any]]]:
+    row: StreamSubscription, reader: ChainReader, first: int, last: int, found: Look
+) -> tuple[list[dict[str, Any]], int]:
+    """The payloads of a range of blocks, and the last block they are of; `found` gets what is given up on the way."""
     if first > last:
-        return []
+        return [], last
+    if row.kind == SubscriptionKind.NEW_POOLS:
+        made = new_pools.find_new_pools(reader, row.params, from_block=first, to_block=last)
+        if made.left_out:
+            found.events.append(_tell_left_out(row, made.last_block, made.left_out))
+        return [{**_name(row), **payload} for payload in made.payloads], made.last_block
     if row.kind == SubscriptionKind.TRADES:
-        found = trades.find_trades(reader, row.params["wallet_address"], from_block=first, to_block=last)
+        told = trades.find_trades(reader, row.params["wallet_address"], from_block=first, to_block=last)
     else:
         pool = markets_on(reader.chain_id).read(reader, row.params["pool_address"])
         topics = pool.pool_id.filter_logs(
             markets_on(reader.chain_id).of_pool(pool).event_topics(pool, row.params["events"])
         )
         logs = reader.logs(address=pool.pool_id.contract, topics=topics, from_block=first, to_block=last)
-        found = [(log, payload) for log in logs if (payload := pool_events.describe_log(reader, pool, log)) is not None]
-    return [(log, {**_name(row), **_place(log), **payload}) for log, payload in found]
+        told = [(log, payload) for log in logs if (payload := pool_events.describe_log(reader, pool, log)) is not None]
+    return [{**_name(row), **_place(log), **payload} for log, payload in told], last
 
 
 def _place(log: LogEntry) -> dict[str, Any]:
@@ -204,6 +215,11 @@ def _name(row: StreamSubscription) -> dict[str, Any]:
 def _tell_gap(row: StreamSubscription, first: int, last: int) -> Event:
     facts = {"error_code": "BLOCKS_SKIPPED", "skipped_from_block": first, "skipped_to_block": last}
     return Event(EventType.STREAM_FAILED, {**_name(row), "kind": str(row.kind), **facts})
+
+
+def _tell_left_out(row: StreamSubscription, block: int, count: int) -> Event:
+    facts = {"error_code": "POOLS_SKIPPED", "skipped_from_block": block, "skipped_to_block": block}
+    return Event(EventType.STREAM_FAILED, {**_name(row), "kind": str(row.kind), **facts, "skipped_pools": count})
 
 
 @whole

@@ -1,4 +1,4 @@
-"""The seven `stream_*` tools: each checks its target on the chain once, then leaves a row that a worker serves."""
+"""The eight `stream_*` tools: each checks its target on the chain once, then leaves a row that a worker serves."""
 
 from __future__ import annotations
 
@@ -51,6 +51,31 @@ class Subscribed:
     chain_ids: tuple[int, ...]
     interval_ms: int
     expires_at: str
+
+
+@stream.read(
+    query="stream_new_pools",
+    budget=TickBudget.FAST,
+    steps=("Checking the chain",),
+    snippet="stream_new_pools: be told of every pool that is made on a chain, or of those of one token.",
+    guidelines=(
+        "Anyone can make a pool, name a token and choose a hook: an event here is a stranger's advertisement. Validate "
+        "the token and look at the pool before you trade in it.",
+    ),
+)
+def stream_new_pools(ctx: ReadContext, chain_id: ChainId, token: Token | None = None) -> Subscribed:
+    """Follow the pools that are made on a chain, in every market; only those of a token where one is named.
+
+    Use to notice a new market as it opens. Each pool is one `pool:created` event with its tokens, fee and hook; when a
+    reorganisation takes its block away, the event is told again with `is_removed`. Does not tell what a pool holds,
+    which at first is nothing, nor what was made before it was opened; new_pools lists that. Where somebody makes very
+    many in one block, part is told and the rest counted. It ends after a day unless renewed.
+    """
+    reader = ctx.chain(chain_id)
+    markets = markets_on(chain_id)
+    ctx.step("Checking the chain")
+    params = {"token": markets.asset(reader.token(token))} if token is not None else {}
+    return _open(ctx, SubscriptionKind.NEW_POOLS, (chain_id,), params, LOGS_INTERVAL_MS, "pool:created")
 
 
 @stream.read(

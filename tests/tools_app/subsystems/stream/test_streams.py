@@ -31,6 +31,7 @@ SINGLE = "exactInputSingle((address,address,uint24,address,uint256,uint256,uint1
 V2_SWAP = "swapExactTokensForTokens(uint256,uint256,address[],address,uint256)"
 V2_BUY_ETH = "swapExactTokensForETH(uint256,uint256,address[],address,uint256)"
 STREAM_TOOLS = (
+    "stream_new_pools",
     "stream_pool_events",
     "stream_pool_state",
     "stream_position_alerts",

@@ -11,6 +11,7 @@ from tools_app.protocols.uniswap.hook_text import TEXTS
 from tools_app.protocols.uniswap.v4 import liquidity_plans as plans
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
 from tools_app.protocols.uniswap.v4.keys import COIN, NO_HOOK, PoolKey
+from tools_app.protocols.uniswap.v4.opened import OPENED, read_opened_key
 from tools_app.protocols.uniswap.v4.pools import key_of, pool_of
 from tools_app.protocols.uniswap.v4.positions import HELD, INFO, NEXT, OWNER, read_ticks
 from tools_app.protocols.uniswap.v4.quotes import list_steps, quote_call
@@ -29,10 +30,6 @@ from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.views import NATIVE
 
-OPENED: Final = (
-    "event Initialize(bytes32 indexed id, address indexed currency0, address indexed currency1, uint24 fee,"
-    " int24 tickSpacing, address hooks, uint160 sqrtPriceX96, int24 tick)"
-)
 MOVED: Final = (
     "event ModifyLiquidity(bytes32 indexed id, address indexed sender, int24 tickLower, int24 tickUpper,"
     " int256 liquidityDelta, bytes32 salt)"
@@ -70,8 +67,7 @@ class V4HookedPools:
         for log in sorted(logs, key=lambda each: (each.block_number, each.log_index), reverse=True):
             told = decode_log(OPENED, log)
             if told is not None and told["hooks"] != NO_HOOK:
-                key = PoolKey(told["currency0"], told["currency1"], told["fee"], told["tickSpacing"], told["hooks"])
-                found.append(pool_of(key, v4, wrapped))
+                found.append(pool_of(read_opened_key(told), v4, wrapped))
         return PoolsFound(tuple(found[:most]), len(found), since)
 
     def try_swaps(self, reader: ChainReader, pool: Pool) -> tuple[SwapTried, ...]:

@@ -1,0 +1,47 @@
+"""Logs of V4's manager that tell of a pool which was opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tools_app.chain.abi import decode_log
+from tools_app.protocols.uniswap.v4.addresses import V4Contracts
+from tools_app.protocols.uniswap.v4.keys import PoolKey
+from tools_app.protocols.uniswap.v4.pools import pool_of
+from tools_app.toolkit.markets import CreatedPool
+from tools_app.toolkit.views import LogEntry
+
+OPENED: Final = (
+    "event Initialize(bytes32 indexed id, address indexed currency0, address indexed currency1, uint24 fee,"
+    " int24 tickSpacing, address hooks, uint160 sqrtPriceX96, int24 tick)"
+)
+
+
+def read_opened_key(told: Mapping[str, Any]) -> PoolKey:
+    """The key of a pool in the decoded log of its opening."""
+    return PoolKey(told["currency0"], told["currency1"], told["fee"], told["tickSpacing"], told["hooks"])
+
+
+def read_opened(log: LogEntry, contracts: V4Contracts, wrapped: str) -> CreatedPool | None:
+    """The pool that the manager opened; None where the log is of something else."""
+    told = decode_log(OPENED, log) if log.address == contracts.manager else None
+    if told is None:
+        return None
+    pool = pool_of(read_opened_key(told), contracts, wrapped)
+    return CreatedPool(
+        id=pool.id,
+        version=pool.version,
+        token0=pool.token0,
+        token1=pool.token1,
+        fee=pool.fee,
+        block_number=log.block_number,
+        tx_hash=log.tx_hash,
+        protocol=pool.protocol,
+        manager=contracts.manager,
+        key=pool.key,
+        block_hash=log.block_hash,
+        log_index=log.log_index,
+        hook=pool.hooks.address if pool.hooks is not None else "",
+        powers=pool.hooks.powers if pool.hooks is not None else (),
+    )

@@ -340,11 +340,13 @@ FOR_TESTS: Final = frozenset(
 
 DOORS: Final[Mapping[str, str]] = {
     "plainly": "a stranger's key: the stranger",
-    "multicall": "a contract that calls for whoever asks (Multicall3, an EntryPoint's account): that contract",
+    "multicall": "a contract that calls for whoever asks (Multicall3): that contract",
     "fallback": "a Safe whose fallback handler it is: the Safe, and the stranger in the last 20 bytes",
     "delegate call": "a stranger's contract that runs its code as its own: the stranger, on the stranger's own storage",
     "7702": "a key that runs a contract's code (EIP-7702), also as the target of its own call: that key",
     "module": "a module of the Safe: the Safe; whoever is one speaks for the account",
+    "operation": "a stranger's account, for which the EntryPoint (ERC-4337) carries out an operation: that account",
+    "made account": "the EntryPoint has an account made, by a call that a stranger wrote: the EntryPoint's maker",
 }
 
 
@@ -358,6 +360,7 @@ STRANGERS: Final[Mapping[str, str]] = {
     "delegate call": "a contract of the stranger's that runs the code as its own",
     "module": "a module of the stranger's Safe",
     "module's delegate call": "the stranger's Safe, which runs the code as its own",
+    "operation": "an account of the stranger's, for which the EntryPoint carries out an operation",
 }
 """How a stranger comes to a simulated contract in which an honest Safe holds something."""
 
@@ -379,6 +382,8 @@ def list_cells() -> list[tuple[Row, str]]:
 def say_cell(row: Row, door: str) -> str:
     """What comes of a stranger's call through a door, or of a module's."""
     if row.caller is Caller.ANYBODY:
+        if door == "made account":
+            return "undone: no account was made"
         if door == "delegate call":
             return "nothing of the account"
         as_the_account = {"fallback": "as for the account: never a handler (0351)", "module": "as for the account"}

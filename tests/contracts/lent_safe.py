@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,7 @@ from permits_app.policy_cage.safe_tx import (
     hash_safe_tx,
     join_signatures,
 )
+from tests.contracts.operations import Operations, deploy_operations
 from tests.proof.caged.engines import CHAIN_ID, Sent
 from tests.proof.caged.safe import CagedSafe, deploy, sign_digest
 from tools_app.chain.abi import encode_call
@@ -48,6 +50,11 @@ class LentSafe:
     @property
     def safe(self) -> str:
         return self.caged.safe
+
+    @cached_property
+    def operations(self) -> Operations:
+        """The EntryPoint, and the account by which the stranger comes through it."""
+        return deploy_operations(self.caged)
 
     def act(self, *calls: Call) -> Sent:
         """The owners' batch: two of three sign it, a stranger relays it."""

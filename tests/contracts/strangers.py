@@ -20,13 +20,16 @@ from permits_app.policy_cage.safe_tx import (
 )
 from tests.contracts.holdings_in_simulated_contracts import HOLDINGS, Holding, Said, views_of
 from tests.contracts.lent_safe import RELAY, deploy_code
+from tests.contracts.operations import deploy_operations, read_carried
 from tests.contracts.site_in_process import add_coins
 from tests.contracts.test_callers import DELEGATING, MODULE_CALL, spell
-from tests.proof.caged.engines import CHAIN_ID, GAS, InProcessEngine, make_account
+from tests.proof.caged.engines import CHAIN_ID, COINS_WEI, GAS, InProcessEngine, make_account
 from tests.proof.caged.safe import CagedSafe, build_caged_safe, deploy, sign_digest
 from tools_app.chain.abi import checksum, decode_output, encode_args, encode_call
 from tools_app.chain.signatures import parse_signature
 from tools_app.simulation.pyevm.transaction import Executed, Transaction, execute
+from tools_app.toolkit.plan import Call
+from tools_app.toolkit.views import LogEntry
 
 if TYPE_CHECKING:
     from eth_account.signers.local import LocalAccount
@@ -40,7 +43,7 @@ Seen = dict[tuple[str, str, bytes], bytes | None]
 
 
 class Stranger:
-    """Who comes: a key, a contract that calls for anybody, one that delegates, a key with code, a Safe of his own."""
+    """Who comes: a key, a contract that calls for anybody, one that delegates, a key with code, a Safe, an account."""
 
     def __init__(self, caged: CagedSafe) -> None:
         assert isinstance(caged.engine, InProcessEngine)
@@ -50,9 +53,12 @@ class Stranger:
         self.coded_key = make_account("a key with code").address
         code = bytes.fromhex(load_contract("Relayer").deployed_bytecode[2:])
         self.engine.chain.state.set_code(_raw(self.coded_key), code)
+        self.operations = deploy_operations(caged)
+        self.engine.give_coins(self.operations.account.address, COINS_WEI)
         self.safe = self._make_safe()
         self._do_as_safe(self.safe, encode_call(ENABLE_MODULE, self.relayer))
         self.everything = [self.key.address, self.relayer, self.delegator, self.coded_key, self.safe]
+        self.everything.append(self.operations.account.address)
 
     def come(self, door: str, said: Said) -> Transaction:
         """What the stranger signs to say it by a door."""
@@ -69,6 +75,9 @@ class Stranger:
             data, value = made_up, 0
         elif door == "delegate call":
             to, data = self.delegator, _raw(said.at) + said.data
+        elif door == "operation":
+            to, value = self.operations.entry_point, 0
+            data = self.operations.write(Call(said.at, said.data, said.value, ""))
         elif door in MODULES:
             to, data, value = self.relayer, encode_call(RELAY, self.safe, self._ask_as_module(door, said)), 0
         return write(self.key.address, to, data, value)
@@ -76,6 +85,10 @@ class Stranger:
     def is_heard(self, door: str, said: Said, transaction: Transaction) -> bool:
         """Whether it would go through. A Safe goes on when its module's call fails, and says so to the module alone."""
         done = try_out(self.engine, transaction)
+        if door == "operation":
+            carried = read_carried(done.succeeded, done.output, read_logs(done))
+            assert not carried.refusal, carried.refusal
+            return carried.succeeded
         if door not in MODULES or not done.succeeded:
             return done.succeeded
         done = try_out(self.engine, write(self.relayer, self.safe, self._ask_as_module(door, said)))
@@ -182,6 +195,16 @@ def _choose(kind: str, holders: Sequence[str], others: Sequence[str], items: Seq
 
 def write(sender: str, to: str, data: bytes, value: int = 0) -> Transaction:
     return Transaction(sender=_raw(sender), to=_raw(to), value=value, data=data, gas=GAS)
+
+
+def read_logs(done: Executed) -> list[LogEntry]:
+    """As a node tells them."""
+    return [
+        LogEntry(
+            checksum("0x" + at.hex()), tuple(f"0x{topic:064x}" for topic in topics), "0x" + data.hex(), 0, "", index
+        )
+        for index, (at, topics, data) in enumerate(done.logs)
+    ]
 
 
 def _raw(address: str) -> bytes:

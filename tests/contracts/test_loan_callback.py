@@ -59,7 +59,7 @@ def in_the_safes_name(lent: LentSafe, data: bytes) -> Sent:
 
 
 def through_a_contract(lent: LentSafe, data: bytes) -> Sent:
-    """As through Multicall3, an EntryPoint or any account that makes calls for whoever asks."""
+    """As through Multicall3 or any contract that makes calls for whoever asks."""
     return send(lent, lent.lender, encode_call(RELAY, lent.safe, data))
 
 
@@ -75,6 +75,18 @@ def through_a_contract_at_the_callback(lent: LentSafe, data: bytes) -> Sent:
     return send(lent, lent.lender, encode_call(RELAY, lent.callback, data + bytes.fromhex(lent.safe[2:])))
 
 
+def through_an_operation(lent: LentSafe, data: bytes) -> Sent:
+    return lent.operations.call(lent.safe, data)
+
+
+def through_an_operation_in_the_safes_name(lent: LentSafe, data: bytes) -> Sent:
+    return through_an_operation(lent, data + bytes.fromhex(lent.safe[2:]))
+
+
+def through_an_operation_at_the_callback(lent: LentSafe, data: bytes) -> Sent:
+    return lent.operations.call(lent.callback, data + bytes.fromhex(lent.safe[2:]))
+
+
 DOORS: dict[str, Attempt] = {
     door.__name__: door
     for door in (
@@ -84,6 +96,9 @@ DOORS: dict[str, Attempt] = {
         through_a_contract_in_the_safes_name,
         at_the_callback_in_the_safes_name,
         through_a_contract_at_the_callback,
+        through_an_operation,
+        through_an_operation_in_the_safes_name,
+        through_an_operation_at_the_callback,
     )
 }
 
@@ -93,7 +108,7 @@ def test_a_stranger_cannot_empty_a_safe_through_its_callback(lent: LentSafe, doo
     caged, stranger = lent.caged, lent.caged.stranger.address
     before = caged.balance("USDC")
     steps = encode_steps([lent.steal()])
-    for lender in (stranger, lent.lender, lent.safe, lent.callback):
+    for lender in (stranger, lent.lender, lent.safe, lent.callback, lent.operations.account.address):
         announced = DOORS[door](lent, announce(lender, steps))
         asked = [
             knock(lent, data)
@@ -135,6 +150,15 @@ def test_the_safe_may_announce_through_itself_as_well(lent: LentSafe) -> None:
     through_itself = replace(announced, to=lent.safe, data=announced.data[:-20])
     assert lent.act(through_itself, asked).succeeded
     assert caged.balance("USDC", payee) == 5
+
+
+def test_the_first_code_was_emptied_through_an_operation_too(caged: CagedSafe) -> None:
+    """So the door of operations notices a hole where there is one."""
+    lent = give_callback(caged, code=FIRST_CODE)
+    steps = encode_steps([lent.steal()])
+    assert through_an_operation(lent, announce(lent.operations.account.address, steps)).succeeded
+    assert through_an_operation(lent, lend(steps)).succeeded
+    assert caged.balance("USDC") == 0
 
 
 @pytest.mark.parametrize("named", ["nobody", "a stranger"])

@@ -124,7 +124,7 @@ def read_only_database() -> Iterator[None]:
     name = connection.settings_dict["NAME"]
     connection.close()
     _run(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
-    _forget_sessions()
+    forget_sessions()
     try:
         yield
     finally:
@@ -161,7 +161,8 @@ def _mount(folder: Path) -> bool:
     return True
 
 
-def _forget_sessions() -> None:
+def forget_sessions() -> None:
+    """What this process has open is closed, so that no later test is handed it."""
     connection.close()
     connection.close_pool()  # type: ignore[attr-defined]
 

@@ -36,7 +36,11 @@ class ReadOnlySessions:
     def __init__(self) -> None:
         self.was_met = False
         self._take_writes: WeakSet[Any] = WeakSet()
-        self._seen_ms: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+        self._opened_ms: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+
+    def note_opened(self, connection: Any, now_ms: float) -> None:
+        """A pool opened it: how old it is counts from here, and not from its first use."""
+        self._opened_ms.setdefault(connection, now_ms)
 
     def meet(self) -> None:
         """A write was refused: every session is asked before its next use."""
@@ -48,7 +52,7 @@ class ReadOnlySessions:
         if connection in self._take_writes:
             return True
         if not _takes_writes(connection):
-            return now_ms - self._seen_ms.setdefault(connection, now_ms) < NEW_MS
+            return now_ms - self._opened_ms.setdefault(connection, now_ms) < NEW_MS
         self._take_writes.add(connection)
         return True
 
@@ -90,6 +94,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if pool is not None and pool._check is ConnectionPool.check_connection:
             pool._check = check_connection
         return pool
+
+    def _configure_connection(self, connection: Any) -> bool:
+        """Set up what was just opened, and note when that was."""
+        _read_only.note_opened(connection, clock.monotonic_ms())
+        return bool(super()._configure_connection(connection))
 
 
 def check_connection(connection: Any) -> None:

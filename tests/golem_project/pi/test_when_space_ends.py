@@ -6,22 +6,26 @@ import errno
 import shutil
 import threading
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.core.cache import cache
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import Client
 
 from golem_project import status
 from golem_project.pi.exception_handler import as_golem_error
+from golem_project.pooled_postgresql import base
 from golem_project.settings.environment import VAR_DIR
 from permits_app.actions.sweep import list_unfinished
 from permits_app.models import ActionPermit, OutboundTransaction
 from permits_app.tasks import commit_permit_task
-from tests.full_disk import failing_writes, full_disk, read_only_database
+from tests.full_disk import failing_writes, forget_sessions, full_disk, read_only_database
 from tests.golem_project.pi.conftest import Agent, assert_problem
 from tests.live_golem import LiveGolem
 from tools_app.core import clock, exhausted
@@ -38,6 +42,13 @@ EXHAUSTED = [
 def nothing_is_noted() -> None:
     cache.clear()
     exhausted._noted_ms.clear()
+
+
+@pytest.fixture
+def new_sessions_afterwards() -> Iterator[None]:
+    """One that was opened in the last moment of a read-only database still takes no writes."""
+    yield
+    forget_sessions()
 
 
 def read_space() -> dict[str, Any]:
@@ -64,6 +75,7 @@ def test_a_preview_that_the_server_has_no_room_for_is_refused_with_its_reason(
     assert live.post("preview_action", body).status_code == 200
 
 
+@pytest.mark.usefixtures("new_sessions_afterwards")
 def test_a_read_only_database_is_named_and_its_sessions_are_parted_with_once_it_is_not(live: Agent) -> None:
     with read_only_database():
         connection.close()
@@ -75,6 +87,40 @@ def test_a_read_only_database_is_named_and_its_sessions_are_parted_with_once_it_
         time.sleep(1.1)
     # Once a session is no newer than the last refusal it is asked, so that nobody is refused for its sake.
     assert live.post("emergency_halt", {"reason": "it can again"}).json()["halted"] is True
+
+
+@pytest.mark.usefixtures("new_sessions_afterwards")
+def test_sessions_that_were_idle_while_the_database_was_read_only_are_parted_with_after_one_refusal(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base, "_read_only", base.ReadOnlySessions())
+    four_at_once = threading.Barrier(4)
+
+    def read() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+            four_at_once.wait(30)
+        connection.close()
+
+    def write(number: int) -> None:
+        try:
+            Group.objects.create(name=f"group {number}")
+            if number:
+                four_at_once.wait(30)
+        finally:
+            connection.close()
+
+    with read_only_database():
+        with ThreadPoolExecutor(4) as threads:
+            for each in [threads.submit(read) for _ in range(4)]:
+                each.result()
+        time.sleep(1.1)
+    with pytest.raises(OperationalError):
+        write(0)
+    with ThreadPoolExecutor(4) as threads:
+        for each in [threads.submit(write, number) for number in (1, 2, 3, 4)]:
+            each.result()
+    assert Group.objects.count() == 4
 
 
 def test_bytes_that_a_full_disk_does_not_store_are_not_sent_and_the_commit_goes_on_by_itself(

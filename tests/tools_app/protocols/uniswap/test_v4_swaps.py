@@ -17,6 +17,7 @@ from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.errors import RouteNotTaken
 from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.protocols.uniswap.v4.keys import PoolKey
+from tools_app.protocols.uniswap.v4.pools import _state_words, find_usual_pools, read_states
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.toolkit.pool_hooks import HookPower
 from tools_app.toolkit.views import NATIVE
@@ -154,6 +155,24 @@ def test_nothing_of_v4_is_found_where_its_view_does_not_answer(chain: World) -> 
     chain.rpc.call("anvil_setCode", v4.state_view, "0x")
     plan = plan_swap(chain, rich_account(chain), token_in="WBTC", token_out="DAI", amount=str(10**6))
     assert "v4" not in " ".join([plan.details["route_name"], *plan.details["other_routes"]])
+
+
+def test_what_is_read_of_the_manager_s_own_words_is_what_its_view_tells(chain: World) -> None:
+    v4, wrapped = v4_on(31337), deployment_on(31337).wrapped_native
+    assert v4 is not None
+    addresses = {"ETH": wrapped, **{symbol: token.address for symbol, token in chain.tokens.items()}}
+    pairs = [(addresses[pool.symbols[0]], addresses[pool.symbols[1]]) for pool in POOLS]
+    # The protocol takes a part of its own of the first pool, another one in each direction; the same word tells it.
+    slot = "0x" + _state_words(PoolKey(*key_of(chain, POOLS[0])))[0].hex()
+    word = int(chain.rpc.call("eth_getStorageAt", v4.manager, slot, "latest"), 16) | 700 << 184 | 300 << 196
+    chain.rpc.call("anvil_setStorageAt", v4.manager, slot, f"0x{word:064x}")
+
+    reader = make_context(chain).chain()
+    found = find_usual_pools(reader, v4, pairs, wrapped)
+
+    assert sorted(pool.fee for pool in found) == [500, 700 + 100, 3_000]
+    assert found == read_states(reader, found)
+    assert {pool.pool_tick < 0 for pool in found} == {True, False}
 
 
 def test_the_coin_is_the_first_currency_and_its_pool_is_told_as_all_others_are(chain: World) -> None:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from math import isqrt
 from typing import Final
+
+from eth_utils.crypto import keccak
 
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, view_of
 from tools_app.protocols.uniswap.v4.keys import COIN, PoolKey, hooks_of, list_usual_keys
@@ -24,10 +27,14 @@ SLOT0: Final = (
 LIQUIDITY: Final = "function getLiquidity(bytes32) view returns (uint128)"
 MANAGER: Final = "function poolManager() view returns (address)"
 POOL_KEYS: Final = "function poolKeys(bytes25) view returns (address, address, uint24, int24, address)"
+WORDS: Final = "function extsload(bytes32[]) view returns (bytes32[])"
 _PROTOCOL: Final = "uniswap"
 _Q192: Final = 2**192
 _HALF: Final = 4_096
 _ID_START: Final = 25
+# As StateLibrary of v4-core has it: the mapping of pools, and the liquidity within one.
+_POOLS_SLOT: Final = (6).to_bytes(32, "big")
+_LIQUIDITY_OFFSET: Final = 3
 
 # Where V4 answered once its pools are asked for together with that question.
 _MET: set[tuple[int, str]] = set()
@@ -39,7 +46,7 @@ def expect_usual_pools(
     """Say that `find_usual_pools` will be asked: its questions travel with the next round trip."""
     calls = [ReadCall(contracts.state_view, MANAGER)]
     if (reader.chain_id, contracts.state_view) in _MET:
-        calls += state_calls(_list_usual(contracts, pairs, wrapped))
+        calls.append(_list_usual(contracts, tuple(pairs), wrapped)[1])
     reader.expect(calls=calls)
 
 
@@ -51,12 +58,35 @@ def find_usual_pools(
     if not answer.ok or answer.values[0] != contracts.manager:
         return []
     _MET.add((reader.chain_id, contracts.state_view))
-    return read_states(reader, _list_usual(contracts, pairs, wrapped))
+    pools, call = _list_usual(contracts, tuple(pairs), wrapped)
+    (answer,) = reader.call_many([call])
+    words = [int.from_bytes(word, "big") for word in answer.values[0]] if answer.ok else []
+    if len(words) != 2 * len(pools):
+        return []
+    found = zip(pools, words[::2], words[1::2], strict=True)
+    return [_with_figures(pool, *_unpack(slot0), liquidity) for pool, slot0, liquidity in found if slot0]
 
 
-def _list_usual(contracts: V4Contracts, pairs: Sequence[tuple[str, str]], wrapped: str) -> list[Pool]:
+@lru_cache(maxsize=1_024)
+def _list_usual(
+    contracts: V4Contracts, pairs: tuple[tuple[str, str], ...], wrapped: str
+) -> tuple[tuple[Pool, ...], ReadCall]:
+    """Pools without their state, and the one question to the manager for the two words of each."""
     keys = dict.fromkeys(key for pair in pairs for key in list_usual_keys(*pair, wrapped))
-    return [pool_of(key, contracts, wrapped) for key in keys]
+    words = tuple(word for key in keys for word in _state_words(key))
+    return tuple(pool_of(key, contracts, wrapped) for key in keys), ReadCall(contracts.manager, WORDS, (words,))
+
+
+def _state_words(key: PoolKey) -> tuple[bytes, bytes]:
+    """Where the manager keeps a pool's price with its fees, and its liquidity."""
+    place = int.from_bytes(keccak(bytes.fromhex(key.pool_id[2:]) + _POOLS_SLOT), "big")
+    return place.to_bytes(32, "big"), ((place + _LIQUIDITY_OFFSET) % 2**256).to_bytes(32, "big")
+
+
+def _unpack(slot0: int) -> tuple[int, int, int, int]:
+    """Square root of the price, tick, the protocol's fee and the pool's own, as one word holds them."""
+    tick = slot0 >> 160 & 0xFFFFFF
+    return slot0 & (2**160 - 1), tick - (tick >> 23 << 24), slot0 >> 184 & 0xFFFFFF, slot0 >> 208 & 0xFFFFFF
 
 
 def pool_of(key: PoolKey, contracts: V4Contracts, wrapped: str) -> Pool:
@@ -106,6 +136,10 @@ def with_state(pool: Pool, slot0: ReadOutcome, liquidity: ReadOutcome) -> Pool |
     if not (slot0.ok and liquidity.ok) or not slot0.values[0]:
         return None
     price, tick, protocol_fee, lp_fee = slot0.values
+    return _with_figures(pool, price, tick, protocol_fee, lp_fee, liquidity.values[0])
+
+
+def _with_figures(pool: Pool, price: int, tick: int, protocol_fee: int, lp_fee: int, liquidity: int) -> Pool:
     # Tokens stand by address; the coin is always first in V4, whatever its wrapped form's address is.
     is_turned = is_turned_round(pool)
     return replace(
@@ -113,7 +147,7 @@ def with_state(pool: Pool, slot0: ReadOutcome, liquidity: ReadOutcome) -> Pool |
         fee=swap_fee(lp_fee, protocol_fee),
         sqrt_price=_Q192 // price if is_turned else price,
         pool_tick=-tick if is_turned else tick,
-        liquidity=liquidity.values[0],
+        liquidity=liquidity,
     )
 
 

@@ -98,7 +98,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _configure_connection(self, connection: Any) -> bool:
         """Set up what was just opened, and note when that was."""
         _read_only.note_opened(connection, clock.monotonic_ms())
-        return bool(super()._configure_connection(connection))
+        return bool(super()._configure_connection(connection))  # type: ignore[misc]
 
 
 def check_connection(connection: Any) -> None:

@@ -33,6 +33,16 @@ def _health_at_lender(look: Look) -> str:
     return f"{wad // 10**18}.{wad // 10**16 % 100:02d}"
 
 
+def _gwei(wei: int) -> str:
+    whole, part = divmod(wei, 10**9)
+    return f"{whole}.{part:09d}".rstrip("0").rstrip(".")
+
+
+def _gas_cost(look: Look, gas: int) -> str:
+    """Never told as less than it is."""
+    return dollars(-(-gas * sum(look.gas_price()) * look.price("ETH") // 10**20))
+
+
 READS: Final = (
     ReadCase(
         "golem_get_vitality_score",
@@ -179,7 +189,15 @@ READS: Final = (
     ReadCase(
         "wallet_get_gas_price",
         {},
-        {"chain_id": lambda look: look.chain_id, "cost_missing": None},
+        {
+            "chain_id": lambda look: look.chain_id,
+            "base_fee_gwei": lambda look: _gwei(look.gas_price()[0]),
+            "priority_fee_gwei": lambda look: _gwei(look.gas_price()[1]),
+            "max_fee_gwei": lambda look: _gwei(2 * look.gas_price()[0] + look.gas_price()[1]),
+            "estimated_swap_cost_usd": lambda look: _gas_cost(look, 180_000),
+            "estimated_lp_cost_usd": lambda look: _gas_cost(look, 520_000),
+            "cost_missing": None,
+        },
         refuses=(_ELSEWHERE,),
     ),
     ReadCase(

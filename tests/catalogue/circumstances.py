@@ -17,6 +17,7 @@ from tests.evm.governors import EXECUTED, log_as, open_governor, propose
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.permits_app.tools.test_left_behind import act, end
+from tests.tools_app.history.followed import Followed
 from tests.tools_app.protocols.erc8004.registries import registry
 from tests.tools_app.protocols.lido.staking import at, report
 from tests.tools_app.protocols.lido.test_figures import make_market
@@ -27,6 +28,7 @@ from tests.tools_app.protocols.uniswap.campaigns import list_claims, open_incent
 from tests.tools_app.protocols.uniswap.test_liquidity import trade_back_and_forth
 from tests.tools_app.protocols.uniswap.test_positions import add_shares
 from tests.tools_app.protocols.uniswap.test_v4_liquidity import trade_back_and_forth as trade_back_and_forth_v4
+from tests.tools_app.subsystems.stream.test_new_pools import make_pair, make_token
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.core import clock
 
@@ -196,6 +198,29 @@ def tell_usdc(stage: Stage) -> None:
     stage.told["usdc"] = stage.world.tokens["USDC"].address
 
 
+def buy_in_a_followed_pool(stage: Stage) -> None:
+    """The index begins with the pool at noon, and somebody trades in it twice."""
+    world = stage.world
+    world.rpc.call("evm_increaseTime", 86_400 + 43_200 - world.timestamp() % 86_400)
+    world.rpc.call("evm_mine")
+    followed = Followed(world)
+    stage.told["pool"] = followed.pool.address
+    followed.watch(followed.pool.address)
+    for amount in (1_000 * USD, 2_000 * USD):
+        followed.swap(amount)
+    followed.mine(2)
+    followed.follow()
+
+
+def open_new_pair(stage: Stage) -> None:
+    """A token that nobody knows, and a pair of it that holds nothing."""
+    world = stage.world
+    token = make_token(world, "NEW")
+    make_pair(world, token)
+    stage.told["v2_factory"] = world.contracts["uniswap_v2_factory"]
+    stage.told["new_pair"] = (token, world.tokens["DAI"].address)
+
+
 CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "it once let a person take USDC and WETH": approve_long_ago,
     "an owner lets it draw 25 USDC a day": give_runway,
@@ -205,6 +230,8 @@ CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "a campaign's list owes it 250 DAI": list_claim,
     "seventy people buy a little WETH in the pool, one a block": buy_a_little,
     "its owner switched on what others say of markets": lambda stage: lend_figures(stage.live),
+    "the deepest pool is followed, and somebody buys WETH in it for 1,000 and for 2,000 USDC": buy_in_a_followed_pool,
+    "somebody makes a pair of a new token and DAI": open_new_pair,
     "its heart beat twice": beat,
     "it has its debts watched from a health of 5 down": watch_debts,
     "it swapped six times and two of them failed": swap_six_times,

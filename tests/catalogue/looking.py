@@ -70,6 +70,21 @@ class RawLook:
         feed = self.stage.world.tokens["WETH" if symbol == "ETH" else symbol].feed
         return int(self.call(feed, _ROUND)[1])
 
+    def gas_price(self) -> tuple[int, int]:
+        """By EIP-1559 from the newest header, and from the receipts of ten blocks; asked of no fee history."""
+        rpc = self.stage.world.rpc
+        head = rpc.call("eth_getBlockByNumber", "latest", False)
+        base, used, target = (int(head[key], 16) for key in ("baseFeePerGas", "gasUsed", "gasLimit"))
+        target //= 2
+        change = base * abs(used - target) // target // 8
+        paid = []
+        for number in range(max(0, self.block - 9), self.block + 1):
+            own = int(rpc.call("eth_getBlockByNumber", hex(number), False)["baseFeePerGas"], 16)
+            receipts = rpc.call("eth_getBlockReceipts", hex(number))
+            paid += [tip for tip in (middle_tip(receipts, own),) if tip > 0]
+        tip = sorted(paid)[(len(paid) - 1) // 2] if paid else int(rpc.call("eth_maxPriorityFeePerGas"), 16)
+        return base + max(1, change) if used > target else base - change, tip
+
     def told(self, key: str) -> Any:
         return self.stage.told[key]
 
@@ -80,6 +95,17 @@ class RawLook:
     @property
     def block(self) -> int:
         return int(self.stage.world.rpc.call("eth_blockNumber"), 16)
+
+
+def middle_tip(receipts: Sequence[Mapping[str, str]], base_fee: int) -> int:
+    """What was paid above the base fee by whoever used the middle of a block's gas; nothing in an empty block."""
+    tips = sorted((int(each["effectiveGasPrice"], 16) - base_fee, int(each["gasUsed"], 16)) for each in receipts)
+    left = sum(gas for _, gas in tips) / 2
+    for tip, gas in tips:
+        left -= gas
+        if left <= 0:
+            return tip
+    return 0
 
 
 def ask(stage: Stage, case: ReadCase, **changes: Any) -> Any:

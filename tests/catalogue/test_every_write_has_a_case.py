@@ -51,12 +51,10 @@ READS_WITH_CASES = (*WITH_CASES, "permits_app.tools.")
 READS_WITHOUT = frozenset(
     (
         *("coding_read", "coding_grep", "coding_find"),
-        *("stream_pool_events", "stream_pool_state", "stream_position_alerts", "stream_unsubscribe"),
-        "data_get_new_pools",
         "metamask_check_permission_health",
     )
 )
-"""Reads of the shelf without a case: of folders, subscriptions, logs and rights received, each with tests of its own.
+"""Reads of the shelf without a case: of folders and of rights received, each with tests of its own.
 Nothing may be added here; what gets its case leaves."""
 
 

@@ -123,6 +123,9 @@ class Look(Protocol):
     def told(self, key: str) -> Any:
         """What a case before it reported."""
 
+    def gas_price(self) -> tuple[int, int]:
+        """Wei per gas: the next block's base fee, and the tip that the middle of the newest ten blocks paid."""
+
     @property
     def now(self) -> int:
         """The newest block's time."""

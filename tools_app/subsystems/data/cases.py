@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from tools_app.chain.abi import checksum
 from tools_app.toolkit.case import About, Look, ReadCase, Told
-from tools_app.toolkit.told_figures import dollars
+from tools_app.toolkit.told_figures import dollars, worth
 
 _ETH: Final = 10**18
 _SLOT0: Final = "function slot0() view returns (uint160, int24, uint16, uint16, uint16, uint8, bool)"
 _LIQUIDITY: Final = "function liquidity() view returns (uint128)"
+_PAIR: Final = "function getPair(address, address) view returns (address)"
 _FEE: Final = "function fee() view returns (uint24)"
 _TICK: Final = "function ticks(int24) view returns (uint128, int128, uint256, uint256, int56, uint160, uint32, bool)"
 _POOL: Final = {"pool_address": Told("pool")}
 _NO_POOL: Final = ({"pool_address": "0x" + "11" * 20}, "POOL_NOT_FOUND")
 _ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
+_PAID_IN: Final = 3_000 * 10**6
 _PUT_IN: Final = ("uniswap_lp_add_liquidity",)
 
 
@@ -36,6 +39,11 @@ def _price(look: Look) -> About:
     """Millionths of a USDC for a WETH, from the square root that the pool keeps."""
     root = int(_slot0(look)[0])
     return About(root * root * 10**18 // 2**192, 1)
+
+
+def _new_pair(look: Look) -> str:
+    """As the factory keeps it."""
+    return checksum(look.call(look.told("v2_factory"), _PAIR, *look.told("new_pair")))
 
 
 READS: Final = (
@@ -93,6 +101,24 @@ READS: Final = (
         {"pools.#": 2, "pools.0.fee_tier": 500, "pools.1.version": "v2"},
         refuses=(({"limit": 0}, "INVALID_PARAMS"), ({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
         most_exchanges=13,
+    ),
+    ReadCase(
+        "data_get_new_pools",
+        {"hours": 1},
+        {
+            "pools.0.pool_address": lambda look: checksum(
+                look.call(look.told("v2_factory"), _PAIR, *look.told("new_pair"))
+            ),
+            "pools.0.version": "v2",
+            "pools.0.fee_tier": 3_000,
+            # Nobody put anything in.
+            "pools.0.tvl_usd": dollars(0),
+            "pools.0.created_block": lambda look: look.block,
+            "pools.0.hook": None,
+        },
+        given=("somebody makes a pair of a new token and DAI",),
+        refuses=(({"hours": 0}, "INVALID_PARAMS"), ({"min_tvl": "-1"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=24,
     ),
     ReadCase(
         "data_get_token_price",
@@ -160,6 +186,26 @@ READS: Final = (
             "source": "this server's index",
         },
         refuses=(_NO_POOL, ({"limit": 0}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=8,
+    ),
+    ReadCase(
+        "data_get_pool_volume_history",
+        {**_POOL, "span": "day"},
+        {
+            "bars.#": 1,
+            "bars.0.trades": 2,
+            "bars.0.paid_in0": 0,
+            "bars.0.paid_in1": _PAID_IN,
+            # Both trades bought, so the price of the pool now is the highest and the last there was.
+            "bars.0.close": _price,
+            "bars.0.high": _price,
+            "bars.0.volume_usd": lambda look: worth(_PAID_IN, 6, look.price("USDC")),
+            "bars.0.fees_usd": lambda look: worth(_PAID_IN * 5 // 10_000, 6, look.price("USDC")),
+            "bars.0.is_whole": False,
+            "reason": None,
+        },
+        name="data_get_pool_volume_history_of_a_pool_that_is_followed",
+        given=("the deepest pool is followed, and somebody buys WETH in it for 1,000 and for 2,000 USDC",),
         most_exchanges=8,
     ),
 )

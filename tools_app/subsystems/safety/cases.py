@@ -35,6 +35,7 @@ _HELD: Final = ("aave_borrow", "aave_supply_more")
 _NO_ACCOUNT: Final = ({"account": "0x12"}, "INVALID_PARAMS")
 _ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
 _NO_TOKEN: Final = ({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND")
+_STEPS: Final = 3
 _SUPPLIED, _OWED = 14_000 * 10**6, 3_000 * 10**6
 """Micro-USD of four WETH and 2,000 DAI, and of 3,000 USDC."""
 
@@ -46,6 +47,11 @@ def _worth(look: Look, symbol: str) -> int:
 def _wallet(look: Look) -> int:
     """Micro-USD of what lies in the wallet, at the feeds."""
     return sum(_worth(look, symbol) for symbol in _DECIMALS)
+
+
+def _way_out(look: Look, wei_per_gas: int) -> str:
+    """Two supplies and a debt are three transactions of 400,000 gas, each rounded by itself."""
+    return dollars(_STEPS * (400_000 * wei_per_gas * look.price("ETH") // 10**20))
 
 
 def _near(micro_usd: int) -> About:
@@ -148,11 +154,23 @@ READS: Final = (
         {
             "positions.#": 1,
             "positions.0.tool": "aave_repay",
+            "positions.0.steps": _STEPS,
+            "positions.0.cost_usd": lambda look: _way_out(look, sum(look.gas_price())),
+            "total_unwind_cost_usd": lambda look: _way_out(look, sum(look.gas_price())),
             "estimated_total_time": 0,
             "not_counted": [],
         },
         after=_HELD,
         refuses=(({"urgency": "someday"}, "INVALID_PARAMS"), _NO_ACCOUNT, _ELSEWHERE),
+        most_exchanges=8,
+    ),
+    ReadCase(
+        "safety_estimate_unwind_cost",
+        {"urgency": "Urgent", "kind": "Lending"},
+        # The base fee counts twice, the tip once.
+        {"total_unwind_cost_usd": lambda look: _way_out(look, look.gas_price()[0] + sum(look.gas_price()))},
+        name="safety_estimate_unwind_cost_in_a_hurry",
+        after=_HELD,
         most_exchanges=8,
     ),
     ReadCase(

@@ -7,6 +7,7 @@ from typing import Final
 from tools_app.toolkit.case import ReadCase, Told
 
 _CHAIN: Final = 31_337
+_NO_POOL: Final = ({"pool_address": "0x" + "11" * 20}, "POOL_NOT_FOUND")
 _ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
 
 READS: Final = (
@@ -27,6 +28,37 @@ READS: Final = (
         {"chain_id": _CHAIN, "token": "USDC"},
         {"event": "pool:created", "interval_ms": 2_000, "chain_ids": lambda look: [look.chain_id]},
         refuses=(({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+    ),
+    ReadCase(
+        "stream_pool_events",
+        {"pool_address": Told("pool"), "chain_id": _CHAIN},
+        {"event": "pool:event", "interval_ms": 2_000, "chain_ids": lambda look: [look.chain_id]},
+        refuses=(_NO_POOL, ({"events": ["theft"]}, "INVALID_PARAMS"), _ELSEWHERE),
+    ),
+    ReadCase(
+        "stream_pool_state",
+        {"pool_address": Told("pool"), "chain_id": _CHAIN, "interval_ms": 5_000},
+        {"event": "pool:state", "interval_ms": 5_000, "chain_ids": lambda look: [look.chain_id]},
+        refuses=(_NO_POOL, ({"interval_ms": 4_999}, "INVALID_PARAMS"), _ELSEWHERE),
+    ),
+    ReadCase(
+        "stream_position_alerts",
+        {"position_id": Told("position_id"), "chain_id": _CHAIN},
+        {"event": "position:alert", "interval_ms": 30_000, "chain_ids": lambda look: [look.chain_id]},
+        after=("uniswap_lp_add_liquidity",),
+        refuses=(
+            ({"position_id": "999999"}, "POSITION_NOT_FOUND"),
+            ({"out_of_range_alert": False}, "INVALID_PARAMS"),
+            _ELSEWHERE,
+        ),
+        most_exchanges=6,
+    ),
+    ReadCase(
+        "stream_unsubscribe",
+        {},
+        # It was asked before, so nothing is left to end.
+        {"unsubscribed": [], "remaining": []},
+        refuses=(({"subscription_ids": ["00000000-0000-4000-8000-000000000000"]}, "SUBSCRIPTION_NOT_FOUND"),),
     ),
     ReadCase(
         "stream_trades",

@@ -65,12 +65,12 @@ def addresses(arguments: argparse.Namespace) -> None:
 
 def protocols(arguments: argparse.Namespace) -> None:
     """Build further protocols on a running local chain."""
-    from golem_project.embedded.world.protocols import deploy_protocols
+    from golem_project.embedded.world.protocols import deploy_protocols, find_protocol_worlds, list_in_run
 
     url = arguments.rpc or current_environment().get(LOCAL_RPC_VARIABLE)
     if not url:
         raise EmbeddedError(f"No local chain is named. Fix: --rpc http://127.0.0.1:PORT, or {LOCAL_RPC_VARIABLE}.")
-    deploy_protocols(url, arguments.key or None)
+    deploy_protocols(url, arguments.key or list_in_run(find_protocol_worlds()))
     if arguments.stay:
         # Imported here: nothing else needs them.
         from golem_project.embedded.world.people import work_on

@@ -18,6 +18,7 @@ from golem_project.embedded.world.protocols import (
     ProtocolWorld,
     deploy_protocols,
     find_protocol_worlds,
+    list_in_run,
     list_plain,
     read_note,
 )
@@ -164,6 +165,21 @@ def test_the_command_builds_what_it_is_asked_for(chain: World) -> None:
     done = subprocess.run([*command, "--key", "nothing"], cwd=CHECKOUT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "choose from" in done.stderr
+
+
+def test_what_make_run_builds_is_everything_that_owners_use_and_no_version_that_only_tests_do() -> None:
+    worlds = find_protocol_worlds()
+    more = set(list_in_run(worlds)) - set(list_plain(worlds))
+    assert more == {"uniswap_mining", "uniswap_v4"}
+    assert {worlds[key].version_of for key in more} == {"uniswap"}
+
+
+def test_the_command_builds_v4_and_the_staker_without_being_told_to(chain: World) -> None:
+    command = [sys.executable, "-m", "golem_project.embedded.world", "protocols", "--rpc", chain.rpc_url]
+    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False, timeout=170)
+    assert done.returncode == 0, done.stderr
+    for key in ("uniswap_v4", "uniswap_mining"):
+        assert read_note(chain.rpc, key) is not None
 
 
 @pytest.mark.parametrize("key", list_plain(find_protocol_worlds()))

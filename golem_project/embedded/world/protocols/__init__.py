@@ -41,7 +41,8 @@ class ProtocolWorld:
 
     `deploy` builds it and returns its contracts by key, which are the protocol's own constants for the local chain.
     `needs` are keys of others that must be there before. `version_of` is the key of the protocol that this is another
-    version of: it is built when it is named, for tests, and never with all of them. `compiles` compiles its authors'
+    version of: it is built when it is named, and never with all of them. `in_run` says that `make run` builds such a one
+    all the same, because owners use both versions. `compiles` compiles its authors'
     sources, where it comes as those; set-up asks for it, so that no test waits for a compiler.
     """
 
@@ -49,6 +50,7 @@ class ProtocolWorld:
     deploy: Callable[[Site], Mapping[str, str]]
     needs: tuple[str, ...] = ()
     version_of: str = ""
+    in_run: bool = False
     compiles: Callable[[Fetched], object] | None = None
 
     @property
@@ -137,6 +139,11 @@ def _hash_folder() -> str:
 def list_plain(worlds: Mapping[str, ProtocolWorld]) -> list[str]:
     """Keys of all that stand on the shelf under their own name."""
     return [key for key, world in worlds.items() if not world.version_of]
+
+
+def list_in_run(worlds: Mapping[str, ProtocolWorld]) -> list[str]:
+    """Keys of all that `make run` builds."""
+    return [key for key, world in worlds.items() if not world.version_of or world.in_run]
 
 
 def deploy_protocols(

@@ -1,6 +1,6 @@
 """Rewards for V3 positions on the local chain: the canonical staker and a list of claims, out of Uniswap's packages.
 
-They are built where they are named, and not with all of the shelf. Who pays for liquidity is somebody's own matter: no
+`make run` builds them; tests do where they name them. Who pays for liquidity is somebody's own matter: no
 incentive is opened here, and nobody stands on the list.
 """
 
@@ -32,4 +32,4 @@ def deploy(site: Site) -> dict[str, str]:
     return {"staker": staker, "claim_list": listed}
 
 
-WORLD = ProtocolWorld("uniswap_mining", deploy, version_of="uniswap")
+WORLD = ProtocolWorld("uniswap_mining", deploy, version_of="uniswap", in_run=True)

@@ -1,6 +1,6 @@
 """Uniswap V4 and the Universal Router on the local chain: the real contracts, and four pools with liquidity in them.
 
-It is built where it is named, and not with all of the shelf.
+`make run` builds it; tests do where they name it.
 """
 
 from __future__ import annotations
@@ -144,4 +144,4 @@ def open_pool(site: Site, positions: str, pool: NewPool) -> None:
     site.transact(positions, "modifyLiquidities(bytes,uint256)", unlock, FAR, value=coins)
 
 
-WORLD = ProtocolWorld("uniswap_v4", deploy, version_of="uniswap")
+WORLD = ProtocolWorld("uniswap_v4", deploy, version_of="uniswap", in_run=True)

@@ -22,8 +22,9 @@ _READY_SECONDS = 60
 
 
 @contextmanager
-def run_sdk(*, seconds: str = "") -> Iterator[Path]:
-    """The socket at which they answer; `seconds` is how long a sum may take, where it is not the usual time.
+def run_sdk(*, seconds: str = "", mebibytes: str = "") -> Iterator[Path]:
+    """The socket at which they answer; `seconds` is how long a sum may take, `mebibytes` how much memory a thread of
+    theirs may, where it is not the usual. With too little of it none gets ready, and their door is open all the same.
 
     Without a network the first time the test is skipped, on the build machine it fails.
     """
@@ -37,13 +38,15 @@ def run_sdk(*, seconds: str = "") -> Iterator[Path]:
         path, log = Path(folder) / "sdk.sock", Path(folder) / "log"
         argv: tuple[str, ...] = sdk_command(bundle, path)
         environment = dict(os.environ)
-        if seconds:
-            argv, environment = (newest_node(), str(bundle), str(path)), {"GOLEM_SDK_SECONDS": seconds}
+        own = {name: value for name, value in (("SECONDS", seconds), ("MEBIBYTES", mebibytes)) if value}
+        if own:
+            argv = (newest_node(), str(bundle), str(path))
+            environment = {f"GOLEM_SDK_{name}": value for name, value in own.items()}
         with log.open("wb") as output:
             process = subprocess.Popen(dying_with_us(argv), stdout=output, stderr=output, env=environment)
         try:
             until = time.monotonic() + _READY_SECONDS
-            while READY_LINE not in log.read_text() and time.monotonic() < until:
+            while not (path.exists() if mebibytes else READY_LINE in log.read_text()) and time.monotonic() < until:
                 assert process.poll() is None, log.read_text()
                 time.sleep(0.02)
             yield path

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from golem_project.embedded.environment import current_environment
 from golem_project.embedded.sdk_bundle import SOCKET_VARIABLE, find_bundle, make_bundle
@@ -28,6 +28,15 @@ from tools_app.toolkit.official_sdk import SdkFallbackUnavailable
 Answer = Callable[[socket.socket, dict[str, Any]], None]
 TOKENS = [{"address": "0x" + digit * 40, "decimals": 18} for digit in "123"]
 ROUTE = {"pools": [0], "amount_out": "5"}
+
+
+class Health(BaseModel):
+    """What they say of themselves."""
+
+    threads: int
+    idle: int
+    waiting: int
+    restarts: int
 
 
 def v2_pool(first: int, second: int, *, deep: int = 10**24) -> dict[str, Any]:
@@ -270,6 +279,20 @@ def test_a_sum_that_does_not_end_is_ended_and_a_flood_of_questions_stops_nobody(
                 return
             except SdkFallbackUnavailable:
                 assert time.monotonic() < until
+
+
+def test_a_thread_that_takes_more_memory_than_it_may_is_ended_and_begun_again_with_pauses() -> None:
+    with run_sdk(mebibytes="8") as path:
+        sdk = SdkSocket(path)
+        until = time.monotonic() + 60
+        while sdk.ask("health", {}, Health).restarts < 4 and time.monotonic() < until:
+            time.sleep(0.05)
+        began = sdk.ask("health", {}, Health).restarts
+        time.sleep(2)
+        told = sdk.ask("health", {}, Health)
+    # Each pause is twice as long as the one before it. Begun again at once, they would be dozens.
+    assert 4 <= began <= told.restarts <= began + 4
+    assert (told.threads, told.idle) == (2, 0)
 
 
 def test_it_is_started_by_the_supervisor_without_the_product_s_secrets_where_set_up_bundled_it() -> None:

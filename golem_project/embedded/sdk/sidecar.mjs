@@ -14,7 +14,9 @@ const MOST_CONNECTIONS = 16
 const SECONDS = Number(process.env.GOLEM_SDK_SECONDS ?? 2)
 const IDLE_MS = 10_000
 const THREADS = 2
-const MEBIBYTES = 192
+const MEBIBYTES = Number(process.env.GOLEM_SDK_MEBIBYTES ?? 192)
+const SHORTEST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 10_000
 
 function work() {
   parentPort.on('message', async ({ op, args }) => {
@@ -31,12 +33,16 @@ const waiting = []
 const idle = []
 let restarts = 0
 let ready = 0
+let unready = 0
 
 function hire() {
   const worker = new Worker(__filename, { resourceLimits: { maxOldGenerationSizeMb: MEBIBYTES } })
   worker.job = null
+  worker.isReady = false
   worker.on('message', (told) => {
     if (told === 'ready') {
+      worker.isReady = true
+      unready = 0
       ready += 1
       if (ready === THREADS) console.log('uniswap sdk ready')
     } else {
@@ -51,7 +57,9 @@ function hire() {
     finish(worker, { error: 'ended' })
     const place = idle.indexOf(worker)
     if (place >= 0) idle.splice(place, 1)
-    hire()
+    // One that cannot even begin is not begun again at once, or the machine would do nothing else.
+    if (worker.isReady) hire()
+    else setTimeout(hire, Math.min(SHORTEST_PAUSE_MS * 2 ** unready++, LONGEST_PAUSE_MS))
   })
 }
 

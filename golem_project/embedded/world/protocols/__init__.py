@@ -41,9 +41,9 @@ class ProtocolWorld:
 
     `deploy` builds it and returns its contracts by key, which are the protocol's own constants for the local chain.
     `needs` are keys of others that must be there before. `version_of` is the key of the protocol that this is another
-    version of: it is built when it is named, and never with all of them. `in_run` says that `make run` builds such a one
-    all the same, because owners use both versions. `compiles` compiles its authors'
-    sources, where it comes as those; set-up asks for it, so that no test waits for a compiler.
+    version of: it is built when it is named, and never with all of them. `in_run` says that `make run` builds it all
+    the same, because owners use both versions. `compiles` compiles its authors' sources, where it comes as those;
+    set-up asks for it, so that no test waits for a compiler.
     """
 
     key: str

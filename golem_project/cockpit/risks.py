@@ -18,7 +18,7 @@ from tools_app.admin.display import format_seconds, format_usd
 from tools_app.admin.tokens import known_deployment, name_address
 from tools_app.core.errors import GolemError
 from tools_app.core.units import usd_to_micro
-from tools_app.subsystems.intel.calibration import MEANS, CalibratedClass, calibrate
+from tools_app.subsystems.intel.calibration import LEAST_ACTIONS, MEANS, MODELS, CalibratedClass, Judgement, calibrate
 from tools_app.toolkit.predictions import PredictionKind
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool
@@ -30,6 +30,13 @@ _PREDICTIONS: Final = (
 )
 _HELD: Final = "Nothing is held."
 _TONES: Final = {"danger": "bad", "warning": "warn", "safe": "good", "Danger": "bad", "Warning": "warn", "Safe": "good"}
+_JUDGED: Final = {
+    Judgement.TOO_FEW: ("too few", ""),
+    Judgement.NO_CHANCE: ("no chance named", ""),
+    Judgement.AS_PREDICTED: ("as predicted", "good"),
+    Judgement.MORE_OFTEN: ("more often", "bad"),
+    Judgement.LESS_OFTEN: ("less often", "warn"),
+}
 _GROUPS: Final = (
     ("By protocol", "by_protocol", _HELD),
     ("By chain", "by_chain", _HELD),
@@ -99,12 +106,16 @@ class WayOutLine:
 
 @dataclass(frozen=True, slots=True)
 class PredictionLine:
-    """One class of what was predicted; `share` is the 95% interval of how often it happens, in words."""
+    """One class of what was predicted, in words: the chance named before, what was observed, and its 95% interval."""
 
     predicted: str
     actions: int
     happened: int
-    share: str
+    named: str
+    observed: str
+    interval: str
+    judgement: str
+    tone: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +123,9 @@ class PredictionTable:
     """How one kind of prediction came out for this golem's own actions."""
 
     title: str
+    model: str
     means: str
+    least: int
     lines: tuple[PredictionLine, ...]
 
     @property
@@ -267,14 +280,25 @@ def _tell_way_out(row: Mapping[str, Any]) -> WayOutLine:
 def _tell_predictions(golem: Golem, title: str, kind: PredictionKind) -> PredictionTable:
     counted = KeptPredictions().count(golem_id=golem.pk, kind=kind)
     lines = (_tell_class(calibrate(each)) for each in counted)
-    return PredictionTable(title, MEANS[kind], tuple(lines))
+    return PredictionTable(title, MODELS[kind], MEANS[kind], LEAST_ACTIONS, tuple(lines))
 
 
 def _tell_class(found: CalibratedClass) -> PredictionLine:
-    if found.interval is None:
-        return PredictionLine(found.predicted, 0, 0, "nothing is known")
-    low, high = (f"{float(each):.1%}" for each in found.interval)
-    return PredictionLine(found.predicted, found.actions, found.happened, f"{low} to {high}")
+    words, tone = _JUDGED[found.judgement]
+    return PredictionLine(
+        predicted=found.predicted,
+        actions=found.actions,
+        happened=found.happened,
+        named="" if found.predicted_share is None else _percent(found.predicted_share),
+        observed="" if found.observed_share is None else _percent(found.observed_share),
+        interval="" if found.interval is None else " to ".join(map(_percent, found.interval)),
+        judgement=words,
+        tone=tone,
+    )
+
+
+def _percent(share: str) -> str:
+    return f"{float(share):.1%}"
 
 
 def _tell_breach(row: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
@@ -35,13 +36,30 @@ class KeptPredictions:
             .values_list("permit__status", "permit__review__figures", "expected", "actual")[:NEWEST]
         )
         names, name_of, happened = _REVERTS if kind is PredictionKind.REVERT else _TRADES
-        counts = dict.fromkeys(names, (0, 0))
+        counts = {name: _Counted() for name in names}
         for status, figures, expected, actual in rows:
             name = name_of(figures or {})
             if name is not None:
-                actions, hits = counts[name]
-                counts[name] = actions + 1, hits + happened(status, expected, actual)
-        return tuple(PredictedClass(name, *found) for name, found in counts.items())
+                counts[name].actions += 1
+                counts[name].happened += happened(status, expected, actual)
+                counts[name].chances += int((figures or {}).get(_REVERT, 0))
+        return tuple(
+            PredictedClass(name, found.actions, found.happened, found.mean if kind is PredictionKind.REVERT else None)
+            for name, found in counts.items()
+        )
+
+
+@dataclass(slots=True)
+class _Counted:
+    """One class so far; `chances` is the sum of what was predicted, in millionths."""
+
+    actions: int = 0
+    happened: int = 0
+    chances: int = 0
+
+    @property
+    def mean(self) -> int | None:
+        return self.chances // self.actions if self.actions else None
 
 
 def _name_chance(figures: Mapping[str, Any]) -> str | None:

@@ -20,11 +20,15 @@ class PredictionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PredictedClass:
-    """Actions of one class, and in how many of them it happened."""
+    """Actions of one class, and in how many of them it happened.
+
+    `predicted_millionths` is the mean chance that was named before them; None where the model names none.
+    """
 
     name: str
     actions: int
     happened: int
+    predicted_millionths: int | None = None
 
 
 class PredictionBook(Protocol):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final, cast
 
+from tools_app.core.ratio import decimal_text
 from tools_app.subsystems.intel.basis import show, wilson
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.predictions import PredictedClass, PredictionBook, PredictionKind
 
+LEAST_ACTIONS: Final = 20
+"""Below so many actions a class tells no observed share and is not judged."""
 MEANS: Final = {
     PredictionKind.REVERT: (
         "actions of this golem by the chance of a price that runs away which its reviewer measured; it happened where"
@@ -19,22 +23,55 @@ MEANS: Final = {
         " was simulated, whoever took it: no more than so many were sandwiched"
     ),
 }
+MODELS: Final = {
+    PredictionKind.REVERT: "share of past stretches in which the pool's price ran away",
+    PredictionKind.TRADE_SIZE: "size of the trade beside its pool, which names no chance",
+}
+_MILLION: Final = 1_000_000
+
+
+class Judgement(StrEnum):
+    """What is to be thought of a class."""
+
+    TOO_FEW = "TOO_FEW"
+    """Fewer actions than `LEAST_ACTIONS`: nothing can be said."""
+    NO_CHANCE = "NO_CHANCE"
+    """The model names no chance, so none can be wrong: what was observed stands alone."""
+    AS_PREDICTED = "AS_PREDICTED"
+    """The predicted share lies in the interval of what was observed."""
+    MORE_OFTEN = "MORE_OFTEN"
+    """It happened more often than was predicted."""
+    LESS_OFTEN = "LESS_OFTEN"
+    """It happened less often than was predicted."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibratedClass:
-    """One class: its actions, in how many it happened, and the 95% interval of that share; null without any."""
+    """One class: its actions, in how many it happened, and the 95% interval of that share; null without any.
+
+    `predicted_share` is the mean chance named before these actions, null where the model names none. `observed_share`
+    is null with fewer than `least_actions`, and `judgement` is TOO_FEW then.
+    """
 
     predicted: str
     actions: int
     happened: int
+    predicted_share: str | None
+    observed_share: str | None
     interval: tuple[str, str] | None
+    judgement: Judgement
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The newest 500 recorded outcomes of this golem by what was predicted of them."""
+    """The newest 500 recorded outcomes of this golem by what was predicted of them: a reliability table of one model.
 
+    A class with fewer than `least_actions` is not judged.
+    """
+
+    model: str
+    actions: int
+    least_actions: int
     classes: tuple[CalibratedClass, ...]
     means: str
 
@@ -45,12 +82,35 @@ def read_calibration(ctx: ReadContext, kind: PredictionKind) -> Calibration | No
     if book is None:
         return None
     found = book.count(golem_id=ctx.golem.id, kind=kind)
-    return Calibration(tuple(map(calibrate, found)), MEANS[kind])
+    return Calibration(
+        model=MODELS[kind],
+        actions=sum(each.actions for each in found),
+        least_actions=LEAST_ACTIONS,
+        classes=tuple(map(calibrate, found)),
+        means=MEANS[kind],
+    )
 
 
 def calibrate(counted: PredictedClass) -> CalibratedClass:
-    """A class with its interval."""
-    if not counted.actions:
-        return CalibratedClass(counted.name, 0, 0, None)
+    """A class with its shares and interval, judged where there are enough actions."""
+    predicted = counted.predicted_millionths
     low, high = wilson(counted.happened, counted.actions)
-    return CalibratedClass(counted.name, counted.actions, counted.happened, (show(low), show(high)))
+    is_enough = counted.actions >= LEAST_ACTIONS
+    return CalibratedClass(
+        predicted=counted.name,
+        actions=counted.actions,
+        happened=counted.happened,
+        predicted_share=None if predicted is None else decimal_text(predicted, _MILLION),
+        observed_share=show(counted.happened / counted.actions) if is_enough else None,
+        interval=(show(low), show(high)) if counted.actions else None,
+        judgement=_judge(predicted, low, high) if is_enough else Judgement.TOO_FEW,
+    )
+
+
+def _judge(predicted: int | None, low: float, high: float) -> Judgement:
+    if predicted is None:
+        return Judgement.NO_CHANCE
+    share = predicted / _MILLION
+    if share < low:
+        return Judgement.MORE_OFTEN
+    return Judgement.LESS_OFTEN if share > high else Judgement.AS_PREDICTED

@@ -170,6 +170,8 @@ READS: Final = (
             "trade_of_pool_bps": _part_of_the_pool,
             "calibration.classes.#": 4,
             "calibration.classes.0.interval": None,
+            "calibration.classes.0.judgement": "TOO_FEW",
+            "calibration.least_actions": 20,
         },
         refuses=(({"token_out": "NOTOKEN"}, "TOKEN_NOT_FOUND"), ({"pool": "0x" + "11" * 20}, "POOL_NOT_FOUND")),
         most_exchanges=20,

@@ -16,10 +16,12 @@ from permits_app.performance.kept_predictions import KeptPredictions
 from tools_app import runner
 from tools_app.admin.display import format_seconds, format_usd
 from tools_app.admin.tokens import known_deployment, name_address
+from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
 from tools_app.core.units import usd_to_micro
 from tools_app.subsystems.intel.calibration import LEAST_ACTIONS, MEANS, MODELS, CalibratedClass, Judgement, calibrate
 from tools_app.toolkit.predictions import PredictionKind
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool
 
@@ -31,7 +33,7 @@ _PREDICTIONS: Final = (
 _HELD: Final = "Nothing is held."
 _TONES: Final = {"danger": "bad", "warning": "warn", "safe": "good", "Danger": "bad", "Warning": "warn", "Safe": "good"}
 _JUDGED: Final = {
-    Judgement.TOO_FEW: ("too few", ""),
+    Judgement.TOO_FEW: ("not judged", ""),
     Judgement.NO_CHANCE: ("no chance named", ""),
     Judgement.AS_PREDICTED: ("as predicted", "good"),
     Judgement.MORE_OFTEN: ("more often", "bad"),
@@ -106,7 +108,10 @@ class WayOutLine:
 
 @dataclass(frozen=True, slots=True)
 class PredictionLine:
-    """One class of what was predicted, in words: the chance named before, what was observed, and its 95% interval."""
+    """One class of what was predicted, in words: the chance named before, what was observed, and its 95% interval.
+
+    `begins` and `spans` place the interval on its bar and `named_at` the chance, in percent; empty without any.
+    """
 
     predicted: str
     actions: int
@@ -116,6 +121,9 @@ class PredictionLine:
     interval: str
     judgement: str
     tone: str
+    begins: str
+    spans: str
+    named_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,19 +235,25 @@ def _tell_share(row: Mapping[str, Any]) -> ShareBar:
 
 
 def _name(share: ShareBar, key: str) -> ShareBar:
-    """An oracle is told as `chain:address`; people read what it is called, whole address beside it."""
+    """What a share is of as people call it: a chain by its name; an oracle, told as `chain:address`, by what it is."""
+    if key == "by_chain":
+        known = KNOWN_NETWORKS.get(int(share.name.removeprefix("chain ")))
+        return share if known is None else replace(share, name=f"{known.name}, {share.name}")
     if key != "by_oracle":
         return share
     chain_id, _, address = share.name.partition(":")
-    known = name_address(int(chain_id), address) or _name_feed(int(chain_id), address)
-    return replace(share, name=f"{known} {address} on chain {chain_id}")
+    return replace(share, name=f"{_name_oracle(int(chain_id), address)} {address} on chain {chain_id}")
 
 
-def _name_feed(chain_id: int, address: str) -> str:
+def _name_oracle(chain_id: int, address: str) -> str:
+    """A feed by the name of its token, a protocol's own oracle by that of the protocol."""
     deployment = known_deployment(chain_id)
     feeds = deployment.feeds if deployment is not None else {}
     of = next((name_address(chain_id, token) for token, feed in feeds.items() if feed.address == address), "")
-    return f"price feed of {of}" if of else "price feed"
+    if of:
+        return f"price feed of {of}"
+    keepers = (each.label for each in SHELF.on(chain_id) if each.owns(chain_id, address))
+    return name_address(chain_id, address) or next((f"oracle of {label}" for label in keepers), "oracle")
 
 
 def _tell_debt(row: Mapping[str, Any]) -> DebtBar:
@@ -271,7 +285,8 @@ def _tell_way_out(row: Mapping[str, Any]) -> WayOutLine:
     return WayOutLine(
         label=row["label"],
         kind=row["kind"],
-        reason=row["reason"],
+        # When it ends stands in a column of its own.
+        reason=row["reason"].partition(" (until ")[0],
         cost=_usd(row["cost_usd"]),
         wait="unknown" if wait is None else format_seconds(wait) if wait else "",
     )
@@ -285,16 +300,25 @@ def _tell_predictions(golem: Golem, title: str, kind: PredictionKind) -> Predict
 
 def _tell_class(found: CalibratedClass) -> PredictionLine:
     words, tone = _JUDGED[found.judgement]
+    nothing = "none" if found.actions else "no action"
+    low, high = found.interval or ("0", "0")
     return PredictionLine(
         predicted=found.predicted,
         actions=found.actions,
         happened=found.happened,
-        named="" if found.predicted_share is None else _percent(found.predicted_share),
-        observed="" if found.observed_share is None else _percent(found.observed_share),
-        interval="" if found.interval is None else " to ".join(map(_percent, found.interval)),
+        named=nothing if found.predicted_share is None else _percent(found.predicted_share),
+        observed="too few" if found.observed_share is None else _percent(found.observed_share),
+        interval="nothing is known" if found.interval is None else f"{_percent(low)} to {_percent(high)}",
         judgement=words,
         tone=tone,
+        begins=_place(float(low)) if found.interval else "",
+        spans=_place(float(high) - float(low)),
+        named_at="" if found.predicted_share is None else _place(float(found.predicted_share)),
     )
+
+
+def _place(share: float) -> str:
+    return f"{share * 100:.2f}"
 
 
 def _percent(share: str) -> str:

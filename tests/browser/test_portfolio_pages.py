@@ -16,7 +16,9 @@ from tests.browser.conftest import PHONE, WIDE, go_to, press
 from tests.browser.holder import ETH, PROTOCOLS, USDC, do, give_tools, hold_everything, look_twice
 from tests.factories.golems import PASSWORD
 from tests.live_golem import LiveGolem
+from tests.made_up_bridge.on_the_shelf import Crossing
 from tests.permits_app.approvals.conftest import eager as eager
+from tests.permits_app.test_kept_predictions import chance, ended
 from tools_app.core import clock
 from tools_app.protocols.erc4626.addresses import known_vaults
 
@@ -172,6 +174,7 @@ def test_the_risk_board_shows_each_position_its_bars_and_the_way_out_and_fits_ev
     open_window: Any, owned: LiveGolem
 ) -> None:
     hold_everything(owned)
+    carry_out_what_was_predicted(owned)
     path = f"/admin/cockpit/{owned.golem.pk}/risks/"
     for viewport in (WIDE, PHONE):
         for is_dark in (False, True):
@@ -188,3 +191,50 @@ def test_the_risk_board_shows_each_position_its_bars_and_the_way_out_and_fits_ev
     drawn = page.locator(".gx-bar[role=meter]")
     widths = [bar.evaluate("e => e.querySelector('rect').getBoundingClientRect().width") for bar in drawn.all()]
     assert len(widths) > 10 and max(widths) > 50
+    # Each group names what it is of: issuers and oracles are told by their names beside their addresses.
+    for words in ("Circle", "Maker", "Lido", "price feed of WETH 0x", "price feed of USDC 0x", "oracle of Aave V3 0x"):
+        assert words in text, (words, text)
+    assert "Local chain, chain 31337" in text and "+00:00" not in text, "names and times are for people"
+    rows = {row.locator("td").first.inner_text(): row.inner_text() for row in page.locator("tbody tr").all()}
+    judged = {name: (words, " ".join(rows[name].split())) for name, words in JUDGED.items()}
+    assert all(words in found for words, found in judged.values()), judged
+    pictures = page.locator(".gx-bar[role=img]")
+    assert pictures.count() == len(JUDGED) - 1
+    # The tick of what was named lies left of the interval of what happened more often.
+    picture = page.locator("tr", has_text="more often").locator("rect")
+    band, tick = (picture.nth(number).bounding_box() for number in (0, 1))
+    assert band is not None and tick is not None and tick["x"] < band["x"] and band["width"] > 5
+
+
+JUDGED = {"0%": "more often", "up to 1%": "as predicted", "up to 5%": "no action too few", "LOW": "no chance named"}
+"""What the page says of each class that `carry_out_what_was_predicted` leaves."""
+
+
+def carry_out_what_was_predicted(owned: LiveGolem) -> None:
+    """Recorded outcomes: of thirty without a chance six reverted, of a hundred with one percent one, sizes apart."""
+    for number in range(30):
+        ended(owned.golem, chance(0), reverted=number < 6)
+    for number in range(100):
+        ended(owned.golem, chance(10_000), reverted=number < 1)
+    for _ in range(25):
+        ended(owned.golem, {"trade_of_pool_bps": 5})
+
+
+def test_what_is_under_way_over_a_bridge_is_seen_on_the_risk_page_with_who_it_depends_on(
+    open_window: Any, crossing: Crossing
+) -> None:
+    crossing.live.owner.set_password(PASSWORD)
+    crossing.live.owner.save()
+    crossing.live.owner.groups.add(ensure_owner_group())
+    crossing.send()
+    crossing.look()
+    for viewport in (WIDE, PHONE):
+        for is_dark in (False, True):
+            visit = open_window(viewport=viewport, is_dark=is_dark)
+            visit.log_in(crossing.live.owner.get_username())
+            page = visit.open(f"/admin/cockpit/{crossing.live.golem.pk}/risks/")
+            visit.shoot(f"risks-bridge-{viewport['width']}-{'dark' if is_dark else 'light'}")
+            assert visit.overflow() == 0 and find_serious(page) == []
+            card = page.locator(".gx-card", has=page.get_by_role("heading", name="By bridge"))
+            assert re.search(r"The made-up bridge\s+\$4,99\d\.\d\d", card.inner_text()), card.inner_text()
+    assert "Circle" in page.inner_text("#content")

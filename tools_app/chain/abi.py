@@ -261,10 +261,22 @@ def _decoder(types: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
             return tuple([unpack(data[at : at + 32], size) for unpack, size, at in bound])
 
         return decode_words
+    unpack_each = _WORD_UNPACKERS.get(word_kind(types[0][:-2])) if len(types) == 1 and types[0].endswith("[]") else None
+    if unpack_each is not None:
+        return partial(_decode_word_list, unpack_each, word_size(types[0][:-2]))
     if types == RESULTS:
         return lambda data: (decode_results(data),)
     coder = _registry.get_tuple_decoder(*types, strict=False)
     return lambda data: tuple(coder(ContextFramesBytesIO(data)))
+
+
+def _decode_word_list(unpack: Callable[[bytes, int], Any], size: int, data: bytes) -> tuple[Any, ...]:
+    """One list of single words: hundreds of them in one answer are common where storage is read."""
+    start = int.from_bytes(data[:32], "big") + 32
+    count = int.from_bytes(data[start - 32 : start], "big")
+    if len(data) < max(64, start) or count * 32 > len(data) - start:
+        raise AbiDecodeError(f"{len(data)} bytes are no list of words")
+    return (tuple([unpack(data[at : at + 32], size) for at in range(start, start + count * 32, 32)]),)
 
 
 def _unpack_uint(word: bytes, bits: int) -> int:

@@ -71,6 +71,14 @@ def test_single_words_are_packed_and_unpacked_as_eth_abi_does(items: list[tuple[
 
 
 @settings(max_examples=100, deadline=None)
+@given(_words, st.integers(0, 90), st.binary(max_size=40))
+def test_a_list_of_single_words_comes_back_as_eth_abi_reads_it(item: tuple[str, Any], count: int, rest: bytes) -> None:
+    kind, value = item
+    encoded = encode((f"{kind}[]",), ((value,) * count,))
+    assert decode_values((f"{kind}[]",), encoded + rest) == ((value,) * count,)
+
+
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.one_of(_words, _dynamic), min_size=1, max_size=6))
 def test_mixed_values_are_encoded_as_eth_abi_does_and_come_back(items: list[tuple[str, Any]]) -> None:
     types = tuple(kind for kind, _ in items)
@@ -145,6 +153,12 @@ def test_a_wrong_number_of_arguments_is_refused() -> None:
         (("string",), b""),
         (("string",), (32).to_bytes(32, "big") + (2**255).to_bytes(32, "big")),
         (("string",), (32).to_bytes(32, "big") + (1).to_bytes(32, "big") + b"\xff" + bytes(31)),
+        (("uint256[]",), b""),
+        (("uint256[]",), (32).to_bytes(32, "big")),
+        (("uint256[]",), (2**255).to_bytes(32, "big") + bytes(64)),
+        (("uint256[]",), (32).to_bytes(32, "big") + (2).to_bytes(32, "big") + bytes(63)),
+        (("uint256[]",), (32).to_bytes(32, "big") + (2**255).to_bytes(32, "big") + bytes(64)),
+        (("uint8[]",), (32).to_bytes(32, "big") + (1).to_bytes(32, "big") + (256).to_bytes(32, "big")),
     ],
 )
 def test_bytes_of_another_shape_are_refused(types: tuple[str, ...], data: bytes) -> None:
@@ -155,7 +169,7 @@ def test_bytes_of_another_shape_are_refused(types: tuple[str, ...], data: bytes)
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_decode_or_are_refused_but_never_crash(data: bytes) -> None:
-    for types in (("uint8", "address"), ("string", "bytes"), ("(address,uint24[])[]",)):
+    for types in (("uint8", "address"), ("string", "bytes"), ("(address,uint24[])[]",), ("bytes32[]",)):
         try:
             decode_values(types, data)
         except AbiDecodeError:

@@ -120,9 +120,9 @@ def _encode_swap(steps: Sequence[Step], amount: int, limit: int, is_exact_out: b
     return code, encode([f"(address,{_PATH},uint256[],uint128,uint128)"], [values])
 
 
-def path_keys(steps: Sequence[Step], *, is_exact_out: bool) -> list[tuple[str, int, int, str, bytes]]:
+def path_keys(steps: Sequence[Step], *, is_exact_out: bool) -> tuple[tuple[str, int, int, str, bytes], ...]:
     """A path as V4 takes it: of each pool the currency on the side that is not told yet."""
-    return [
+    return tuple(
         (
             step.currency_in if is_exact_out else step.currency_out,
             step.key.fee,
@@ -131,4 +131,4 @@ def path_keys(steps: Sequence[Step], *, is_exact_out: bool) -> list[tuple[str, i
             b"",
         )
         for step in steps
-    ]
+    )

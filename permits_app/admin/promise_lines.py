@@ -13,7 +13,7 @@ from archetypes_app.models import Golem
 from permits_app.limits.signed_promises import list_open
 from permits_app.models import SignedPromise
 from tools_app.admin.display import NOTHING, format_age, group_digits, shorten_amount, show_age
-from tools_app.admin.tokens import format_token_amount
+from tools_app.admin.tokens import find_token, format_token_amount
 from tools_app.toolkit.protocol import SHELF
 
 MOST_SHOWN = 20
@@ -35,18 +35,39 @@ class PromiseLine:
 
 def list_promise_lines(golem: Golem, *, now: datetime) -> tuple[PromiseLine, ...]:
     """Those that somebody may carry out any moment, the oldest first."""
-    return tuple(_describe(row, now) for row in list_open(golem.pk)[:MOST_SHOWN])
+    rows = list_open(golem.pk).select_related("permit")
+    return tuple(_describe(row, now) for row in rows[:MOST_SHOWN])
+
+
+def say_given(row: SignedPromise) -> str:
+    """What may go: tokens of the wallet as they are, and what is taken out of a position at what it counts as."""
+    kept = len(row.permit.bounds.get("spends", ()))
+    taken = [{**each, "is_position": _is_counted(row.chain_id, each)} for each in row.gives[kept:]]
+    return say_amounts(row.chain_id, [*row.gives[:kept], *taken])
 
 
 def say_amounts(chain_id: int, amounts: Sequence[Mapping[str, Any]]) -> str:
-    """`100 DAI, 1.5 ETH`; base units of a token that nobody registered; of a position what it counts as."""
+    """`100 DAI, 1.5 ETH`; base units of a token that nobody registered, by what its protocol calls it; of a position
+    what it counts as.
+    """
     return ", ".join(_say_amount(chain_id, each) for each in amounts)
 
 
 def _say_amount(chain_id: int, amount: Mapping[str, Any]) -> str:
+    if (label := _find_label(chain_id, amount["token"])) is not None:
+        return f"{int(amount['raw']):,} base units of {label}"
     told = format_token_amount(chain_id, amount["token"], amount["raw"])
-    said = group_digits(shorten_amount(told)) if told[:1].isdigit() else told
+    said = told if find_token(chain_id, amount["token"]) is None else group_digits(shorten_amount(told))
     return f"a position that counts as {said}" if amount.get("is_position") else said
+
+
+def _is_counted(chain_id: int, amount: Mapping[str, Any]) -> bool:
+    return _find_label(chain_id, amount["token"]) is None
+
+
+def _find_label(chain_id: int, token: str) -> str | None:
+    """What a protocol calls a token of its own that stands for a position, None for any other."""
+    return next((each.label for at, each in SHELF.contracts_on(chain_id) if at == token and each.is_token), None)
 
 
 def name_promised_at(row: SignedPromise) -> str:
@@ -59,7 +80,7 @@ def _describe(row: SignedPromise, now: datetime) -> PromiseLine:
     return PromiseLine(
         row=row,
         where=name_promised_at(row),
-        gives=say_amounts(row.chain_id, row.gives) or "nothing",
+        gives=say_given(row) or "nothing",
         gets=say_amounts(row.chain_id, row.gets) or "nothing",
         until=age if row.ends_at > now else f"over {age}, being looked at",
         until_exact=row.ends_at.strftime("%Y-%m-%d %H:%M UTC"),

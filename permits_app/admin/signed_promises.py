@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from permits_app.admin.ledgers import LedgerAdmin
-from permits_app.admin.promise_lines import name_promised_at, say_amounts
+from permits_app.admin.promise_lines import name_promised_at, say_amounts, say_given
 from permits_app.models import SignedPromise
 from permits_app.models.signed_promise import PromiseState
 from tools_app.admin.display import NOTHING, format_chain, show_age, show_badge
@@ -56,7 +56,7 @@ class SignedPromiseAdmin(LedgerAdmin):
     @display(description="May go")
     def may_go(self, obj: SignedPromise) -> SafeString | str:
         """What it gives."""
-        return say_amounts(obj.chain_id, obj.gives) or NOTHING
+        return say_given(obj) or NOTHING
 
     @display(description="Comes for it")
     def comes(self, obj: SignedPromise) -> SafeString | str:

@@ -305,14 +305,15 @@ def judge_price(plan: TxPlan, chain: ChainReader, *, most_lost_bps: int) -> list
 
     Deposits and payments bring nothing and are not an exchange; a promise always is one. What goes into a position, or
     repays a debt, is not lost, and what comes out of one or is borrowed was not bought. A side without a feed cannot be
-    judged. What never counts is bought and sold at no price of ours.
+    judged. What never counts is bought and sold at no price of ours, but in a promise, which no run measures: there its
+    protocol's oracle prices it.
     """
     if plan.promise is None and (not plan.spends or not plan.receives):
         return []
     try:
         spent = sum(_value(flow.token.address, flow.bound, chain) for flow in plan.spends)
         received = sum(_value(flow.token.address, flow.bound, chain) for flow in plan.receives)
-        counted = [change for change in plan.changes if change.counts]
+        counted = [change for change in plan.changes if change.counts or plan.promise is not None]
         spent += sum(_value(change.token, -change.expected, chain) for change in counted if change.expected < 0)
         received += sum(_value(change.token, change.expected, chain) for change in counted if change.expected > 0)
     except (PriceUnavailable, PriceStale) as error:

@@ -33,6 +33,7 @@ SIGNED_ALONE = {
     "pendle_place_limit_order": (
         "test_an_order_is_signed_handed_in_and_filled_by_a_stranger_for_no_less_than_was_told"
     ),
+    "pendle_place_yt_bid": "test_it_is_signed_handed_in_and_filled_once_by_a_stranger_for_no_less_than_was_told",
     "pendle_cancel_limit_order": "test_an_order_that_is_taken_back_is_filled_by_nobody_and_frees_what_it_held",
 }
 """Writes that send nothing, or take back what was signed, so that a case has nothing to carry out; and the test that

@@ -7,6 +7,7 @@ The block is named by hash, so a reorganisation shows as an error and not as a m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -44,6 +45,7 @@ from tools_app.core.clock import Deadline
 from tools_app.core.errors import InvalidParams
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.params import check_address
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import NATIVE, BlockRef, FeedPrice, FeeQuote, LogEntry, LogQuery, TokenMeta
 
 MULTICALL_FROM: Final = 24
@@ -52,6 +54,7 @@ MULTICALL_FROM: Final = 24
 A private node does not count and answers a batch faster, so it gets batches of any size.
 """
 _MOST_READINGS: Final = 4
+_WHOLE: Final = 10**18
 # As in `toolkit/params.py`: there are symbols that begin with 0x.
 _LONGEST_SYMBOL: Final = 20
 _SYMBOL: Final = "function symbol() view returns (string)"
@@ -300,11 +303,8 @@ class PinnedReader:
         if token.address not in self._prices:
             feed = self._find_feed(token)
             if feed is None:
-                raise PriceUnavailable(
-                    f"No price feed is known for {token.symbol or token.address}",
-                    token=token.address,
-                    symbol=token.symbol,
-                )
+                self._prices[token.address] = self._price_claim(token)
+                return self._prices[token.address]
             self._check_sequencer()
             round_data, decimals = self._read_feed(feed)
             self._prices[token.address] = judge_price(
@@ -324,6 +324,22 @@ class PinnedReader:
         if feed and not self._prices:
             [round_data] = self.call_many([sequencer_call(feed)])
             judge_sequencer(feed=feed, round_data=round_data, block_time=self.block.timestamp)
+
+    def _price_claim(self, token: TokenMeta) -> FeedPrice:
+        """The price of a protocol's own token: that of its asset, at the rate that the protocol tells, rounded up."""
+        claim, named = SHELF.price_claim(self.chain_id, token.address), token.symbol or token.address
+        if claim is None:
+            raise PriceUnavailable(f"No price feed is known for {named}", token=token.address, symbol=token.symbol)
+        of_asset = self.price(self.token(claim.asset))
+        rate = claim.rate(self.call_many(claim.reads))
+        if rate is None:
+            raise PriceUnavailable(
+                f"The oracle of {named} tells no price now",
+                token=token.address,
+                symbol=token.symbol,
+                feed=of_asset.feed,
+            )
+        return replace(of_asset, answer=max(1, -(-of_asset.answer * rate // _WHOLE)))
 
     def _read_feed(self, feed: Feed) -> tuple[ReadOutcome, ReadOutcome]:
         """The feed's round and decimals. A local node that mines while it answers for its newest block may answer with

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from tools_app.toolkit.claim_prices import ClaimPrice, ClaimPrices
 from tools_app.toolkit.effects import EffectsReader
 from tools_app.toolkit.hooked_pools import HookedPools
 from tools_app.toolkit.jars import Jars
@@ -188,7 +189,8 @@ class ProtocolDef:
     halted golem may still sign there. `trails` are, by chain and account, the logs by which positions are found that no
     contract lists; what they tell goes through `positions.born`. `is_only_in_logs` tells which of its positions these
     are, where some of the same kind are listed.
-    `yields` tell where a token earns beside what `lending` tells.
+    `yields` tell where a token earns beside what `lending` tells. `prices` tell what its own tokens are worth in an
+    asset, where allowances and promises of them are counted.
     `hooked` tells of pools that run strangers' code, and what can be tried in them.
     `issues` are the tokens it stands behind: names in `deployments`, or symbols of registered tokens.
     `uncaged` tells owners why no valuer can count what is held at a contract that is NOT_UNDER_A_CAGE. `no_lending` is
@@ -213,6 +215,7 @@ class ProtocolDef:
     hooked: HookedPools | None = None
     lending: Lending | None = None
     yields: Yields | None = None
+    prices: ClaimPrices | None = None
     leaving: tuple[LeavingCall, ...] = ()
     selling: tuple[LeavingCall, ...] = ()
     rights: tuple[RightEvent, ...] = ()
@@ -344,6 +347,11 @@ class Shelf:
     def claims_on(self, chain_id: int) -> frozenset[str]:
         """Tokens of protocols that stand for positions, held already or not: what they are worth the positions tell."""
         return frozenset(address for address, contract in self.contracts_on(chain_id) if contract.is_token)
+
+    def price_claim(self, chain_id: int, token: str) -> ClaimPrice | None:
+        """How its protocol prices a token of its own; None for any other."""
+        owner = self.of_contract(chain_id, token)
+        return owner.prices(chain_id, token) if owner is not None and owner.prices is not None else None
 
     def is_simulated(self, name: str, chain_id: int) -> bool:
         """Whether our own contracts stand in for the protocol of a name; not for one that is not known."""

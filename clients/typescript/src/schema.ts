@@ -2857,7 +2857,7 @@ export interface components {
             slippage_bps?: number | null;
             chain_id?: (number | null) | null;
         };
-        /** @description pendle_approve_limit_orders: Let Pendle's limit router take exactly so much of a market's asset, for orders that are signed afterwards. */
+        /** @description pendle_approve_limit_orders: Let Pendle's limit router take exactly so much of what orders give, before they are signed. */
         PendleApproveLimitOrdersBody: {
             /** @constant */
             action_type?: "pendle_approve_limit_orders";
@@ -2870,6 +2870,7 @@ export interface components {
             market: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
+            gives?: ("asset" | "pt" | "yt") | null;
             chain_id?: (number | null) | null;
         };
         /** @description pendle_buy_pt: Buy principal tokens (PT) with the market's asset, for a fixed yield until maturity. */
@@ -2950,10 +2951,30 @@ export interface components {
             account: string;
             chain_id?: (number | null) | null;
         };
-        /** @description pendle_place_limit_order: Sign a limit order that gives `amount` of the asset for PT at `implied_apy` percent a year, such as 6.5. */
+        /** @description pendle_place_limit_order: Sign a limit order that gives `amount` of the asset, PT or YT at `implied_apy` percent a year, such as 6.5. */
         PendlePlaceLimitOrderBody: {
             /** @constant */
             action_type?: "pendle_place_limit_order";
+            /** @enum {unknown} */
+            venue?: "pendle" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            market: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description Percent a year, as text: 6.5 is 6.5%. */
+            implied_apy: string;
+            side?: ("buy_pt" | "sell_pt" | "sell_yt") | null;
+            lasts_seconds?: number | null;
+            slippage_bps?: number | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description pendle_place_yt_bid: Sign a limit order that gives `amount` of the asset for yield tokens (YT) at `implied_apy` percent a year. */
+        PendlePlaceYtBidBody: {
+            /** @constant */
+            action_type?: "pendle_place_yt_bid";
             /** @enum {unknown} */
             venue?: "pendle" | null;
             kind?: unknown;

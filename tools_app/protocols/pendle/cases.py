@@ -44,6 +44,22 @@ CASES: Final = (
         refuses=(_NOWHERE, ({"amount": "0"}, "INVALID_PARAMS"), ({"amount": str(10**30)}, "INSUFFICIENT_BALANCE")),
     ),
     Case(
+        "pendle_approve_limit_orders",
+        {**_MARKET, "amount": str(300 * _WAD), "gives": "pt"},
+        ActionClass.INCREASE_POSITION,
+        name="pendle_approve_orders_of_pt",
+        after=("pendle_buy_pt",),
+        refuses=(({"amount": str(10**30)}, "PENDLE_TOKENS_MISSING"), ({"gives": "lp"}, "INVALID_PARAMS")),
+    ),
+    Case(
+        "pendle_approve_limit_orders",
+        {**_MARKET, "amount": str(300 * _WAD), "gives": "yt"},
+        ActionClass.INCREASE_POSITION,
+        name="pendle_approve_orders_of_yt",
+        after=("pendle_buy_yt",),
+        refuses=(({"amount": str(10**30)}, "PENDLE_TOKENS_MISSING"),),
+    ),
+    Case(
         "pendle_sell_pt",
         {**_MARKET, "amount": str(5_000 * _WAD)},
         ActionClass.DECREASE_POSITION,

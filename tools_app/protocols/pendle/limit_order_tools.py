@@ -1,12 +1,10 @@
-"""Tools of Pendle's limit orders: let them take the asset, sign one that buys claims, see what became of it, take it
-back.
-"""
+"""Tools of Pendle's limit orders: let them take what they give, sign one, see what became of it, take it back."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -15,29 +13,44 @@ from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.core.units import format_units
 from tools_app.protocols.pendle.addresses import NAME, Place, find_places
 from tools_app.protocols.pendle.calls import CANCEL_ORDER
-from tools_app.protocols.pendle.drafting import check_price, claims_change, describe, open_market, percent, solve
+from tools_app.protocols.pendle.drafting import (
+    check_held,
+    check_price,
+    claims_change,
+    describe,
+    of_yields,
+    open_market,
+    percent,
+    solve,
+    yields_change,
+)
 from tools_app.protocols.pendle.errors import OrderNeedsApproval, OrderNotSigned, OrderOver, OrderRefused
 from tools_app.protocols.pendle.family import pendle
 from tools_app.protocols.pendle.limit_orders import (
+    Side,
     Terms,
-    least_claims,
-    least_shares,
+    fail_safe,
+    least_out,
     order_values,
+    price_at,
     to_ln_rate,
     type_order,
 )
-from tools_app.protocols.pendle.market_maths import WAD, price_of_claim, yearly_rate
+from tools_app.protocols.pendle.market_maths import WAD, yearly_rate
 from tools_app.protocols.pendle.promises import NONCE, PendlePromises, read_rest
+from tools_app.protocols.pendle.standing import Standing
 from tools_app.standards import erc20
 from tools_app.standards.plan_draft import check_enough
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, RiskLayer, TickBudget
 from tools_app.toolkit.params import Bytes32, ContractAddress, RawAmount, SlippageBps, check_whole
 from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, Statement, TokenFlow, TxPlan
+from tools_app.toolkit.positions import PositionChange
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.signed_orders import SignedOrder, SignedOrders
 from tools_app.toolkit.spelling import spell_decimal
 from tools_app.toolkit.typed_data import TypedData
+from tools_app.toolkit.views import TokenMeta
 
 LastsSeconds = Annotated[
     int,
@@ -48,6 +61,10 @@ YearlyPercent = Annotated[
     str,
     Field(pattern=r"^[0-9]{1,30}(\.[0-9]{1,30})?$", description="Percent a year, as text: 6.5 is 6.5%."),
     AfterValidator(spell_decimal),
+]
+Given = Annotated[Literal["asset", "pt", "yt"], Field(description="What orders give: asset buys, pt and yt are sold.")]
+Wish = Annotated[
+    Literal["buy_pt", "sell_pt", "sell_yt"], Field(description="buy_pt gives the asset, sell_pt PT, sell_yt YT.")
 ]
 CANCELLED: Final = "order taken back"
 
@@ -62,14 +79,16 @@ class Approved:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """What was signed. `least_pt` is base units of claims that a whole fill brings at least, `ends_at` Unix seconds,
-    and `price_now` what the order would pay for a claim at once.
+    """What was signed. `amount_in` is base units of `token_in` that it gives, `least_out` those of `token_out` that a
+    whole fill brings at least; `ends_at` is Unix seconds, and `price_now` what one PT or YT costs in it at once.
     """
 
     order_hash: str
-    pt_address: str
+    side: str
+    token_in: str
     amount_in: str
-    least_pt: str
+    token_out: str
+    least_out: str
     implied_apy: str
     price_now: str
     ends_at: int
@@ -93,9 +112,11 @@ def report_placed(outcome: PlanOutcome) -> Placed:
     details = outcome.plan.details
     return Placed(
         order_hash=str(details["order_hash"]),
-        pt_address=str(details["pt"]),
+        side=str(details["side"]),
+        token_in=str(details["token_in"]),
         amount_in=str(details["amount"]),
-        least_pt=str(details["least_pt"]),
+        token_out=str(details["token_out"]),
+        least_out=str(details["least_out"]),
         implied_apy=str(details["order_apy"]),
         price_now=str(details["price_now"]),
         ends_at=int(details["ends_at"]),
@@ -110,28 +131,32 @@ def report_withdrawn(outcome: PlanOutcome) -> Withdrawn:
 
 @pendle.write(
     action_type="pendle_approve_limit_orders",
+    schema_version=2,
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.MEDIUM,
     report=report_approval,
     action_class=ActionClass.INCREASE_POSITION,
     steps=("Reading the market", "Reading the allowance", "Building calls"),
-    snippet="pendle_approve_limit_orders: let Pendle's limit router take exactly an amount of a market's asset.",
+    snippet="pendle_approve_limit_orders: let Pendle's limit router take exactly an amount of the asset, PT or YT.",
     guidelines=(
         "It stands until orders used it up; without a signed order nothing is taken. Say the sum of all orders.",
     ),
 )
-def pendle_approve_limit_orders(ctx: WriteContext, market: ContractAddress, amount: RawAmount) -> TxPlan:
-    """Let Pendle's limit router take exactly so much of a market's asset, for orders that are signed afterwards.
+def pendle_approve_limit_orders(
+    ctx: WriteContext, market: ContractAddress, amount: RawAmount, gives: Given = "asset"
+) -> TxPlan:
+    """Let Pendle's limit router take exactly so much of what orders give, before they are signed.
 
-    Use before pendle_place_limit_order. `amount` is base units of the asset.
+    Use before pendle_place_limit_order: the asset for orders that buy, PT or YT for those that sell. `amount` is base
+    units of it.
     Does not sign an order, and gives nobody a right of its own.
     """
     reader = ctx.chain()
     place, _ = open_market(ctx, reader, market)
-    meta = reader.token(place.asset)
+    meta = reader.token({"asset": place.asset, "pt": place.pt, "yt": place.yt}[gives])
     ctx.step("Reading the allowance")
-    held, allowed = _ask_asset(reader, ctx.account, place)
-    check_enough(meta, balance=held, needed=amount)
+    held, allowed = _ask_token(reader, ctx.account, meta.address, place)
+    _check_there(place, meta, held=held, needed=amount)
     if allowed == amount:
         raise OrderRefused(f"orders may take exactly that of {meta.symbol} already; sign one", allowed=str(allowed))
     ctx.step("Building calls")
@@ -146,12 +171,13 @@ def pendle_approve_limit_orders(ctx: WriteContext, market: ContractAddress, amou
 
 @pendle.write(
     action_type="pendle_place_limit_order",
+    schema_version=2,
     risk=RiskLayer.BOUNDED,
     budget=TickBudget.SLOW,
     report=report_placed,
     action_class=ActionClass.INCREASE_POSITION,
     steps=("Reading the market", "Building the order"),
-    snippet="pendle_place_limit_order: sign an order that buys PT at a yearly rate; nothing is sent.",
+    snippet="pendle_place_limit_order: sign an order that buys PT, or sells PT or YT, at a yearly rate; not sent.",
     guidelines=(
         "It is filled whole, in parts or never; what it gives is reserved until it ends. Cancel it to be free of it.",
     ),
@@ -161,72 +187,45 @@ def pendle_place_limit_order(
     market: ContractAddress,
     amount: RawAmount,
     implied_apy: YearlyPercent,
+    side: Wish = "buy_pt",
     lasts_seconds: LastsSeconds = 86_400,
     slippage_bps: SlippageBps = 100,
 ) -> TxPlan:
-    """Sign a limit order that gives `amount` of the asset for PT at `implied_apy` percent a year, such as 6.5.
+    """Sign a limit order that gives `amount` of the asset, PT or YT at `implied_apy` percent a year, such as 6.5.
 
-    Use to wait for a better rate than the market's. Refused where it pays more than `slippage_bps` above the average of
-    fifteen minutes. The product follows it to its end, and a halt cancels it.
+    Use to wait for a better rate than the market's. Refused where it loses more than `slippage_bps` against the average
+    of fifteen minutes. The product follows it to its end, and a halt cancels it.
     Does not send a transaction, trade in the market, or promise that anybody fills it.
     """
-    reader = ctx.chain()
-    place, standing = open_market(ctx, reader, market)
-    meta = reader.token(place.asset)
-    held, allowed = _ask_asset(reader, ctx.account, place)
-    check_enough(meta, balance=held, needed=amount)
-    _check_allowed(place, reader, allowed=allowed, needed=amount)
-    [told] = reader.call_many([ReadCall(place.limit_router, NONCE, (ctx.account,))])
-    now = max(int(ctx.now.timestamp()), reader.block.timestamp)
-    ends_at, due_at = now + lasts_seconds, standing.market.expiry
-    if ends_at >= due_at:
-        raise OrderRefused(
-            f"the order would stand longer than its market, which is over in {due_at - now} seconds",
-            most_seconds=max(0, due_at - now - 1),
-        )
-    rate = int(Decimal(implied_apy) * WAD / 100)
-    ln_rate = solve(lambda: to_ln_rate(rate))
-    if ln_rate <= 0:
-        raise OrderRefused(
-            "a yearly rate has to be above nothing: 6.5 is six and a half percent", implied_apy=implied_apy
-        )
-    ctx.step("Building the order")
-    terms = Terms(
-        asset=place.asset,
-        yt=place.yt,
-        maker=ctx.account,
-        amount=amount,
-        ends_at=ends_at,
-        nonce=int(told.values[0]),
-        number=int(ctx.now.timestamp() * 10**6),
-        ln_rate=ln_rate,
-        fail_safe=least_shares(standing.market.index),
-    )
-    typed = type_order(terms, router=place.limit_router, chain_id=reader.chain_id)
-    least = solve(lambda: least_claims(typed.message, due_at=due_at))
-    check_price(place, paid=amount, worth=standing.worth_of_claims(place, least), most_bps=slippage_bps)
-    order_hash = "0x" + hash_typed_data(typed).hex()
-    return TxPlan(
-        chain_id=reader.chain_id,
-        calls=(),
-        spends=(TokenFlow(meta, amount, amount),),
-        action_class=ActionClass.INCREASE_POSITION,
-        recipients=(ctx.account,),
-        slippage_bps=slippage_bps,
-        deadline=ends_at,
-        changes=(claims_change(reader, place, standing, least, least),),
-        statements=(Statement(place.limit_router, place.pt, "least bought", str(least)),),
-        promise=typed,
-        details={
-            **describe(reader, place, standing),
-            "amount": str(amount),
-            "order_hash": order_hash,
-            "order_apy": percent(rate, WAD),
-            "least_pt": str(least),
-            "price_now": format_units(price_of_claim(ln_rate, standing.market.seconds_left), 18),
-            "ends_at": ends_at,
-        },
-    )
+    asked = _Asked(Side[side.upper()], market, amount, implied_apy, lasts_seconds, slippage_bps)
+    return _plan_order(ctx, asked)
+
+
+@pendle.write(
+    action_type="pendle_place_yt_bid",
+    risk=RiskLayer.UNBOUNDED,
+    budget=TickBudget.SLOW,
+    report=report_placed,
+    action_class=ActionClass.INCREASE_POSITION,
+    steps=("Reading the market", "Building the order"),
+    snippet="pendle_place_yt_bid: sign a limit order that buys YT with the asset at a yearly rate; nothing is sent.",
+    guidelines=("Yield tokens count as nothing: everything that the order gives counts as spent.",),
+)
+def pendle_place_yt_bid(
+    ctx: WriteContext,
+    market: ContractAddress,
+    amount: RawAmount,
+    implied_apy: YearlyPercent,
+    lasts_seconds: LastsSeconds = 86_400,
+    slippage_bps: SlippageBps = 100,
+) -> TxPlan:
+    """Sign a limit order that gives `amount` of the asset for yield tokens (YT) at `implied_apy` percent a year.
+
+    Use to bet on a yield at a lower rate than the market's. Everything that it gives may be lost. The product follows
+    it to its end, pendle_get_limit_order tells of it, and a halt cancels it.
+    Does not send a transaction, or promise that anybody fills it.
+    """
+    return _plan_order(ctx, _Asked(Side.BUY_YT, market, amount, implied_apy, lasts_seconds, slippage_bps))
 
 
 @pendle.write(
@@ -263,12 +262,14 @@ def pendle_cancel_limit_order(ctx: WriteContext, order_hash: Bytes32) -> TxPlan:
 
 @dataclass(frozen=True, slots=True)
 class OrderTold:
-    """What became of an order. `status` is open, partly_filled, filled, cancelled or expired; an order that ended after
-    a part of it was filled is filled, and `filled` says how much. `handed_in` is whether its desk took it.
+    """What became of an order. `side` is buy_pt, sell_pt, buy_yt or sell_yt, `status` open, partly_filled, filled,
+    cancelled or expired; an order that ended after a part of it was filled is filled, and `filled` says how much.
+    `handed_in` is whether its desk took it.
     """
 
     order_hash: str
     market: str
+    side: str
     status: str
     amount_in: TokenAmount
     filled: TokenAmount
@@ -294,7 +295,9 @@ def pendle_get_limit_order(ctx: ReadContext, order_hash: Bytes32) -> OrderTold:
     reader = ctx.chain()
     ctx.step("Reading the order")
     place, found = _find_order(ctx, reader, order_hash)
-    message, meta = found.typed.message, reader.token(place.asset)
+    message = found.typed.message
+    side = Side(message["orderType"])
+    meta = reader.token(side.gives(place))
     rest, filled, is_withdrawn = _look_at(reader, found.typed)
     is_over = reader.block.timestamp >= message["expiry"]
     can_fill = bool(rest) and not is_withdrawn and not is_over
@@ -302,6 +305,7 @@ def pendle_get_limit_order(ctx: ReadContext, order_hash: Bytes32) -> OrderTold:
     return OrderTold(
         order_hash=order_hash,
         market=place.market,
+        side=side.name.lower(),
         status=("partly_filled" if filled else "open") if can_fill else ended,
         amount_in=TokenAmount(message["makingAmount"], meta),
         filled=TokenAmount(filled, meta),
@@ -328,17 +332,133 @@ def _look_at(reader: ChainReader, typed: TypedData) -> tuple[int, int, bool]:
     return read_rest(typed, reader.call_many(PendlePromises().ask(typed)))
 
 
-def _ask_asset(reader: ChainReader, account: str, place: Place) -> tuple[int, int]:
-    """Base units of the asset that are held, and that the limit router may take."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An order as an agent wants it."""
+
+    side: Side
+    market: str
+    amount: int
+    implied_apy: str
+    lasts_seconds: int
+    slippage_bps: int
+
+
+def _plan_order(ctx: WriteContext, asked: _Asked) -> TxPlan:
+    reader, side, amount = ctx.chain(), asked.side, asked.amount
+    place, standing = open_market(ctx, reader, asked.market)
+    given = reader.token(side.gives(place))
+    held, allowed = _ask_token(reader, ctx.account, given.address, place)
+    _check_there(place, given, held=held, needed=amount)
+    _check_allowed(place, given, allowed=allowed, needed=amount)
+    [told] = reader.call_many([ReadCall(place.limit_router, NONCE, (ctx.account,))])
+    ends_at = max(int(ctx.now.timestamp()), reader.block.timestamp) + asked.lasts_seconds
+    _check_end(ends_at, asked, due_at=standing.market.expiry)
+    rate = int(Decimal(asked.implied_apy) * WAD / 100)
+    ln_rate = solve(lambda: to_ln_rate(rate))
+    if ln_rate <= 0:
+        raise OrderRefused(
+            "a yearly rate has to be above nothing: 6.5 is six and a half percent", implied_apy=asked.implied_apy
+        )
+    ctx.step("Building the order")
+    terms = Terms(
+        side=side,
+        asset=place.asset,
+        yt=place.yt,
+        maker=ctx.account,
+        amount=amount,
+        made_at=reader.block.timestamp,
+        ends_at=ends_at,
+        nonce=int(told.values[0]),
+        number=int(ctx.now.timestamp() * 10**6),
+        ln_rate=ln_rate,
+        fail_safe=fail_safe(side, index=standing.market.index),
+    )
+    typed = type_order(terms, router=place.limit_router, chain_id=reader.chain_id)
+    least = solve(lambda: least_out(typed.message, due_at=standing.market.expiry))
+    _check_fair(place, standing, asked, least)
+    flows, change, said = _describe_fill(reader, place, standing, asked, least)
+    return TxPlan(
+        chain_id=reader.chain_id,
+        calls=(),
+        action_class=ActionClass.INCREASE_POSITION,
+        recipients=(ctx.account,),
+        slippage_bps=asked.slippage_bps,
+        deadline=ends_at,
+        changes=(change,),
+        statements=(said,),
+        promise=typed,
+        details={
+            **describe(reader, place, standing),
+            "side": side.name.lower(),
+            "token_in": given.address,
+            "amount": str(amount),
+            "token_out": side.takes(place),
+            "least_out": str(least),
+            "order_hash": "0x" + hash_typed_data(typed).hex(),
+            "order_apy": percent(rate, WAD),
+            "price_now": format_units(price_at(side, ln_rate, standing.market.seconds_left), 18),
+            "ends_at": ends_at,
+        },
+        **flows,
+    )
+
+
+def _check_end(ends_at: int, asked: _Asked, *, due_at: int) -> None:
+    if ends_at >= due_at:
+        left = due_at - (ends_at - asked.lasts_seconds)
+        raise OrderRefused(
+            f"the order would stand longer than its market, which is over in {left} seconds",
+            most_seconds=max(0, left - 1),
+        )
+
+
+def _check_fair(place: Place, standing: Standing, asked: _Asked, least: int) -> None:
+    """Raises WorseThanAverage where a fill loses more against the average than is accepted."""
+    side, most = asked.side, asked.slippage_bps
+    traded = least if side.buys else asked.amount
+    worth = standing.worth_of_claims(place, traded) if side.is_of_claims else standing.market_of_yields(traded)
+    paid, worth = (asked.amount, worth) if side.buys else (worth, least)
+    check_price(place, paid=paid, worth=worth, most_bps=most if side.is_of_claims else of_yields(standing, most))
+
+
+def _describe_fill(
+    reader: ChainReader, place: Place, standing: Standing, asked: _Asked, least: int
+) -> tuple[dict[str, Any], PositionChange, Statement]:
+    """What a whole fill moves: flows of the asset, the change of the position, and the words that say how much."""
+    side, asset = asked.side, reader.token(place.asset)
+    traded = least if side.buys else -asked.amount
+    if side.is_of_claims:
+        change = claims_change(reader, place, standing, traded, least if side.buys else None)
+    else:
+        change = yields_change(reader, place, traded, traded)
+    token, word = (side.takes(place), "least bought") if side.buys else (side.gives(place), "most sold")
+    flows: dict[str, Any] = (
+        {"spends": (TokenFlow(asset, asked.amount, asked.amount),)}
+        if side.buys
+        else {"receives": (TokenFlow(asset, least, least),)}
+    )
+    return flows, change, Statement(place.limit_router, token, word, str(abs(traded)))
+
+
+def _ask_token(reader: ChainReader, account: str, token: str, place: Place) -> tuple[int, int]:
+    """Base units of it that are held, and that the limit router may take."""
     held, allowed = reader.call_many(
-        [erc20.balance_call(place.asset, account), erc20.allowance_call(place.asset, account, place.limit_router)]
+        [erc20.balance_call(token, account), erc20.allowance_call(token, account, place.limit_router)]
     )
     return int(held.values[0]), int(allowed.values[0])
 
 
-def _check_allowed(place: Place, reader: ChainReader, *, allowed: int, needed: int) -> None:
+def _check_there(place: Place, token: TokenMeta, *, held: int, needed: int) -> None:
+    """Raises InsufficientBalance, and TooFewHeld for PT and YT."""
+    if token.address == place.asset:
+        check_enough(token, balance=held, needed=needed)
+    else:
+        check_held(place, held, needed, token.symbol)
+
+
+def _check_allowed(place: Place, token: TokenMeta, *, allowed: int, needed: int) -> None:
     if allowed < needed:
-        token = reader.token(place.asset)
         raise OrderNeedsApproval(
             f"orders may take {format_units(allowed, token.decimals, token.symbol)} and this one gives "
             f"{format_units(needed, token.decimals, token.symbol)}",
@@ -349,6 +469,7 @@ def _check_allowed(place: Place, reader: ChainReader, *, allowed: int, needed: i
                 "action_type": "pendle_approve_limit_orders",
                 "venue": NAME,
                 "market": place.market,
+                "gives": {place.pt: "pt", place.yt: "yt"}.get(token.address, "asset"),
                 "amount": str(needed),
             },
         )

@@ -1,18 +1,21 @@
 """A limit order as its maker signs it: typed data, the rate at which it stands, and the least that a fill brings. Pure.
 
-Whoever fills it pays what the order's yearly rate makes of a claim at that second, so what comes changes with time and
-nothing else. `failSafeRate` is what shares the asset must at least become; older limit routers hold it only where the
-salt is a multiple of a number of theirs. A part of an order may be filled, and the rest waits.
+Whoever fills it pays or asks what the order's yearly rate makes of a claim at that second, so what comes changes with
+time and nothing else: a claim grows dearer with every second, and a yield token cheaper. `failSafeRate` is what a token
+given must at least become in shares, or shares taken at least bring; older limit routers hold it only where the salt is
+a multiple of a number of theirs. A part of an order may be filled, and the rest waits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any, Final
 
 from tools_app.core.units import BPS
-from tools_app.protocols.pendle.market_maths import WAD, YEAR_SECONDS, exp_wad, ln_wad
+from tools_app.protocols.pendle.addresses import Place
+from tools_app.protocols.pendle.market_maths import WAD, YEAR_SECONDS, exp_wad, ln_wad, price_of_claim
 from tools_app.toolkit.typed_data import TypedData
 
 ORDER: Final = "Order"
@@ -30,22 +33,58 @@ FIELDS: Final[tuple[tuple[str, str], ...]] = (
     ("failSafeRate", "uint256"),
     ("permit", "bytes"),
 )
-BUYS_CLAIMS: Final = 0
-"""The order's type: the maker gives a token of the yield and gets claims. The three other types are not signed here."""
 SALT_STEP: Final = 12_421
 """Of a salt that is no multiple of it older limit routers ignore `failSafeRate`, and the order book takes none."""
+_IN_A_SECOND: Final = 10**6
+"""How many orders of one second have salts of their own: a salt says when its order was made."""
 KEPT_BPS: Final = 9_950
-"""How much of its asset an order still has as shares, at worst: what a yield earns while it waits may be so much."""
+"""How much stays at worst where the asset becomes shares, or shares the asset: a yield earns while an order waits."""
+_SIGNED_BPS: Final = 9_955
+"""What an order that takes the asset is signed with: what a share brings grows until somebody else reads the order."""
+
+
+class Side(IntEnum):
+    """What an order does, by the number that it has in the order."""
+
+    BUY_PT = 0
+    SELL_PT = 1
+    BUY_YT = 2
+    SELL_YT = 3
+
+    @property
+    def buys(self) -> bool:
+        """Whether its maker gives the asset."""
+        return self in (Side.BUY_PT, Side.BUY_YT)
+
+    @property
+    def is_of_claims(self) -> bool:
+        """Whether claims are bought or sold, and not yield tokens."""
+        return self in (Side.BUY_PT, Side.SELL_PT)
+
+    def gives(self, place: Place) -> str:
+        """The token that its maker gives."""
+        return place.asset if self.buys else self._of_market(place)
+
+    def takes(self, place: Place) -> str:
+        """The token that its maker gets."""
+        return self._of_market(place) if self.buys else place.asset
+
+    def _of_market(self, place: Place) -> str:
+        return place.pt if self.is_of_claims else place.yt
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What an order says, in base units, Unix seconds, and rates with 18 decimals."""
+    """What an order says, in base units, Unix seconds, and rates with 18 decimals. `number` tells orders that were made
+    in the same second apart.
+    """
 
+    side: Side
     asset: str
     yt: str
     maker: str
     amount: int
+    made_at: int
     ends_at: int
     nonce: int
     number: int
@@ -54,16 +93,16 @@ class Terms:
 
 
 def type_order(terms: Terms, *, router: str, chain_id: int) -> TypedData:
-    """What is signed to buy claims with `amount` of the asset."""
+    """What is signed."""
     return TypedData(
         domain=domain_of(router, chain_id),
         primary_type=ORDER,
         types={ORDER: FIELDS},
         message={
-            "salt": terms.number * SALT_STEP,
+            "salt": (terms.made_at * _IN_A_SECOND + terms.number % _IN_A_SECOND) * SALT_STEP,
             "expiry": terms.ends_at,
             "nonce": terms.nonce,
-            "orderType": BUYS_CLAIMS,
+            "orderType": int(terms.side),
             "token": terms.asset,
             "YT": terms.yt,
             "maker": terms.maker,
@@ -92,24 +131,44 @@ def order_message(values: tuple[Any, ...]) -> dict[str, Any]:
     return {name: "0x" + value.hex() if kind == "bytes" else value for (name, kind), value in named}
 
 
-def least_claims(message: Mapping[str, Any], *, due_at: int) -> int:
-    """The least claims that an order to buy them brings when it is filled whole: at its last second, with shares that
-    are worth no more than what it lets them be.
+def made_at(message: Mapping[str, Any]) -> int:
+    """The second in which it was made, as its salt says."""
+    return int(message["salt"]) // SALT_STEP // _IN_A_SECOND
+
+
+def least_out(message: Mapping[str, Any], *, due_at: int) -> int:
+    """The least that it brings when it is filled whole, with shares no worse than what it lets them be. Raises NoTrade.
+
+    What is bought for less every second, and sold for more, brings the least at once; the others at their last second.
     """
-    left = due_at - int(message["expiry"])
-    kept = int(message["makingAmount"]) * KEPT_BPS // BPS
-    return kept * exp_wad(int(message["lnImpliedRate"]) * left // YEAR_SECONDS) // WAD
+    side, rate, amount = Side(message["orderType"]), int(message["lnImpliedRate"]), int(message["makingAmount"])
+    worst_at = made_at(message) if side in (Side.SELL_PT, Side.BUY_YT) else int(message["expiry"])
+    left, kept = due_at - worst_at, amount * KEPT_BPS // BPS
+    if side is Side.BUY_PT:
+        return kept * exp_wad(rate * left // YEAR_SECONDS) // WAD
+    price = price_at(side, rate, left)
+    return kept * WAD // max(1, price) if side is Side.BUY_YT else kept * price // WAD
 
 
-def least_shares(index: int) -> int:
-    """`failSafeRate` of an order to buy claims: shares that an asset must at least become, to keep its part."""
-    return -(-KEPT_BPS * WAD * WAD // (BPS * index))
+def price_at(side: Side, ln_rate: int, left: int) -> int:
+    """What one of what is traded costs in the asset, with 18 decimals, so many seconds before claims are due."""
+    claim = price_of_claim(ln_rate, left)
+    return claim if side.is_of_claims else WAD - claim
+
+
+def fail_safe(side: Side, *, index: int) -> int:
+    """`failSafeRate` to sign: shares that an asset must at least become, or of the asset that a share must bring."""
+    return -(-KEPT_BPS * WAD * WAD // (BPS * index)) if side.buys else -(-_SIGNED_BPS * index // BPS)
 
 
 def keeps_its_part(message: Mapping[str, Any], *, index: int) -> bool:
-    """Whether the order lets none of its asset be worth less as shares than what `least_claims` counts on."""
-    kept = int(message["failSafeRate"]) * index * BPS
-    return int(message["salt"]) % SALT_STEP == 0 and kept >= KEPT_BPS * WAD * WAD
+    """Whether the order lets no share and no asset be worth less than what `least_out` counts on."""
+    if int(message["salt"]) % SALT_STEP:
+        return False
+    rate = int(message["failSafeRate"])
+    if Side(message["orderType"]).buys:
+        return rate * index * BPS >= KEPT_BPS * WAD * WAD
+    return rate * BPS >= KEPT_BPS * index
 
 
 def to_ln_rate(yearly_wad: int) -> int:

@@ -8,14 +8,16 @@ from typing import Final
 from tools_app.chain.typed_hash import hash_typed_data
 from tools_app.protocols.pendle.addresses import NAME, Place, find_places
 from tools_app.protocols.pendle.limit_orders import (
-    BUYS_CLAIMS,
     FIELDS,
     ORDER,
+    Side,
     domain_of,
     keeps_its_part,
-    least_claims,
+    least_out,
+    made_at,
 )
-from tools_app.protocols.pendle.standing import ask_standings
+from tools_app.protocols.pendle.market_maths import NoTrade
+from tools_app.protocols.pendle.standing import Standing, ask_standings
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
 from tools_app.toolkit.order_desks import HandIn
@@ -34,7 +36,7 @@ _UNTOUCHED, _OVER = 0, 1
 
 
 class PendlePromises:
-    """Limit orders that buy claims."""
+    """Limit orders that buy and sell claims and yield tokens."""
 
     def read(self, typed: TypedData, *, account: str, chain: ChainReader, into: Effects) -> None:
         """Add what a whole fill does at its worst."""
@@ -45,12 +47,14 @@ class PendlePromises:
         if dict(typed.domain) != domain_of(place.limit_router, typed.chain_id):
             raise UnknownCall("the order is signed for another contract, or another version of it")
         place = _find_market(typed)
-        if message["orderType"] != BUYS_CLAIMS or message["token"] != place.asset:
-            raise UnknownCall("only orders that buy claims with the market's asset are known")
+        if message["orderType"] not in list(Side) or message["token"] != place.asset:
+            raise UnknownCall("only orders that trade claims or yield tokens for the market's asset are known")
         if (message["maker"], message["receiver"]) != (account, account):
             raise UnknownCall(f"the order is {message['maker']}'s and pays {message['receiver']}")
         if message["permit"] != "0x":
             raise UnknownCall("the order would carry a permit")
+        if made_at(message) > chain.block.timestamp:
+            raise UnknownCall("the order says that it was made later than now, when it would bring more")
         try:
             standing = drive(ask_standings(typed.chain_id, (place,), account), chain.call_many)[0]
             [told] = chain.call_many([ReadCall(typed.contract, NONCE, (account,))])
@@ -60,15 +64,12 @@ class PendlePromises:
             if message["expiry"] >= due_at:
                 raise UnknownCall("the order would outlive its market")
             if not keeps_its_part(message, index=index):
-                raise UnknownCall("shares could be made of the asset at any price")
-            least = least_claims(message, due_at=due_at)
-            worth = standing.worth_of_claims(place, least)
+                raise UnknownCall("shares could be made of the asset, or sold for it, at any price")
+            _add(typed, place, standing, least_out(message, due_at=due_at), into)
         except PositionsUnreadable as error:
             raise UnknownCall(error.detail) from error
-        into.spends[place.asset] += message["makingAmount"]
-        into.statements.append(Statement(typed.contract, place.pt, "least bought", str(least)))
-        ref = PositionRef(NAME, "market", typed.chain_id, place.market)
-        into.changes.append(ChangeRead(NAME, "market", place.asset, worth, ref, is_exact=False))
+        except NoTrade as error:
+            raise UnknownCall(f"the order's rate is no rate: {error}") from error
         into.recipients.append(account)
         into.deadlines.append(message["expiry"])
 
@@ -121,6 +122,23 @@ def read_rest(typed: TypedData, outcomes: Sequence[ReadOutcome]) -> tuple[int, i
     [kept], [filled] = statuses.values
     rest = typed.message["makingAmount"] if kept == _UNTOUCHED else kept - _OVER
     return int(rest), int(filled), bool(nonce.values[0] > typed.message["nonce"])
+
+
+def _add(typed: TypedData, place: Place, standing: Standing, least: int, into: Effects) -> None:
+    """What a whole fill moves. Raises PositionsUnreadable."""
+    side, amount = Side(typed.message["orderType"]), int(typed.message["makingAmount"])
+    token = side.takes(place) if side.buys else side.gives(place)
+    moved, word = (least, "least bought") if side.buys else (-amount, "most sold")
+    if side.buys:
+        into.spends[place.asset] += amount
+    else:
+        into.receives[place.asset] += least
+    into.statements.append(Statement(typed.contract, token, word, str(abs(moved))))
+    ref = PositionRef(NAME, "market", typed.chain_id, place.market)
+    if side.is_of_claims:
+        worth = standing.worth_of_claims(place, abs(moved))
+        token, moved = place.asset, worth if side.buys else -worth
+    into.changes.append(ChangeRead(NAME, "market", token, moved, ref, is_exact=not side.is_of_claims))
 
 
 def _find_market(typed: TypedData) -> Place:

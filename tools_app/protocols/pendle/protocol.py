@@ -29,6 +29,7 @@ from tools_app.protocols.pendle.calls import (
 )
 from tools_app.protocols.pendle.effects import PendleEffects
 from tools_app.protocols.pendle.positions import PendleExits, PendlePositions
+from tools_app.protocols.pendle.prices import find_price
 from tools_app.protocols.pendle.promises import PendlePromises
 from tools_app.protocols.pendle.yields import list_yields
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, NOTHING_HELD, Contract, LeavingCall, ProtocolDef, Trait
@@ -81,6 +82,7 @@ PROTOCOL: Final = ProtocolDef(
     effects=PendleEffects(),
     promises=PendlePromises(),
     yields=list_yields,
+    prices=find_price,
     traits=frozenset({Trait.ASYNC}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(

@@ -149,7 +149,7 @@ def entry_of(row: SignedPromise) -> SpendEntry:
 
 
 def least_of(row: SignedPromise) -> int:
-    return int(row.permit.result["data"]["least_pt"])
+    return int(row.permit.result["data"]["least_out"])
 
 
 def test_an_order_is_signed_handed_in_and_filled_by_a_stranger_for_no_less_than_was_told(maker: Maker) -> None:

@@ -32,6 +32,7 @@ VALUES_SOMETHING_ELSE = {
     "tools_app/subsystems/intel/known_market.py": "the depth of a pool",
     "tools_app/subsystems/intel/looking.py": "gas",
     "permits_app/limits/valuation.py": "what a plan spends, and gas",
+    "tools_app/chain/reader.py": "the price of a protocol's token, out of its asset's",
     "tools_app/sandbox/host.py": "the price of a token, as a module asks for it",
     "tools_app/standards/sold_at_once.py": "what a sale must bring to be one",
     "tools_app/protocols/lido/tools/harvest.py": "the least a sale must bring",

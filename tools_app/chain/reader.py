@@ -339,7 +339,8 @@ class PinnedReader:
                 symbol=token.symbol,
                 feed=of_asset.feed,
             )
-        return replace(of_asset, answer=max(1, -(-of_asset.answer * rate // _WHOLE)))
+        answer = -(-of_asset.answer * rate // _WHOLE)
+        return replace(of_asset, answer=answer or 1)
 
     def _read_feed(self, feed: Feed) -> tuple[ReadOutcome, ReadOutcome]:
         """The feed's round and decimals. A local node that mines while it answers for its newest block may answer with

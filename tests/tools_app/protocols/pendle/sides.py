@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -47,7 +48,7 @@ class Trade:
         else:
             _, done = maker.ask("commit_action", permit_id=permit["permit_id"])
             assert done["status"] == "COMMITTED", done
-        return SignedPromise.objects.get(permit_id=permit["permit_id"])
+        return SignedPromise.objects.get(permit_id=UUID(permit["permit_id"]))
 
     def preview(self, maker: Maker, **changes: Any) -> tuple[int, dict[str, Any]]:
         body = {
@@ -91,7 +92,7 @@ def held(maker: Maker, token: str) -> int:
 
 def agree(maker: Maker, permit_id: str) -> None:
     """What may be lost whole waits for the owner, who approves it; then it is carried out."""
-    request, person = ChangeRequest.objects.get(permit_id=permit_id), maker.live.owner
+    request, person = ChangeRequest.objects.get(permit_id=UUID(permit_id)), maker.live.owner
     if not TOTPDevice.objects.filter(user=person).exists():
         give_device(person)
     approve(request, person)

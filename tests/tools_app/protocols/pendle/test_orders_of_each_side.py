@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 
 from archetypes_app.models import Golem
-from archetypes_app.models.golem import Phase
 from golem_project.embedded.world.accounts import derive_account
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
@@ -17,6 +16,7 @@ from tests.tools_app.protocols.pendle.sides import maker as maker
 from tests.tools_app.protocols.pendle.sides import owner as owner
 from tests.tools_app.protocols.pendle.test_limit_orders import Maker, entry_of
 from tools_app.core import clock
+from tools_app.toolkit.enums import Phase
 
 WAD = 10**18
 pytestmark = pytest.mark.protocols("pendle")

@@ -1,10 +1,12 @@
-"""What reads of the golem itself, its wallet, its alerts and its owner's other golems tell on the local chain."""
+"""What reads of the golem itself, its wallet, its alerts and its owner's other golems tell on the local chain, and what
+its own alerts and breaker do.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import About, Look, ReadCase, Told
+from tools_app.toolkit.case import About, LocalCase, Look, ReadCase, Told
 from tools_app.toolkit.told_figures import dollars
 
 _ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
@@ -224,4 +226,80 @@ READS: Final = (
         refuses=(({"contract": "0x12"}, "INVALID_PARAMS"), _ELSEWHERE),
     ),
     ReadCase("session_get_keys", {}, {"keys": [], "contract": None}),
+)
+
+_NO_ID: Final = "00000000-0000-4000-8000-000000000000"
+
+LOCAL: Final = (
+    LocalCase(
+        "safety_set_health_alert",
+        {"protocol": "aave_v3", "min_health_factor": "5"},
+        {
+            "protocol": "aave_v3",
+            "chain_id": lambda look: look.chain_id,
+            "min_health_factor": "5.00",
+            "notify_on_breach": True,
+            "auto_action": "NONE",
+            "last_triggered": None,
+        },
+        {
+            "health_alerts": {"alerts.#": 1, "alerts.0.min_health_factor": "5.00", "is_watched": False},
+            "pending_alerts": {
+                "all_clear": False,
+                "breached_alerts.#": 1,
+                "breached_alerts.0.current_health_factor": _health_at_lender,
+                "breached_alerts.0.threshold": "5.00",
+                "breached_alerts.0.recommended_tool": "aave_repay",
+            },
+        },
+        after=_BORROWED,
+        refuses=(
+            ({"min_health_factor": "1"}, "INVALID_PARAMS"),
+            ({"protocol": "nobody"}, "INVALID_PARAMS"),
+            ({"chain_id": 999_999}, "INVALID_PARAMS"),
+            ({"auto_action": "SELL"}, "INVALID_PARAMS"),
+        ),
+    ),
+    LocalCase(
+        "safety_set_health_alert",
+        {"protocol": "aave_v3", "min_health_factor": "1.5", "auto_action": "CLOSE", "notify_on_breach": False},
+        {"min_health_factor": "1.50", "notify_on_breach": False, "auto_action": "CLOSE", "alert_id": Told("alert_id")},
+        # It took the place of the first, and what is owed is healthier than that.
+        {
+            "health_alerts": {"alerts.#": 1, "alerts.0.min_health_factor": "1.50"},
+            "pending_alerts": {"all_clear": True, "breached_alerts": []},
+        },
+        name="safety_set_health_alert_again",
+        after=("safety_set_health_alert",),
+    ),
+    LocalCase(
+        "safety_clear_health_alert",
+        {"alert_id": Told("alert_id")},
+        {"alert_id": Told("alert_id")},
+        {
+            "health_alerts": {"alerts": []},
+            "pending_alerts": {"all_clear": True, "breached_alerts": []},
+            "safety_status": {"health_alerts": 0},
+        },
+        after=("safety_set_health_alert",),
+        refuses=(({"alert_id": _NO_ID}, "HEALTH_ALERT_NOT_FOUND"), ({"alert_id": "the first"}, "INVALID_PARAMS")),
+    ),
+    LocalCase(
+        "safety_set_circuit_breaker",
+        {"action": "TRIGGER", "reason": "the pool answers another price than the feed"},
+        {"action": "TRIGGER", "scope": "all", "active": True, "epoch": 1},
+        {
+            "safety_status": {
+                "is_halted": True,
+                "halt_reason": "its agent stopped it: the pool answers another price than the feed",
+                "permits_waiting": 0,
+                "keys.0.scopes": ["directive", "events", "halt", "preview", "read"],
+            },
+        },
+        refuses=(
+            ({"action": "RESET"}, "BREAKER_RESET_BY_OWNER"),
+            ({"action": "PAUSE"}, "INVALID_PARAMS"),
+            ({"reason": ""}, "INVALID_PARAMS"),
+        ),
+    ),
 )

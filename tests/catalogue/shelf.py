@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import tools_app.protocols
 import tools_app.subsystems
+from permits_app.tools.cases import LOCAL as LOCAL_OF_THE_GOLEM
 from permits_app.tools.cases import READS as OF_THE_GOLEM
 from tools_app.apps import load_registry
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
-from tools_app.toolkit.case import Case, ReadCase
+from tools_app.toolkit.case import Case, LocalCase, ReadCase
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import WriteTool
 
@@ -84,6 +85,14 @@ def load_reads() -> dict[str, FiledReads]:
                 if cases:
                     found[folder.name] = FiledReads(folder.name, cases, protocol)
     found["golem"] = FiledReads("golem", OF_THE_GOLEM, ACROSS)
+    return found
+
+
+def load_local() -> dict[str, LocalCase]:
+    """The cases of writes that send nothing by themselves, by name; two of one name are an error."""
+    load_registry()
+    found = {case.id: case for case in LOCAL_OF_THE_GOLEM}
+    assert len(found) == len(LOCAL_OF_THE_GOLEM)
     return found
 
 

@@ -32,6 +32,7 @@ CHOSEN = (
     "uniswap_lp_remove_all",
     "lending_execute_leverage_loop",
     "lending_unwind_loop",
+    "safety_batch_revoke_approvals",
 )
 _SEEN = {CASES[name].protocol for name in CHOSEN}
 # Of a protocol that nobody chose from, the way in.

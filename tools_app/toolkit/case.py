@@ -1,4 +1,4 @@
-"""Case and ReadCase: what one call of a tool does, or tells, on the local chain, said as data beside the tool.
+"""Case, LocalCase and ReadCase: what one call of a tool does or tells on the local chain, as data beside the tool.
 
 Whoever adds a tool says in its folder's `cases.py` what a call of it moves, changes, tells and refuses. One suite
 carries out every case on the protocol's own code and holds the tool to it, and to everything that is true of all tools.
@@ -163,6 +163,29 @@ class ReadCase:
     refuses: tuple[tuple[Mapping[str, Any], str], ...] = ()
     most_exchanges: int = FEW_EXCHANGES
     most_characters: int = SHORT_ANSWER
+
+    @property
+    def id(self) -> str:
+        """Its name, or its tool's."""
+        return self.name or self.tool
+
+
+@dataclass(frozen=True, slots=True)
+class LocalCase:
+    """One call of a write tool that sends nothing by itself, from its preview to what is so afterwards.
+
+    `tells` are values of its report by their path. `leaves` are values that other reads tell once it is committed, by
+    the words of query_state and their path, and which they do not all tell before. `refuses` are parameters (on top of
+    `params`) with the code of their refusal. `after` are names of other cases, of calls that send something too.
+    """
+
+    tool: str
+    params: Mapping[str, Any]
+    tells: Mapping[str, Any | Figure]
+    leaves: Mapping[str, Mapping[str, Any | Figure]]
+    name: str = ""
+    after: tuple[str, ...] = ()
+    refuses: tuple[tuple[Mapping[str, Any], str], ...] = ()
 
     @property
     def id(self) -> str:

@@ -1,0 +1,171 @@
+"""Writes that send nothing by themselves go the agents' whole way: refused, previewed, committed, and seen by reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from archetypes_app.models import ToolOverride
+from archetypes_app.models.override import OverrideMode
+from tests.catalogue.door import Door
+from tests.catalogue.door import door as door
+from tests.catalogue.looking import RawLook, find_at, is_same
+from tests.catalogue.shelf import ACROSS, load_cases, load_local, load_reads
+from tools_app.toolkit.case import Case, LocalCase
+from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import LocalWriteTool
+
+LOCAL = load_local()
+WITH_CASES = ("permits_app.tools.safety",)
+"""Where the tools live that must have such a case; others that send nothing have tests of their own rooms."""
+
+pytestmark = pytest.mark.protocols(ACROSS)
+
+
+def find_local(case: LocalCase) -> LocalWriteTool:
+    tool = REGISTRY.get(case.tool)
+    assert isinstance(tool, LocalWriteTool), f"{case.tool} sends something, or only reads"
+    return tool
+
+
+def ask_for(door: Door, case: LocalCase, **changes: Any) -> dict[str, Any]:
+    tool = find_local(case)
+    params = {key: door.stage.fill(value) for key, value in {**case.params, **changes}.items()}
+    return door.post("preview_action", {"action_type": tool.key, "venue": tool.venue, **params})
+
+
+def carry_out(door: Door, case: LocalCase) -> dict[str, Any]:
+    """Commit it as an agent does; the report, whose members later cases may name."""
+    ended = door.commit(ask_for(door, case))
+    assert ended["status"] == "COMMITTED", ended
+    report: dict[str, Any] = ended["result"]["data"]
+    door.stage.told.update(report)
+    return report
+
+
+def prepare(door: Door, case: LocalCase) -> None:
+    for name in case.after:
+        if name in LOCAL:
+            prepare(door, LOCAL[name])
+            carry_out(door, LOCAL[name])
+        else:
+            door.stage.prepare(Case(name, {}, ActionClass.REBALANCE, after=(name,)))
+
+
+def find_wrong(door: Door, told: Any, wanted: Mapping[str, Any]) -> list[str]:
+    look, wrong = RawLook(door.stage, ACROSS), []
+    for path, value in wanted.items():
+        expected = value(look) if callable(value) else door.stage.fill(value)
+        if not is_same(found := find_at(told, path), expected):
+            wrong.append(f"{path} is {found!r}, and worked out another way {expected!r}")
+    return wrong
+
+
+def find_wrong_left(door: Door, case: LocalCase) -> list[str]:
+    """What reads tell otherwise than the case says it is left."""
+    wrong = []
+    for query, wanted in case.leaves.items():
+        answer = door.post("query_state", {"query": query})
+        assert answer["http"] == 200, answer
+        wrong += [f"{query}: {each}" for each in find_wrong(door, answer["data"], wanted)]
+    return wrong
+
+
+@pytest.fixture
+def open_door(door: Door) -> Door:
+    for name in {case.tool for case in LOCAL.values()}:
+        ToolOverride.objects.get_or_create(
+            golem=door.agent.golem, tool_name=name, defaults={"mode": OverrideMode.INCLUDE}
+        )
+    return door
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_a_write_that_sends_nothing_does_what_its_case_says_and_its_preview_does_nothing(
+    open_door: Door, name: str
+) -> None:
+    case = LOCAL[name]
+    prepare(open_door, case)
+    for changes, code in case.refuses:
+        refused = ask_for(open_door, case, **changes)
+        assert refused.get("code") == code, (changes, refused)
+        assert refused["detail"] and refused["recovery"]
+    held = open_door.stage.wallet()
+    ask_for(open_door, case)
+    assert find_wrong_left(open_door, case), "a preview does nothing yet"
+    report = carry_out(open_door, case)
+    assert find_wrong(open_door, report, case.tells) == []
+    assert find_wrong_left(open_door, case) == []
+    assert open_door.stage.wallet() == held
+
+
+def test_approvals_that_are_revoked_are_gone_by_the_audit_and_by_the_tokens(open_door: Door) -> None:
+    name = "safety_batch_revoke_approvals"
+    case = load_cases()[name].case
+    open_door.stage.prepare(case)
+    audit = {"query": "approvals"}
+    before = open_door.post("query_state", audit)["data"]
+    ended = open_door.commit(open_door.preview(case))
+    assert ended["status"] == "COMMITTED", ended
+    after = open_door.post("query_state", audit)["data"]
+    assert (before["total_approvals"], after["total_approvals"]) == (2, 0)
+    look = RawLook(open_door.stage, ACROSS)
+    for symbol in ("USDC", "WETH"):
+        words = "function allowance(address, address) view returns (uint256)"
+        assert look.call(look.token(symbol), words, look.account, look.told("old_spender")) == 0
+
+
+def test_once_the_breaker_is_open_an_agent_reads_and_does_nothing_else(open_door: Door) -> None:
+    carry_out(open_door, LOCAL["safety_set_circuit_breaker"])
+    refused = open_door.preview("aave_supply")
+    assert (refused["http"], refused["code"]) == (423, "GOLEM_HALTED")
+    again = ask_for(open_door, LOCAL["safety_set_circuit_breaker"], action="RESET")
+    assert again["code"] == "GOLEM_HALTED"
+    assert open_door.post("query_state", {"query": "risk_dashboard"})["http"] == 200
+
+
+def test_every_local_write_of_safety_has_a_case_that_refuses_and_leaves_something_that_is_read() -> None:
+    cases = LOCAL.values()
+    tools = {
+        tool.name
+        for tool in REGISTRY
+        if isinstance(tool, LocalWriteTool) and tool.handler.__module__.startswith(WITH_CASES)
+    }
+    assert {case.tool for case in cases} == tools and len(tools) >= 3
+    assert {case.tool for case in cases if case.refuses} == tools
+    assert all(case.tells and case.leaves for case in cases)
+    assert {name for case in cases for name in case.after} <= LOCAL.keys() | load_cases().keys()
+
+
+NAMES = (
+    *("safety_validate_token", "safety_audit_approvals", "safety_batch_revoke_approvals", "safety_detect_honeypot"),
+    *("safety_set_circuit_breaker", "safety_get_risk_dashboard", "safety_get_portfolio_health"),
+    *("safety_get_liquidation_risks", "safety_get_protocol_exposure", "safety_simulate_price_stress"),
+    *("safety_estimate_unwind_cost", "safety_set_health_alert", "safety_get_health_alerts"),
+    *("safety_check_pending_alerts", "safety_clear_health_alert", "intel_compute_vpin", "intel_compute_lvr"),
+    *("intel_get_order_flow_metrics", "intel_calculate_il", "intel_recommend_fee_tier"),
+    *("intel_simulate_price_impact", "intel_simulate_pool_scenario", "intel_assess_mev_risk", "intel_compare_venues"),
+    *("intel_discover_token", "intel_get_defi_context", "intel_classify_regime", "intel_defilama_get_yields"),
+    *("intel_get_market_sentiment", "intel_get_chain_status", "intel_estimate_revert_risk"),
+    *("intel_advise_gas_optimization", "intel_calculate_fee_switch_impact", "simulate_transaction"),
+    *("check_safety_status", "subscribe_price_feed", "subscribe_trades", "compute_vpin", "compute_lvr"),
+    *("data_get_portfolio_snapshot", "stream_subscribe_price", "score_mev_hazard", "cluster_agent_archetypes"),
+    *("mine_death_testaments", "track_governance_changes", "get_pool_volume_history", "get_golem_health"),
+    *("get_mortality_state", "get_vitality_score", "get_heartbeat_stats", "get_token_balance"),
+    *("get_wallet_address", "get_account_balance"),
+)
+"""Every name under which an agent asks what is known of markets, of risks and of itself, aliases included."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_of_what_is_known_leads_to_a_tool_with_a_case(name: str) -> None:
+    reads = {case.tool for filed in load_reads().values() for case in filed.cases}
+    writes = {filed.case.tool for filed in load_cases().values()}
+    assert REGISTRY.get(name).name in reads | writes | {case.tool for case in LOCAL.values()}
+
+
+def test_the_names_are_the_53_that_are_asked_for() -> None:
+    assert len(NAMES) == len(set(NAMES)) == 53

@@ -69,6 +69,14 @@ def results_may_be_waited_for() -> Iterator[None]:
         state._set_task_join_will_block(False)
 
 
+@pytest.fixture(autouse=True)
+def each_test_begins_at_the_machines_time() -> Iterator[None]:
+    yield
+    passing = sys.modules.get("tests.passing_time")
+    if passing is not None:
+        passing.come_back()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def root_certificates_are_read_once() -> Iterator[None]:
     """Every call with `httpx.get` reads all of them, for an address of this machine too: 20 ms of processor time."""

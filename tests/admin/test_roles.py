@@ -19,7 +19,6 @@ from archetypes_app.errors import InvitationOver
 from archetypes_app.models import ApiKey, Golem, GolemMember, Invitation, SignIn
 from archetypes_app.ownership import find_role, list_deciders
 from archetypes_app.roles import Role
-from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation
 from permits_app.approval_errors import NotAnOwner, OwnRequest
 from permits_app.doors.decide_change import decide_change
@@ -30,7 +29,8 @@ from tests.admin.members import golem as golem
 from tests.admin.members import log_in, make_member
 from tests.admin.rows import MAKERS, page
 from tests.factories.golems import PASSWORD
-from tests.permits_app.approvals.people import approve, give_device
+from tests.passing_time import let_pass_until
+from tests.permits_app.approvals.people import approve, carry_out, give_device
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
 
@@ -257,7 +257,7 @@ def test_an_invitation_that_is_over_lets_nobody_in(golem: Golem, ended: str) -> 
     )
     assert found is not None
     if ended == "old":
-        Invitation.objects.update(expires_at=clock.now() - timedelta(seconds=1))
+        let_pass_until(Invitation.objects.get().expires_at)
     else:
         owner.post(people, {"do": "take_back", "invitation": str(Invitation.objects.get().pk)})
     person = factories.make_owner(name="vera")
@@ -274,8 +274,7 @@ def test_a_higher_role_waits_for_the_owners_and_one_that_decides_nothing_is_take
     assert (request.kind, request.risk_tier, request.needs_second_factor) == ("role", "CRITICAL", True)
     assert find_role(golem, viewer) is Role.VIEWER
     approve(request, golem.owner)
-    ChangeRequest.objects.update(executes_at=clock.now())
-    execute_change(request_id=request.pk, now=clock.now())
+    carry_out(request)
     assert find_role(golem, viewer) is Role.APPROVER
     assert {person.username for person in list_deciders(golem)} == {"ana", "vera"}
     # Losing one who decides would make decisions easier: that waits too, and the other decides it.

@@ -11,7 +11,6 @@ from archetypes_app.models import ApiKey, Golem, GolemMember
 from archetypes_app.owner_group import ensure_owner_group
 from archetypes_app.ownership import find_role, list_deciders
 from archetypes_app.roles import Role
-from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation
 from permits_app.approval_pages.views import page_of
 from permits_app.models import ChangeRequest
@@ -19,7 +18,7 @@ from tests import factories
 from tests.admin.members import golem as golem
 from tests.admin.members import log_in, make_member
 from tests.admin.rows import page
-from tests.permits_app.approvals.people import approve, give_device
+from tests.permits_app.approvals.people import approve, carry_out, give_device
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
 
@@ -43,9 +42,7 @@ def test_what_was_approved_by_somebody_who_left_meanwhile_does_not_happen(golem:
         request = approve(request, person)
     assert request.state == "APPROVED"
     GolemMember.objects.filter(person=abe).delete()
-    ChangeRequest.objects.update(executes_at=clock.now())
-    execute_change(request_id=request.pk, now=clock.now())
-    request.refresh_from_db()
+    request = carry_out(request)
     assert (request.state, request.state_reason) == ("STALE", "who approved it decides for this golem no longer")
     assert {person.username for person in list_deciders(golem)} == {"ana", "ben"}
 

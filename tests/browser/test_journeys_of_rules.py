@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from permits_app.actions.execute_change import execute_change
 from permits_app.models import CageCheckpoint, CageMirror, ChangeRequest, SigningKey
 from permits_app.policy_cage.state import CageState
 from tests import factories
@@ -18,9 +17,8 @@ from tests.browser.test_policy import lived as lived
 from tests.browser.test_safe_signature import TestWallet
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.conftest import eager as eager
-from tests.permits_app.approvals.people import give_device, next_code
+from tests.permits_app.approvals.people import carry_out, give_device, next_code
 from tests.permits_app.approvals.safes import OwnedSafe, make_relayer
-from tools_app.core import clock
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -109,8 +107,7 @@ def test_a_contract_that_stands_is_replaced_from_the_browser_alone(
     assert "instead of" in journey.look("08-cage-another-request")
     approve_it(journey, owner)
     request = ChangeRequest.objects.get(kind="follow")
-    ChangeRequest.objects.filter(pk=request.pk).update(executes_at=clock.now())
-    execute_change(request_id=request.pk, now=clock.now())
+    carry_out(request)
     mirror = CageMirror.objects.get()
     assert (mirror.contract != before, mirror.replaced, mirror.is_enforced) == (True, before, False)
     assert "goes on until its owners end that" in journey.go(own(golem, "cage"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from django.test import Client
 from django.urls import reverse
 
 from archetypes_app.owner_group import ensure_owner_group
-from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation
 from permits_app.approval_errors import ChangeUnchanged
 from permits_app.errors import CageContradicted, NotACage
@@ -20,7 +18,7 @@ from permits_app.policy_cage.contract import Limit, encode_halt, encode_propose,
 from permits_app.policy_cage.state import CageState
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.conftest import two_owners as two_owners
-from tests.permits_app.approvals.people import approve
+from tests.permits_app.approvals.people import approve, carry_out
 from tests.permits_app.approvals.safes import OwnedSafe
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry
@@ -55,16 +53,6 @@ def ask(safe: OwnedSafe, owner: Any, **changes: str) -> ChangeRequest:
     return request
 
 
-def carry_out(request: ChangeRequest) -> ChangeRequest:
-    """Its time has come."""
-    request.refresh_from_db()
-    assert request.executes_at is not None
-    ChangeRequest.objects.filter(pk=request.pk).update(executes_at=clock.now())
-    execute_change(request_id=request.pk, now=clock.now() + timedelta(seconds=1))
-    request.refresh_from_db()
-    return request
-
-
 def lines_of(request: ChangeRequest) -> dict[str, dict[str, str]]:
     return {line["words"]: line for line in request.shown["differences"]}
 
@@ -77,7 +65,7 @@ def test_owners_agree_to_what_a_contract_says_and_then_it_is_followed(safe: Owne
     assert not CageMirror.objects.exists()
     approve(request, other)
     assert not CageMirror.objects.exists()
-    request = carry_out(request)
+    request = carry_out(request, chain=safe.live.world)
     assert request.state == "EXECUTED", request.problem
     mirror = CageMirror.objects.get(cage__golem=live.golem)
     assert (mirror.contract, mirror.account, mirror.is_enforced) == (safe.mirror.contract, safe.address, True)
@@ -132,7 +120,7 @@ def test_a_contract_that_says_something_else_by_then_is_not_followed(safe: Owned
     request = ask(safe, owner)
     approve(request, other)
     safe.owner_call(safe.mirror.contract, encode_halt())
-    request = carry_out(request)
+    request = carry_out(request, chain=safe.live.world)
     assert request.state == "STALE" and "something else" in request.state_reason
     assert not CageMirror.objects.exists()
 
@@ -145,7 +133,7 @@ def test_a_request_to_follow_is_out_of_date_once_another_contract_is_followed(
     approve(request, other)
     OwnedSafe(live)
     followed = CageMirror.objects.get().contract
-    assert carry_out(request).state == "STALE"
+    assert carry_out(request, chain=safe.live.world).state == "STALE"
     assert CageMirror.objects.get().contract == followed != safe.mirror.contract
 
 

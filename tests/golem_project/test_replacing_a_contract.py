@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -22,7 +21,7 @@ from permits_app.policy_cage.state import CageState
 from tests.admin.members import make_member
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.conftest import two_owners as two_owners
-from tests.permits_app.approvals.people import approve
+from tests.permits_app.approvals.people import approve, carry_out
 from tests.permits_app.approvals.safes import OwnedSafe, make_relayer, owner_transaction
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
@@ -77,15 +76,6 @@ def ask(safe: OwnedSafe, owner: Any, given: dict[str, str]) -> ChangeRequest:
     return request
 
 
-def carry_out(request: ChangeRequest) -> ChangeRequest:
-    """Its time has come."""
-    request.refresh_from_db()
-    ChangeRequest.objects.filter(pk=request.pk).update(executes_at=clock.now())
-    execute_change(request_id=request.pk, now=clock.now() + timedelta(seconds=1))
-    request.refresh_from_db()
-    return request
-
-
 def test_a_contract_that_stands_is_replaced_by_its_owners_and_loses_its_rights_on_the_same_page(
     safe: OwnedSafe, two_owners: TwoOwners
 ) -> None:
@@ -98,7 +88,7 @@ def test_a_contract_that_stands_is_replaced_by_its_owners_and_loses_its_rights_o
     assert (request.risk_tier, request.cooling_seconds) == ("CRITICAL", 172_800)
     assert request.needs_second_factor and request.barred_owner_id == owner.pk
     approve(request, other)
-    request = carry_out(request)
+    request = carry_out(request, chain=safe.live.world)
     assert request.state == "EXECUTED", request.problem
     mirror = CageMirror.objects.get()
     assert (mirror.contract, mirror.replaced, mirror.is_enforced) == (given["contract"], before, False)
@@ -162,7 +152,7 @@ def test_a_contract_that_was_changed_meanwhile_is_not_replaced(safe: OwnedSafe, 
     approve(request, other)
     safe.owner_call(safe.mirror.contract, encode_propose([limit_rule(Limit.MAX_DRAWDOWN_BPS, 900)]))
     safe.sync()
-    request = carry_out(request)
+    request = carry_out(request, chain=safe.live.world)
     assert request.state == "STALE" and "changed since" in request.state_reason
     assert CageMirror.objects.get().contract == safe.mirror.contract
 

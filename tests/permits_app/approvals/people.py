@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from typing import TYPE_CHECKING, Any
 
 from django_otp.oath import TOTP
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from archetypes_app.models import Golem
+from permits_app.actions.execute_change import execute_change
 from permits_app.doors.decide_change import decide_change
 from permits_app.models import ChangeRequest
 from permits_app.models.approval import Verdict
 from tests import factories
+from tests.passing_time import let_pass_until
 from tools_app.core import clock
+
+if TYPE_CHECKING:
+    from tests.evm.world import World
 
 
 def make_owner_with_device(*, name: str) -> Any:
@@ -35,10 +41,10 @@ def next_code(owner: Any) -> str:
 
 
 def current_code(owner: Any) -> str:
-    """What the owner's authenticator shows now."""
+    """What the owner's authenticator shows now: it goes by the machine's time, and so does what reads its codes."""
     device = TOTPDevice.objects.get(user=owner, confirmed=True)
     totp = TOTP(device.bin_key, device.step, device.t0, device.digits)
-    totp.time = clock.now().timestamp()
+    totp.time = time.time()
     return f"{totp.token():06d}"
 
 
@@ -46,7 +52,7 @@ def later_code(owner: Any) -> str:
     """What the authenticator shows next; accepted already, for a person who used this half minute's code."""
     device = TOTPDevice.objects.get(user=owner, confirmed=True)
     totp = TOTP(device.bin_key, device.step, device.t0, device.digits)
-    totp.time = clock.now().timestamp() + device.step
+    totp.time = time.time() + device.step
     return f"{totp.token():06d}"
 
 
@@ -63,6 +69,13 @@ def approve(request: ChangeRequest, owner: Any, **changes: Any) -> ChangeRequest
         has_device = TOTPDevice.objects.filter(user=owner, confirmed=True).exists()
         given["code"] = next_code(owner) if has_device else ""
     return decide_change(request_id=request.pk, owner=owner, verdict=Verdict.APPROVE, **given)
+
+
+def carry_out(request: ChangeRequest, *, chain: World | None = None) -> ChangeRequest:
+    """What was approved has waited for as long as it must, and a worker carries it out."""
+    request.refresh_from_db()
+    execute_change(request_id=request.pk, now=let_pass_until(request.executes_at, chain=chain))
+    return ChangeRequest.objects.select_related("permit", "golem").get(pk=request.pk)
 
 
 def reject(request: ChangeRequest, owner: Any, reason: str = "not now") -> ChangeRequest:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from archetypes_app.models import Golem, GolemMember
 from archetypes_app.roles import Role
-from permits_app.actions.execute_change import execute_change
 from permits_app.actions.request_change import request_operation
 from permits_app.actions.sweep_changes import time_out_changes
 from permits_app.approval_errors import AlreadyDecided, NotAnOwner, OwnRequest
@@ -23,7 +21,8 @@ from permits_app.models import ChangeRequest, OwnerApproval
 from permits_app.models.approval import ChangeState
 from tests import factories
 from tests.admin.members import log_in
-from tests.permits_app.approvals.people import approve, make_owner_with_device, reject, share
+from tests.passing_time import let_pass_until
+from tests.permits_app.approvals.people import approve, carry_out, make_owner_with_device, reject, share
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
 
@@ -165,9 +164,7 @@ def test_an_approval_that_ended_during_the_wait_carries_nothing_out() -> None:
     _set_active(bo, is_active=False)
     time_out_changes(now=clock.now())
     _set_active(bo, is_active=True)
-    ChangeRequest.objects.filter(pk=request.pk).update(executes_at=clock.now())
-    execute_change(request_id=request.pk, now=clock.now())
-    request.refresh_from_db()
+    request = carry_out(request)
     assert (request.state, request.state_reason) == ("STALE", "who approved it decides for this golem no longer")
 
 
@@ -326,8 +323,7 @@ class PeopleMachine(RuleBasedStateMachine):
     @rule()
     def its_time_runs_out(self) -> None:
         assert self.request is not None
-        ChangeRequest.objects.filter(pk=self.request.pk).update(deadline_at=clock.now() - timedelta(seconds=1))
-        time_out_changes(now=clock.now())
+        time_out_changes(now=let_pass_until(self.request.deadline_at))
         self.expected = ChangeState.EXPIRED
 
     @rule()

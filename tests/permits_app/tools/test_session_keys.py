@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from eth_account import Account
 
-from permits_app.actions.execute_change import execute_change
 from permits_app.approval_errors import CageNotMirrored, ChangeUnchanged
 from permits_app.custody.choose_wallet import WalletChoice, choose_wallet
 from permits_app.custody.session_keys import follow_session
@@ -18,7 +17,7 @@ from permits_app.policy_cage.contract import decode_cage_error, encode_execute
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.conftest import two_owners as two_owners
-from tests.permits_app.approvals.people import approve
+from tests.permits_app.approvals.people import approve, carry_out
 from tests.permits_app.approvals.safes import OwnedSafe, make_relayer, owner_transaction
 from tests.permits_app.tools.test_wallet import read
 from tools_app.core import clock
@@ -41,8 +40,7 @@ def ask(live: LiveGolem, action_type: str, **wish: Any) -> ChangeRequest:
 def sign(safe: OwnedSafe, request: ChangeRequest, by: Any) -> ChangeRequest:
     """An owner approves and signs; the wait is over, and the relayer sends it."""
     request = approve(request, by, signature=safe.sign(owner_transaction(request).safe_tx_hash, 1))
-    ChangeRequest.objects.filter(pk=request.pk).update(executes_at=clock.now())
-    execute_change(request_id=request.pk, now=clock.now())
+    carry_out(request, chain=safe.live.world)
     safe.sync()
     follow_session(golem_id=safe.live.golem.pk, now=clock.now())
     return ChangeRequest.objects.select_related("permit").get(pk=request.pk)

@@ -8,7 +8,6 @@ import pytest
 
 from archetypes_app.models import Golem
 from golem_project import local_faucet
-from permits_app.actions.execute_change import execute_change
 from permits_app.errors import WalletExists
 from permits_app.models import (
     ActionPermit,
@@ -25,9 +24,8 @@ from permits_app.tools.wallet_provision import ProviderNeedsOwner
 from tests.evm.world import CHAIN_ID
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.conftest import two_owners as two_owners
-from tests.permits_app.approvals.people import approve
+from tests.permits_app.approvals.people import approve, carry_out
 from tests.permits_app.execution.test_safe_wallet import Safe
-from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.runner import check_params
 from tools_app.toolkit.faucets import FaucetMissing
@@ -47,9 +45,7 @@ def decide(permit: dict[str, Any], by: Any) -> ChangeRequest:
     """The owner approves, and the wait is over."""
     assert (permit["status"], permit["missing"]) == ("AWAITING_APPROVAL", ["approval"]), permit
     request = approve(ChangeRequest.objects.get(permit_id=permit["permit_id"]), by)
-    ChangeRequest.objects.filter(pk=request.pk).update(executes_at=clock.now())
-    execute_change(request_id=request.pk, now=clock.now())
-    return ChangeRequest.objects.select_related("permit").get(pk=request.pk)
+    return carry_out(request)
 
 
 def permit_of(request: ChangeRequest) -> ActionPermit:

@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
-from permits_app.actions.execute_change import execute_change
 from permits_app.approvals.asked_words import describe_asked
 from permits_app.models import AllowlistEntry, ChangeRequest, SpendingLimits
 from permits_app.policy_cage.contract import RuleKind, address_key
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.conftest import two_owners as two_owners
-from tests.permits_app.approvals.people import approve
+from tests.permits_app.approvals.people import approve, carry_out
 from tests.permits_app.approvals.safes import OwnedSafe, make_relayer, owner_transaction
-from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
 from tools_app.core.required import require
 
@@ -27,13 +25,6 @@ def ask(live: LiveGolem, **wish: Any) -> ChangeRequest:
     permit = live.preview(**{**body, **wish})
     assert (permit["status"], permit["missing"]) == ("AWAITING_APPROVAL", ["approval"])
     return ChangeRequest.objects.get(permit_id=permit["permit_id"])
-
-
-def run(request: ChangeRequest) -> ChangeRequest:
-    # As if the wait was over.
-    ChangeRequest.objects.filter(pk=request.pk).update(executes_at=clock.now())
-    execute_change(request_id=request.pk, now=clock.now())
-    return ChangeRequest.objects.get(pk=request.pk)
 
 
 def limit_of(live: LiveGolem) -> int:
@@ -55,7 +46,7 @@ def test_without_a_contract_the_owners_approval_changes_the_limits_here(
     assert request.cooling_seconds == 48 * 3_600
     request = approve(request, other)
     assert limit_of(live) == 10_000 * USD
-    request = run(request)
+    request = carry_out(request, chain=live.world)
     assert (request.state, require(request.permit).status) == ("EXECUTED", "COMMITTED")
     assert limit_of(live) == 4_000 * USD
     assert AllowlistEntry.objects.filter(golem=live.golem, address=router, kind="CONTRACT").exists()
@@ -69,7 +60,9 @@ def test_on_chain_the_owners_signature_changes_the_contract_and_then_the_limits_
     safe = OwnedSafe(live)
     make_relayer(live, settings)
     request = ask(live, spending_limit_usd="4000")
-    request = run(approve(request, other, signature=safe.sign(owner_transaction(request).safe_tx_hash, 1)))
+    request = carry_out(
+        approve(request, other, signature=safe.sign(owner_transaction(request).safe_tx_hash, 1)), chain=live.world
+    )
     assert (request.state, require(request.permit).status) == ("EXECUTED", "COMMITTED"), request.problem
     state, usdc = safe.sync(), live.world.tokens["USDC"].address
     assert abs(state.rule(RuleKind.OUTFLOW_PER_BATCH, address_key(usdc)) - 4_000 * USD) <= USD * 40
@@ -114,7 +107,7 @@ def test_an_equal_wish_is_folded_into_the_one_that_waits(two_owners: tuple[LiveG
 
 def test_read_only_is_a_policy_under_which_nothing_is_written(two_owners: tuple[LiveGolem, Any, Any]) -> None:
     live, _, other = two_owners
-    request = run(approve(ask(live, policy_template="read-only"), other))
+    request = carry_out(approve(ask(live, policy_template="read-only"), other), chain=live.world)
     assert request.state == "EXECUTED"
     data = require(request.permit).result["data"]
     assert (data["template"], Decimal(data["spending_limit_usd"])) == ("read-only", 0)
@@ -130,7 +123,9 @@ def test_defi_trading_brings_the_default_limits_and_the_trading_contracts(
     live, _, other = two_owners
     AllowlistEntry.objects.filter(golem=live.golem).delete()
     SpendingLimits.objects.filter(golem=live.golem).update(allowlist_mode="OFF", per_transaction_micro_usd=USD)
-    request = run(approve(ask(live, policy_template="defi-trading", spending_limit_usd="2500"), other))
+    request = carry_out(
+        approve(ask(live, policy_template="defi-trading", spending_limit_usd="2500"), other), chain=live.world
+    )
     assert request.state == "EXECUTED"
     limits = SpendingLimits.objects.get(golem=live.golem)
     assert (limits.allowlist_mode, limits.per_transaction_micro_usd) == ("STRICT", 2_500 * USD)
@@ -143,7 +138,7 @@ def test_chains_that_are_not_named_keep_no_entry(two_owners: tuple[LiveGolem, An
         golem=live.golem, chain_id=8453, kind="TOKEN", address="0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
     )
     here = AllowlistEntry.objects.filter(golem=live.golem, chain_id=31337).count()
-    request = run(approve(ask(live, chain_restrictions=[31337]), other))
+    request = carry_out(approve(ask(live, chain_restrictions=[31337]), other), chain=live.world)
     assert (request.state, require(request.permit).result["data"]["chain_restrictions"]) == ("EXECUTED", [31337])
     kept = AllowlistEntry.objects.filter(golem=live.golem)
     assert (kept.count(), kept.exclude(chain_id=31337).count()) == (here, 0)
@@ -173,7 +168,9 @@ def test_on_chain_read_only_takes_every_outflow_away(two_owners: tuple[LiveGolem
     safe = OwnedSafe(live)
     make_relayer(live, settings)
     request = ask(live, policy_template="read-only")
-    request = run(approve(request, other, signature=safe.sign(owner_transaction(request).safe_tx_hash, 1)))
+    request = carry_out(
+        approve(request, other, signature=safe.sign(owner_transaction(request).safe_tx_hash, 1)), chain=live.world
+    )
     assert request.state == "EXECUTED", request.problem
     state, usdc = safe.sync(), live.world.tokens["USDC"].address
     assert state.rule(RuleKind.OUTFLOW_PER_BATCH, address_key(usdc)) == 0

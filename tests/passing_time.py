@@ -1,0 +1,59 @@
+"""Time that passes for this process: whoever reads the product's clock, or lets a column fill itself, finds it later.
+
+A test never writes when something ends. It lets the time pass until then, and looks.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from django.utils import timezone
+
+from tools_app.core import clock
+
+if TYPE_CHECKING:
+    from tests.evm.world import World
+
+
+class PassingTime:
+    """How far this process is ahead of its machine; both clocks go on from there."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta()
+        self._patch: pytest.MonkeyPatch | None = None
+        self._now, self._fill = clock.now, timezone.now
+
+    def let_pass(self, span: timedelta, *, chain: World | None = None) -> datetime:
+        """Go on by `span`, and `chain` with it when it is told; the time it is then."""
+        assert span >= timedelta(), "time goes forward"
+        self.ahead += span
+        if self._patch is None:
+            assert clock.now is self._now, "something else moves the clock"
+            self._patch = pytest.MonkeyPatch()
+            self._patch.setattr(clock, "now", lambda: self._now() + self.ahead)
+            self._patch.setattr(timezone, "now", lambda: self._fill() + self.ahead)
+        at = clock.now()
+        if chain is not None:
+            chain.rpc.call("evm_setTime", int(at.timestamp()))
+            chain.rpc.call("evm_mine")
+        return at
+
+    def let_pass_until(self, moment: datetime | None, *, chain: World | None = None) -> datetime:
+        """Go on until it is `moment`, if it is not yet; the time it is then."""
+        assert moment is not None, "it ends at no time"
+        return self.let_pass(max(timedelta(), moment - clock.now()), chain=chain)
+
+    def come_back(self) -> None:
+        """To the machine's time, where each test begins."""
+        self.ahead = timedelta()
+        if self._patch is not None:
+            self._patch.undo()
+            self._patch = None
+
+
+_passing = PassingTime()
+let_pass = _passing.let_pass
+let_pass_until = _passing.let_pass_until
+come_back = _passing.come_back

@@ -23,6 +23,7 @@ from permits_app.models import (
 from tests.adversary.conftest import THIEF, Adversary
 from tests.golem_project.pi.conftest import SWAP, Agent
 from tests.live_golem import make_live_golem
+from tests.passing_time import let_pass_until
 from tools_app.chain.abi import encode_call
 from tools_app.core import clock
 
@@ -323,7 +324,7 @@ def test_a_chain_whose_clock_ran_ahead_makes_prices_stale_and_nothing_is_spent(r
     row = ActionPermit.objects.get(pk=permit)
     # A price may come while the permit is valid; after that there is nothing more to wait for.
     assert (row.status, row.problem["code"], row.transactions.count()) == ("COMMITTING", "PRICE_STALE", 0)
-    ActionPermit.objects.filter(pk=permit).update(expires_at=clock.now(), lease_owner="", lease_expires_at=None)
+    let_pass_until(row.expires_at)
     commit_permit(permit_id=UUID(permit))
     row.refresh_from_db()
     assert (row.status, row.problem["code"], row.problem["cause"]) == ("BLOCKED", "COMMIT_NOT_SIGNED", "PRICE_STALE")

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from archetypes_app.owner_group import ensure_owner_group
-from permits_app.models import ChangeRequest
 from tests import factories
 from tests.factories.golems import PASSWORD
-from tools_app.core import clock
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_a_request_that_is_due_counts_down_and_an_age_grows(open_window: Any) -> None:
+def test_a_request_that_is_due_counts_down_and_an_age_grows(open_window: Any, settings: Any) -> None:
+    settings.GOLEM_APPROVAL_HOURS = 75 / 3_600
     owner = factories.make_owner(name="ana", password=PASSWORD)
     owner.groups.add(ensure_owner_group())
     request = factories.make_change_request(golem=factories.make_golem(owner=owner, name="Alpha"))
-    ends = clock.now() + timedelta(seconds=75)
-    ChangeRequest.objects.filter(pk=request.pk).update(deadline_at=ends)
+    ends = request.deadline_at
     visit = open_window()
     visit.log_in("ana")
     page = visit.open("/admin/permits_app/changerequest/inbox/")

@@ -59,6 +59,7 @@ from tests.concurrency.test_sixty_four_at_once import at_once
 from tests.golem_project.alerts.waiting import make_waiting_channel
 from tests.golem_project.heartbeat.pulses import turn_on
 from tests.live_golem import LiveGolem
+from tests.passing_time import let_pass_until
 from tests.permits_app.caged_golem import CagedGolem
 from tools_app import tasks as tools_tasks
 from tools_app.core import clock
@@ -98,7 +99,7 @@ def halt_task(golem: LiveGolem) -> Prepared:
 
 def sweep_task(golem: LiveGolem) -> Prepared:
     permit_id = golem.preview()["permit_id"]
-    ActionPermit.objects.filter(pk=permit_id).update(expires_at=clock.now() - timedelta(seconds=1))
+    let_pass_until(golem.permit(permit_id).expires_at)
 
     def check() -> None:
         assert golem.permit(permit_id).status == PermitStatus.EXPIRED
@@ -386,7 +387,9 @@ def forget_events_task(golem: LiveGolem) -> Prepared:
 
 
 def follow_a2a_task(golem: LiveGolem) -> Prepared:
-    task = factories.make_a2a_task(golem=golem.golem, api_key=golem.key.key, lease_until=clock.now())
+    holds_until = clock.now() + timedelta(seconds=settings.GOLEM_A2A_LEASE_SECONDS)
+    task = factories.make_a2a_task(golem=golem.golem, api_key=golem.key.key, lease_until=holds_until)
+    let_pass_until(holds_until)
 
     def check() -> None:
         task.refresh_from_db()

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import DatabaseError, connection
 
 from permits_app.errors import PolicyRejected
@@ -18,6 +19,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.safety import hook_chain
 from tests.golem_project.heartbeat.test_killed_tick import cut_connection
 from tests.live_golem import LiveGolem
+from tests.passing_time import let_pass
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
 
@@ -121,7 +123,7 @@ def test_a_commit_in_chaos_sends_nothing_until_the_chain_has_answered(
             assert chaos is loses_its_database
     connection.close()
     assert shared_golem.mined_nonce() == 0 and not OutboundTransaction.objects.exists()
-    ActionPermit.objects.update(lease_expires_at=clock.now() - timedelta(seconds=1))
+    let_pass(timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS), chain=shared_golem.world)
     if chaos is not loses_its_database:
         assert shared_golem.permit(permit_id).status == PermitStatus.BLOCKED
         assert_nothing_left(shared_golem)

@@ -9,14 +9,17 @@ import pytest
 from django.test import override_settings
 
 from permits_app.execution.follower import Follower
-from permits_app.models import ChainWatch, OutboundTransaction, OutcomeRecord
+from permits_app.models import OutboundTransaction, OutcomeRecord
 from tests.concurrency.doors import kill_at_each_door
 from tests.evm.world import CHAIN_ID
 from tests.live_golem import LiveGolem
+from tests.passing_time import let_pass, let_pass_until
 from tests.permits_app.execution.chain_tricks import mining_paused
 from tools_app.core import clock
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+LONG_GONE = timedelta(seconds=31)
+"""Longer than the leases of followers and of workers."""
 
 
 def test_a_follower_that_dies_before_any_of_its_doors_loses_and_doubles_nothing(shared_golem: LiveGolem) -> None:
@@ -24,14 +27,13 @@ def test_a_follower_that_dies_before_any_of_its_doors_loses_and_doubles_nothing(
         shared_golem.work(str(permit_id))
 
     def start(number: int) -> UUID:
-        """Sent, seen by nobody, and mined meanwhile."""
+        """Sent, seen by nobody, and mined meanwhile; the follower of the round before is long gone."""
+        let_pass(LONG_GONE, chain=shared_golem.world)
         permit_id = shared_golem.preview(amount=str(80_000_000 + number))["permit_id"]
         with mining_paused(shared_golem.world), override_settings(GOLEM_FIRST_LOOK_SECONDS=0):
             shared_golem.start(permit_id)
             shared_golem.work(permit_id)
         assert shared_golem.permit(permit_id).status == "COMMITTING"
-        # The follower of the round before is long gone.
-        ChainWatch.objects.update(lease_expires_at=clock.now() - timedelta(seconds=1))
         return UUID(permit_id)
 
     def follow(permit_id: UUID) -> None:
@@ -40,14 +42,12 @@ def test_a_follower_that_dies_before_any_of_its_doors_loses_and_doubles_nothing(
     met: list[str | None] = []
     for permit_id, door in kill_at_each_door(start, follow):
         where = f"door {len(met)}: {door}"
-        later = clock.now() + timedelta(seconds=31)
-        look = Follower(CHAIN_ID, hand=lambda permit_id: None).look(now=later)
+        look = Follower(CHAIN_ID, hand=lambda permit_id: None).look(now=let_pass(LONG_GONE))
         assert look.is_ours, where
         row = shared_golem.permit(str(permit_id))
         if row.status != "COMMITTED":
             assert look.handed == (permit_id,), where
-            row.lease_expires_at = clock.now()
-            row.save(update_fields=["lease_expires_at"])
+            let_pass_until(row.lease_expires_at or clock.now())
             shared_golem.work(str(permit_id))
         assert shared_golem.permit(str(permit_id)).status == "COMMITTED", where
         assert OutcomeRecord.objects.filter(permit_id=permit_id).count() == 1, where

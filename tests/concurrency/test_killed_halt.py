@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.test import override_settings
 
 from permits_app.actions import halt as halt_module
@@ -16,6 +17,7 @@ from permits_app.models.permit import UNFINISHED
 from tests.concurrency.doors import is_change, kill_at_each_door
 from tests.evm.world import World
 from tests.live_golem import LiveGolem, make_live_golem
+from tests.passing_time import let_pass
 from tests.permits_app.execution.chain_tricks import mine, mining_paused
 from tests.permits_app.execution.test_halt import allowance_on_chain, give_allowance, halt
 from tests.permits_app.execution.test_unwinding import liquidity_of
@@ -38,7 +40,7 @@ def let_time_pass(golem: LiveGolem) -> None:
     for _ in range(4):
         mine(golem.world)
         unfinished = ActionPermit.objects.filter(status__in=[str(state) for state in UNFINISHED])
-        unfinished.update(lease_expires_at=clock.now() - timedelta(seconds=1))
+        let_pass(timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS))
         for permit_id in list_unfinished(now=clock.now() + timedelta(minutes=1)):
             golem.work(str(permit_id))
         reconcile_transactions(now=clock.now())

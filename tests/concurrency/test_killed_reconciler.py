@@ -8,6 +8,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from django.conf import settings
 from django.test import override_settings
 
 from permits_app.execution.nonces import reserve_nonces
@@ -19,6 +20,7 @@ from permits_app.models.transaction import IN_A_BLOCK, PayloadPurpose
 from tests.concurrency.doors import is_change, kill_at_each_door
 from tests.evm.world import World
 from tests.live_golem import LiveGolem, make_live_golem
+from tests.passing_time import let_pass
 from tests.permits_app.execution.chain_tricks import mine, mining_paused, reorganise
 from tools_app.core import clock
 
@@ -50,7 +52,7 @@ def let_time_pass(golem: LiveGolem) -> None:
     for _ in range(4):
         mine(golem.world)
         unfinished = ActionPermit.objects.filter(status__in=[str(state) for state in UNFINISHED])
-        unfinished.update(lease_expires_at=clock.now() - timedelta(seconds=1))
+        let_pass(timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS))
         for permit_id in unfinished.values_list("pk", flat=True):
             golem.work(str(permit_id))
         reconcile_transactions(now=clock.now())

@@ -7,14 +7,15 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from django.conf import settings
 
 from memory_app.models import Insight
 from permits_app.actions import commit
-from permits_app.models import ActionPermit, CapabilityGrant, OutboundTransaction, OutcomeRecord, SpendEntry
+from permits_app.models import CapabilityGrant, OutboundTransaction, OutcomeRecord, SpendEntry
 from permits_app.models.spending import SpendState
 from tests.concurrency.doors import kill_at_each_door
 from tests.live_golem import LiveGolem
-from tools_app.core import clock
+from tests.passing_time import let_pass
 from tools_app.core.audit_checkpoints import verify_stored_chain
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
@@ -25,7 +26,7 @@ def kill_worker_at_each_door(golem: LiveGolem, start: Callable[[int], UUID]) -> 
     for permit_id, door in kill_at_each_door(start, lambda permit_id: golem.work(str(permit_id))):
         # Time passes: the dead worker's lease runs out and the sweep hands the permit to another one.
         for _ in range(2):
-            ActionPermit.objects.filter(pk=permit_id).update(lease_expires_at=clock.now() - timedelta(seconds=1))
+            let_pass(timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS))
             golem.work(str(permit_id))
         yield permit_id, door
 

@@ -78,7 +78,7 @@ def test_what_a_killed_worker_left_is_handed_on_with_the_next_sweep_and_not_when
     done = run_elsewhere(DIE + where + work)
     assert done.returncode == -9, done.stderr
     left = shared_golem.permit(permit_id)
-    assert left.lease_expires_at is not None and left.lease_expires_at > clock.now() + timedelta(seconds=5)
+    assert left.lease_expires_at is not None and left.lease_expires_at > clock.now()
     assert sweep(monkeypatch) == [UUID(permit_id)]
     shared_golem.work(permit_id)
     assert shared_golem.permit(permit_id).status == PermitStatus.COMMITTED
@@ -130,7 +130,7 @@ def test_what_a_worker_had_in_hand_when_its_database_was_killed_is_handed_on_onc
     connection.close()
     line.come_back()
     left = shared_golem.permit(permit_id)
-    assert left.lease_expires_at is not None and left.lease_expires_at > clock.now() + timedelta(seconds=5)
+    assert left.lease_expires_at is not None and left.lease_expires_at > clock.now()
 
     assert UUID(permit_id) in follow_until_handed()
     shared_golem.work(permit_id)

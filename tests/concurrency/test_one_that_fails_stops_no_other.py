@@ -40,6 +40,7 @@ from permits_app.permits.row_locks import lock_request
 from tests import factories
 from tests.evm.world import World
 from tests.live_golem import LiveGolem, make_live_golem
+from tests.passing_time import let_pass_until
 from tests.permits_app.execution.chain_tricks import mining_paused
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -104,8 +105,7 @@ def make_rows(golem: Golem) -> None:
     type(wallet).objects.filter(pk=wallet.pk).update(kind=WalletKind.POLICY_CAGE)
     factories.make_cage(golem=golem)
     factories.make_cage_mirror(golem=golem)
-    permit = factories.make_permit(golem=golem)
-    type(permit).objects.filter(pk=permit.pk).update(expires_at=long_ago)
+    permit = factories.make_permit(golem=golem, now=long_ago)
     request = factories.make_pending_request(permit=permit)
     type(request).objects.filter(pk=request.pk).update(next_check_at=long_ago)
     promise = factories.make_signed_promise(permit=permit)
@@ -186,11 +186,9 @@ def test_a_chain_that_is_silent_is_not_asked_while_others_wait(
 
 @pytest.mark.django_db
 def test_a_late_change_that_cannot_be_ended_leaves_the_others_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    late = clock.now() - timedelta(days=1)
     owner = factories.make_owner()
     golems = [factories.make_golem(owner=owner, name=name) for name in ("a", "b")]
     rows = [factories.make_change_request(golem=golem) for golem in golems]
-    ChangeRequest.objects.update(deadline_at=late)
     broken = rows[0].golem_id
 
     def lock(request: ChangeRequest) -> None:
@@ -199,7 +197,7 @@ def test_a_late_change_that_cannot_be_ended_leaves_the_others_rejected(monkeypat
         lock_request(request)
 
     monkeypatch.setattr(sweep_changes, "lock_request", lock)
-    assert sweep_changes.time_out_changes(now=clock.now()) == 1
+    assert sweep_changes.time_out_changes(now=let_pass_until(rows[1].deadline_at)) == 1
     assert set(ChangeRequest.objects.values_list("golem_id", "state")) == {
         (broken, "OPEN"),
         (rows[1].golem_id, "EXPIRED"),

@@ -20,6 +20,7 @@ from permits_app.actions.sweep import end_outlived, list_unfinished
 from permits_app.doors.hand_to_worker import hand_to_worker
 from permits_app.errors import AccountBlocked, ChainStuck
 from permits_app.execution.follower import Follower
+from permits_app.execution.lease import take_lease
 from permits_app.execution.turns import PLACES, Places, Turn, list_turns
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction, SpendEntry
 from permits_app.models.permit import PermitStatus
@@ -27,6 +28,7 @@ from permits_app.models.spending import SpendState
 from tests.evm.world import CHAIN_ID, World
 from tests.failing_node import FailingNode, node_that_may_fail
 from tests.live_golem import LiveGolem, make_live_golem
+from tests.passing_time import let_pass_until
 from tests.permits_app.execution.chain_tricks import mining_paused
 from tools_app.core import clock, wakeups
 from tools_app.core.clock import Deadline
@@ -118,9 +120,7 @@ def test_the_golem_that_is_served_least_comes_first(pair: tuple[LiveGolem, LiveG
     many, one = pair
     permits = [give(many, amount=str(91_000_000 + number)) for number in range(3)]
     single = give(one)
-    ActionPermit.objects.filter(pk=permits[0]).update(
-        lease_owner="w", lease_expires_at=clock.now() + timedelta(seconds=30)
-    )
+    assert take_lease(permit_id=permits[0], now=clock.now()) is not None
     turns = [turn.permit_id for turn in list_turns(permit_id=permits[1], now=clock.now())]
     assert turns == [single, permits[1], permits[2]]
 
@@ -270,8 +270,7 @@ def test_a_permit_that_outlived_its_queue_is_ended_and_its_agent_told(live_golem
     permit_id = give(live_golem)
     ends = live_golem.permit(str(permit_id)).expires_at
     assert end_outlived(now=ends - timedelta(microseconds=1)) == 0
-    ActionPermit.objects.filter(pk=permit_id).update(expires_at=clock.now())
-    assert end_outlived(now=clock.now()) == 1
+    assert end_outlived(now=let_pass_until(ends)) == 1
     row = live_golem.permit(str(permit_id))
     assert (row.status, row.problem["code"], row.problem["recovery"]) == (
         "BLOCKED",

@@ -19,6 +19,7 @@ from permits_app.models import ActionPermit, OutcomeRecord, SpendEntry, Spending
 from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
 from tests.live_golem import LiveGolem, make_live_golem
+from tests.passing_time import let_pass_until
 from tools_app.core import clock
 from tools_app.core.audit_log import find_broken_link
 from tools_app.core.errors import GolemError
@@ -117,9 +118,9 @@ def test_a_permit_is_valid_until_just_before_its_end_and_not_at_it(live_golem: L
 
 def test_a_preview_gives_back_first_what_lapsed_by_its_time(live_golem: LiveGolem) -> None:
     lapsed = live_golem.permit(live_golem.preview()["permit_id"])
-    ActionPermit.objects.filter(pk=lapsed.pk).update(expires_at=clock.now())
     taken = SpendEntry.objects.get(permit=lapsed).reserved_micro_usd
     SpendingLimits.objects.filter(golem=live_golem.golem).update(per_day_micro_usd=taken + taken // 2)
+    let_pass_until(lapsed.expires_at, chain=live_golem.world)
     live_golem.preview()
     lapsed.refresh_from_db()
     assert lapsed.status == PermitStatus.EXPIRED

@@ -36,12 +36,13 @@ from permits_app.relayer import _check_budget as check_budget
 from permits_app.safety.record_reader import read_records
 from tests import factories
 from tests.live_golem import LiveGolem
-from tests.permits_app.approvals.people import make_owner_with_device, next_code, share
+from tests.permits_app.approvals.people import approve, make_owner_with_device, next_code, share
 from tests.permits_app.execution.chain_tricks import mining_paused
 from tests.permits_app.safety.calls import swap_call
 from tests.permits_app.safety.test_record_reader import past
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import sign_due_checkpoints
+from tools_app.core.required import require
 
 pytestmark = pytest.mark.django_db
 MS = timedelta(milliseconds=1)
@@ -114,17 +115,16 @@ def test_what_nobody_decided_is_rejected_at_its_deadline(request_: ChangeRequest
     assert request_.state == (ChangeState.EXPIRED if late >= OVER else ChangeState.OPEN)
 
 
-def approve_for(request: ChangeRequest, executes_at: datetime, **columns: Any) -> None:
-    """Owners approved; it is due at `executes_at`."""
-    ChangeRequest.objects.filter(pk=request.pk).update(
-        state=ChangeState.APPROVED, decided_at=request.created_at, executes_at=executes_at, **columns
-    )
+def approved(request: ChangeRequest) -> datetime:
+    """The other owner approves it; when it is due."""
+    done = approve(request, request.golem.co_owners.get())
+    assert done.state == ChangeState.APPROVED
+    return require(done.executes_at)
 
 
 @BEFORE_AT_AFTER
 def test_what_cools_off_is_executed_from_its_end_on(request_: ChangeRequest, late: timedelta) -> None:
-    due = clock.now() + timedelta(days=1)
-    approve_for(request_, due)
+    due = approved(request_)
     assert list_due_changes(now=due + late) == ([request_.pk] if late >= OVER else [])
     execute_change(request_id=request_.pk, now=due + late)
     request_.refresh_from_db()
@@ -133,16 +133,15 @@ def test_what_cools_off_is_executed_from_its_end_on(request_: ChangeRequest, lat
 
 @BEFORE_AT_AFTER
 def test_what_was_approved_and_never_executed_ends_after_a_day(request_: ChangeRequest, late: timedelta) -> None:
-    due = clock.now()
-    approve_for(request_, due)
+    due = approved(request_)
     ends = due + timedelta(hours=settings.GOLEM_APPROVAL_HOURS)
     assert time_out_changes(now=ends + late) == (1 if late >= OVER else 0)
 
 
 @BEFORE_AT_AFTER
 def test_the_claim_of_a_dead_worker_lapses(request_: ChangeRequest, late: timedelta) -> None:
-    claimed = clock.now()
-    approve_for(request_, claimed, claimed_at=claimed)
+    claimed = approved(request_)
+    ChangeRequest.objects.filter(pk=request_.pk).update(claimed_at=claimed)
     ends = claimed + timedelta(seconds=settings.GOLEM_CHANGE_CLAIM_SECONDS)
     assert list_due_changes(now=ends + late) == ([request_.pk] if late >= OVER else [])
 

@@ -22,6 +22,8 @@ from tests import factories
 from tests.factories.approvals import make_change_request
 from tests.factories.permits import make_outcome, make_permit, make_transaction
 from tests.factories.requests import make_signed_promise
+from tests.passing_time import let_pass_until
+from tests.permits_app.approvals.people import approve, make_owner_with_device
 from tools_app.core import clock
 
 pytestmark = pytest.mark.django_db
@@ -31,13 +33,13 @@ HOUR = timedelta(hours=1)
 @pytest.fixture
 def busy() -> Golem:
     """A golem with much to do."""
-    return factories.make_golem(owner=factories.make_owner(name="busy"), name="Busy")
+    return factories.make_golem(owner=make_owner_with_device(name="busy"), name="Busy")
 
 
 @pytest.fixture
 def other() -> Golem:
     """Another owner's."""
-    return factories.make_golem(owner=factories.make_owner(name="other"), name="Other")
+    return factories.make_golem(owner=make_owner_with_device(name="other"), name="Other")
 
 
 def announce(golem: Golem, *, due: datetime) -> ActionPermit:
@@ -58,14 +60,10 @@ def test_announced_actions_that_cannot_be_carried_out_now_delay_no_other_golems(
 
 
 def test_approved_requests_that_wait_for_signatures_delay_no_other_golems(busy: Golem, other: Golem) -> None:
-    now = clock.now()
-    first = make_change_request(golem=busy)
-    rows = [first, *(ChangeRequest(**_copy(first, number)) for number in range(99))]
-    ChangeRequest.objects.bulk_create(rows[1:])
-    late = make_change_request(golem=other)
-    ChangeRequest.objects.update(state=ChangeState.APPROVED, executes_at=now - HOUR)
-    ChangeRequest.objects.filter(pk=late.pk).update(executes_at=now - HOUR / 2)
-    found = list_due_changes(now=now)
+    first, late = (approve(make_change_request(golem=golem), golem.owner) for golem in (busy, other))
+    assert (first.state, late.state) == (ChangeState.APPROVED, ChangeState.APPROVED)
+    ChangeRequest.objects.bulk_create(ChangeRequest(**_copy(first, number)) for number in range(99))
+    found = list_due_changes(now=let_pass_until(late.executes_at) + HOUR)
     assert late.pk in found and len(found) == 100
 
 

@@ -6,9 +6,8 @@ from datetime import timedelta
 
 from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
+from tests.passing_time import come_back, let_pass
 from tests.permits_app.test_brought_tools import ASKED, approve, bring
-from tools_app.core import clock
-from tools_app.models import ActionWish
 
 
 def test_over_the_agents_door_a_module_asks_for_a_swap_and_the_permit_shows_whose_wish_it_was(door: Door) -> None:
@@ -28,9 +27,9 @@ def test_over_the_agents_door_a_module_asks_for_a_swap_and_the_permit_shows_whos
 def test_a_wish_of_a_future_that_did_not_come_is_over(door: Door) -> None:
     golem = door.agent.golem
     approve(bring(golem.owner), golem)
+    let_pass(timedelta(hours=2))
     (wish,) = door.post("query_state", {"query": "quote_scout", **ASKED})["data"]["action_requests"]
-    ahead = clock.now() + timedelta(hours=2)
-    ActionWish.objects.update(created_at=ahead, expires_at=ahead + timedelta(minutes=1))
+    come_back()
     asked = {"action_type": "swap", "wish_id": wish["wish_id"]}
     answer = door.agent.post("preview_action", asked)
     assert answer.status_code == 404 and answer.json()["code"] == "WISH_NOT_FOUND"

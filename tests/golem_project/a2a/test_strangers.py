@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -19,6 +18,7 @@ from tests.concurrency.test_sixty_four_at_once import at_once
 from tests.evm.world import World
 from tests.golem_project.a2a.conftest import SWAP, Line, state_of
 from tests.golem_project.pi.conftest import Agent, MakeAgent, assert_problem
+from tests.passing_time import let_pass_until
 from tools_app.core import clock
 from tools_app.toolkit.enums import PiTool
 
@@ -137,8 +137,7 @@ def test_a_signature_for_another_golem_wallet_or_time_opens_nothing(agent: Agent
     assert_problem(_visit(agent, challenge["nonce"], _sign_text(challenge, OTHER)), 401, "A2A_CHALLENGE_REFUSED")
     assert_problem(_visit(agent, challenge["nonce"], b"\x01" * 65), 401, "A2A_CHALLENGE_REFUSED")
     assert_problem(_visit(agent, challenge["nonce"], b"short"), 401, "A2A_CHALLENGE_REFUSED")
-    late = clock.now() - timedelta(seconds=1)
-    Challenge.objects.update(expires_at=late, created_at=late - timedelta(minutes=5))
+    let_pass_until(Challenge.objects.get(nonce=challenge["nonce"]).expires_at)
     assert_problem(_visit(agent, challenge["nonce"], _sign_text(challenge)), 401, "A2A_CHALLENGE_REFUSED")
 
 
@@ -195,7 +194,7 @@ def test_a_stranger_is_told_nowhere_and_asks_at_a_pace(visitor: Line, settings: 
 
 
 def test_a_visit_ends(visitor: Line) -> None:
-    Visit.objects.update(expires_at=clock.now())
+    let_pass_until(Visit.objects.get().expires_at)
     assert visitor.post({}).json()["code"] == "A2A_VISIT_OVER"
 
 

@@ -209,9 +209,10 @@ def test_a_connection_that_was_told_to_wait_is_not_read_from_for_a_moment(served
     settings.GOLEM_LOGINS_A_MINUTE_PER_ADDRESS, settings.GOLEM_PAUSE_SECONDS = 1, 0.5
     with served.call() as caller:
         for status in (403, 429):
+            # What is slow here comes on top of the pause, which begins after this look at the clock.
+            begun = clock.monotonic_ms()
             caller.say(write_head("POST /admin/login/ HTTP/1.1", "Content-Length: 0"))
             assert caller.hear().status == status
-        begun = clock.monotonic_ms()
         caller.say(write_head("GET /healthz HTTP/1.1"))
         assert caller.hear().status == 200
-        assert clock.monotonic_ms() - begun > 300
+        assert clock.monotonic_ms() - begun > 450

@@ -18,10 +18,12 @@ from memory_app.models import Episode
 from permits_app.actions.announce import cancel_announced, execute_announced, turn_warden_on
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.sweep_changes import time_out_changes
+from permits_app.approvals.rules import WARDEN_DELAY_SECONDS
 from permits_app.models import ActionPermit, Announcement, ChangeRequest, OutboundTransaction, SpendEntry
 from permits_app.models.action_record import ActionRecord
 from tests.golem_project.heartbeat.pulses import claim_one, make_due, tick, turn_on, work_here
 from tests.live_golem import LiveGolem
+from tests.passing_time import let_pass, let_pass_until
 from tests.permits_app.approvals.conftest import eager
 from tests.permits_app.approvals.people import approve, give_device, reject
 from tools_app.core import clock
@@ -108,14 +110,16 @@ def test_what_owners_approved_is_verified_and_remembered_by_the_next_tick(owned:
 def test_what_owners_refused_is_heard_and_not_asked_again_for_a_day(owned: LiveGolem) -> None:
     _, action, request = _ask(owned)
     reject(request, owned.owner, reason="too large for my taste")
+    begun = clock.now()
     second = tick(owned.golem)
+    day = timedelta(days=1)
     action.refresh_from_db()
     assert action.state == "BLOCKED" and "too large for my taste" in action.block_reason
     assert second.tier == "T1" and {"ended": "add_liquidity blocked"} in second.interventions
     assert second.deliberation["summary"] == "waiting after a refusal: open"
     wait = _waits(owned)["open"]
     assert wait["code"] == "OWNERS_REFUSED"
-    assert timedelta(hours=23, minutes=59) < _time(wait["until"]) - clock.now() <= timedelta(days=1)
+    assert begun + day <= _time(wait["until"]) <= clock.now() + day
     for _ in range(2):
         later = tick(owned.golem)
         assert later.tier == "T0" and not ActionRecord.objects.filter(tick_id=later.tick_id).exists()
@@ -127,12 +131,13 @@ def test_what_nobody_decided_in_time_is_heard_and_asked_again_later(owned: LiveG
     _, action, request = _ask(owned)
     late = request.deadline_at + timedelta(seconds=1)
     assert time_out_changes(now=late) == 1
+    begun, half_an_hour = clock.now(), timedelta(minutes=30)
     tick(owned.golem)
     action.refresh_from_db()
     assert action.state == "BLOCKED"
     wait = _waits(owned)["open"]
     assert wait["code"] == "NOBODY_DECIDED"
-    assert timedelta(minutes=29) < _time(wait["until"]) - clock.now() <= timedelta(minutes=30)
+    assert begun + half_an_hour <= _time(wait["until"]) <= clock.now() + half_an_hour
 
 
 def test_what_was_carried_out_begins_anew_so_a_later_refusal_of_it_is_the_first_in_a_row(owned: LiveGolem) -> None:
@@ -214,9 +219,8 @@ def test_an_announced_action_is_asked_once_and_followed_to_its_outcome(live_gole
     second = tick(golem)
     assert second.tier == "T0" and not ActionRecord.objects.filter(tick_id=second.tick_id).exists()
     assert not OutboundTransaction.objects.filter(permit=permit).exists()
-    now = clock.now()
-    Announcement.objects.filter(permit=permit).update(announced_at=now - timedelta(hours=1), executes_at=now)
-    execute_announced(permit_id=permit.pk, now=clock.now())
+    due = Announcement.objects.get(permit=permit).executes_at
+    execute_announced(permit_id=permit.pk, now=let_pass_until(due, chain=live_golem.world))
     third = tick(golem)
     action.refresh_from_db()
     assert action.state == "EXECUTED" and third.outcome["earlier"][0]["state"] == "EXECUTED"
@@ -239,14 +243,15 @@ def test_an_announced_action_an_owner_cancels_is_heard(live_golem: LiveGolem) ->
     assert not ActionRecord.objects.filter(tick_id=second.tick_id).exists()
 
 
-def test_a_delay_of_two_days_is_waited_for_to_its_end(live_golem: LiveGolem) -> None:
+def test_a_delay_of_two_days_is_waited_for_to_its_end(live_golem: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:
     golem = live_golem.golem
+    for tier in WARDEN_DELAY_SECONDS:
+        monkeypatch.setitem(WARDEN_DELAY_SECONDS, tier, 48 * 3_600)
     turn_warden_on(golem=golem, actor="owner", reason="I want to see it first", now=clock.now())
     turn_on(golem)
     tick(golem)
-    later = clock.now() + timedelta(hours=47)
-    # The window is longer than any wait of a refusal; what waits is known by its record.
-    Announcement.objects.filter(permit__golem=golem).update(executes_at=later, expires_at=later + timedelta(hours=1))
+    # It is longer than any wait of a refusal; what waits is known by its record.
+    let_pass(timedelta(hours=47), chain=live_golem.world)
     Heartbeat.objects.filter(golem=golem).update(state={})
     record = tick(golem)
     assert not ActionRecord.objects.filter(tick_id=record.tick_id).exists()
@@ -254,11 +259,8 @@ def test_a_delay_of_two_days_is_waited_for_to_its_end(live_golem: LiveGolem) -> 
 
 
 def _let_waits_end(live: LiveGolem) -> None:
-    """As if the time of each had come."""
-    beat = Heartbeat.objects.get(golem=live.golem)
-    past = (clock.now() - timedelta(seconds=1)).isoformat()
-    beat.state["waits"] = {key: {**wait, "until": past} for key, wait in beat.state["waits"].items()}
-    beat.save(update_fields=["state"])
+    """The time of each has come."""
+    let_pass_until(max(_time(wait["until"]) for wait in _waits(live).values()), chain=live.world)
 
 
 def _time(text: str) -> datetime:

@@ -13,9 +13,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import OperationalError, connection, connections
 
-from archetypes_app.models import DecisionCycleRecord, Golem, Heartbeat, HeartbeatTick
+from archetypes_app.models import DecisionCycleRecord, Golem, HeartbeatTick
 from golem_project.heartbeat import claims, cycle
 from golem_project.heartbeat.steps import execute as execute_step
 from golem_project.heartbeat.steps import reflect as reflect_step
@@ -28,6 +29,7 @@ from permits_app.models.action_record import OPEN_STATES, ActionRecord
 from permits_app.models.spending import SpendState
 from tests.golem_project.heartbeat.pulses import claim_one, tick, turn_on, work_here
 from tests.live_golem import LiveGolem
+from tests.passing_time import let_pass
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
 from tools_app.core.models import OutboxEvent
@@ -82,14 +84,11 @@ def run_killed_tick(golem: Golem, target: ModuleType, name: str, happens: bool) 
 
 def let_time_pass(golem: Golem) -> None:
     """Leases of the dead run out and the sweep hands on what they left, as it does every three seconds."""
-    past = clock.now() - timedelta(seconds=20)
-    Heartbeat.objects.filter(pk=golem.pk).exclude(lease_expires_at=None).update(lease_expires_at=past)
-    ActionPermit.objects.filter(status__in=["COMMITTING", "UNKNOWN"]).update(
-        lease_expires_at=past, committing_at=past, updated_at=past
-    )
-    sweep_permits(now=clock.now())
-    for permit_id in list_unfinished(now=clock.now()):
-        commit_permit(permit_id=permit_id)
+    for seconds in (settings.GOLEM_COMMIT_LEASE_SECONDS, settings.GOLEM_HEARTBEAT_LEASE_SECONDS):
+        let_pass(timedelta(seconds=seconds))
+        sweep_permits(now=clock.now())
+        for permit_id in list_unfinished(now=clock.now()):
+            commit_permit(permit_id=permit_id)
 
 
 def assert_one_position_opened_once(live: LiveGolem) -> None:

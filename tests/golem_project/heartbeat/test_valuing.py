@@ -14,6 +14,7 @@ from permits_app.errors import PolicyRejected
 from permits_app.models import HighWaterMark, NavSnapshot, OutcomeRecord
 from permits_app.performance.nav_parts import NavState
 from permits_app.safety.drawdown import read_fall
+from tests.passing_time import let_pass
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.live_golem import LiveGolem
 from tools_app.core import clock
@@ -74,12 +75,12 @@ def test_a_golem_driven_over_rest_alone_is_valued_and_loses_vitality(live_golem:
 
 def test_a_golem_that_previews_all_the_time_is_valued_no_less(live_golem: LiveGolem) -> None:
     assert value_unattended_task() == 1
-    VitalityRecord.objects.update(measured_at=clock.now() - timedelta(minutes=11))
+    begun = let_pass(timedelta(minutes=11), chain=live_golem.world)
     # Moves the mark, and measures no vitality.
     live_golem.preview()
-    assert HighWaterMark.objects.get().updated_at > clock.now() - timedelta(minutes=1)
+    assert HighWaterMark.objects.get().updated_at >= begun
     assert value_unattended_task() == 1
-    assert VitalityRecord.objects.get().measured_at > clock.now() - timedelta(minutes=1)
+    assert VitalityRecord.objects.get().measured_at >= begun
 
 
 def _age_feed(live: LiveGolem, symbol: str) -> None:

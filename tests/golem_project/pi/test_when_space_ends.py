@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Group
 from django.core.cache import cache
 from django.db import OperationalError, connection
@@ -28,6 +29,7 @@ from permits_app.tasks import commit_permit_task
 from tests.full_disk import failing_writes, forget_sessions, full_disk, read_only_database
 from tests.golem_project.pi.conftest import Agent, assert_problem
 from tests.live_golem import LiveGolem
+from tests.passing_time import let_pass
 from tools_app.core import clock, exhausted
 
 EXHAUSTED = [
@@ -137,8 +139,7 @@ def test_bytes_that_a_full_disk_does_not_store_are_not_sent_and_the_commit_goes_
         assert read_space()["detail"] == "STORAGE_FULL"
         disk.free()
         # As the clock does: the lease of the try that failed runs out, and the sweep looks.
-        past = clock.now() - timedelta(seconds=20)
-        ActionPermit.objects.filter(pk=permit_id).update(lease_expires_at=past, committing_at=past, updated_at=past)
+        let_pass(timedelta(seconds=settings.GOLEM_COMMIT_LEASE_SECONDS))
         for left in list_unfinished(now=clock.now()):
             commit_permit_task(permit_id=str(left))
         assert shared_golem.permit(permit_id).status == "COMMITTED"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -99,8 +97,7 @@ def test_a_dead_letter_is_sent_again_one_by_one_or_ticked() -> None:
         send()
         delivery.refresh_from_db()
         assert (delivery.state, delivery.attempts) == (DeliveryState.WAITING, 0)
-        assert delivery.next_attempt_at is not None
-        assert delivery.next_attempt_at - clock.now() < timedelta(seconds=1)
+        assert delivery.next_attempt_at is not None and delivery.next_attempt_at <= clock.now()
 
 
 def test_a_webhook_is_removed_by_its_owner_alone() -> None:

@@ -48,11 +48,13 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60) -> bool:
 
 
 def test_a_chain_comes_with_the_world_and_funded_accounts(chains: DevChains, tmp_path: Path) -> None:
+    begun = time.time()
     state = chains.start(golem_id=GOLEM, funded_accounts=2)
+    ready = time.time()
     assert state.chain_ref.startswith("dev-") and state.chain_id == 31337
     assert len(state.funded_addresses) == 2 and len(state.pools) == 10 and state.block_number > 200
     assert all(pool.liquidity > 0 for pool in state.pools)
-    assert abs(state.block_timestamp - time.time()) < 60
+    assert begun - 60 < state.block_timestamp <= ready + 1
     assert {"v2", "v3"} == {pool.version for pool in state.pools}
     assert "127.0.0.1" not in repr(state) and "http" not in repr(state)
     again = DevChains(tmp_path / "dev").describe(golem_id=GOLEM, chain_ref=state.chain_ref)
@@ -104,10 +106,12 @@ def test_a_golem_may_have_only_so_many(tmp_path: Path) -> None:
 
 
 def test_time_travels_and_blocks_follow(chains: DevChains) -> None:
+    begun = time.time()
     before = chains.start(golem_id=GOLEM, seed_liquidity=False)
     after = chains.travel(golem_id=GOLEM, seconds=86_400, blocks=5)
+    took = int(time.time() - begun) + 10
     assert after.block_number == before.block_number + 5
-    assert 86_400 <= after.block_timestamp - before.block_timestamp <= 86_410
+    assert 86_400 <= after.block_timestamp - before.block_timestamp <= 86_400 + took
     for seconds, blocks in ((-1, 1), (10**12, 1), (1, 0), (1, 10**9)):
         with pytest.raises(DevChainRefused):
             chains.travel(golem_id=GOLEM, seconds=seconds, blocks=blocks)

@@ -59,7 +59,7 @@ def _browser(person: Any) -> Client:
     return client
 
 
-def _waiting(golem: Golem, tier: str, number: int, *, minutes_old: int) -> ChangeRequest:
+def _waiting(golem: Golem, tier: str, number: int, *, minutes_old: int, **columns: Any) -> ChangeRequest:
     """A row as an agent's request leaves it, without its permit's simulation."""
     when = clock.now() - timedelta(minutes=minutes_old)
     permit = factories.make_permit(golem=golem, status="AWAITING_APPROVAL", risk_tier=tier)
@@ -78,6 +78,7 @@ def _waiting(golem: Golem, tier: str, number: int, *, minutes_old: int) -> Chang
         fold_hash=f"0x{tier}{number}",
         digest="0x1",
         deadline_at=when + timedelta(days=1),
+        **columns,
     )
     ChangeRequest.objects.filter(pk=row.pk).update(created_at=when)
     return row
@@ -114,13 +115,12 @@ def test_a_flood_of_critical_requests_hides_none_of_them(golem: Golem, ana: Any)
 def test_what_is_approved_or_announced_cannot_be_hidden_by_a_flood_either(golem: Golem, ana: Any) -> None:
     now = clock.now()
     for number in range(60):
-        row = _waiting(golem, "HIGH", number, minutes_old=5)
-        ChangeRequest.objects.filter(pk=row.pk).update(state="APPROVED", executes_at=now)
+        _waiting(golem, "HIGH", number, minutes_old=5, state="APPROVED", executes_at=now)
         permit = factories.make_permit(golem=golem, status="ANNOUNCED", risk_tier="STANDARD")
         _announce(permit, now)
-    late = _waiting(golem, "CRITICAL", 0, minutes_old=0)
-    ChangeRequest.objects.filter(pk=late.pk).update(state="APPROVED", executes_at=now + timedelta(days=2))
-    _announce(factories.make_permit(golem=golem, status="ANNOUNCED", risk_tier="CRITICAL"), now + timedelta(days=2))
+    in_two_days = now + timedelta(days=2)
+    late = _waiting(golem, "CRITICAL", 0, minutes_old=0, state="APPROVED", executes_at=in_two_days)
+    _announce(factories.make_permit(golem=golem, status="ANNOUNCED", risk_tier="CRITICAL"), in_two_days)
     answer = _browser(ana).get(reverse(INBOX))
     inbox = answer.context["inbox"]
     assert inbox.cooling[0].request.pk == late.pk

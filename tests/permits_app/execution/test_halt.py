@@ -27,6 +27,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.models.transaction import PayloadPurpose, TransactionState
 from permits_app.safety.record_reader import read_records
 from tests.live_golem import LiveGolem
+from tests.passing_time import let_pass_until
 from tests.permits_app.execution.chain_tricks import mine, mining_paused
 from tests.permits_app.safety.calls import swap_call
 from tools_app.core import clock
@@ -147,7 +148,7 @@ def test_a_worker_that_comes_back_after_another_gave_the_permit_up_sends_nothing
         if not others:
             others.append(row)
             halt(live_golem)
-            ActionPermit.objects.filter(pk=permit_id).update(lease_expires_at=clock.now())
+            let_pass_until(live_golem.permit(permit_id).lease_expires_at)
             live_golem.work(permit_id)
             assert live_golem.permit(permit_id).status == PermitStatus.BLOCKED
             resume_golem(golem=live_golem.golem, reason="looked at", actor="owner:1", now=clock.now())

@@ -17,6 +17,7 @@ from permits_app.models.permit import PermitStatus
 from permits_app.models.spending import SpendState
 from permits_app.models.transaction import PayloadPurpose, TransactionState
 from tests.live_golem import LiveGolem
+from tests.passing_time import let_pass_until
 from tests.permits_app.execution.chain_tricks import mine, mining_paused, reorganise
 from tools_app.chain import networks
 from tools_app.chain.node_errors import RpcUnavailable
@@ -136,9 +137,7 @@ def test_nonces_that_a_worker_reserved_after_its_permit_had_ended_hold_up_nobody
 
     def read_late(chain: ChainReader, permit: ActionPermit) -> int:
         monkeypatch.setattr(delivery, "read_next_nonce", read)
-        past = clock.now() - timedelta(seconds=1)
-        ActionPermit.objects.filter(pk=permit.pk).update(lease_expires_at=past, expires_at=past)
-        assert end_outlived(now=clock.now()) == 1
+        assert end_outlived(now=let_pass_until(permit.expires_at, chain=live_golem.world)) == 1
         return read(chain, permit)
 
     monkeypatch.setattr(delivery, "read_next_nonce", read_late)

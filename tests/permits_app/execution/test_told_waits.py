@@ -11,8 +11,10 @@ from uuid import UUID
 import pytest
 from django.test import override_settings
 
+from archetypes_app.models import Golem
 from permits_app.actions.commit import start_commit
 from permits_app.errors import AccountBlocked, ChainStuck, SameActionPending
+from permits_app.execution.lease import take_lease
 from permits_app.execution.reconcile import reconcile_transactions
 from permits_app.models import ActionPermit, ChainWatch, OutboundTransaction
 from permits_app.models.permit import PermitStatus
@@ -38,8 +40,16 @@ def work_for_a_moment(golem: LiveGolem, permit_id: str) -> None:
 
 def long_lived(golem: LiveGolem, **changes: Any) -> str:
     """A permit whose own end is far away."""
+    return lives(golem, HOUR, **changes)
+
+
+def lives(golem: LiveGolem, span: timedelta, **changes: Any) -> str:
+    """A permit that lives for so long."""
+    row = Golem.objects.filter(pk=golem.golem.pk)
+    usual = row.get().permit_ttl_seconds
+    row.update(permit_ttl_seconds=int(span.total_seconds()))
     permit_id = golem.preview(amount="92000000", **changes)["permit_id"]
-    ActionPermit.objects.filter(pk=permit_id).update(expires_at=clock.now() + HOUR)
+    row.update(permit_ttl_seconds=usual)
     return str(permit_id)
 
 
@@ -103,11 +113,12 @@ def test_a_nonce_that_is_used_up_blocks_until_the_round_that_looks_at_it(live_go
 
 
 def test_a_permit_that_ends_before_is_told_its_own_end(live_golem: LiveGolem) -> None:
-    waiting = long_lived(live_golem)
     with stuck(live_golem) as sent:
-        now = sent.created_at + BLOCKED
-        ends = now + timedelta(seconds=7, milliseconds=300)
-        ActionPermit.objects.filter(pk=waiting).update(expires_at=ends)
+        # It lives into the time in which the other blocks, and not to the round that replaces it.
+        waiting = lives(live_golem, timedelta(seconds=60))
+        ends = live_golem.permit(waiting).expires_at
+        now = ends - timedelta(seconds=7, milliseconds=300)
+        assert sent.created_at + BLOCKED <= now
         told = refused_at(live_golem, waiting, now)
         assert (told["resets_at"], told["retry_after_seconds"]) == (ends.isoformat(), 8)
         assert "preview again then" in told["cleared_by"]
@@ -183,15 +194,15 @@ def test_an_equal_action_that_no_worker_has_is_the_next_sweeps(live_golem: LiveG
 
 
 def test_an_equal_action_that_a_worker_has_goes_on_at_the_latest_after_its_lease(live_golem: LiveGolem) -> None:
-    ends = clock.now() + timedelta(seconds=200)
-    ActionPermit.objects.filter(pk=started(live_golem)).update(lease_owner="w", lease_expires_at=ends)
-    assert pending_told(live_golem)["resets_at"] == (ends + SWEEP).isoformat()
+    lease = take_lease(permit_id=started(live_golem), now=clock.now())
+    assert lease is not None
+    lease.hold(seconds=170)
+    assert pending_told(live_golem)["resets_at"] == (lease.ends + SWEEP).isoformat()
 
 
 def test_an_equal_action_on_a_silent_chain_ends_with_its_permit(live_golem: LiveGolem) -> None:
     permit_id, now = started(live_golem), clock.now()
-    ends = now + HOUR
-    ActionPermit.objects.filter(pk=permit_id).update(expires_at=ends)
+    ends = live_golem.permit(str(permit_id)).expires_at
     ChainWatch.objects.create(chain_id=CHAIN_ID, looked_at=now + HOUR, failing_since=now - HOUR, error_code="X")
     told = pending_told(live_golem)
     assert told["resets_at"] == (ends + SWEEP).isoformat() and "node" in told["cleared_by"]
@@ -261,9 +272,10 @@ def test_a_silent_chain_is_told_by_its_own_block_time(shared_golem: LiveGolem, c
 
 
 def test_a_silent_chain_is_waited_for_no_longer_than_the_permit_lives(shared_golem: LiveGolem) -> None:
-    permit_id, now = long_lived(shared_golem), clock.now()
-    ends = now + timedelta(seconds=5)
-    ActionPermit.objects.filter(pk=permit_id).update(chain_id=1, expires_at=ends)
+    permit_id = long_lived(shared_golem)
+    ActionPermit.objects.filter(pk=permit_id).update(chain_id=1)
+    ends = shared_golem.permit(permit_id).expires_at
+    now = ends - timedelta(seconds=5)
     ChainWatch.objects.create(chain_id=1, looked_at=now, failing_since=now - HOUR, error_code="RPC_TIMEOUT")
     with pytest.raises(ChainStuck) as refused:
         start_commit(golem=shared_golem.golem, permit_id=UUID(permit_id), actor="t", now=now)

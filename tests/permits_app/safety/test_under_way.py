@@ -206,10 +206,13 @@ def test_hundreds_of_open_swaps_are_one_sum_to_the_next_preview(live_golem: Live
     # What is over, committed already or a halt's own is no longer open, and a commit asks for none of it.
     assert read_records(replace(call, own_permit_id=first.pk)).open_spends == ()
     rows = ActionPermit.objects.exclude(pk=first.pk)
-    for change in ({"expires_at": call.now}, {"halt_epoch": 1}, {"chain_id": 1}, {"status": "EXPIRED"}):
+    a_moment = timedelta(microseconds=1)
+    for now, open_now in ((first.expires_at - a_moment, (spent,)), (first.expires_at, ())):
+        assert read_records(replace(call, now=now)).open_spends == open_now
+    for change in ({"halt_epoch": 1}, {"chain_id": 1}, {"status": "EXPIRED"}):
         rows.update(**change)
         assert read_records(call).open_spends == (OpenSpend(spent.token, 500_000_000, (str(first.pk),)),), change
-        rows.update(expires_at=first.expires_at, halt_epoch=None, chain_id=31337, status="CREATED")
+        rows.update(halt_epoch=None, chain_id=31337, status="CREATED")
 
 
 def test_open_swaps_that_spend_more_together_than_the_account_has_are_refused_with_those_it_waits_for(

@@ -24,6 +24,7 @@ from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.heartbeat.thinking.conftest import Think, make_client, make_situation
 from tests.golem_project.heartbeat.thinking.test_model_planner import assert_consistent, preview_swap
 from tests.live_golem import LiveGolem
+from tests.passing_time import let_pass_until
 from tests.scripted_model import Reply, call, commit_last, say, serve_model
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
@@ -99,9 +100,8 @@ def test_a_model_is_told_what_waits_and_what_became_of_it_and_cannot_ask_twice(
     assert '"status":"ANNOUNCED"' in model.requests[1]["messages"][-1]["content"].replace('": "', '":"')
     assert ActionPermit.objects.filter(golem=golem).count() == ActionRecord.objects.filter(golem=golem).count() == 1
 
-    now = clock.now()
-    Announcement.objects.filter(permit=action.permit).update(announced_at=now - timedelta(hours=1), executes_at=now)
-    execute_announced(permit_id=action.permit.pk, now=now)
+    due = Announcement.objects.get(permit=action.permit).executes_at
+    execute_announced(permit_id=action.permit.pk, now=let_pass_until(due, chain=live_golem.world))
     with serve_model([say("Good.")]) as model:
         model_of_ticks(make_client(model.url))
         record = tick(golem)

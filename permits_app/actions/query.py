@@ -191,9 +191,11 @@ def describe_requests(golem: Golem, api_key_id: UUID | None, now: datetime) -> d
     followed = rows.filter(state__in=[str(state) for state in FOLLOWED])
     ended = rows.exclude(state__in=[str(state) for state in FOLLOWED])
     return {
-        "waiting": [_show_request(row) for row in followed.order_by(F("expected_at").asc(nulls_last=True))[:_MOST]],
+        "waiting": [
+            _show_request(row) for row in followed.order_by(F("expected_at").asc(nulls_last=True), "pk")[:_MOST]
+        ],
         "waiting_count": followed.count(),
-        "ended": [_show_request(row) for row in ended.order_by("-updated_at")[:_MOST_ENDED]],
+        "ended": [_show_request(row) for row in ended.order_by("-updated_at", "pk")[:_MOST_ENDED]],
         "as_of": now.isoformat(),
     }
 
@@ -236,7 +238,7 @@ def describe_promises(golem: Golem, api_key_id: UUID | None, now: datetime) -> d
     return {
         "open": [_show_promise(row) for row in waiting.order_by("ends_at", "pk")[:_MOST]],
         "open_count": waiting.count(),
-        "ended": [_show_promise(row) for row in ended.order_by("-ended_at")[:_MOST_ENDED]],
+        "ended": [_show_promise(row) for row in ended.order_by("-ended_at", "pk")[:_MOST_ENDED]],
         "as_of": now.isoformat(),
     }
 

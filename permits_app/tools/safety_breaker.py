@@ -152,7 +152,8 @@ def safety_get_status(ctx: ReadContext) -> SafetyStatus:
         ("day", limits.per_day_micro_usd, used.day_micro_usd, used.day_resets_at),
     )
     permits = ActionPermit.objects.filter(golem=golem)
-    keys = ApiKey.objects.filter(golem=golem, revoked_at__isnull=True, expires_at__gt=ctx.now).order_by("created_at")
+    keys = ApiKey.objects.filter(golem=golem, revoked_at__isnull=True, expires_at__gt=ctx.now)
+    keys = keys.order_by("created_at", "pk")
     return SafetyStatus(
         is_halted=golem.is_halted,
         halt_reason=golem.halt_reason or None if golem.is_halted else None,

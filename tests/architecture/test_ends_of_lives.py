@@ -14,7 +14,6 @@ from typing import Final
 import pytest
 from django.apps import apps
 
-from tests.passing_time import let_pass_until
 from tests.architecture.sources import PACKAGES, list_tracked, parse
 
 _SAYS_UNTIL: Final = re.compile(r"(until|expires|ends|deadline|executes|due)(_at|_time)?$")

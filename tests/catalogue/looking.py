@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from archetypes_app.toolset import view_golem
 from tests.bench.shelf import counted
+from tests.catalogue.orders import find_out_of_order
 from tests.catalogue.services import lend_services
 from tests.catalogue.shelf import CHAIN_ID
 from tests.catalogue.specified import list_missing
@@ -135,6 +136,7 @@ def find_wrong_told(stage: Stage, case: ReadCase, protocol: str) -> list[str]:
     if first.keys() != data.keys():
         wrong.append("asked twice it tells other things")
     wrong += [f"the answer lacks {field}, which was specified" for field in list_missing(case.tool, data)]
+    wrong += find_out_of_order(case.tool, data)
     if len(exchanges) > case.most_exchanges:
         wrong.append(f"it took {len(exchanges)} exchanges with the node, and the case says {case.most_exchanges}")
     if written > case.most_characters:

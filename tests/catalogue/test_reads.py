@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.catalogue.looking import find_at, find_wrong_told, is_same
+from tests.catalogue.orders import ORDERS, find_out_of_order
 from tests.catalogue.shelf import FiledReads, load_cases, load_reads
 from tests.catalogue.stage import Stage, open_stage
 from tests.live_golem import LiveGolem
@@ -94,3 +95,23 @@ def test_a_path_finds_members_of_lists_by_what_they_say() -> None:
     assert find_at(told, "rows.#") == 2
     nothing = find_at(told, "rows[name=c].in.n")
     assert nothing is find_at(told, "rows.7") and nothing is find_at(told, "nowhere")
+
+
+def test_every_order_that_is_written_down_is_of_a_read_with_a_case() -> None:
+    asked = {case.tool for filed in READS.values() for case in filed.cases}
+    assert sorted({line.partition(" ")[0] for line in ORDERS} - asked) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ({"pools": [{"tvl_usd": "5.0"}, {"tvl_usd": "12.0"}]}, "another order"),
+        ({"pools": [{"tvl_usd": None}, {"tvl_usd": "5.0"}]}, "another order"),
+        ({"pools": [{"tvl_usd": "12.0"}, {"tvl_usd": "5.0"}, {"tvl_usd": None}]}, ""),
+        ({"pools": [{"tvl_usd": "5.0"}], "more": {"names": ["a", "b"]}}, "more.names has several members, and no line"),
+        ({"pools": [{"tvl_usd": "5.0"}], "more": {"names": ["a"]}}, ""),
+    ],
+)
+def test_a_list_in_another_order_and_one_without_a_line_are_found(told: dict[str, Any], says: str) -> None:
+    found = " ".join(find_out_of_order("data_get_pools_by_token", told))
+    assert says in found and bool(found) is bool(says)

@@ -14,9 +14,9 @@ from permits_app.errors import PolicyRejected
 from permits_app.models import HighWaterMark, NavSnapshot, OutcomeRecord
 from permits_app.performance.nav_parts import NavState
 from permits_app.safety.drawdown import read_fall
-from tests.passing_time import let_pass
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.live_golem import LiveGolem
+from tests.passing_time import let_pass
 from tools_app.core import clock
 from tools_app.core.models import AuditEntry, OutboxEvent
 

@@ -18,19 +18,19 @@ from django.db import IntegrityError, models, transaction
 from django.test import Client
 
 from archetypes_app.models import DecisionCycleRecord, Golem, ToolProfile
-from golem_project.pi import urls
 from memory_app.models import Episode, Execution, Insight
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE
-from permits_app.models import ActionRecord, Death, PendingRequest, SignedPromise
-from permits_app.models.permit import PermitStatus
+from permits_app.models import ActionPermit, ActionRecord, Death, HealthAlert, PendingRequest, SignedPromise
 from tests import factories
 from tests.admin.rows import MAKERS, make_decision
 from tests.admin.rows_beside import BESIDE
 from tests.admin.test_whose_rows_in_which_order import make_person, set_clock
+from tests.catalogue.orders import walk
+from tests.golem_project.pi.test_whose_answers import LISTS, PATHS
 from tests.golem_project.pi.test_whose_reads import ask, list_questions, name_rows
 from tools_app.core import clock
 from tools_app.models import StreamSubscription
-from tools_app.toolkit.enums import Category, PiTool
+from tools_app.toolkit.enums import ActionClass, Category, PiTool
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool
 
@@ -58,9 +58,56 @@ def down(*names: str) -> Listed:
     return lambda row: tuple(Down(row[name]) for name in names)
 
 
-ITSELF: Final[Listed] = lambda row: row  # noqa: E731
-ORDERS: Final[dict[str, Listed]] = {}
-AS_GIVEN: Final[dict[str, str]] = {}
+def surest(row: Any) -> Down:
+    return Down(float(row["adjusted_score"]))
+
+
+def first_in(*known: str) -> Listed:
+    return lambda word: known.index(word)
+
+
+ORDERS: Final[dict[str, Listed]] = {
+    "stream_unsubscribe unsubscribed": lambda each: StreamSubscription.objects.get(subscription_id=each).created_at,
+    "memory_search results": surest,
+    "memory_get_insights insights": lambda row: Down(float(row["confidence"])),
+    "memory_get_failure_patterns clusters": lambda row: float(row["avg_pnl"].replace("$", "")),
+    "memory_retrieve_strategies strategies": up("strategy_name"),
+    "search_episodes results": surest,
+    "search_insights results": surest,
+    "query_sleepwalker_catalog artifacts": down("published_at"),
+    "cluster_agent_archetypes clusters": down("episodes"),
+    "mine_death_testaments testaments": down("ended_at"),
+    "mine_death_testaments testaments[].lessons": lambda words: not words.startswith("surely"),
+    "safety_get_status limits": lambda row: ("tick", "session", "day").index(row["window"]),
+    "safety_get_status keys": up("expires_at"),
+    "safety_get_status keys[].scopes": str,
+    "safety_get_health_alerts alerts": up("protocol"),
+    "golem allowed_action_classes": [each.value for each in ActionClass].index,
+    "limits standing_allowances": up("since"),
+    "permits permits": down("created_at"),
+    "requests waiting": up("expected_at"),
+    "requests ended": lambda row: Down(int(row["position"].rpartition("/")[2])),
+    "promises open": up("ends_at"),
+    "promises ended": down("ended_at"),
+    "decisions newest.actions": up("action_type"),
+    "decisions thinking": down("heartbeat_tick"),
+    "decisions thinking[].actions": up("action_type"),
+    "GET permits permits": down("created_at"),
+    "GET events events": up("sequence"),
+}
+"""By what was asked and the path in its answer, what its members stand by."""
+_OF_A_PERMIT: Final = "it was stored with the permit, as its plan and its simulation told it"
+AS_STORED: Final[dict[str, str]] = {
+    **dict.fromkeys(
+        [f"{where}.metadata.tokens" for where in ("memory_search results[]", "search_episodes results[]")]
+        + ["get_episode_by_id episode.tokens"],
+        "it was stored with the episode",
+    ),
+    "GET permits permits[].": _OF_A_PERMIT,
+    "GET permit ": _OF_A_PERMIT,
+    "GET manifest ": "a schema and its words, which `tests/snapshots` holds to the letter",
+}
+"""What begins so is one thing that was stored or written down whole, and has no order among rows."""
 
 
 def copy(row: models.Model, **changes: Any) -> Any:
@@ -69,25 +116,15 @@ def copy(row: models.Model, **changes: Any) -> Any:
     made.pk = uuid4() if isinstance(row._meta.pk, models.UUIDField) else None
     for name, value in changes.items():
         setattr(made, name, value)
+    if hasattr(made, "created_at"):
+        made.created_at = clock.now()
     made.save(force_insert=True)
     return made
 
 
-def walk(value: Any, path: str = "") -> Iterator[tuple[str, list[Any]]]:
-    """Every list in an answer with the path to it; members of a list of lists stand under one path."""
-    if isinstance(value, dict):
-        for name, each in value.items():
-            yield from walk(each, f"{path}.{name}" if path else name)
-    elif isinstance(value, list):
-        yield path, value
-        for each in value:
-            yield from walk(each, f"{path}[]")
-
-
-def write_round(golem: Golem, number: int, patch: pytest.MonkeyPatch, begun: Any) -> None:
-    """One row of everything, and of what there may be one of alone in the first round only; then what differs."""
-    hours, name = HOURS[number], NAMES[number]
-    set_clock(patch, begun + timedelta(hours=hours))
+def write_round(golem: Golem, number: int) -> None:
+    """One row of everything, of what there may be one of alone in the first round only; and what tells rounds apart."""
+    hours, name, now = HOURS[number], NAMES[number], clock.now()
     first = ("permits_app.policycage", "permits_app.spendinglimits", "permits_app.wallet")
     for label in sorted(MAKERS, key=lambda label: (label not in first, label)):
         with suppress(IntegrityError), transaction.atomic():
@@ -95,49 +132,56 @@ def write_round(golem: Golem, number: int, patch: pytest.MonkeyPatch, begun: Any
     for make in dict.fromkeys(BESIDE.values()):
         with suppress(IntegrityError), transaction.atomic():
             make(golem)
-    for status in PermitStatus:
-        factories.make_permit(golem=golem, status=status)
     if number:
         factories.make_strategy(golem=golem, name=name)
-        factories.make_pending_request(permit=factories.make_permit(golem=golem), ref=f"queue/request/31337/{hours}")
-        factories.make_standing_allowance(permit=factories.make_permit(golem=golem), spender=f"0x{hours:040x}", counted_at=clock.now())
-    for state, model, make in (
-        ("DONE", PendingRequest, lambda permit: factories.make_pending_request(permit=permit, ref=f"queue/request/31337/7{hours}")),
-        ("OVER", SignedPromise, lambda permit: factories.make_signed_promise(permit=permit)),
-    ):
-        row = make(factories.make_permit(golem=golem))
-        if model is SignedPromise:
-            state = next(value for value, _ in model._meta.get_field("state").choices if value != "OPEN")
-        else:
-            state = "CLAIMED" if "CLAIMED" in dict(model._meta.get_field("state").choices) else state
-        model.objects.filter(pk=row.pk).update(state=state, ended_at=clock.now())
+        HealthAlert.objects.create(golem=golem, protocol=name, chain_id=31337, min_health_bps=15_000)
+        factories.make_pending_request(permit=make_permit(golem), ref=f"queue/request/31337/{hours}")
+        factories.make_standing_allowance(permit=make_permit(golem), spender=f"0x{hours:040x}", counted_at=now)
+        copy(StreamSubscription.objects.filter(golem_id=golem.pk)[0], subscription_id=uuid4(), params_hash=name)
+    Insight.objects.filter(golem=golem, confidence_percent=60).update(confidence_percent=10 * hours)
+    end_what_waited(golem, hours)
+    decide(golem, hours)
+    for kind, lost in (("SWAP", hours), ("LP", hours + 1)):
+        for _ in range(5):
+            row = Execution.objects.filter(pk=factories.make_execution(golem=golem).pk)
+            row.update(kind=kind, settled_at=now, realized_pnl_micro_usd=-lost * 10**6, strategy_name=name)
+    end_a_sister(golem, name, hours)
+
+
+def make_permit(golem: Golem) -> ActionPermit:
+    return factories.make_permit(golem=golem)
+
+
+def end_what_waited(golem: Golem, hours: int) -> None:
+    now = clock.now()
+    asked = factories.make_pending_request(permit=make_permit(golem), ref=f"queue/request/31337/7{hours}")
+    PendingRequest.objects.filter(pk=asked.pk).update(state="DONE", ended_at=now)
+    signed = factories.make_signed_promise(permit=make_permit(golem))
+    SignedPromise.objects.filter(pk=signed.pk).update(state="EXPIRED", ended_at=now)
+
+
+def decide(golem: Golem, hours: int) -> None:
     decision = make_decision(golem)
     DecisionCycleRecord.objects.filter(pk=decision.pk).update(tier="T1", heartbeat_tick=100 + hours)
     for position in (2, 0, 1):
-        ActionRecord.objects.create(tick=decision.tick, golem=golem, position=position, action_type="swap")
-    Insight.objects.filter(golem=golem, confidence_percent=60).update(confidence_percent=10 * hours)
-    for kind, settled in (("SWAP", hours), ("LP", hours + 1)):
-        for _ in range(5):
-            execution = factories.make_execution(golem=golem)
-            Execution.objects.filter(pk=execution.pk).update(
-                kind=kind, settled_at=clock.now(), realized_pnl_micro_usd=-settled * 10**6, strategy_name=name
-            )
+        ActionRecord.objects.create(
+            tick=decision.tick, golem=golem, position=position, action_type=f"{position} of three"
+        )
+
+
+def end_a_sister(golem: Golem, name: str, hours: int) -> None:
+    """A golem of the same owner that ended now: what it did as often as it is late, and two warnings."""
+    now = clock.now()
     sister = factories.make_golem(owner=golem.owner, name=f"{name} of Ana-9", archetype=golem.archetype)
     for _ in range(hours + 5):
-        episode = factories.make_episode(golem=sister)
-        Episode.objects.filter(pk=episode.pk).update(action_type=f"act_{name}", outcome={"succeeded": False})
-    insight = factories.make_insight(golem=sister, text=f"never {name}")
-    Insight.objects.filter(pk=insight.pk).update(kind="WARNING")
-    warned = factories.make_insight(golem=sister, text=f"never ever {name}")
-    Insight.objects.filter(pk=warned.pk).update(kind="WARNING", confidence_percent=90)
-    Golem.objects.filter(pk=sister.pk).update(retired_at=clock.now())
-    now = clock.now()
-    Death.objects.create(
-        golem=sister, state="RETIRED", reason="over", actor="owner:1", announced_at=now, due_at=now, ended_at=now
-    )
-    with suppress(StreamSubscription.DoesNotExist):
-        row = StreamSubscription.objects.filter(golem_id=golem.pk)[0:1].get()
-        copy(row, subscription_id=uuid4(), params_hash=f"0x{hours}", created_at=now)
+        row = Episode.objects.filter(pk=factories.make_episode(golem=sister).pk)
+        row.update(action_type=f"act_{name}", outcome={"succeeded": False})
+    for words, sure in ((f"never {name}", 60), (f"surely not {name}", 90)):
+        row = Insight.objects.filter(pk=factories.make_insight(golem=sister, text=words).pk)
+        row.update(kind="WARNING", confidence_percent=sure)
+    Golem.objects.filter(pk=sister.pk).update(retired_at=now)
+    facts = {"state": "RETIRED", "reason": "over", "actor": "owner:1"}
+    Death.objects.create(golem=sister, announced_at=now, due_at=now, ended_at=now, **facts)
 
 
 def find_lists(golem: Golem) -> Iterator[tuple[str, list[Any]]]:
@@ -146,48 +190,49 @@ def find_lists(golem: Golem) -> Iterator[tuple[str, list[Any]]]:
     for tool in REGISTRY:
         if isinstance(tool, ReadTool) and "/protocols/" not in tool.source:
             for given in list_questions(tool, named):
-                yield from ((f"{tool.name} {path}", rows) for path, rows in walk(json.loads(ask(golem, tool.key, tool.venue, given, tool.pi_tool)).get("data", {})))
+                asked = given | ({"query": "gas at night"} if tool.name == "search_insights" else {})
+                told = json.loads(ask(golem, tool.key, tool.venue, asked, tool.pi_tool))
+                yield from ((f"{tool.name} {path}", rows) for path, rows in walk(told.get("data", {})))
     for own in OWN_QUERIES:
         told = json.loads(ask(golem, own.key, OWN_VENUE, {}, PiTool.QUERY_STATE))
-        yield from ((f"{own.key} {path}", rows) for path, rows in walk(told.get("data", {})))
+        yield from ((f"{own.key} {path}", rows) for path, rows in walk(told["data"]))
     key = factories.make_api_key(golem=golem, scopes=("read", "events"))
-    permit = golem.permits.filter(status="COMMITTED").first()
-    for path in ("permits", f"permits/{permit.pk}", "events", "manifest"):
-        answer = Client().get(f"/api/v1/{'' if path == 'events' else 'pi/'}{path}", headers={"Authorization": f"Bearer {key.token}"})
-        assert answer.status_code == 200, (path, answer.content)
-        yield from ((f"GET {path.partition('/')[0] + ('/…' if '/' in path else '')} {each}", rows) for each, rows in walk(answer.json()))
+    permit = factories.make_permit(golem=golem, status="COMMITTED")
+    for name, address in PATHS.items():
+        if name in (*LISTS, "manifest", "permit"):
+            url = "/" + address.replace("<uuid:permit_id>", str(permit.pk))
+            answer = Client().get(url, headers={"Authorization": f"Bearer {key.token}"})
+            assert answer.status_code == 200, (url, answer.content)
+            yield from ((f"GET {name} {path}", rows) for path, rows in walk(answer.json()))
 
 
-def test_explore(monkeypatch: pytest.MonkeyPatch) -> None:
-    ana = make_person("ana-anabel-9")
-    now = clock.now()
-    golem = factories.make_golem(owner=ana, name="Zeta of Ana-9", archetype=factories.make_archetype(name="kind", owner=ana))
-    for number in range(len(HOURS)):
-        write_round(golem, number, monkeypatch, now - timedelta(days=1))
-    set_clock(monkeypatch, now)
+def test_every_list_in_an_answer_stands_in_the_order_that_is_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    ana, begun = make_person("ana-anabel-9"), clock.now() - timedelta(days=1)
+    kind = factories.make_archetype(name="kind", owner=ana)
+    golem = factories.make_golem(owner=ana, name="Zeta of Ana-9", archetype=kind)
+    for number, hours in enumerate(HOURS):
+        set_clock(monkeypatch, begun + timedelta(hours=hours))
+        write_round(golem, number)
+    for minutes in (3, 9, 1, 7):
+        set_clock(monkeypatch, begun + timedelta(hours=10, minutes=minutes))
+        make_permit(golem)
+    set_clock(monkeypatch, begun + timedelta(days=1))
     golem.profiles.add(ToolProfile.objects.create(name="everything", categories=[each.value for each in Category]))
     golem = Golem.objects.select_related("archetype").get(pk=golem.pk)
-    import collections
-    def sorted_by(rows):
-        out = []
-        if rows and isinstance(rows[0], dict):
-            for k in rows[0]:
-                vals = [r.get(k) if isinstance(r, dict) else None for r in rows]
-                try:
-                    if len(set(map(str, vals))) == 1: continue
-                    if vals == sorted(vals): out.append(k)
-                    elif vals == sorted(vals, reverse=True): out.append("-" + k)
-                except TypeError: pass
-        elif rows:
-            try:
-                if rows == sorted(rows): out.append("asc")
-                elif rows == sorted(rows, reverse=True): out.append("desc")
-            except TypeError: pass
-        return out
-    seen = {}
+    unknown: set[str] = set()
+    met: set[str] = set()
+    wrong: list[tuple[str, list[Any]]] = []
     for where, rows in find_lists(golem):
-        if len(rows) > 1:
-            seen.setdefault(where, []).append((len(rows), sorted_by(rows), json.dumps(rows[0])[:160]))
-    with open("/tmp/t/explore2.txt", "w") as out:
-        for where, each in seen.items():
-            print(where, len(each), each[0], file=out)
+        if len(rows) < 2 or where.startswith(tuple(AS_STORED)):
+            continue
+        if where not in ORDERS:
+            unknown.add(where)
+            continue
+        keys = [ORDERS[where](row) for row in rows]
+        if keys != sorted(keys):
+            wrong.append((where, keys))
+        if keys[0] != keys[-1]:
+            met.add(where)
+    assert wrong == []
+    assert sorted(unknown) == [], "say what its members stand by"
+    assert sorted(ORDERS.keys() - met) == [], "no two of its members were told apart"

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack
 from typing import Any
 
@@ -81,22 +80,22 @@ def test_a_read_goes_on_when_the_first_node_serves_another_chain() -> None:
 
 def test_a_silent_node_leaves_the_next_one_time_to_answer() -> None:
     with serve_silence() as silent, serve(_head(7)) as node:
-        started = time.perf_counter()
+        # Its deadline is for both of them: had the silent one all of it, there would be no answer.
         answer = _pool(silent, node.url).call("eth_blockNumber", deadline=Deadline.after_ms(6_000))
 
     assert answer == "0x7"
-    assert time.perf_counter() - started < 30.0
 
 
 def test_a_node_that_said_when_to_ask_again_is_not_asked_first_before() -> None:
     with serve(lambda requests: (429, {"Retry-After": "30"})) as busy, serve(_head(7)) as node:
         pool = _pool(busy.url, node.url, rules=PoolRules(failures=100, rest_ms=1))
+        begun = clock.monotonic_ms()
         assert [pool.call("eth_blockNumber") for _ in range(3)] == ["0x7"] * 3
-        rests_ms = pool.health()[0].resting_until_ms - clock.monotonic_ms()
+        rests_until = pool.health()[0].resting_until_ms
 
     # Asked once, for its chain and the block, and no more.
     assert busy.asked == ["eth_chainId", "eth_blockNumber"]
-    assert 20_000 < rests_ms <= 30_000
+    assert begun + 30_000 <= rests_until <= clock.monotonic_ms() + 30_000
 
 
 def test_an_agent_is_told_when_the_only_node_takes_requests_again() -> None:

@@ -86,7 +86,7 @@ def end_subscriptions(*, golem_id: UUID, ids: Collection[str] | None, now: datet
         mine = StreamSubscription.objects.select_for_update(no_key=True).filter(
             golem_id=golem_id, ended_at__isnull=True
         )
-        rows = list(mine.order_by("created_at"))
+        rows = list(mine.order_by("created_at", "pk"))
         living = list(dict.fromkeys(str(row.subscription_id) for row in rows))
         wanted = living if ids is None else list(dict.fromkeys(ids))
         unknown = sorted(set(wanted) - set(living))

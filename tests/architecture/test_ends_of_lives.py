@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
@@ -49,11 +49,15 @@ def _words_of(node: ast.Call, kept: dict[str, ast.Dict]) -> set[str]:
     for each in given:
         found = kept.get(each.id) if isinstance(each, ast.Name) else each
         if found is not None:
-            named |= {leaf.value for leaf in ast.walk(found) if isinstance(leaf, ast.Constant)}
+            named |= set(_list_words(ast.walk(found)))
     for argument in node.args:
         if isinstance(argument, ast.List | ast.Tuple):
-            named |= {leaf.value for leaf in argument.elts if isinstance(leaf, ast.Constant)}
-    return {word for word in named if isinstance(word, str)}
+            named |= set(_list_words(argument.elts))
+    return named
+
+
+def _list_words(nodes: Iterable[ast.AST | None]) -> Iterator[str]:
+    return (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def find_written_ends(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -86,7 +90,7 @@ def find_written_ends(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 written = {leaf.attr for each in targets for leaf in ast.walk(each) if isinstance(leaf, ast.Attribute)}
             elif loose and isinstance(node, ast.Dict):
-                written = {key.value for key in node.keys if isinstance(key, ast.Constant)}  # type: ignore[misc]
+                written = set(_list_words(node.keys))
             yield from ((function.name, column) for column in sorted(written & ends))
 
 

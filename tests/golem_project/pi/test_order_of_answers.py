@@ -177,8 +177,8 @@ def end_a_sister(golem: Golem, name: str, hours: int) -> None:
         row = Episode.objects.filter(pk=factories.make_episode(golem=sister).pk)
         row.update(action_type=f"act_{name}", outcome={"succeeded": False})
     for words, sure in ((f"never {name}", 60), (f"surely not {name}", 90)):
-        row = Insight.objects.filter(pk=factories.make_insight(golem=sister, text=words).pk)
-        row.update(kind="WARNING", confidence_percent=sure)
+        warning = factories.make_insight(golem=sister, text=words)
+        Insight.objects.filter(pk=warning.pk).update(kind="WARNING", confidence_percent=sure)
     Golem.objects.filter(pk=sister.pk).update(retired_at=now)
     facts = {"state": "RETIRED", "reason": "over", "actor": "owner:1"}
     Death.objects.create(golem=sister, announced_at=now, due_at=now, ended_at=now, **facts)

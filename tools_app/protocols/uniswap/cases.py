@@ -596,6 +596,18 @@ _READS_OF_MINING: Final = (
 )
 _READS: Final = (
     ReadCase(
+        "stream_position_alerts",
+        {"position_id": Told("position_id"), "chain_id": 31_337},
+        {"event": "position:alert", "interval_ms": 30_000, "chain_ids": lambda look: [look.chain_id]},
+        after=("uniswap_lp_add_liquidity",),
+        refuses=(
+            ({"position_id": "999999"}, "POSITION_NOT_FOUND"),
+            ({"out_of_range_alert": False}, "INVALID_PARAMS"),
+            ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED"),
+        ),
+        most_exchanges=6,
+    ),
+    ReadCase(
         "hook_discover",
         {},
         {"pools.#": 1, "total": 1, "pools.0.hook": _FEE_HOOK, "pools.0.fee_tier": None, "pools.0.needs_owners": True},

@@ -42,18 +42,6 @@ READS: Final = (
         refuses=(_NO_POOL, ({"interval_ms": 4_999}, "INVALID_PARAMS"), _ELSEWHERE),
     ),
     ReadCase(
-        "stream_position_alerts",
-        {"position_id": Told("position_id"), "chain_id": _CHAIN},
-        {"event": "position:alert", "interval_ms": 30_000, "chain_ids": lambda look: [look.chain_id]},
-        after=("uniswap_lp_add_liquidity",),
-        refuses=(
-            ({"position_id": "999999"}, "POSITION_NOT_FOUND"),
-            ({"out_of_range_alert": False}, "INVALID_PARAMS"),
-            _ELSEWHERE,
-        ),
-        most_exchanges=6,
-    ),
-    ReadCase(
         "stream_unsubscribe",
         {},
         # It was asked before, so nothing is left to end.

@@ -31,7 +31,7 @@ from tools_app.standards.arrivals import list_arrivals
 from tools_app.standards.trails import follow_trails
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.orders import OrderEnd
-from tools_app.toolkit.positions import ExitStep, Leg, Position, PositionRef, PositionsUnreadable, drive
+from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, PositionsUnreadable, Wait, drive
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
 
 logger = logging.getLogger(__name__)
@@ -145,7 +145,9 @@ def _list_seen(chain: ChainReader, end: OrderEnd, account: str) -> tuple[Leg, ..
 def _next_step(protocol: ProtocolDef, position: Position | None, block_time: int) -> ExitStep | None:
     if position is None or protocol.exits is None:
         return None
-    return protocol.exits.next_step(position, {}, block_time)
+    step = protocol.exits.next_step(position, {}, block_time)
+    # What could be taken back is not what was waited for.
+    return Wait(None, "nobody knows when") if isinstance(step, Act) and step.is_early else step
 
 
 def _find_claim(row: PendingRequest) -> ActionPermit | None:

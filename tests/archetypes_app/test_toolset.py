@@ -144,6 +144,35 @@ def test_completed_categories_are_as_decided(name: str, categories: set[Category
     assert next(each for each in BUILTIN_ARCHETYPES if each.name == name).tool_categories == categories
 
 
+@pytest.mark.parametrize(
+    ("name", "prefixes", "writes"),
+    [
+        ("staking-manager", {"lrt", "eigenlayer", "lido", "rocketpool"}, True),
+        ("lending-manager", {"moonwell", "compound_v3", "aave", "morpho"}, True),
+        ("lending-monitor", {"moonwell", "compound_v3", "aave", "morpho"}, False),
+        ("vault-manager", {"vault"}, True),
+        ("vault-strategist", {"vault"}, False),
+        (
+            "golem-instance",
+            {"lrt", "eigenlayer", "moonwell", "compound_v3", "pendle", "yearn", "ethena", "vault"},
+            True,
+        ),
+    ],
+)
+def test_an_archetype_reaches_every_tool_of_the_protocols_that_it_is_for(
+    name: str, prefixes: set[str], writes: bool
+) -> None:
+    each = next(each for each in BUILTIN_ARCHETYPES if each.name == name)
+    tools = tuple(tool for tool in REGISTRY if tool.prefix in prefixes)
+    assert {tool.prefix for tool in tools} == prefixes
+    inputs = ToolsetInputs(make_builtin_rule(each), requirements=frozenset(Requirement))
+    reached = set(resolve_among(tools, inputs, protocols=frozenset()).names())
+    wanted = {tool.name for tool in tools if writes or tool.capability == "READ"}
+    # An alert on a health and the like are categories of their own beside the protocol's.
+    assert wanted <= reached, sorted(wanted - reached)
+    assert reached == wanted
+
+
 def test_an_archetype_without_recorded_delegates_asks_both_reviewers() -> None:
     unrecorded = ("opportunity-scanner", "treasury-manager", "market-monitor", "lending-manager", "technical-analyst")
     for name in unrecorded:

@@ -18,6 +18,7 @@ from tests.evm.world import CHAIN_ID
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.permits_app.tools.test_left_behind import act, end
 from tests.tools_app.history.followed import Followed
+from tests.tools_app.protocols.erc4626.people import settle
 from tests.tools_app.protocols.erc8004.registries import registry
 from tests.tools_app.protocols.lido.staking import at, report
 from tests.tools_app.protocols.lido.test_figures import make_market
@@ -242,6 +243,7 @@ CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "sixty blocks have passed": lambda stage: stage.world.rpc.call("anvil_mine", hex(60)),
     "a week has passed": lambda stage: stage.pass_days(7),
     "the queue has paid all requests": pay_queue,
+    "the vault by request has settled what was asked of it": lambda stage: settle(stage.world),
     "issuers of restaked ether paid every request": lambda stage: pay_all(stage.world),
     "staking earned a tenth of a percent": earn,
     "somebody makes a market of wstETH and USDC": lambda stage: make_market(stage.world, other="USDC", ether=400 * ETH),

@@ -17,6 +17,8 @@ PENDLE = "tools_app/protocols/pendle/test_market.py"
 ETHENA = "tools_app/protocols/ethena/test_staking.py"
 SLASHES = "catalogue/test_slashes.py"
 RESTAKED = "catalogue/test_restaked_halt.py"
+ASKED = "tools_app/protocols/erc4626/test_vaults_by_request.py"
+ASKED_HALT = "catalogue/test_vault_request_halt.py"
 HELD: dict[str, tuple[str, ...]] = {
     "a receipt that nobody declared": (
         "refused: a receipt that nobody declared",
@@ -49,6 +51,8 @@ HELD: dict[str, tuple[str, ...]] = {
     "a vault that loses three tenths between preview and commit": (
         "between: a vault loses three tenths",
         "between: a vault of Yearn loses three tenths",
+        f"{ASKED}::test_a_loss_between_preview_and_commit_refuses_to_ask_shares_back_as_the_preview_said",
+        f"{ASKED}::test_a_vault_that_loses_three_tenths_while_shares_wait_pays_what_is_left_and_tells_it_before",
     ),
     "a donation to what earns a yield": (
         f"{PENDLE}::test_a_gift_to_the_market_moves_nothing",
@@ -56,6 +60,7 @@ HELD: dict[str, tuple[str, ...]] = {
         f"{ETHENA}::test_a_gift_that_blows_up_the_price_of_a_share_between_plan_and_call_refuses_the_plan",
         "tools_app/protocols/eigenlayer/test_restaked.py::test_a_gift_to_a_strategy_belongs_to_who_is_inside",
         f"{SLASHES}::test_a_dearer_token_a_gift_and_a_slash_are_told_apart",
+        f"{ASKED}::test_a_gift_to_the_vault_moves_neither_what_waits_nor_what_is_claimed",
     ),
     "a market of claims at and after its maturity": (
         f"{PENDLE}::test_from_maturity_on_nothing_is_traded_and_everything_is_due",
@@ -71,15 +76,21 @@ HELD: dict[str, tuple[str, ...]] = {
     "a cooldown that a stranger's dust would restart": (
         f"{ETHENA}::test_shares_that_a_stranger_sends_do_not_keep_what_cools_down_from_being_claimed",
         f"{ETHENA}::test_a_second_exit_says_that_it_would_start_the_first_ones_time_anew",
+        f"{ASKED}::test_dust_that_a_stranger_asks_for_in_its_name_keeps_nothing_from_being_taken_back_or_claimed",
     ),
     "a queue that is slashed": (
         f"{RESTAKED}::test_what_is_slashed_while_it_is_queued_comes_out_as_what_is_left_and_is_told",
         f"{RESTAKED}::test_what_is_slashed_to_nothing_in_the_queue_ends_the_halt",
         f"{SLASHES}::test_a_slash_in_the_block_of_the_withdrawal_is_no_outcome_that_broke_its_promise",
     ),
-    "a queue that is stuck": (f"{RESTAKED}::test_a_queue_that_is_paused_is_waited_for_and_said_to_be",),
+    "a queue that is stuck": (
+        f"{RESTAKED}::test_a_queue_that_is_paused_is_waited_for_and_said_to_be",
+        f"{ASKED_HALT}::test_what_a_vault_never_settles_is_stuck_and_told_once",
+        f"{ASKED_HALT}::test_a_vault_that_is_paused_is_waited_for_under_a_halt_and_told_as_locked",
+    ),
     "a withdrawal that somebody else completed": (
         f"{RESTAKED}::test_a_withdrawal_that_was_completed_elsewhere_is_told_and_holds_up_no_halt",
+        f"{ASKED_HALT}::test_shares_that_the_vault_s_own_people_pushed_out_end_the_request_as_done",
     ),
     "an issuer that freezes the holder": (
         f"{ETHENA}::test_an_account_that_the_issuer_restricts_is_told_as_stuck_and_goes_on_with_nothing",

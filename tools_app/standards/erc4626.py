@@ -86,9 +86,10 @@ class VaultClosed(GolemError):
 
 
 class VaultByRequest(VaultClosed):
-    """The vault is entered or left by request (ERC-7540), which no tool here does. `data` has what was asked for by the
-    account's owner: `pending_deposit` and `claimable_deposit` in base units of the asset, `pending_redeem` and
-    `claimable_redeem` in shares; null where the vault does not tell.
+    """The vault is entered or left by request (ERC-7540), and is not known here as one that is asked.
+
+    `data` has what was asked for by the account's owner: `pending_deposit` and `claimable_deposit` in base units of the
+    asset, `pending_redeem` and `claimable_redeem` in shares; null where the vault does not tell.
     """
 
     code = "VAULT_BY_REQUEST"
@@ -117,11 +118,14 @@ class SharesMissing(GolemError):
 
 @dataclass(frozen=True, slots=True)
 class Vault:
-    """A vault as a protocol's data knows it: shares of `address` stand for `asset`."""
+    """A vault as a protocol's data knows it: shares of `address` stand for `asset`. `by_request` is whether it is
+    entered and left by request (ERC-7540).
+    """
 
     address: str
     asset: str
     label: str
+    by_request: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,7 +416,7 @@ def _by_request(
     amounts = {name: str(each.values[0]) if each.ok else None for name, each in zip(names, asked, strict=True)}
     under_way = ", ".join(f"{raw} {name.replace('_', ' ')}" for name, raw in amounts.items() if raw not in ("0", None))
     return VaultByRequest(
-        f"{words}, which no tool here does; under way: {under_way or 'nothing'}",
+        f"{words}, which is done at vaults alone that are known as such; under way: {under_way or 'nothing'}",
         recovery=recovery,
         cleared_by=cleared_by,
         vault=vault.address,

@@ -339,6 +339,8 @@ class Act:
     `or_trade` is what the account is short of to be out at once: who may trade does that instead, the others this step.
     `in_part` is a smaller step, for an account whose contract refuses the whole: to a cage a debt that is paid and its
     cover that comes out are an exchange, and each by itself is leaving.
+    `is_early` is on where it takes back what was asked for before it came: whoever leaves does that, and to whoever
+    waits for it it is no sign that it is ready.
     """
 
     tool: str
@@ -346,6 +348,7 @@ class Act:
     reason: str = ""
     or_trade: NeedsTrade | None = None
     in_part: Act | None = None
+    is_early: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,13 @@ from tests.tools_app.protocols.curve.test_stable_pool import GAUGE, LP, POOL, PU
 from tests.tools_app.protocols.curve.test_stable_pool import PROTOCOL as CURVE
 from tests.tools_app.protocols.eigenlayer.test_restaked import AT, DAI, positions, queue_all, restaked, slash
 from tests.tools_app.protocols.eigenlayer.test_restaked import staker as staker
+from tests.tools_app.protocols.erc4626.people import VAULT, settle
+from tests.tools_app.protocols.liquid_restaking.issuers import as_admin as as_issuer
+from tests.tools_app.protocols.liquid_restaking.issuers import at as of_issuer
+from tests.tools_app.protocols.liquid_restaking.issuers import of_kind, pass_time
 from tests.tools_app.protocols.measured import Golem
+from tests.tools_app.protocols.moonwell.test_markets import at as of_moonwell
+from tests.tools_app.protocols.moonwell.test_markets import set_feed
 from tests.tools_app.protocols.pendle.test_market import MARKET, forget_past, spot_price
 from tests.tools_app.protocols.pendle.test_market import PROTOCOL as PENDLE
 from tests.tools_app.protocols.pendle.test_market import push as push_market
@@ -23,6 +29,9 @@ from tools_app.portfolio.holdings import measure_holdings
 from tools_app.protocols.compound_v3.protocol import PROTOCOL as COMPOUND
 from tools_app.protocols.compound_v3.words import WITHDRAW
 from tools_app.protocols.eigenlayer.protocol import PROTOCOL as EIGENLAYER
+from tools_app.protocols.erc4626.protocol import PROTOCOL as VAULTS
+from tools_app.protocols.liquid_restaking.protocol import PROTOCOL as RESTAKED_ETHER
+from tools_app.protocols.moonwell.protocol import PROTOCOL as MOONWELL
 
 WAD, USD = 10**18, 10**6
 BPS = 10_000
@@ -143,3 +152,57 @@ def test_a_market_whose_memory_is_short_tells_no_average_and_a_valuer_that_asks_
     forget_past(chain)
     with pytest.raises(RpcError):
         read(chain, str(PENDLE.address(CHAIN_ID, "oracle")), "getPtToAssetRate(address,uint32)", MARKET, 900)
+
+
+@pytest.mark.protocols("erc4626")
+def test_what_was_asked_of_a_vault_is_in_no_balance_of_shares_until_it_is_claimed(chain: World) -> None:
+    load_registry()
+    assert "request" in VAULTS.uncaged
+    golem = Golem(chain, VAULTS, chain.new_account(WAD, {"USDC": 2_000 * USD}))
+    golem.act("vault_deposit", vault=VAULT, amount=str(1_000 * USD))
+    for _ in ("while it waits", "once it is settled"):
+        assert chain.rpc.balance_of(VAULT, golem.address) == 0
+        assert sum(leg.raw for each in golem.positions() for leg in each.legs) == 1_000 * USD
+        settle(chain)
+    golem.act("vault_claim_request", vault=VAULT, request="deposit")
+    golem.act("vault_withdraw", vault=VAULT, shares="max")
+    assert chain.rpc.balance_of(VAULT, golem.address) == 0
+    assert sum(leg.raw for each in golem.positions() for leg in each.legs) == 1_000 * USD
+
+
+@pytest.mark.django_db
+@pytest.mark.protocols("liquid_restaking")
+def test_what_is_asked_back_of_an_issuer_is_in_no_balance_and_a_slash_makes_less_of_it(chain: World) -> None:
+    load_registry()
+    assert "no balance" in RESTAKED_ETHER.uncaged and "slash" in RESTAKED_ETHER.uncaged
+    golem = Golem(chain, RESTAKED_ETHER, chain.new_account(40 * WAD))
+    golem.act("lrt_deposit", protocol="kelp", amount=str(10 * WAD))
+    golem.act("lrt_withdraw", protocol="kelp", amount="max", mode="queue")
+    assert chain.rpc.balance_of(of_issuer("rseth"), golem.address) == 0, "a valuer of balances would count nothing"
+    asked = of_kind(golem, "request")
+    before = asked.legs[0].raw
+    assert abs(before - 10 * WAD) < WAD // 1_000
+    # A fifth is slashed, and the issuer tells it.
+    as_issuer(chain, "kelp_oracle", "setPrice(uint256)", 106 * WAD // 100 * 80 // 100)
+    left = of_kind(golem, "request")
+    assert left.legs[0].raw * BPS < before * (BPS - 100), "what was asked for is more than what comes"
+    assert left.facts["asked"] == asked.facts["asked"]
+
+
+@pytest.mark.protocols("moonwell")
+def test_a_view_tells_less_than_is_owed_and_a_call_that_is_refused_goes_on(chain: World) -> None:
+    load_registry()
+    assert "last accrual" in MOONWELL.uncaged and "answers a number" in MOONWELL.uncaged
+    golem = Golem(chain, MOONWELL, chain.new_account(WAD, {"WETH": 10 * WAD}))
+    golem.act("moonwell_supply", asset="WETH", amount=str(4 * WAD))
+    golem.act("moonwell_borrow", asset="USDC", amount=str(5_000 * USD))
+    pass_time(chain, 300 * 86_400)
+    market = of_moonwell("market_usdc")
+    told = read(chain, market, "borrowBalanceStored(address)", golem.address)
+    owed = read(chain, market, "borrowBalanceCurrent(address)", golem.address)
+    assert told == 5_000 * USD and owed > told + 20 * USD, "what a valuer may ask is what was owed long ago"
+    set_feed(chain, "WETH", 1_500)
+    data = "0x" + encode_call("function borrow(uint256 amount) returns (uint256)", 4_000 * USD).hex()
+    before = chain.rpc.balance_of(chain.tokens["USDC"].address, golem.address)
+    assert chain.send(golem.account, market, data)["status"] == "0x1", "a batch would not end with it"
+    assert chain.rpc.balance_of(chain.tokens["USDC"].address, golem.address) == before

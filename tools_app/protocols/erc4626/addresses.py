@@ -1,7 +1,7 @@
 """Which ERC-4626 vaults are known, chain by chain, as data.
 
 Savings Dai is a fact of the npm package `@morpho-org/morpho-ts` 2.8.0 (its address book names it `sDai`). The local
-vault is OpenZeppelin's, at the address that follows from the account that deploys it there.
+vaults are OpenZeppelin's and Lagoon's, at the addresses that follow from the account that deploys them there.
 """
 
 from __future__ import annotations
@@ -18,13 +18,24 @@ NAME: Final = "erc4626"
 LOCAL_CHAIN_ID: Final = 31_337
 
 ENTRY: Final = "vault"
-_LOCAL: Final[Mapping[str, str]] = MappingProxyType({ENTRY: "0x9d22fB8BE6b404f25a75378d365547aAbBBD396a"})
+REQUEST: Final = "request_vault"
+"""A vault that is entered and left by request."""
+_LOCAL: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        ENTRY: "0x9d22fB8BE6b404f25a75378d365547aAbBBD396a",
+        REQUEST: "0xBA623E4b0B6292a5273CBE8701831e061f6953Cf",
+    }
+)
 _PUBLIC: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
     {1: MappingProxyType({ENTRY: "0x83F20F44975D03b1b09e64809B757c47f942BEeA"})}
 )
 # Chain and key -> the asset's registered symbol, and words for people.
 _WORDS: Final[Mapping[tuple[int, str], tuple[str, str]]] = MappingProxyType(
-    {(LOCAL_CHAIN_ID, ENTRY): ("USDC", "Local USDC vault"), (1, ENTRY): ("DAI", "Savings Dai")}
+    {
+        (LOCAL_CHAIN_ID, ENTRY): ("USDC", "Local USDC vault"),
+        (LOCAL_CHAIN_ID, REQUEST): ("USDC", "Local Lagoon vault"),
+        (1, ENTRY): ("DAI", "Savings Dai"),
+    }
 )
 CHAINS: Final = frozenset({*_PUBLIC, LOCAL_CHAIN_ID})
 """Where a vault is known."""
@@ -42,7 +53,7 @@ def known_vaults(chain_id: int) -> tuple[Vault, ...]:
         return ()
     tokens = {token.symbol: token.address for token in load_deployment(KNOWN_NETWORKS[chain_id]).tokens}
     return tuple(
-        Vault(address, tokens[symbol], label)
+        Vault(address, tokens[symbol], label, by_request=key == REQUEST)
         for key, address in place.items()
         for symbol, label in (_WORDS[chain_id, key],)
         if symbol in tokens

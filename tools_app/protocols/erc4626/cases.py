@@ -1,15 +1,20 @@
-"""What the vault tools do on the local chain, whose vault gives a share for 1.05 USDC."""
+"""What the vault tools do on the local chain, whose vault gives a share for 1.05 USDC; beside it one that is asked."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from tools_app.protocols.erc4626.addresses import ENTRY, LOCAL_CHAIN_ID, deployments
+from tools_app.protocols.erc4626.addresses import ENTRY, LOCAL_CHAIN_ID, REQUEST, deployments
 from tools_app.toolkit.case import About, Case
 from tools_app.toolkit.enums import ActionClass
 
 _USDC: Final = 10**6
 _VAULT: Final = {"vault": (deployments(LOCAL_CHAIN_ID) or {})[ENTRY]}
+_ASKED: Final = {"vault": (deployments(LOCAL_CHAIN_ID) or {})[REQUEST]}
+_SETTLED: Final = ("the vault by request has settled what was asked of it",)
+_SHARES: Final = {
+    ("requestRedeem(uint256,address,address)", 0): "a base unit of shares more or less is worth less than one of USDC"
+}
 _NOWHERE: Final = {"vault": "0x" + "11" * 20}
 
 CASES: Final = (
@@ -43,5 +48,60 @@ CASES: Final = (
         after=("vault_deposit",),
         moves={"USDC": About(10_500 * _USDC, 1)},
         holds={"USDC": About(-10_500 * _USDC, 1)},
+    ),
+    Case(
+        "vault_deposit",
+        {**_ASKED, "amount": str(10_000 * _USDC)},
+        ActionClass.NEW_POSITION,
+        name="vault_ask_in",
+        moves={"USDC": -10_000 * _USDC},
+        holds={"USDC": 10_000 * _USDC},
+        tells={"shares_received": "0", "share_price_at_deposit": None, "request_id": f"deposit-{_ASKED['vault']}"},
+        refuses=(({"amount": "0"}, "INVALID_PARAMS"), ({"amount": str(10**15)}, "INSUFFICIENT_BALANCE")),
+    ),
+    Case(
+        "vault_cancel_request",
+        _ASKED,
+        ActionClass.CLOSE_POSITION,
+        after=("vault_ask_in",),
+        moves={"USDC": 10_000 * _USDC},
+        holds={"USDC": -10_000 * _USDC},
+        tells={"assets_returned": str(10_000 * _USDC)},
+        refuses=((_VAULT, "VAULT_NOT_KNOWN"), (_NOWHERE, "VAULT_NOT_KNOWN")),
+    ),
+    Case(
+        "vault_claim_request",
+        {**_ASKED, "request": "deposit"},
+        ActionClass.REBALANCE,
+        name="vault_claim_in",
+        after=("vault_ask_in",),
+        given=_SETTLED,
+        tells={"request": "deposit", "shares_received": str(10_000 * 10**18), "assets_received": None},
+        refuses=(
+            ({"request": "withdrawal"}, "VAULT_NOTHING_TO_CLAIM"),
+            ({"request": "interest"}, "INVALID_PARAMS"),
+            (_VAULT, "VAULT_NOT_KNOWN"),
+        ),
+    ),
+    Case(
+        "vault_withdraw",
+        {**_ASKED, "shares": str(4_000 * 10**18)},
+        ActionClass.DECREASE_POSITION,
+        name="vault_ask_out",
+        after=("vault_claim_in",),
+        tells={"assets_received": "0", "shares_redeemed": str(4_000 * 10**18), "share_price_at_withdraw": None},
+        refuses=(({"shares": str(10_001 * 10**18)}, "VAULT_SHARES_MISSING"),),
+        meaningless=_SHARES,
+    ),
+    Case(
+        "vault_claim_request",
+        {**_ASKED, "request": "withdrawal"},
+        ActionClass.CLOSE_POSITION,
+        name="vault_claim_out",
+        after=("vault_ask_out",),
+        given=_SETTLED,
+        moves={"USDC": 4_000 * _USDC},
+        holds={"USDC": -4_000 * _USDC},
+        refuses=(({"request": "deposit"}, "VAULT_NOTHING_TO_CLAIM"),),
     ),
 )

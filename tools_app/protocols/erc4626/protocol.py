@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from tools_app.protocols.erc4626.addresses import ENTRY, NAME, deployments, find_vault
+from tools_app.protocols.erc4626.addresses import ENTRY, NAME, REQUEST, deployments, find_vault
 from tools_app.protocols.erc4626.effects import VaultEffects
 from tools_app.protocols.erc4626.positions import POSITIONS, VaultExits
 from tools_app.protocols.erc4626.yields import list_yields
 from tools_app.standards.erc4626 import DEPOSIT_EVENT, TO_ASSETS, WITHDRAW_EVENT
+from tools_app.standards.erc7540 import ASKED_IN_EVENT, ASKED_OUT_EVENT
 from tools_app.standards.share_valuer import describe_share_valuer
-from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef
+from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef, Trait
 
 _DEPOSIT = "function deposit(uint256,address)"
 _REDEEM = "function redeem(uint256,address,address)"
+_ASK_IN = "function requestDeposit(uint256,address,address)"
+_ASK_OUT = "function requestRedeem(uint256,address,address)"
+_CLAIM_IN = "function deposit(uint256,address,address)"
+_TAKE_BACK = "function cancelRequestDeposit()"
 _VAULT = Contract(
     ENTRY,
     "ERC-4626 vault",
@@ -19,6 +24,14 @@ _VAULT = Contract(
     takes_tokens=True,
     valued_at=ENTRY,
     own={_DEPOSIT: ((1,),), _REDEEM: ((1,), (2,))},
+)
+_REQUEST_VAULT = Contract(
+    REQUEST,
+    "Vault by request",
+    (_ASK_IN, _ASK_OUT, _CLAIM_IN, _REDEEM, _TAKE_BACK),
+    takes_tokens=True,
+    valued_at=NOT_UNDER_A_CAGE,
+    own=dict.fromkeys((_ASK_IN, _ASK_OUT, _CLAIM_IN, _REDEEM), ((1,), (2,))),
 )
 
 
@@ -32,12 +45,31 @@ PROTOCOL = ProtocolDef(
     label="ERC-4626 vaults",
     deployments=deployments,
     entry=ENTRY,
-    contracts=(_VAULT,),
+    contracts=(_VAULT, _REQUEST_VAULT),
     valuers=(describe_share_valuer(deployments, ENTRY, _underlying_of, worth_of=TO_ASSETS),),
     positions=POSITIONS,
     exits=VaultExits(),
-    leaving=(LeavingCall(ENTRY, _REDEEM, own=((1,), (2,))),),
+    leaving=(
+        LeavingCall(ENTRY, _REDEEM, own=((1,), (2,))),
+        *(LeavingCall(REQUEST, each, own=((1,), (2,))) for each in (_ASK_OUT, _CLAIM_IN, _REDEEM)),
+        # What is taken back comes to who asked.
+        LeavingCall(REQUEST, _TAKE_BACK),
+    ),
     effects=VaultEffects(),
     yields=list_yields,
-    events=(DEPOSIT_EVENT, WITHDRAW_EVENT),
+    traits=frozenset({Trait.ASYNC}),
+    events=(DEPOSIT_EVENT, WITHDRAW_EVENT, ASKED_IN_EVENT, ASKED_OUT_EVENT),
+    errors=(
+        "error OnlyOneRequestAllowed()",
+        "error RequestNotCancelable(uint256 requestId)",
+        "error RequestIdNotClaimable()",
+        "error OnlySyncDepositAllowed()",
+        "error NotWhitelisted()",
+        "error NotOpen(uint8 currentState)",
+        "error EnforcedPause()",
+    ),
+    uncaged=(
+        "at a vault by request what was asked for is in no balance of shares until it is claimed: a valuer of shares"
+        " would count a request as a loss, and its end as a gain"
+    ),
 )

@@ -108,5 +108,8 @@ PROTOCOL: Final = ProtocolDef(
         "error InvalidWithdrawIndex()",
         "error MaxTVLReached()",
     ),
-    uncaged="what a request gives is told by three queues of three issuers, and no valuer for cages reads them yet",
+    uncaged=(
+        "what is asked back is in no balance of the issuer's token while it waits, and a slash makes less of it before"
+        " it is paid: a valuer of balances would count a request as a loss, and one of what was asked for too much"
+    ),
 )

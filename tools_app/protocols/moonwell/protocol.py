@@ -49,6 +49,9 @@ PROTOCOL: Final = ProtocolDef(
     traits=frozenset({Trait.LEVERAGE}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=words.EVENTS,
-    uncaged="markets count what covers a debt at an oracle of their own, and no valuer for cages reads it yet",
+    uncaged=(
+        "what is owed a view tells as of the market's last accrual, and what is owed now only a call that writes, which"
+        " a valuer may not make: it would count debts too low; and a market that refuses answers a number and goes on"
+    ),
 )
 """Allowances of receipts are those of any token; it has no rights of its own. It reverts with sentences."""

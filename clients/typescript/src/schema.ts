@@ -4763,6 +4763,37 @@ export interface components {
             /** @description Plain text, at most 1,000 characters. */
             reason: string;
         };
+        /** @description vault_cancel_request: Take back what was asked of a vault and what it has not begun to settle. */
+        VaultCancelRequestBody: {
+            /** @constant */
+            action_type?: "cancel_request";
+            /** @enum {unknown} */
+            venue?: "erc4626" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            vault: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description vault_claim_request: Claim what a vault has settled of a request of the golem. */
+        VaultClaimRequestBody: {
+            /** @constant */
+            action_type?: "claim_request";
+            /** @enum {unknown} */
+            venue?: "erc4626" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed contract address. */
+            vault: string;
+            /**
+             * @description deposit: claim shares of a deposit that was asked for; withdrawal: claim assets of shares.
+             * @enum {string}
+             */
+            request: "deposit" | "withdrawal";
+            chain_id?: (number | null) | null;
+        };
         /** @description vault_deposit: Deposit an asset into an ERC-4626 vault for shares. */
         VaultDepositBody: {
             /** @constant */

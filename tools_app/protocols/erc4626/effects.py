@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tools_app.protocols.erc4626.addresses import NAME, find_vault
 from tools_app.standards.erc4626 import VaultFamily
-from tools_app.standards.erc7540 import RequestVaults
+from tools_app.standards.erc7540_effects import RequestEffects
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import Call
@@ -21,5 +21,5 @@ class VaultEffects:
         if vault is None:
             raise UnknownCall(f"{call.to} is no known vault")
         family = VaultFamily(NAME)
-        reader = RequestVaults(family) if vault.by_request else family
+        reader = RequestEffects(family) if vault.by_request else family
         reader.read_effects(call, vault, account, chain, into)

@@ -7,11 +7,12 @@ from typing import Final
 
 from tools_app.protocols.erc4626.addresses import NAME, known_vaults
 from tools_app.standards.erc4626 import VaultFamily
-from tools_app.standards.erc7540 import OUT, RequestVaults, VaultsWithRequests
+from tools_app.standards.erc7540 import OUT, VaultsWithRequests
+from tools_app.standards.erc7540_plans import RequestPlans
 from tools_app.toolkit.positions import REQUEST_KIND, Act, ExitStep, Position, Wait
 
 FAMILY: Final = VaultFamily(NAME)
-REQUESTS: Final = RequestVaults(FAMILY)
+REQUESTS: Final = RequestPlans(FAMILY)
 POSITIONS: Final = VaultsWithRequests(FAMILY, known_vaults)
 
 

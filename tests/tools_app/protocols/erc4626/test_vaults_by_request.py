@@ -26,9 +26,8 @@ from tools_app.standards.erc7540 import (
     ASK_OUT,
     CLAIM_IN,
     TAKE_BACK,
-    ClaimFirst,
-    NothingToClaim,
 )
+from tools_app.standards.erc7540_plans import ClaimFirst, NothingToClaim
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.plan import Call

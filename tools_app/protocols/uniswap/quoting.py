@@ -155,11 +155,35 @@ def quote_paths(
     return quotes
 
 
+def quote_amounts(
+    reader: ChainReader, deployment: Deployment, asked: Sequence[tuple[Path, int]]
+) -> list[RouteQuote | None]:
+    """Exact quotes of exact inputs, each through its own path, all in one round trip; None where it cannot be taken.
+
+    For tokens that take no fee on transfer.
+    """
+    fees = TransferFees()
+    calls = [
+        _quoter_call(deployment, path, amount, is_exact_out=False, fees=fees) if version_of(path) != "v2" else None
+        for path, amount in asked
+    ]
+    questions = [call for call in calls if call is not None]
+    outcomes = iter(reader.call_many(questions) if questions else ())
+    found = []
+    for (path, amount), call in zip(asked, calls, strict=True):
+        if call is not None:
+            found.append(_quote_asked(path, amount, is_exact_out=False, fees=fees, outcome=next(outcomes)))
+        else:
+            is_v2 = version_of(path) == "v2"
+            found.append(_quote_v2(path, amount, is_exact_out=False, fees=fees) if is_v2 else None)
+    return found
+
+
 def _can_beat(path: Path, amount: int, is_exact_out: bool, fees: TransferFees, floor: RouteQuote | None) -> bool:
     """Whether a path, at its price after fee but before impact, could be better than the best quote so far."""
     if floor is None:
         return True
-    price = _price_after_fee(path)
+    price = price_after_fee(path)
     if is_exact_out:
         return price.of(floor.amount_in) >= amount
     return fees.arrives_out(price.of(fees.arrives_in(amount))) >= floor.amount_out
@@ -245,7 +269,7 @@ def _is_exhausted(prices_after: int | Sequence[int]) -> bool:
 def _priced(
     path: Path, amount_in: int, amount_out: int, *, is_exact_out: bool, fees: TransferFees, gas: int
 ) -> RouteQuote:
-    ideal = fees.arrives_out(_price_after_fee(path).of(fees.arrives_in(amount_in)))
+    ideal = fees.arrives_out(price_after_fee(path).of(fees.arrives_in(amount_in)))
     return RouteQuote(
         hops=path,
         amount_in=amount_in,
@@ -257,7 +281,8 @@ def _priced(
     )
 
 
-def _price_after_fee(path: Path) -> Ratio:
+def price_after_fee(path: Path) -> Ratio:
+    """What comes out for one base unit before any impact, in base units."""
     price = Ratio(1, 1)
     for hop in path:
         price = price.times(hop.pool.spot_from(hop.token_in))

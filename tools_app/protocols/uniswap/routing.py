@@ -25,7 +25,16 @@ from tools_app.protocols.uniswap.errors import (
     TransferFeeUnknown,
 )
 from tools_app.protocols.uniswap.pools import find_pools
-from tools_app.protocols.uniswap.quoting import MIXED, Hop, Path, RouteQuote, TransferFees, quote_paths, version_of
+from tools_app.protocols.uniswap.quoting import (
+    MIXED,
+    Hop,
+    Path,
+    RouteQuote,
+    TransferFees,
+    price_after_fee,
+    quote_paths,
+    version_of,
+)
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
 from tools_app.protocols.uniswap.v4.keys import COIN, TIERS, list_usual_keys
 from tools_app.protocols.uniswap.v4.pools import (
@@ -53,11 +62,16 @@ def pool_token(deployment: Deployment, token: TokenMeta) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The quotes of one question, best first, and the one to take; `names` say each as an agent names it."""
+    """The quotes of one question, best first, and the one to take; `names` say each as an agent names it.
+
+    `ways` are all paths by their names: those of the quotes first, then those that could not take the whole amount or
+    win, the cheapest first.
+    """
 
     taken: RouteQuote
     quotes: tuple[RouteQuote, ...]
     names: tuple[str, ...]
+    ways: Mapping[str, Path]
 
     @property
     def best(self) -> RouteQuote:
@@ -138,7 +152,10 @@ def find_routes(
         taken = _find_within(quotes, wanted, min(slippage_bps, int(most_cost))) or best
     elif wanted is not None:
         taken = _take(quotes, wanted, name, slippage_bps)
-    return Routes(taken, tuple(quotes), tuple(name_path(quote.hops, symbols) for quote in quotes))
+    quoted = [quote.hops for quote in quotes]
+    rest = sorted((path for path in paths if path not in quoted), key=lambda path: -price_after_fee(path).of(10**36))
+    ways = {name_path(path, symbols): path for path in (*quoted, *rest)}
+    return Routes(taken, tuple(quotes), tuple(name_path(quote.hops, symbols) for quote in quotes), ways)
 
 
 def find_best_by_version(

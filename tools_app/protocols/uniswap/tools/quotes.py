@@ -17,6 +17,7 @@ from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.routing import find_routes, least_out, most_in
+from tools_app.protocols.uniswap.splitting import Split, find_split
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
 from tools_app.standards import permit2
 from tools_app.standards.permit2 import PERMIT2
@@ -44,8 +45,20 @@ class RouteHop:
 
 
 @dataclass(frozen=True, slots=True)
+class QuotePart:
+    """What goes one way where a swap is split: its route's name, and base units in and out as decimal text."""
+
+    route_name: str
+    amount_in: str
+    amount_out: str
+
+
+@dataclass(frozen=True, slots=True)
 class Quote:
-    """What `uniswap_get_quote` answers. Percentages and prices are decimal text, the deadline Unix seconds."""
+    """What `uniswap_get_quote` answers. Percentages and prices are decimal text, the deadline Unix seconds.
+
+    `parts` are the two ways of a swap that is split, empty for one that is not; `route` has the pools of both.
+    """
 
     quote_id: str
     chain_id: int
@@ -66,6 +79,7 @@ class Quote:
     route: tuple[RouteHop, ...]
     route_name: str
     other_routes: tuple[str, ...]
+    parts: tuple[QuotePart, ...]
     route_type: str
     deadline: int
 
@@ -100,16 +114,18 @@ def uniswap_get_quote(
 
     Use before previewing a swap, or to compare sizes and pairs. `amount` is what goes in, or what must come
     out when `exact_output` is true. The best of direct routes and routes over one hub token is answered, also
-    between V2 and V3 when the input is exact. `route` quotes that one, such as a V4 pool with a hook by its id.
+    between V2 and V3 when the input is exact; a large amount is split over two of them where that brings more after
+    gas. `route` quotes that one, such as a V4 pool with a hook by its id.
     Does not execute anything, does not count the gas of an approval, and does not ask UniswapX.
     """
     reader = ctx.chain(chain_id)
     ctx.step("Reading tokens")
     sold, bought = reader.token(token_in), reader.token(token_out)
     ctx.step("Quoting pools")
+    deployment = deployment_on(reader.chain_id)
     routes = find_routes(
         reader,
-        deployment_on(reader.chain_id),
+        deployment,
         token_in=sold,
         token_out=bought,
         amount=amount,
@@ -118,33 +134,54 @@ def uniswap_get_quote(
         slippage_bps=BPS if route else 0,
         may_call=partial(may_call, ctx, reader.chain_id),
     )
-    found = routes.taken
-    usd, reason = price_gas(reader, found.gas)
+    split = find_split(reader, deployment, routes, token_out=bought) if route is None else None
+    found, told = routes.taken, split or routes.taken
+    minimum = least_out(found, slippage_bps)
+    if split is not None:
+        minimum = sum(least_out(part.quote, slippage_bps) for part in split.parts)
+    hops = list_hops(found) if split is None else tuple(hop for part in split.parts for hop in list_hops(part.quote))
+    names = {routes.name} if split is None else {part.name for part in split.parts}
+    usd, reason = price_gas(reader, told.gas)
     return Quote(
         quote_id=hash_canonical(
-            {"block": reader.block.hash, "route": describe_route(found), "in": found.amount_in, "out": found.amount_out}
+            {
+                "block": reader.block.hash,
+                "route": [asdict(hop) for hop in hops],
+                "in": told.amount_in,
+                "out": told.amount_out,
+            }
         ),
         chain_id=reader.chain_id,
         block_number=reader.block.number,
         token_in=sold,
         token_out=bought,
-        amount_in=TokenAmount(found.amount_in, sold),
-        amount_out=TokenAmount(found.amount_out, bought),
-        minimum_amount_out=TokenAmount(least_out(found, slippage_bps), bought),
-        maximum_amount_in=TokenAmount(most_in(found, slippage_bps), sold),
-        effective_price=effective_price(found.amount_in, found.amount_out, sold, bought),
-        price_impact_pct=bps_as_percent(found.price_impact_bps),
-        price_impact_bps=found.price_impact_bps,
-        lp_fee_bps=found.lp_fee_bps,
-        gas_estimate=found.gas,
+        amount_in=TokenAmount(told.amount_in, sold),
+        amount_out=TokenAmount(told.amount_out, bought),
+        minimum_amount_out=TokenAmount(minimum, bought),
+        maximum_amount_in=TokenAmount(most_in(found, slippage_bps) if split is None else split.amount_in, sold),
+        effective_price=effective_price(told.amount_in, told.amount_out, sold, bought),
+        price_impact_pct=bps_as_percent(told.price_impact_bps),
+        price_impact_bps=told.price_impact_bps,
+        lp_fee_bps=told.lp_fee_bps,
+        gas_estimate=told.gas,
         gas_estimate_usd=usd,
         gas_estimate_usd_reason=reason,
-        route=list_hops(found),
-        route_name=routes.name,
-        other_routes=tuple(name for name in routes.names if name != routes.name),
+        route=hops,
+        route_name=routes.name if split is None else split.name,
+        other_routes=tuple(name for name in routes.names if name not in names),
+        parts=() if split is None else tuple(_list_parts(split)),
         route_type=ROUTE_TYPE,
         deadline=deadline_after(ctx, reader, QUOTE_LIFE_SECONDS),
     )
+
+
+def _list_parts(split: Split) -> list[QuotePart]:
+    return [QuotePart(part.name, str(part.quote.amount_in), str(part.quote.amount_out)) for part in split.parts]
+
+
+def describe_parts(split: Split) -> list[dict[str, Any]]:
+    """The two ways of a split, JSON-ready."""
+    return [asdict(part) for part in _list_parts(split)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,8 +14,9 @@ from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import Holding, allowance_calls, read_holdings
 from tools_app.protocols.uniswap.quoting import MIXED, V4, RouteQuote
 from tools_app.protocols.uniswap.routing import Routes, find_routes, least_out, most_in, pool_token
+from tools_app.protocols.uniswap.splitting import Part, Split, find_split
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap
-from tools_app.protocols.uniswap.tools.quotes import describe_route, effective_price
+from tools_app.protocols.uniswap.tools.quotes import describe_parts, describe_route, effective_price
 from tools_app.protocols.uniswap.v2 import plans as v2_plans
 from tools_app.protocols.uniswap.v3 import plans as v3_plans
 from tools_app.protocols.uniswap.v4 import plans as v4_plans
@@ -99,7 +101,8 @@ def uniswap_execute_swap(
 
     Use to trade at once at the pool's price; `ETH` or the native address means the chain's own coin. `amount`
     is what is spent, or what must be received when `exact_output` is true. At most the slippage is lost
-    against the best quote, or the transaction reverts; the tokens always go to the golem's own wallet.
+    against the best quote, or the transaction reverts; the tokens always go to the golem's own wallet. A large
+    amount goes two ways at once where that brings more after gas; each part has its own minimum.
     `route` takes another of the routes a quote names, if it costs no more than that slippage or its own @bps; a V4
     pool with a hook is only taken so, by its id, where the owner lists the hook.
     Does not send to another address, does not bridge, does not wrap or unwrap the coin, and does not place
@@ -124,51 +127,96 @@ def uniswap_execute_swap(
         may_call=partial(may_call, ctx, reader.chain_id),
     )
     quote = routes.taken
-    router = find_router(deployment, quote)
+    split = find_split(reader, deployment, routes, token_out=bought) if route is None else None
+    parts = split.parts if split is not None else (Part(quote, routes.name),)
     # Of the router of V4 pools, Permit2 takes the tokens for it.
-    spender = PERMIT2 if quote.version == V4 else router
-    holding, wanted = read_holdings(reader, ctx.account, [sold, bought], spender=spender)
+    spenders = {each.quote.version: _find_spender(deployment, each.quote) for each in parts}
+    held = {each: read_holdings(reader, ctx.account, [sold, bought], spender=each) for each in spenders.values()}
+    holding, wanted = held[spenders[parts[0].quote.version]]
     # Counted from the best route: to prefer another one loosens neither bound.
     at_most, at_least = most_in(routes.best, slippage_bps), least_out(routes.best, slippage_bps)
+    if split is not None:
+        at_most, at_least = split.amount_in, sum(least_out(each.quote, slippage_bps) for each in parts)
     check_enough(sold, balance=holding.balance, needed=at_most if sold.is_native else quote.amount_in)
     ctx.step("Building calls")
     until = deadline_after(ctx, reader, deadline)
+    draft = PlanDraft(reader.chain_id, ctx.account)
+    # Two parts through one router are approved together.
+    to_approve = Counter[str]()
+    for each in parts:
+        to_approve[spenders[each.quote.version]] += at_most if split is None else each.quote.amount_in
+    for each in parts:
+        spender = spenders[each.quote.version]
+        _add_swap(
+            draft,
+            deployment,
+            each.quote,
+            token_in=sold,
+            token_out=bought,
+            limit=at_most if exact_output else at_least if split is None else least_out(each.quote, slippage_bps),
+            approved=to_approve.pop(spender, 0),
+            allowance=held[spender][0].allowance,
+            until=until,
+        )
+    amount_in, amount_out = (quote.amount_in, quote.amount_out) if split is None else (at_most, split.amount_out)
+    draft.spend(sold, amount_in, at_most=at_most)
+    draft.receive(bought, amount_out, at_least=at_least)
+    return draft.finish(
+        action_class=classify_swap(ctx, reader, deployment, sold=holding, bought=wanted, spent=amount_in),
+        slippage_bps=slippage_bps,
+        price_impact_bps=(split or quote).price_impact_bps,
+        deadline=until,
+        hooks=tuple(hop.pool.hooks for each in parts for hop in each.quote.hops if hop.pool.hooks is not None),
+        details=_details(routes, split, sold, bought, deployment, at_most=at_most, at_least=at_least),
+    )
+
+
+def _add_swap(
+    draft: PlanDraft,
+    deployment: Deployment,
+    quote: RouteQuote,
+    *,
+    token_in: TokenMeta,
+    token_out: TokenMeta,
+    limit: int,
+    approved: int,
+    allowance: int,
+    until: int,
+) -> None:
+    """The call of one quoted way, behind the approval of `approved` base units (none for 0)."""
     swap = build_swap_call(
         deployment,
         quote,
-        token_in=sold,
-        token_out=bought,
-        limit=at_most if exact_output else at_least,
-        recipient=ctx.account,
+        token_in=token_in,
+        token_out=token_out,
+        limit=limit,
+        recipient=draft.account,
         deadline=until,
     )
-    draft = PlanDraft(reader.chain_id, ctx.account)
-    if quote.version == V4 and not sold.is_native:
+    router = find_router(deployment, quote)
+    if not approved:
+        draft.call(swap)
+        return
+    if quote.version == V4 and not token_in.is_native:
         draft.approve_through_permit2(
-            sold,
+            token_in,
             spender=router,
-            amount=at_most,
-            allowance=holding.allowance,
+            amount=approved,
+            allowance=allowance,
             until=until,
-            is_used_up=not exact_output,
+            is_used_up=not quote.is_exact_out,
         )
         draft.call(swap)
-    else:
-        is_approved = draft.approve(sold, spender=router, amount=at_most, allowance=holding.allowance)
-        draft.call(swap)
-        if is_approved and exact_output:
-            # What an exact output did not use of its approval is taken back, so that nothing is left standing.
-            draft.revoke(sold, spender=router)
-    draft.spend(sold, quote.amount_in, at_most=at_most)
-    draft.receive(bought, quote.amount_out, at_least=at_least)
-    return draft.finish(
-        action_class=classify_swap(ctx, reader, deployment, sold=holding, bought=wanted, spent=quote.amount_in),
-        slippage_bps=slippage_bps,
-        price_impact_bps=quote.price_impact_bps,
-        deadline=until,
-        hooks=tuple(hop.pool.hooks for hop in quote.hops if hop.pool.hooks is not None),
-        details=_details(routes, sold, bought, router=router, at_most=at_most, at_least=at_least),
-    )
+        return
+    is_approved = draft.approve(token_in, spender=router, amount=approved, allowance=allowance)
+    draft.call(swap)
+    if is_approved and quote.is_exact_out:
+        # What an exact output did not use of its approval is taken back, so that nothing is left standing.
+        draft.revoke(token_in, spender=router)
+
+
+def _find_spender(deployment: Deployment, quote: RouteQuote) -> str:
+    return PERMIT2 if quote.version == V4 else find_router(deployment, quote)
 
 
 def find_router(deployment: Deployment, quote: RouteQuote) -> str:
@@ -290,27 +338,39 @@ def _base_address(ctx: WriteContext, registered: Sequence[TokenMeta]) -> str:
 
 
 def _details(
-    routes: Routes, token_in: TokenMeta, token_out: TokenMeta, *, router: str, at_most: int, at_least: int
+    routes: Routes,
+    split: Split | None,
+    token_in: TokenMeta,
+    token_out: TokenMeta,
+    deployment: Deployment,
+    *,
+    at_most: int,
+    at_least: int,
 ) -> dict[str, Any]:
-    quote = routes.taken
+    parts = split.parts if split is not None else (Part(routes.taken, routes.name),)
+    amount_in = sum(part.quote.amount_in for part in parts)
+    amount_out = sum(part.quote.amount_out for part in parts)
+    told = split or routes.taken
+    names = {part.name for part in parts}
     return {
-        "venue": f"uniswap {_venue(quote)}",
-        "router": router,
+        "venue": "uniswap " + "+".join(sorted({_venue(part.quote) for part in parts})),
+        "router": find_router(deployment, parts[0].quote),
         "token_in": token_in.symbol,
         "token_out": token_out.symbol,
-        "amount_in": str(quote.amount_in),
-        "amount_in_units": format_units(quote.amount_in, token_in.decimals, token_in.symbol),
-        "amount_out": str(quote.amount_out),
-        "amount_out_units": format_units(quote.amount_out, token_out.decimals, token_out.symbol),
+        "amount_in": str(amount_in),
+        "amount_in_units": format_units(amount_in, token_in.decimals, token_in.symbol),
+        "amount_out": str(amount_out),
+        "amount_out_units": format_units(amount_out, token_out.decimals, token_out.symbol),
         "maximum_amount_in": str(at_most),
         "minimum_amount_out": str(at_least),
-        "effective_price": effective_price(quote.amount_in, quote.amount_out, token_in, token_out),
-        "price_impact_pct": bps_as_percent(quote.price_impact_bps),
-        "lp_fee_bps": quote.lp_fee_bps,
-        "transfer_fee_in_bps": quote.fees.token_in_bps,
-        "transfer_fee_out_bps": quote.fees.token_out_bps,
-        "gas_estimate": quote.gas,
-        "route": describe_route(quote),
-        "route_name": routes.name,
-        "other_routes": [name for name in routes.names if name != routes.name],
+        "effective_price": effective_price(amount_in, amount_out, token_in, token_out),
+        "price_impact_pct": bps_as_percent(told.price_impact_bps),
+        "lp_fee_bps": told.lp_fee_bps,
+        "transfer_fee_in_bps": routes.taken.fees.token_in_bps,
+        "transfer_fee_out_bps": routes.taken.fees.token_out_bps,
+        "gas_estimate": told.gas,
+        "route": [hop for part in parts for hop in describe_route(part.quote)],
+        "route_name": routes.name if split is None else split.name,
+        "other_routes": [name for name in routes.names if name not in names],
+        **({"parts": describe_parts(split)} if split is not None else {}),
     }

@@ -38,8 +38,10 @@ def wealthy_account(chain: World) -> Any:
 def best_alone(chain: World, sold: str, bought: str, amount: int) -> int:
     """What the best single way gives."""
     reader = make_context(chain).chain()
-    tokens = {"token_in": reader.token(sold), "token_out": reader.token(bought)}
-    routes = find_routes(reader, deployment_on(31337), **tokens, amount=amount, may_call=lambda _: True)
+    first, last = reader.token(sold), reader.token(bought)
+    routes = find_routes(
+        reader, deployment_on(31337), token_in=first, token_out=last, amount=amount, may_call=lambda _: True
+    )
     return routes.best.amount_out
 
 

@@ -115,16 +115,18 @@ class GuardedDoor:
             headers["Content-Type"] = "application/json"
         if key is not None:
             headers[service.key_header] = key.reveal()
+        deadline = Deadline.after_ms(1_000 * seconds)
         try:
             answer = outgoing.exchange(
                 question.method,
                 outgoing.resolve(
                     f"{url}?{urlencode(question.query)}" if question.query else url,
                     allows_private=self.allows_private,
+                    seconds=min(seconds, outgoing.LOOK_UP_SECONDS),
                 ),
                 headers=headers,
                 body=body,
-                seconds=seconds,
+                seconds=deadline.remaining_ms() / 1000,
                 most_bytes=question.most_bytes + 1,
             )
         except (outgoing.AddressRefused, outgoing.ExchangeFailed) as error:

@@ -90,8 +90,8 @@ def _keep(
             tokens = {token.address: token for token in get_deployment(chain_id).tokens}
             slashes = [each.as_json() for each in tell_slashes(before, state, tokens=tokens)]
         # The newest are compared with; who tells of older ones needs no more than their values.
-        earlier = NavSnapshot.objects.filter(golem=golem, chain_id=chain_id, at__lt=last.at).order_by("-at")
-        older = list(earlier.values_list("pk", flat=True)[:_COMPARED_BEFORE])
+        earlier = NavSnapshot.objects.filter(golem=golem, chain_id=chain_id, block_number__lt=last.block_number)
+        older = list(earlier.order_by("-block_number").values_list("pk", flat=True)[:_COMPARED_BEFORE])
         NavSnapshot.objects.filter(pk__in=older).exclude(state={}).update(state={}, holdings={})
     NavSnapshot.objects.filter(golem=golem, at__lt=now - values_kept()).delete()
     row = NavSnapshot(
@@ -116,7 +116,8 @@ def values_kept() -> timedelta:
 
 
 def _find_last(golem: Golem, chain_id: int) -> NavSnapshot | None:
-    return NavSnapshot.objects.filter(golem=golem, chain_id=chain_id).order_by("-at").first()
+    # By block: times of a clock that was ahead and set back do not tell the order.
+    return NavSnapshot.objects.filter(golem=golem, chain_id=chain_id).order_by("-block_number").first()
 
 
 def _has_news(golem: Golem, last: NavSnapshot, state: NavState) -> bool:

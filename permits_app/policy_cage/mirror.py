@@ -21,6 +21,7 @@ from permits_app.policy_cage.published import check_published
 from permits_app.policy_cage.state import CageState
 from permits_app.policy_cage.witness import find_contradiction
 from tools_app.chain.node_errors import BlockUnavailable, CallReverted, ContractOutputUnexpected
+from tools_app.core.clock import AHEAD
 from tools_app.core.hashing import hash_canonical
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import BlockRef, LogEntry
@@ -174,7 +175,8 @@ def is_behind(mirror: CageMirror, *, now: datetime) -> bool:
     """Whether nobody saw this mirror at the chain's newest block lately."""
     if mirror.synced_at is None:
         return True
-    return now - mirror.synced_at > timedelta(seconds=settings.GOLEM_CAGE_MIRROR_MAX_AGE_SECONDS)
+    longest = timedelta(seconds=settings.GOLEM_CAGE_MIRROR_MAX_AGE_SECONDS)
+    return not -AHEAD <= now - mirror.synced_at <= longest
 
 
 def _replay(chain: ChainReader, base: MirrorPoint, logs: Sequence[LogEntry]) -> list[MirrorPoint]:

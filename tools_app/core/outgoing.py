@@ -2,13 +2,15 @@
 
 The host is resolved once, every address is checked, and the connection goes to a checked one: a name that resolves
 differently a moment later changes nothing. Redirects are answers, not instructions. The answer is read up to a few
-kilobytes and the whole exchange ends by one deadline, however slowly the other side drips.
+kilobytes and the whole exchange ends by one deadline, however slowly the other side drips. So does the look for its
+address: whoever owns a name has its servers answer as late as they like.
 """
 
 from __future__ import annotations
 
 import http.client
 import ipaddress
+import queue
 import socket
 import ssl
 import threading
@@ -25,11 +27,17 @@ MOST_ANSWER_BYTES = 4_096
 WEB_PORTS = frozenset({443, 8443})
 """The ports of a public host that may be asked; a mail server or a database behind another never is."""
 
+LOOK_UP_SECONDS = 5.0
+"""How long a name is waited for; the resolver of the machine waits for as long as a minute."""
+_MOST_LOOK_UPS = 64
+"""So many threads wait for names that do not answer, in one process."""
+
 _UNICAST = ipaddress.ip_network("2000::/3")
 _DOCUMENTATION = ipaddress.ip_network("3fff::/20")
 _OLD_RELAYS = ipaddress.ip_network("192.88.99.0/24")
 _ISATAP = 0x0000_5EFE
 _LONGEST_URL = 500
+_look_ups = threading.BoundedSemaphore(_MOST_LOOK_UPS)
 _LONGEST_DATE = 64
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -86,21 +94,56 @@ def check_url(url: str, *, allows_private: bool, ports: frozenset[int] | None = 
     return parts
 
 
-def resolve(url: str, *, allows_private: bool, ports: frozenset[int] | None = WEB_PORTS) -> Target:
-    """Resolve the host once and refuse it when any of its addresses is not public. Raises AddressRefused."""
+def resolve(
+    url: str,
+    *,
+    allows_private: bool,
+    ports: frozenset[int] | None = WEB_PORTS,
+    seconds: float = LOOK_UP_SECONDS,
+) -> Target:
+    """Resolve the host once, within `seconds`, and refuse it when any of its addresses is not public.
+
+    Raises AddressRefused, and ExchangeFailed where the name has no address in that time.
+    """
     parts = check_url(url, allows_private=allows_private, ports=ports)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise ExchangeFailed("the host name does not resolve") from None
-    addresses = [str(entry[4][0]) for entry in found]
+    addresses = _look_up(host, port, seconds=seconds)
     if not allows_private:
         for address in addresses:
             if not is_public(ipaddress.ip_address(address.partition("%")[0])):
                 raise AddressRefused("the host has an address that is not public")
     return Target(url=parts, host=host, port=port, address=addresses[0])
+
+
+def _look_up(host: str, port: int, *, seconds: float) -> list[str]:
+    """The addresses of a host. What the machine's resolver answers later is nobody's any more."""
+    told: queue.SimpleQueue[list[str] | None] = queue.SimpleQueue()
+    until_ms = clock.monotonic_ms() + seconds * 1000
+    if not _look_ups.acquire(timeout=seconds):
+        raise ExchangeFailed("too many host names are being looked up")
+
+    def ask() -> None:
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            told.put([str(entry[4][0]) for entry in found])
+        except (OSError, UnicodeError):
+            told.put(None)
+        finally:
+            _look_ups.release()
+
+    try:
+        threading.Thread(target=ask, name="golem-look-up", daemon=True).start()
+    except RuntimeError:
+        _look_ups.release()
+        raise ExchangeFailed("the host name could not be looked up") from None
+    try:
+        addresses = told.get(timeout=max(until_ms - clock.monotonic_ms(), 0) / 1000)
+    except queue.Empty:
+        raise ExchangeFailed("the host name was not resolved in time") from None
+    if addresses is None:
+        raise ExchangeFailed("the host name does not resolve")
+    return addresses
 
 
 def is_public(address: Address) -> bool:

@@ -83,13 +83,17 @@ def _ask(ctx: ReadContext, http: Mapping[str, Any], given: Mapping[str, Any]) ->
         raise BudgetExceeded("nothing is left of the tool's time")
     allows_private = ctx.service(OutsideReads).allows_private
     try:
-        target = outgoing.resolve(f"{url}?{query}" if query else url, allows_private=allows_private)
+        target = outgoing.resolve(
+            f"{url}?{query}" if query else url,
+            allows_private=allows_private,
+            seconds=min(seconds, outgoing.LOOK_UP_SECONDS),
+        )
         answer = outgoing.exchange(
             "GET",
             target,
             headers={"Accept": "application/json", "Accept-Encoding": "identity", **http["headers"]},
             body=None,
-            seconds=seconds,
+            seconds=ctx.deadline.remaining_ms() / 1000,
             most_bytes=MOST_ANSWER_BYTES + 1,
         )
     except outgoing.AddressRefused as refusal:

@@ -27,6 +27,7 @@ from memory_app.actions.publish_artifact import NAMED_EPISODES, count_named
 from memory_app.actions.store_episode import store_episode
 from memory_app.decay import Importance
 from memory_app.provenance import Provenance
+from tools_app.core.clock import AHEAD
 from tools_app.core.one_by_one import one_by_one
 from tools_app.core.units import BPS
 from tools_app.core.whole import whole
@@ -133,7 +134,7 @@ def _tell_adverse(golem: Golem, adverse: Sequence[Alert], now: datetime) -> None
 
 def _keep(golem: Golem, finding: Finding, now: datetime) -> UUID:
     """REFLECT: an episode of what was seen beside what the last look had led to expect."""
-    last = _last_of(golem, finding)
+    last = _last_of(golem, finding, now)
     expected = last.support * BPS // last.total if last is not None else finding.support * BPS // finding.total
     episode = store_episode(
         golem_id=golem.pk,
@@ -161,7 +162,7 @@ def _publish(golem: Golem, finding: Finding, sources: Sequence[UUID], now: datet
         return False
     with transaction.atomic():
         Golem.objects.select_for_update(no_key=True, of=("self",)).get(pk=golem.pk)
-        if not _is_news(_last_of(golem, finding), finding, now):
+        if not _is_news(_last_of(golem, finding, now), finding, now):
             return False
         if not has_room(golem, now=now):
             return False
@@ -189,6 +190,8 @@ def _is_news(last: Artifact | None, finding: Finding, now: datetime) -> bool:
     return abs(last.confidence_percent - finding.confidence_percent) >= _SAY_AGAIN_POINTS
 
 
-def _last_of(golem: Golem, finding: Finding) -> Artifact | None:
-    same = Artifact.objects.filter(golem=golem, domain=finding.measure.domain, subject=finding.subject)
+def _last_of(golem: Golem, finding: Finding, now: datetime) -> Artifact | None:
+    same = Artifact.objects.filter(
+        golem=golem, domain=finding.measure.domain, subject=finding.subject, published_at__lte=now + AHEAD
+    )
     return same.filter(validation_recipe__measure=finding.measure.name).order_by("-published_at").first()

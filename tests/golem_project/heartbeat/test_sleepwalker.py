@@ -228,3 +228,14 @@ def test_what_a_golem_really_did_is_seen_in_its_domains(live_golem: LiveGolem) -
     assert found[Domain.PROTOCOL_SAFETY].statement == "5 of 5 actions at uniswap did no more than they were allowed."
     assert found[Domain.MEV].statement.startswith("5 of 5 swaps at uniswap came out within 10 bps")
     assert all(check_artifact(row) for row in found.values())
+
+
+@pytest.mark.parametrize("jump", [timedelta(hours=2), timedelta(days=1)], ids=["two hours", "a day"])
+def test_what_it_said_in_a_future_that_did_not_come_silences_it_not_and_is_said_once(
+    watched: Golem, observer: Golem, jump: timedelta
+) -> None:
+    now = floor_to_window(clock.now()) + timedelta(seconds=5)
+    make_looks(watched, *[10] * 10)
+    assert walk_asleep(now=now + jump) == 1
+    Heartbeat.objects.update(observed_at=None)
+    assert [walk_asleep(now=now + timedelta(seconds=300 * each)) for each in range(3)] == [1, 0, 0]

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from tests.receiver import Receiver
+from tests.silent_names import SilentNames
+from tests.silent_names import silent_names as silent_names
 from tools_app.core import clock, outgoing
 from tools_app.core.outgoing import AddressRefused, ExchangeFailed
 
@@ -187,3 +189,23 @@ def test_an_exchange_that_ends_as_its_time_does_is_broken_off_without_an_error()
 
     with ours, theirs:
         outgoing._break_off(Closed(), threading.Event())  # type: ignore[arg-type]
+
+
+def test_a_name_whose_servers_are_silent_is_waited_for_no_longer_than_is_said(silent_names: SilentNames) -> None:
+    began_ms = clock.monotonic_ms()
+    with pytest.raises(ExchangeFailed, match="not resolved in time"):
+        outgoing.resolve("https://hooks.silent/", allows_private=False, seconds=0.3)
+    assert clock.monotonic_ms() - began_ms < 3_000
+    # The seconds of a request, and those of a name that nobody limits.
+    assert outgoing.LOOK_UP_SECONDS <= 5
+
+
+def test_names_that_are_silent_take_so_many_threads_and_no_more_and_give_them_back(silent_names: SilentNames) -> None:
+    before = threading.active_count()
+    for _ in range(outgoing._MOST_LOOK_UPS + 8):
+        with pytest.raises(ExchangeFailed):
+            outgoing.resolve("https://hooks.silent/", allows_private=False, seconds=0.01)
+    assert threading.active_count() - before <= outgoing._MOST_LOOK_UPS
+    silent_names.is_over.set()
+    target = outgoing.resolve("http://127.0.0.1:9/", allows_private=True, seconds=5)
+    assert target.address == "127.0.0.1"

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from tools_app.core import outgoing
+from tools_app.core.clock import Deadline
 from tools_app.core.outgoing import AddressRefused, ExchangeFailed
 from tools_app.core.outside_json import OutsideTextRefused, read_json
 from tools_app.protocols.erc8004.errors import RegistrationTooLong
@@ -123,14 +124,15 @@ def fetch_file(uri: str, *, seconds: float = _FETCH_SECONDS, allows_private: boo
     """The same, and an https address is asked, within `seconds`; a private one never is. Never raises."""
     if not uri.startswith(("https://", "http://")):
         return read_file(uri)
+    deadline = Deadline.after_ms(1_000 * min(seconds, _FETCH_SECONDS))
     try:
-        target = outgoing.resolve(uri, allows_private=allows_private)
+        target = outgoing.resolve(uri, allows_private=allows_private, seconds=deadline.remaining_ms() / 1000)
         answer = outgoing.exchange(
             "GET",
             target,
             headers={"Accept": "application/json"},
             body=None,
-            seconds=min(seconds, _FETCH_SECONDS),
+            seconds=deadline.remaining_ms() / 1000,
             most_bytes=MOST_BYTES + 1,
         )
     except AddressRefused:

@@ -17,11 +17,11 @@ from tests.stand_in import serve_stand_in
 from tools_app.core.errors import GolemError
 from tools_app.core.taint import Secret
 
-VALUES: Final = (
+VALUES: Final[tuple[Any, ...]] = (
     *(None, True, False, 0, -1, 1.5, 10**40, "", "0x", "0x0", "x", "\ud800", "\u202e", "٣", [], {}, [[]], [None]),
     *({"a": 1}, ["0x1"], {"code": []}, {"code": True, "message": []}, {"message": {"a": "AA21"}}, "0x" + "f" * 5_000),
 )
-RAW: Final = (
+RAW: Final[tuple[bytes, ...]] = (
     *(b"", b"null", b"[]", b'""', b"{", b"\xff\xfe", b"[" * 10_000, b'{"a":' * 5_000, b"NaN", b'{"result":1e999}'),
     *(b'{"result":' + b"9" * 5_000 + b"}", b'{"error":{"code":' + b"9" * 5_000 + b"}}", b'{"result":1,"result":2}'),
 )

@@ -38,7 +38,6 @@ _LONGER: dict[str, str] = {
     "tests/permits_app/execution/test_caged_golem.py": "the life of one plan behind a cage",
     "tests/permits_app/execution/test_plans_end_by_time.py": "the end of one plan, on each way that it may go",
     "tests/tools_app/subsystems/stream/test_streams.py": "one stream after the other on the same pool",
-    "tests/permits_app/approvals/test_people_come_and_go.py": "one machine of people beside its reference",
     "tests/golem_project/people/test_stopped_accounts.py": "one account that ends, at each door it had",
     "tests/permits_app/approvals/test_waiting_permits.py": "one permit that waits, in each way it may end",
     "tests/permits_app/approvals/test_cage_changes.py": "one change of the contract, from its wish to its execution",

@@ -160,7 +160,6 @@ ORDERS: Final[dict[str, Order | str]] = {
     "safety_simulate_transaction state_changes": OF_CHAIN,
     "safety_validate_token warnings": WORDS,
     "session_get_keys keys": KNOWN,
-    "spark_get_liquidation_risk liquidation_prices": OF_CHAIN,
     "spark_get_user_summary borrowed": OF_CHAIN,
     "spark_get_user_summary supplied": OF_CHAIN,
     "stream_price_feed chain_ids": ASKED,

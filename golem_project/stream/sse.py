@@ -186,7 +186,9 @@ class _Writer:
         await self._send({"type": "http.response.start", "status": 200, "headers": _encode_headers(headers)})
         await self._put(f"retry: {settings.GOLEM_STREAM_RETRY_MS}\n\n".encode())
         try:
-            await self._catch_up()
+            if not await self._catch_up():
+                await self._say_goodbye("not_allowed")
+                return
         except CursorExpired as error:
             # It reads slower than events are forgotten.
             await self._say_goodbye("cursor_expired", place=str(error.data["oldest_cursor"]))
@@ -208,19 +210,24 @@ class _Writer:
                 self._client.after = max(self._client.after, self._hub.position)
                 await self._put(f"id: {self._place()}\n: heartbeat\n\n".encode())
 
-    async def _catch_up(self) -> None:
-        """Read the log up to where the hub is, then join it without a gap: no await lies between the two."""
+    async def _catch_up(self) -> bool:
+        """Read the log up to where the hub is, then join it without a gap: no await lies between the two.
+
+        False where the reader may not listen any more: a slow one catches up for long.
+        """
         client = self._client
         while True:
             head = await run_blocking(event_log.read_head)
             read = partial(event_log.read_after, client.after, head=head, wanted=client.wanted, limit=_PAGE)
             page = await run_blocking(read)
+            if not await self._may_stay():
+                return False
             if page.events:
                 await self._put(b"".join(encode_frame(event, head=head) for event in page.events))
             client.after = page.reached
             if client.after >= self._hub.position:
                 self._hub.attach(client)
-                return
+                return True
 
     async def _put(self, body: bytes) -> None:
         message = {"type": "http.response.body", "body": body, "more_body": True}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client, override_settings
 
 from archetypes_app.owner_group import ensure_owner_group
+from golem_project.clock_mending import mend_future_rows
 from permits_app.actions.execute_change import execute_change
 from permits_app.actions.reconcile_relays import reconcile_relays
 from permits_app.approval_errors import ChangeStale
@@ -241,6 +243,19 @@ def test_a_call_that_costs_more_than_the_relayer_may_pay_is_refused_before_it_is
     finally:
         set_base_fee(safe, before)
     assert run(request).state == "EXECUTED"
+
+
+def test_a_relayed_call_that_was_sent_in_a_future_that_did_not_come_is_replaced_in_its_time(safe: OwnedSafe) -> None:
+    request = approved(safe, ask(safe, safe.live.owner, limit_change(Limit.MAX_DRAWDOWN_BPS, 400)))
+    with override_settings(GOLEM_RELAYER_WAIT_SECONDS=1, GOLEM_STUCK_AFTER_SECONDS=0):
+        with mining_paused(safe.live.world):
+            with override_settings(GOLEM_STUCK_AFTER_SECONDS=3_600):
+                run(request)
+            RelayedTransaction.objects.update(sent_at=clock.now() + timedelta(days=1))
+            mend_future_rows(now=clock.now())
+            run(request)
+            assert RelayedTransaction.objects.count() == 2
+        assert run(request).state == "EXECUTED"
 
 
 def test_a_relayed_call_that_nodes_refuse_for_its_fee_is_signed_again_at_a_higher_one(

@@ -13,6 +13,7 @@ from django.test import Client
 from archetypes_app.models import Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
+from golem_project.clock_mending import mend_future_rows
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
@@ -224,6 +225,18 @@ def test_an_offer_that_nobody_takes_is_held_until_its_time_is_over(maker: Maker)
     assert follow_promises(now=now + timedelta(minutes=1))["ended"] == 1
     row.refresh_from_db()
     assert (row.state, entry_of(row).state) == ("EXPIRED", "RELEASED")
+
+
+def test_an_end_that_was_seen_in_a_future_that_did_not_come_holds_in_its_time(maker: Maker) -> None:
+    row, _ = maker.offer()
+    maker.fill(row)
+    follow_promises(now=clock.now() + timedelta(days=1))
+    row.refresh_from_db()
+    assert (row.state, row.seen_state) == ("OPEN", "FILLED")
+    mend_future_rows(now=clock.now())
+    assert follow_promises(now=clock.now() + timedelta(minutes=1))["ended"] == 1
+    row.refresh_from_db()
+    assert row.state == "FILLED"
 
 
 def test_an_end_that_leaves_the_chain_again_ends_nothing(maker: Maker) -> None:

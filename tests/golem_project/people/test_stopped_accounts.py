@@ -30,7 +30,7 @@ from golem_project.chat.turns import ask_golem, begin_turn
 from golem_project.heartbeat.claims import begin_tick, claim_due
 from golem_project.people.leaving import stop_accounts
 from golem_project.people.tasks import stop_accounts_task
-from golem_project.stream import webhooks
+from golem_project.stream import sse, webhooks
 from golem_project.stream.models import WebhookDelivery, WebhookEndpoint
 from permits_app.models import ChangeRequest, OutboundTransaction, OwnerApproval
 from permits_app.models.permit import PermitStatus
@@ -44,7 +44,7 @@ from tests.golem_project.stream.conftest import web_port as web_port
 from tests.golem_project.test_registered_tasks import list_written
 from tests.live_golem import LiveGolem
 from tests.permits_app.approvals.people import make_owner_with_device
-from tools_app.core import clock
+from tools_app.core import clock, event_log
 from tools_app.core.models import AuditEntry, OutboxEvent
 
 pytestmark = pytest.mark.django_db
@@ -253,6 +253,57 @@ def test_a_stream_that_is_open_tells_nothing_more(web_port: int, make_agent: Mak
     assert [event.event for event in source.take(1)] == ["tool:end"]
     _lock(agent.golem.owner)
     emit(agent.golem.pk, 2)
+    [last] = source.take(1)
+    source.close()
+    assert (last.event, last.data["reason"]) == ("stream:resume", "not_allowed")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_stream_that_still_catches_up_tells_nothing_more(
+    web_port: int, make_agent: MakeAgent, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads slowly what they missed would be told what comes after their account was locked."""
+    settings.GOLEM_STREAM_RECHECK_SECONDS = 0
+    monkeypatch.setattr(sse, "_PAGE", 2)
+    agent = make_agent()
+    source = EventSource(web_port, token=agent.key.token)
+    source.wait_until_live()
+    emit(agent.golem.pk, 0)
+    assert len(source.take(1)) == 1
+    source.close()
+    read_after, pages = event_log.read_after, list[int]()
+
+    def read_and_lock(*args: Any, **options: Any) -> Any:
+        page = read_after(*args, **options)
+        pages.append(len(page.events))
+        if len(pages) == 2:
+            _lock(agent.golem.owner)
+        return page
+
+    emit(agent.golem.pk, 1, 2, 3, 4, 5)
+    monkeypatch.setattr(event_log, "read_after", read_and_lock)
+    source = EventSource(web_port, token=agent.key.token, last_id=source.last_id)
+    told = source.take(3)
+    source.close()
+    assert [event.event for event in told] == ["tool:end", "tool:end", "stream:resume"]
+    assert told[-1].data["reason"] == "not_allowed"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_stream_in_a_browser_tells_nothing_more_once_its_persons_role_ended(
+    web_port: int, make_agent: MakeAgent, settings: Any
+) -> None:
+    settings.GOLEM_STREAM_RECHECK_SECONDS = 0
+    golem, vera = make_agent().golem, factories.make_owner(name="vera")
+    row = GolemMember.objects.create(golem=golem, person=vera, role="VIEWER", since=clock.now())
+    browser = Client()
+    browser.force_login(vera)
+    source = EventSource(web_port, Cookie=f"sessionid={browser.cookies['sessionid'].value}")
+    source.wait_until_live()
+    emit(golem.pk, 1)
+    assert [event.event for event in source.take(1)] == ["tool:end"]
+    row.delete()
+    emit(golem.pk, 2)
     [last] = source.take(1)
     source.close()
     assert (last.event, last.data["reason"]) == ("stream:resume", "not_allowed")

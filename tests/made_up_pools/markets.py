@@ -75,6 +75,10 @@ class MadeUpMarkets:
     swap_topics = (event_topic(TRADED),)
     history_topics = (event_topic(TRADED),)
 
+    def why_not_counted(self, pool: Pool) -> str | None:
+        """It counts its own."""
+        return None
+
     def read_trade(self, log: LogEntry) -> TradeRead | None:
         found = decode_log(TRADED, log)
         if found is None:

@@ -39,6 +39,23 @@ class InsufficientHistory(GolemError):
     title = "Too little of the past is known for this figure"
 
 
+class PoolNotCounted(InsufficientHistory):
+    """A pool of a kind whose trades nobody here counts: no time and no following changes that."""
+
+    code = "POOL_NOT_COUNTED"
+    http_status = 422
+    recovery = Recovery.FIX_PARAMS
+    cleared_by = ""
+    title = "Trades of this kind of pool are not counted here"
+
+
+def check_counted(markets: Markets, pool: Pool) -> None:
+    """Raises PoolNotCounted with the reason and what helps."""
+    reason = markets.why_not_counted(pool)
+    if reason is not None:
+        raise PoolNotCounted(f"{reason}; take another pool of the pair, or ask for a quote", pool_address=pool.id)
+
+
 class Trade(NamedTuple):
     """One trade: what the trader paid in, in base units of either token, and token1 per token0 in the pool after it.
 
@@ -80,6 +97,7 @@ class PastBars:
 
 def read_past(reader: ChainReader, markets: Markets, pool: Pool, *, hours: int) -> PoolPast:
     """The trades of the last hours up to the reader's block. Raises InsufficientHistory where they cannot be read."""
+    check_counted(markets, pool)
     until = datetime.fromtimestamp(reader.block.timestamp, UTC)
     since = until - timedelta(hours=hours)
     kept = find_kept_pool(reader.chain_id, pool.pool_id)

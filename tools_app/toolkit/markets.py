@@ -288,6 +288,9 @@ class Markets(Protocol):
     def history_topics(self) -> tuple[str, ...]:
         """Topic 0 of what its pools say of prices and trades, which is all that is kept of them."""
 
+    def why_not_counted(self, pool: Pool) -> str | None:
+        """Why trades of a pool are not counted, nor swaps in it computed; None where they are."""
+
     def read_trade(self, log: LogEntry) -> TradeRead | None:
         """What a log says of price and trade; None for one that is of none of its pools."""
 

@@ -36,6 +36,10 @@ SWAP_V2 = (
 )
 SYNC_V2 = "event Sync(uint112 reserve0, uint112 reserve1)"
 _NOT_COUNTED = "days of V4 pools are not counted here: a swap's log does not say which way round its tokens stand"
+NOT_COMPUTED = (
+    "trades of V4 pools are not counted here and their ticks not read: a swap's log does not say which way round its"
+    " tokens stand, and a hook may change what a swap gives"
+)
 INITIALIZE_V3 = "event Initialize(uint160 sqrtPriceX96, int24 tick)"
 POOL_CREATED = (
     "event PoolCreated(address indexed token0, address indexed token1, uint24 indexed fee, int24 tickSpacing,"

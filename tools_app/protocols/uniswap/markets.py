@@ -234,6 +234,10 @@ class UniswapMarkets:
             ),
         ]
 
+    def why_not_counted(self, pool: Pool) -> str | None:
+        """Of V4 pools, whose hooks besides may change what a swap gives."""
+        return history.NOT_COMPUTED if pool.version == "v4" else None
+
     def read_trade(self, log: LogEntry) -> TradeRead | None:
         """Of V3 swaps and beginnings, of V2 swaps and reserves."""
         return history.read_trade(log)

@@ -203,6 +203,8 @@ READS: Final = (
             "bars.0.fees_usd": lambda look: worth(_PAID_IN * 5 // 10_000, 6, look.price("USDC")),
             "bars.0.is_whole": False,
             "reason": None,
+            "sample": 2,
+            "confidence": "low",
         },
         name="data_get_pool_volume_history_of_a_pool_that_is_followed",
         given=("the deepest pool is followed, and somebody buys WETH in it for 1,000 and for 2,000 USDC",),

@@ -15,6 +15,7 @@ from tools_app.portfolio.market_prices import Valuer
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.pool_history import NOT_FOLLOWED, OF_INDEX, read_past_bars
 from tools_app.subsystems.data.family import data
+from tools_app.subsystems.intel.basis import name_size
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import FEE_DENOMINATOR, Pool
@@ -23,6 +24,8 @@ from tools_app.toolkit.result import TokenAmount, UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
 Span = Annotated[Literal["hour", "day"], Field(description="How long each row is: hour or day, in UTC.")]
+_FORMULA: Final = "sum of what traders paid in over the span, at the prices of now; fees are its share of that"
+_NO_TRADE: Final = "no trade is known of in these hours"
 _SPANS: Final = {
     "hour": (BarSpan.HOUR, timedelta(hours=1)),
     "day": (BarSpan.DAY, timedelta(days=1)),
@@ -60,7 +63,8 @@ class Gap:
 class VolumeHistory:
     """What `data_get_pool_volume_history` answers, oldest first; an hour or day without a trade has no row.
 
-    From `known_since` to `known_until` nothing is missing. `reason` says why there are no rows at all.
+    From `known_since` to `known_until` nothing is missing. `reason` says why there are no rows at all. `sample` is how
+    many trades the rows count, and `confidence` that in a word.
     """
 
     pool_address: str
@@ -68,7 +72,10 @@ class VolumeHistory:
     token0: TokenMeta
     token1: TokenMeta
     span: str
+    formula: str
     source: str
+    sample: int
+    confidence: str
     priced_at: str
     known_since: str | None
     known_until: str | None
@@ -108,7 +115,10 @@ def data_get_pool_volume_history(
     ctx.step("Reading what is kept of it")
     kind, length = _SPANS[span]
     until = datetime.fromtimestamp(reader.block.timestamp, UTC)
-    past = read_past_bars(reader.chain_id, pool.pool_id, kind, since=until - length * limit, until=until)
+    not_counted = markets.of_pool(pool).why_not_counted(pool)
+    past = None
+    if not_counted is None:
+        past = read_past_bars(reader.chain_id, pool.pool_id, kind, since=until - length * limit, until=until)
     valuer = Valuer(reader, markets)
     bars = past.bars if past is not None else ()
     return VolumeHistory(
@@ -117,13 +127,16 @@ def data_get_pool_volume_history(
         token0=tokens[0],
         token1=tokens[1],
         span=span,
+        formula=_FORMULA,
         source=OF_INDEX,
+        sample=sum(bar.trades for bar in bars),
+        confidence=name_size(sum(bar.trades for bar in bars)),
         priced_at=until.isoformat(),
         known_since=past.known_since.isoformat() if past else None,
         known_until=past.known_until.isoformat() if past else None,
         gaps=tuple(_gap(each.since, each.until) for each in past.missing) if past else (),
         bars=tuple(_describe(valuer, pool, tokens, bar) for bar in bars),
-        reason=NOT_FOLLOWED if past is None else (None if bars else "no trade is known of in these hours"),
+        reason=not_counted or (NOT_FOLLOWED if past is None else None if bars else _NO_TRADE),
     )
 
 

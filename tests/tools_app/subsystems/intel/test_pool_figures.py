@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from golem_project.embedded.world.pools import MINT
+from golem_project.embedded.world.rpc import call_data
 from tests.evm.world import World
 from tests.tools_app.factories import answer_of, call_tool, make_context
 from tests.tools_app.history.conftest import followed as followed
-from tests.tools_app.history.followed import Followed
+from tests.tools_app.history.followed import SINGLE, Followed
 from tools_app.portfolio.markets import markets_on
 from tools_app.portfolio.pool_depths import read_depths
 from tools_app.portfolio.pool_history import OF_NODE, InsufficientHistory
@@ -153,6 +155,57 @@ def test_the_flow_of_a_followed_pool_is_that_of_the_node(followed: Followed) -> 
     again = answer_of(make_context(followed.world), "intel_get_order_flow_metrics", pool=followed.pool.address)
     assert again["vpin"] == kept["vpin"]
     assert again["lvr"]["lvr_period_usd"] == kept["lvr"]["lvr_period_usd"]
+
+
+def test_liquidity_that_stands_for_one_block_of_trades_is_counted_and_what_stays_is_not(followed: Followed) -> None:
+    """A range is put in, traded in and taken out within one block; another is put in beside a trade, and stays."""
+    world, rpc = followed.world, followed.world.rpc
+    manager, router = world.contracts["uniswap_v3_position_manager"], world.contracts["uniswap_v3_swap_router_02"]
+    maker = world.new_account(10**18, {"USDC": 10**12, "WETH": 10**21})
+    pair = [world.tokens[symbol].address for symbol in ("USDC", "WETH")]
+    for token in pair:
+        for spender in (manager, router):
+            world.transact(maker, token, "approve(address,uint256)", spender, 2**256 - 1)
+    for _ in range(12):
+        followed.swap(10**9)
+    tick = int(rpc.read(followed.pool.address, "slot0()", returns="(uint160,int24)")[1])
+
+    def put_in(spacings: int) -> str:
+        low, high = ((tick // 10 + side) * 10 for side in (-spacings, spacings))
+        tokens = sorted(pair, key=lambda address: int(address, 16))
+        return call_data(MINT, (*tokens, 500, low, high, 10**9, 10**9, 0, 0, maker.address, 2**40))
+
+    asked = {"from": maker.address, "to": manager, "data": put_in(5)}
+    told = rpc.call("eth_call", asked, "latest")
+    number, liquidity = int(told[2:66], 16), int(told[66:130], 16)
+    trade = (router, call_data(SINGLE, (*pair, 500, maker.address, 10**9, 0, 0)))
+    take_out = (manager, call_data(DECREASE, (number, liquidity, 0, 0, 2**40)))
+    mine_together(world, maker.address, [(manager, put_in(5)), trade, take_out])
+    mine_together(world, maker.address, [(manager, put_in(9)), trade])
+    flow = answer_of(make_context(world), "intel_get_order_flow_metrics", pool=followed.pool.address, lookback="1h")
+    assert flow["jit_liquidity"]["found"] == 1
+    # Twelve trades before, a block each, and the two blocks of these.
+    assert flow["jit_liquidity"]["blocks_with_trades"] == flow["basis"]["sample"] >= 14
+
+
+DECREASE = "decreaseLiquidity((uint256,uint128,uint256,uint256,uint256))"
+
+
+def mine_together(world: World, account: str, calls: list[tuple[str, str]]) -> None:
+    """Calls of one account in one block, in this order; each succeeds."""
+    world.rpc.call("evm_setAutomine", False)
+    try:
+        world.rpc.call("anvil_impersonateAccount", account)
+        sent = [
+            world.rpc.call("eth_sendTransaction", {"from": account, "to": to, "data": data, "gas": hex(2_000_000)})
+            for to, data in calls
+        ]
+        world.rpc.call("evm_mine")
+    finally:
+        world.rpc.call("evm_setAutomine", True)
+    receipts = [world.rpc.call("eth_getTransactionReceipt", each) for each in sent]
+    assert [each["status"] for each in receipts] == ["0x1"] * len(calls)
+    assert len({each["blockNumber"] for each in receipts}) == 1
 
 
 def test_a_pool_without_trades_is_refused_with_what_it_takes(chain: World) -> None:

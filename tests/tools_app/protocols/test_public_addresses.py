@@ -16,6 +16,7 @@ from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import Package, fetch_packages
 from tools_app.chain.abi import checksum
 from tools_app.protocols.curve.addresses import find_places
+from tools_app.protocols.erc4626.addresses import find_savings
 from tools_app.protocols.ethena.addresses import find_vault
 from tools_app.protocols.morpho_blue import addresses as morpho
 from tools_app.protocols.sushi_bar.addresses import find_place
@@ -197,6 +198,8 @@ def test_receipts_and_the_vault_are_those_that_lenders_list() -> None:
     ethena, staked = SHELF.get("ethena"), find_vault(1)
     assert ethena is not None and staked is not None
     assert (ethena.address(1, "susde"), staked.asset) == (theirs["sUSDe"], theirs["USDe"])
+    savings = find_savings(1)
+    assert savings is not None and savings.asset == theirs["USDS"]
 
 
 def test_the_queue_and_the_bar_lie_where_their_makers_packages_say() -> None:
@@ -239,6 +242,7 @@ def test_every_public_contract_of_these_protocols_is_compared_with_something() -
         "rocketpool": {"reth"},
         "sushi_bar": {"bar"},
         "ethena": {"susde"},
+        "erc4626": {"vault"},
         "yearn": set(),
         "eigenlayer": set(),
         "liquid_restaking": set(),

@@ -1,7 +1,9 @@
 """Which ERC-4626 vaults are known, chain by chain, as data.
 
-Savings Dai is a fact of the npm package `@morpho-org/morpho-ts` 2.8.0 (its address book names it `sDai`). The local
-vaults are OpenZeppelin's and Lagoon's, at the addresses that follow from the account that deploys them there.
+Savings Dai is a fact of the npm package `@morpho-org/morpho-ts` 2.8.0 (its address book names it `sDai`), sUSDS one of
+Spark's registry of addresses (sparkdotfi/spark-address-registry), and USDS is what a lender lists (npm
+`@bgd-labs/aave-address-book`). The local vaults are OpenZeppelin's, Lagoon's and a simulated sUSDS over DAI, where the
+account that deploys them puts them.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Final
 from tools_app.chain.deployments import load_deployment
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.standards.erc4626 import Vault
+from tools_app.toolkit.protocol import SIMULATED
 
 NAME: Final = "erc4626"
 LOCAL_CHAIN_ID: Final = 31_337
@@ -20,21 +23,34 @@ LOCAL_CHAIN_ID: Final = 31_337
 ENTRY: Final = "vault"
 REQUEST: Final = "request_vault"
 """A vault that is entered and left by request."""
+SAVINGS: Final = "susds"
+"""The vault of Sky's savings rate, which tells what it pays a second."""
 _LOCAL: Final[Mapping[str, str]] = MappingProxyType(
     {
         ENTRY: "0x9d22fB8BE6b404f25a75378d365547aAbBBD396a",
         REQUEST: "0xBA623E4b0B6292a5273CBE8701831e061f6953Cf",
+        SAVINGS: "0x0FB9704d893C89F6a610DF6dDa8A64e368FEA56c",
     }
 )
 _PUBLIC: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
-    {1: MappingProxyType({ENTRY: "0x83F20F44975D03b1b09e64809B757c47f942BEeA"})}
+    {
+        1: MappingProxyType(
+            {
+                ENTRY: "0x83F20F44975D03b1b09e64809B757c47f942BEeA",
+                SAVINGS: "0xa3931d71877C0E7a3148CB7Eb4463524FEc27fbD",
+            }
+        )
+    }
 )
-# Chain and key -> the asset's registered symbol, and words for people.
+_USDS: Final = "0xdC035D45d973E3EC169d2276DDab16f1e407384F"
+# Chain and key -> the asset's registered symbol or its address, and words for people.
 _WORDS: Final[Mapping[tuple[int, str], tuple[str, str]]] = MappingProxyType(
     {
         (LOCAL_CHAIN_ID, ENTRY): ("USDC", "Local USDC vault"),
         (LOCAL_CHAIN_ID, REQUEST): ("USDC", "Local Lagoon vault"),
+        (LOCAL_CHAIN_ID, SAVINGS): ("DAI", f"sUSDS (Sky savings){SIMULATED}"),
         (1, ENTRY): ("DAI", "Savings Dai"),
+        (1, SAVINGS): (_USDS, "sUSDS (Sky savings)"),
     }
 )
 CHAINS: Final = frozenset({*_PUBLIC, LOCAL_CHAIN_ID})
@@ -47,11 +63,12 @@ def deployments(chain_id: int) -> Mapping[str, str] | None:
 
 
 def known_vaults(chain_id: int) -> tuple[Vault, ...]:
-    """The vaults of a chain whose asset is registered there."""
+    """The vaults of a chain whose asset is registered or known there."""
     place = deployments(chain_id)
     if place is None:
         return ()
     tokens = {token.symbol: token.address for token in load_deployment(KNOWN_NETWORKS[chain_id]).tokens}
+    tokens[_USDS] = _USDS
     return tuple(
         Vault(address, tokens[symbol], label, by_request=key == REQUEST)
         for key, address in place.items()
@@ -63,3 +80,9 @@ def known_vaults(chain_id: int) -> tuple[Vault, ...]:
 def find_vault(chain_id: int, address: str) -> Vault | None:
     """The known vault at an address."""
     return next((vault for vault in known_vaults(chain_id) if vault.address == address), None)
+
+
+def find_savings(chain_id: int) -> Vault | None:
+    """The vault of a chain that tells its savings rate."""
+    address = (deployments(chain_id) or {}).get(SAVINGS)
+    return find_vault(chain_id, address) if address is not None else None

@@ -1,11 +1,13 @@
-"""What the vault tools do on the local chain, whose vault gives a share for 1.05 USDC; beside it one that is asked."""
+"""What the vault tools do on the local chain, whose vault gives a share for 1.05 USDC; beside it one that is asked, and
+savings that pay 4.5% a year.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from tools_app.protocols.erc4626.addresses import ENTRY, LOCAL_CHAIN_ID, REQUEST, deployments
-from tools_app.toolkit.case import About, Case
+from tools_app.protocols.erc4626.addresses import ENTRY, LOCAL_CHAIN_ID, REQUEST, SAVINGS, deployments
+from tools_app.toolkit.case import About, Case, Look, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
 _USDC: Final = 10**6
@@ -15,6 +17,8 @@ _SETTLED: Final = ("the vault by request has settled what was asked of it",)
 _SHARES: Final = {
     ("requestRedeem(uint256,address,address)", 0): "a base unit of shares more or less is worth less than one of USDC"
 }
+_WAD: Final = 10**18
+_SAVINGS: Final = {"vault": (deployments(LOCAL_CHAIN_ID) or {})[SAVINGS]}
 _NOWHERE: Final = {"vault": "0x" + "11" * 20}
 
 CASES: Final = (
@@ -103,5 +107,58 @@ CASES: Final = (
         moves={"USDC": 4_000 * _USDC},
         holds={"USDC": -4_000 * _USDC},
         refuses=(({"request": "deposit"}, "VAULT_NOTHING_TO_CLAIM"),),
+    ),
+    Case(
+        "vault_deposit",
+        {**_SAVINGS, "amount": str(10_000 * _WAD)},
+        ActionClass.NEW_POSITION,
+        name="savings_deposit",
+        moves={"DAI": -10_000 * _WAD},
+        holds={"DAI": About(10_000 * _WAD, 1)},
+        refuses=(({"amount": "0"}, "INVALID_PARAMS"), ({"amount": str(10**27)}, "INSUFFICIENT_BALANCE")),
+    ),
+    Case(
+        "vault_withdraw",
+        {**_SAVINGS, "shares": str(4_000 * _WAD)},
+        ActionClass.DECREASE_POSITION,
+        name="savings_withdraw",
+        after=("savings_deposit",),
+        moves={"DAI": About(4_000 * _WAD, 1)},
+        holds={"DAI": About(-4_000 * _WAD, 1)},
+        refuses=(({"shares": str(10_001 * _WAD)}, "VAULT_SHARES_MISSING"),),
+    ),
+    Case(
+        "vault_withdraw",
+        {**_SAVINGS, "shares": "max"},
+        ActionClass.CLOSE_POSITION,
+        name="savings_withdraw_all",
+        after=("savings_deposit",),
+        moves={"DAI": About(10_000 * _WAD, 1)},
+        holds={"DAI": About(-10_000 * _WAD, 1)},
+    ),
+)
+_WORTH: Final = "function convertToAssets(uint256) view returns (uint256)"
+_BALANCE: Final = "function balanceOf(address) view returns (uint256)"
+
+
+def _shares(look: Look) -> int:
+    return int(look.call(look.at(SAVINGS), _BALANCE, look.account))
+
+
+READS: Final = (
+    ReadCase(
+        "vault_get_savings",
+        {},
+        {
+            "vault": lambda look: look.at(SAVINGS),
+            "savings_rate": "4.5",
+            "shares": lambda look: str(_shares(look)),
+            "redeemable_shares": lambda look: str(_shares(look)),
+            "assets": lambda look: str(look.call(look.at(SAVINGS), _WORTH, _shares(look))),
+            "is_simulated": True,
+        },
+        after=("savings_deposit",),
+        refuses=(({"account": "0x12"}, "INVALID_PARAMS"), ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")),
+        most_exchanges=8,
     ),
 )

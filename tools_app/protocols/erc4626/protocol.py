@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools_app.protocols.erc4626.addresses import ENTRY, NAME, REQUEST, deployments, find_vault
+from tools_app.protocols.erc4626.addresses import ENTRY, NAME, REQUEST, SAVINGS, deployments, find_vault
 from tools_app.protocols.erc4626.effects import VaultEffects
 from tools_app.protocols.erc4626.positions import POSITIONS, VaultExits
 from tools_app.protocols.erc4626.yields import list_yields
@@ -17,13 +17,16 @@ _ASK_IN = "function requestDeposit(uint256,address,address)"
 _ASK_OUT = "function requestRedeem(uint256,address,address)"
 _CLAIM_IN = "function deposit(uint256,address,address)"
 _TAKE_BACK = "function cancelRequestDeposit()"
-_VAULT = Contract(
-    ENTRY,
-    "ERC-4626 vault",
-    (_DEPOSIT, _REDEEM),
-    takes_tokens=True,
-    valued_at=ENTRY,
-    own={_DEPOSIT: ((1,),), _REDEEM: ((1,), (2,))},
+_VAULTS = tuple(
+    Contract(
+        key,
+        label,
+        (_DEPOSIT, _REDEEM),
+        takes_tokens=True,
+        valued_at=key,
+        own={_DEPOSIT: ((1,),), _REDEEM: ((1,), (2,))},
+    )
+    for key, label in ((ENTRY, "ERC-4626 vault"), (SAVINGS, "Sky sUSDS"))
 )
 _REQUEST_VAULT = Contract(
     REQUEST,
@@ -45,12 +48,12 @@ PROTOCOL = ProtocolDef(
     label="ERC-4626 vaults",
     deployments=deployments,
     entry=ENTRY,
-    contracts=(_VAULT, _REQUEST_VAULT),
-    valuers=(describe_share_valuer(deployments, ENTRY, _underlying_of, worth_of=TO_ASSETS),),
+    contracts=(*_VAULTS, _REQUEST_VAULT),
+    valuers=tuple(describe_share_valuer(deployments, each.key, _underlying_of, worth_of=TO_ASSETS) for each in _VAULTS),
     positions=POSITIONS,
     exits=VaultExits(),
     leaving=(
-        LeavingCall(ENTRY, _REDEEM, own=((1,), (2,))),
+        *(LeavingCall(each.key, _REDEEM, own=((1,), (2,))) for each in _VAULTS),
         *(LeavingCall(REQUEST, each, own=((1,), (2,))) for each in (_ASK_OUT, _CLAIM_IN, _REDEEM)),
         # What is taken back comes to who asked.
         LeavingCall(REQUEST, _TAKE_BACK),

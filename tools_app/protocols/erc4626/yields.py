@@ -1,22 +1,28 @@
-"""Known vaults for whoever compares yields: what a vault earns it does not tell, so that only its way out is told."""
+"""Known vaults for whoever compares yields: most tell not what they earn; Sky's savings tell their rate."""
 
 from __future__ import annotations
 
-from tools_app.protocols.erc4626.addresses import NAME, known_vaults
+from tools_app.protocols.erc4626.addresses import NAME, find_savings, known_vaults
+from tools_app.protocols.erc4626.savings import SSR, yearly_ppm
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.yields import YieldKind, YieldOffer
 
 
 def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
-    """The known vaults of a token; nothing is read."""
+    """The known vaults of a token; of savings the rate is read."""
+    savings = find_savings(reader.chain_id)
     return tuple(
         YieldOffer(
             protocol=NAME,
             place=vault.address,
             label=vault.label,
-            kind=YieldKind.VAULT,
-            yearly_ppm=None,
-            basis="the vault tells what a share is worth now and not what it earns",
+            kind=YieldKind.SAVINGS if vault == savings else YieldKind.VAULT,
+            yearly_ppm=yearly_ppm(int(reader.call(vault.address, SSR)[0])) if vault == savings else None,
+            basis=(
+                "the savings rate now, with interest on interest; whoever governs Sky may change it any moment"
+                if vault == savings
+                else "the vault tells what a share is worth now and not what it earns"
+            ),
         )
         for vault in known_vaults(reader.chain_id)
         if vault.asset == token

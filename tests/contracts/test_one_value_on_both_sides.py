@@ -120,7 +120,7 @@ class BothSides:
 
 
 def open_both(world: World, names: Collection[str]) -> BothSides:
-    """A cage counts positions at eight places at most, fewer than there are: at Uniswap and at the named protocols."""
+    """A cage counts positions at eight places at most, fewer than there are: at Uniswap and one of each named protocol."""
     account = derive_account("both sides")
     walk = HoldingsWalk.begin(world.rpc, "both sides", world.protocols)
     reader, _ = walk.read()
@@ -131,7 +131,8 @@ def open_both(world: World, names: Collection[str]) -> BothSides:
     for subject, valuer in SHELF.valuers_on(CHAIN_ID):
         protocol = SHELF.of_contract(CHAIN_ID, subject)
         assert protocol is not None
-        if valuer.code == "V3PositionValuer" or protocol.name not in names:
+        # Of a protocol with several places one is counted: room is scarce, and each place's valuer is of one code.
+        if valuer.code == "V3PositionValuer" or protocol.name not in names or protocol.name in targets:
             continue
         made = world.send(world.actors.deployer, None, "0x" + build_valuer(reader, valuer).hex())["contractAddress"]
         rules.append(valuer_rule(subject, made))

@@ -37,7 +37,7 @@ PLEDGE = f"function supplyCollateral({_PARAMS}, uint256 assets, address onBehalf
 
 
 class StrangersNextDoor:
-    """A caged Safe on the local chain with one protocol's valuer, and strangers with coins, ether and dollars."""
+    """A caged Safe on the local chain with a protocol's first valuer, and strangers with coins, ether and dollars."""
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.engine = world, NodeEngine(world.rpc)
@@ -49,6 +49,7 @@ class StrangersNextDoor:
             if protocol is not None and protocol.name == name:
                 self.place, self.at = subject, protocol.deployments(CHAIN_ID) or {}
                 made = self.engine.send(self.caged.deployer, None, build_valuer(reader, valuer)).created
+                break
         assert made
         weth = world.tokens["WETH"]
         rules = [valuer_rule(self.place, made)]

@@ -4809,6 +4809,16 @@ export interface components {
             amount: string;
             chain_id?: (number | null) | null;
         };
+        /** @description vault_get_savings: Read Sky's savings rate, and what an account has in sUSDS. */
+        VaultGetSavingsBody: {
+            /** @constant */
+            query?: "vault_savings";
+            /** @enum {unknown} */
+            venue?: "erc4626" | null;
+            cursor?: string | null;
+            account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description vault_withdraw: Redeem shares of an ERC-4626 vault for its asset. */
         VaultWithdrawBody: {
             /** @constant */

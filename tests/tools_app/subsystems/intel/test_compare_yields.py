@@ -92,9 +92,19 @@ def test_a_lock_up_is_said_and_a_rate_that_nobody_tells_is_null(chain: World) ->
     staked = place(told, "ethena")
     duration = chain.rpc.read(SUSDE, "cooldownDuration()", returns="(uint24)")[0]
     assert (staked["wait_seconds"], staked["risk_class"], staked["kind"]) == (duration, 2, "savings")
-    unknown = [each for row in ("USDC", "DAI") for each in table(chain, row)["places"] if each["protocol"] == "erc4626"]
+    unknown = [each for each in table(chain, "USDC")["places"] if each["protocol"] == "erc4626"]
     assert unknown and all((each["apy"], each["net_gain"], each["risk_class"]) == (None, None, 2) for each in unknown)
     assert all("not what it earns" in each["basis"] for each in unknown)
+
+
+@pytest.mark.protocols("erc4626")
+def test_sky_s_savings_are_ranked_at_their_rate_and_say_who_may_change_it(chain: World) -> None:
+    told = table(chain, "DAI")
+    saved = place(told, "erc4626")
+    assert (saved["apy"], saved["kind"], saved["wait_seconds"]) == ("4.5000", "savings", 0)
+    assert "governs Sky" in saved["basis"] and "simulated contract" in saved["label"]
+    paid = [float(each["apy"]) for each in told["places"] if each["apy"] is not None]
+    assert 4.5 in paid and float(saved["net_gain"]) > 0
 
 
 @pytest.mark.protocols("pendle")

@@ -120,7 +120,7 @@ class BothSides:
 
 
 def open_both(world: World, names: Collection[str]) -> BothSides:
-    """A cage counts positions at eight places at most, fewer than there are: at Uniswap and one of each named protocol."""
+    """A cage counts positions at eight places at most, fewer than there are: Uniswap and one of each named protocol."""
     account = derive_account("both sides")
     walk = HoldingsWalk.begin(world.rpc, "both sides", world.protocols)
     reader, _ = walk.read()

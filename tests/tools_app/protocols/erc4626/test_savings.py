@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from golem_project.cage_set_up.deployment import build_valuer
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.protocols.erc4626 import SSR
+from golem_project.embedded.world.rpc import checksum
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import make_live_golem
@@ -24,6 +26,7 @@ from tools_app.standards.erc4626 import Vault
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Act
+from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.yields import YieldKind
 
 pytestmark = pytest.mark.protocols("erc4626")
@@ -129,6 +132,25 @@ def test_what_is_saved_counts_at_its_asset_and_a_cage_has_a_valuer_for_it(chain:
     (position,) = held.positions
     assert position.micro_usd is not None and abs(position.micro_usd - 10_000 * 10**6) < 10**6
     assert SAVINGS in {each.subject for each in PROTOCOL.valuers}
+
+
+def test_a_cage_s_valuer_counts_what_is_saved_as_the_product_does(chain: World, saver: Golem) -> None:
+    reader = make_context(chain, address=saver.address).chain()
+    [valuer] = [each for at, each in SHELF.valuers_on(CHAIN_ID) if at == the_savings().address]
+    made = chain.send(chain.actors.deployer, None, "0x" + build_valuer(reader, valuer).hex())["contractAddress"]
+    told = [chain.rpc.read(checksum(made), view, returns="(address)")[0] for view in ("subject()", "underlying()")]
+    assert told == [the_savings().address.lower(), the_savings().asset.lower()]
+    pass_time(chain, YEAR)
+    [(worth,)] = [
+        chain.rpc.read(
+            the_savings().address,
+            "convertToAssets(uint256)",
+            chain.rpc.balance_of(the_savings().address, saver.address),
+            returns="(uint256)",
+        )
+    ]
+    (position,) = saver.positions()
+    assert abs(position.raw_of(the_savings().asset) - worth) * 10**6 <= worth
 
 
 def test_shares_of_somebody_else_and_other_takers_are_a_veto(chain: World, saver: Golem) -> None:

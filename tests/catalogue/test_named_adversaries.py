@@ -94,6 +94,7 @@ HELD: dict[str, tuple[str, ...]] = {
     ),
     "an issuer that freezes the holder": (
         f"{ETHENA}::test_an_account_that_the_issuer_restricts_is_told_as_stuck_and_goes_on_with_nothing",
+        "tools_app/protocols/erc4626/test_listed_vaults.py::test_who_is_taken_off_a_vaults_list_is_refused_before_any_call_and_told_as_stuck",
     ),
     "a reserve that is paused": ("refused: a reserve that is paused", "between: the reserve is paused"),
     "a reserve that is frozen": ("refused: a reserve that is frozen", "between: the reserve is frozen"),

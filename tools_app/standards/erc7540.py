@@ -42,6 +42,8 @@ TAKE_BACK: Final = "function cancelRequestDeposit()"
 MAX_MINT: Final = "function maxMint(address controller) view returns (uint256 shares)"
 MAX_WITHDRAW: Final = "function maxWithdraw(address controller) view returns (uint256 assets)"
 PAUSED: Final = "function paused() view returns (bool)"
+ADMITTED: Final = "function isWhitelisted(address account) view returns (bool)"
+"""Lagoon's own: who is not on its list, where it has one, asks for nothing, and not for shares back either."""
 ASKED_IN_EVENT: Final = (
     "event DepositRequest(address indexed controller, address indexed owner, uint256 indexed requestId, address sender,"
     " uint256 assets)"
@@ -58,6 +60,7 @@ OUT: Final = "withdrawal"
 class Asked:
     """What an account asked of a vault. Assets: `waits_in`, `ready_in`, `ready_in_worth` (of the `ready_shares` that
     claiming brings), `waits_out_worth` and `ready_out_assets`. Shares: `waits_out` and `ready_out`.
+    `is_barred` is whether the account is not on the vault's list of those who may ask.
     """
 
     waits_in: int = 0
@@ -69,6 +72,7 @@ class Asked:
     ready_out: int = 0
     ready_out_assets: int = 0
     is_paused: bool = False
+    is_barred: bool = False
 
 
 def request_ref(family: VaultFamily, chain_id: int, vault: Vault, way: str) -> PositionRef:
@@ -78,12 +82,16 @@ def request_ref(family: VaultFamily, chain_id: int, vault: Vault, way: str) -> P
 
 def ask_requests(vault: Vault, account: str) -> Reads[Asked]:
     """One batch for who asked for nothing, up to three for who did. Raises PositionsUnreadable."""
-    outcomes = yield [ReadCall(vault.address, each, (0, account)) for each in ASKED]
-    waits_in, ready_in, waits_out, ready_out = (read_answer(each, vault, "what was asked of it") for each in outcomes)
-    if not any((waits_in, ready_in, waits_out, ready_out)):
-        return Asked()
-    paused, shares, assets, waits_worth, ready_worth = yield [
+    paused, admitted, *outcomes = yield [
         ReadCall(vault.address, PAUSED),
+        ReadCall(vault.address, ADMITTED, (account,)),
+        *(ReadCall(vault.address, each, (0, account)) for each in ASKED),
+    ]
+    waits_in, ready_in, waits_out, ready_out = (read_answer(each, vault, "what was asked of it") for each in outcomes)
+    nothing = Asked(is_paused=paused.ok and bool(paused.values[0]), is_barred=admitted.ok and not admitted.values[0])
+    if not any((waits_in, ready_in, waits_out, ready_out)):
+        return nothing
+    shares, assets, waits_worth, ready_worth = yield [
         ReadCall(vault.address, MAX_MINT, (account,)),
         ReadCall(vault.address, MAX_WITHDRAW, (account,)),
         ReadCall(vault.address, TO_ASSETS, (waits_out,)),
@@ -96,7 +104,8 @@ def ask_requests(vault: Vault, account: str) -> Reads[Asked]:
         (worth,) = yield [ReadCall(vault.address, TO_ASSETS, (ready_shares,))]
         ready_in_worth = read_answer(worth, vault, "what its shares are worth")
     ready_assets = read_answer(assets, vault, "what can be claimed") if ready_out else 0
-    return Asked(
+    return replace(
+        nothing,
         waits_in=waits_in,
         ready_in=ready_in,
         ready_shares=ready_shares,
@@ -105,7 +114,6 @@ def ask_requests(vault: Vault, account: str) -> Reads[Asked]:
         waits_out_worth=read_answer(waits_worth, vault, "what its shares are worth"),
         ready_out=ready_out,
         ready_out_assets=ready_assets or read_answer(ready_worth, vault, "what its shares are worth"),
-        is_paused=paused.ok and bool(paused.values[0]),
     )
 
 
@@ -181,9 +189,7 @@ class VaultsWithRequests:
         held += shares.positions
         for vault, told in zip(asking, requests, strict=True):
             ref = self.family.ref(chain_id, vault.address)
-            if told.asked.ready_out:
-                # What it gives now are the shares that were asked back, and none of those that are held.
-                held = [_shut(each) if each.ref == ref else each for each in held]
+            held = [_shut(each, told.asked) if each.ref == ref else each for each in held]
             held += RequestVaults(self.family).tell(chain_id, vault, told.asked, hints)
         return tuple(held)
 
@@ -213,10 +219,15 @@ def _asked(reads: Reads[Asked]) -> Reads[_Found]:
     return _Found(asked=(yield from reads))
 
 
-def _shut(position: Position) -> Position:
+def _shut(position: Position, asked: Asked) -> Position:
+    """Shares as they are held: what their vault gives now may be those that were asked back, and none of these."""
+    is_shut = asked.is_paused or (asked.is_barred and position.facts["redeemable_shares"] == "0")
+    facts = {**position.facts, "is_paused": asked.is_paused, "is_barred": asked.is_barred}
+    if not asked.ready_out and not is_shut:
+        return replace(position, facts=facts)
     asset, worth = str(position.facts["asset"]), int(position.facts["assets"])
-    locked = (Locked(asset, worth, "asked"),) if worth else ()
-    return replace(position, facts={**position.facts, "redeemable_shares": "0"}, locked=locked)
+    locked = (Locked(asset, worth, "paused" if asked.is_paused else "asked"),) if worth else ()
+    return replace(position, facts={**facts, "redeemable_shares": "0"}, locked=locked)
 
 
 def read_answer(outcome: ReadOutcome, vault: Vault, what: str) -> int:

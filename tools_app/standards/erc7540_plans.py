@@ -25,7 +25,6 @@ from tools_app.standards.erc7540 import (
     CLAIM_IN,
     IN,
     OUT,
-    PAUSED,
     TAKE_BACK,
     Asked,
     ask_requests,
@@ -59,6 +58,15 @@ class NothingToClaim(GolemError):
     title = "There is nothing to claim at the vault"
 
 
+class NotAdmitted(GolemError):
+    """The vault has a list of those who may ask, and the account is not on it; those who run the vault keep it."""
+
+    code = "VAULT_NOT_ADMITTED"
+    http_status = 403
+    recovery = Recovery.GIVE_UP
+    title = "The vault does not let this account ask"
+
+
 @dataclass(frozen=True, slots=True)
 class RequestPlans:
     """What is asked of the vaults by request of one protocol."""
@@ -66,8 +74,9 @@ class RequestPlans:
     family: VaultFamily
 
     def plan_ask_in(self, reader: ChainReader, account: str, vault: Vault, assets: int) -> TxPlan:
-        """Ask for a deposit. Raises ClaimFirst, VaultClosed, InsufficientBalance."""
+        """Ask for a deposit. Raises NotAdmitted, ClaimFirst, VaultClosed, InsufficientBalance."""
         asked = _look(reader, account, vault)
+        _check_admitted(asked, vault, Recovery.GIVE_UP)
         if asked.ready_in:
             raise _claim_first(IN)
         token = reader.token(vault.asset)
@@ -96,8 +105,12 @@ class RequestPlans:
         return is_whole and redeemable.ok and 0 < wanted <= min(owned, int(redeemable.values[0]))
 
     def plan_ask_out(self, reader: ChainReader, account: str, vault: Vault, shares: int | None) -> TxPlan:
-        """Ask for shares to be redeemed; None is all that are held. Raises ClaimFirst, SharesMissing, VaultClosed."""
+        """Ask for shares to be redeemed; None is all that are held.
+
+        Raises NotAdmitted, ClaimFirst, SharesMissing, VaultClosed.
+        """
         asked = _look(reader, account, vault)
+        _check_admitted(asked, vault, Recovery.ASK_OWNER)
         if asked.ready_out:
             raise _claim_first(OUT)
         (held,) = reader.call_many([erc20.balance_call(vault.address, account)])
@@ -223,12 +236,21 @@ class RequestPlans:
 def _look(reader: ChainReader, account: str, vault: Vault) -> Asked:
     """What is under way; raises VaultClosed of a vault that is paused."""
     asked = drive(ask_requests(vault, account), reader.call_many)
-    (paused,) = reader.call_many([ReadCall(vault.address, PAUSED)])
-    if paused.ok and paused.values[0]:
+    if asked.is_paused:
         raise VaultClosed(
             f"{vault.label} is paused: nothing is asked for, claimed or taken back", vault=vault.address, room="0"
         )
     return asked
+
+
+def _check_admitted(asked: Asked, vault: Vault, recovery: Recovery) -> None:
+    if asked.is_barred:
+        raise NotAdmitted(
+            f"{vault.label} takes requests of those alone who are on its list, and this account is not; what was asked"
+            " for before can be claimed",
+            recovery=recovery,
+            vault=vault.address,
+        )
 
 
 def _claim_first(way: str) -> ClaimFirst:

@@ -9,7 +9,7 @@ from tools_app.protocols.erc4626.addresses import NAME, known_vaults
 from tools_app.standards.erc4626 import VaultFamily
 from tools_app.standards.erc7540 import OUT, VaultsWithRequests
 from tools_app.standards.erc7540_plans import RequestPlans
-from tools_app.toolkit.positions import REQUEST_KIND, Act, ExitStep, Position, Wait
+from tools_app.toolkit.positions import REQUEST_KIND, Act, ExitStep, Position, Stuck, Wait
 
 FAMILY: Final = VaultFamily(NAME)
 REQUESTS: Final = RequestPlans(FAMILY)
@@ -28,6 +28,10 @@ class VaultExits:
         shares, redeemable = int(position.facts["shares"]), int(position.facts["redeemable_shares"])
         if not shares:
             return None
+        if position.facts.get("is_paused"):
+            return Wait(None, "the vault is paused: it takes no request")
+        if position.facts.get("is_barred") and not redeemable:
+            return Stuck("the vault took the account off its list: only those who run it can let its shares out")
         is_asked = bool(position.facts.get("by_request")) and redeemable < shares
         if not redeemable and not is_asked:
             return Wait(None, "the vault takes no shares back now")

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tools_app.protocols.erc4626.addresses import NAME, find_savings, known_vaults
 from tools_app.protocols.erc4626.savings import SSR, yearly_ppm
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.yields import YieldKind, YieldOffer
+
+_AT_ONCE: Final = "the vault tells what a share is worth now and not what it earns"
+_SAVINGS: Final = "the savings rate now, with interest on interest; whoever governs Sky may change it any moment"
+_BY_REQUEST: Final = f"{_AT_ONCE}; it is entered and left by request, and nobody knows when it settles one"
 
 
 def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
@@ -18,11 +24,9 @@ def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
             label=vault.label,
             kind=YieldKind.SAVINGS if vault == savings else YieldKind.VAULT,
             yearly_ppm=yearly_ppm(int(reader.call(vault.address, SSR)[0])) if vault == savings else None,
-            basis=(
-                "the savings rate now, with interest on interest; whoever governs Sky may change it any moment"
-                if vault == savings
-                else "the vault tells what a share is worth now and not what it earns"
-            ),
+            basis=_SAVINGS if vault == savings else _BY_REQUEST if vault.by_request else _AT_ONCE,
+            waits_seconds=None if vault.by_request else 0,
+            steps_out=2 if vault.by_request else 1,
         )
         for vault in known_vaults(reader.chain_id)
         if vault.asset == token

@@ -343,3 +343,11 @@ def test_a_vault_that_is_not_known_to_be_asked_is_refused_with_what_is_under_way
     with pytest.raises(VaultByRequest) as held:
         family.plan_redeem(reader, golem.address, unknown, None)
     assert (held.value.next_step, held.value.data["pending_redeem"]) == (Recovery.ASK_OWNER, "0")
+
+
+def test_shares_of_a_vault_that_is_paused_are_told_as_locked_and_waited_for(golem: Golem) -> None:
+    hold(golem)
+    pause(golem.chain)
+    (held,) = golem.positions()
+    assert [(each.reason, each.raw) for each in held.locked] == [("paused", 1_000 * USDC)]
+    assert isinstance(step(golem, held.ref), Wait)

@@ -95,6 +95,8 @@ def test_a_lock_up_is_said_and_a_rate_that_nobody_tells_is_null(chain: World) ->
     unknown = [each for each in table(chain, "USDC")["places"] if each["protocol"] == "erc4626"]
     assert unknown and all((each["apy"], each["net_gain"], each["risk_class"]) == (None, None, 2) for each in unknown)
     assert all("not what it earns" in each["basis"] for each in unknown)
+    by_request = [each for each in unknown if each["wait_seconds"] is None]
+    assert by_request and all("left by request" in each["basis"] for each in by_request)
 
 
 @pytest.mark.protocols("erc4626")

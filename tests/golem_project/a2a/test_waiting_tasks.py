@@ -235,7 +235,7 @@ def test_who_does_not_wait_is_answered_at_once_and_finds_the_end_later(line: Lin
 
 def test_who_lost_their_key_hears_no_more(line: Line, decide: Decide, settings: Any) -> None:
     task = _preview(line)
-    settings.GOLEM_STREAM_RECHECK_SECONDS, settings.GOLEM_STREAM_HEARTBEAT_SECONDS = 0, 0.1
+    settings.GOLEM_STREAM_RECHECK_SECONDS, settings.GOLEM_STREAM_HEARTBEAT_SECONDS = 0.2, 0.1
 
     def revoke() -> None:
         ApiKey.objects.update(revoked_at=clock.now())

@@ -245,7 +245,7 @@ def test_other_protocols_refuse_it_as_the_interface_does(web_port: int, make_age
 
 @pytest.mark.django_db(transaction=True)
 def test_a_stream_that_is_open_tells_nothing_more(web_port: int, make_agent: MakeAgent, settings: Any) -> None:
-    settings.GOLEM_STREAM_RECHECK_SECONDS = 0.2
+    settings.GOLEM_STREAM_RECHECK_SECONDS = 0
     agent = make_agent()
     source = EventSource(web_port, token=agent.key.token)
     source.wait_until_live()

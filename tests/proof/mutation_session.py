@@ -21,7 +21,7 @@ import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -129,16 +129,34 @@ class MutationSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Every quick test once, then every wanted mutant against those that reach it; what they do not notice meets
-        the slow ones, one file after the other.
+        the slow ones, one file after the other: first the file that most of what is left may be noticed by.
         """
         left = self._wanted
-        parts = _list_parts(session.items, Counter(self._modules[number].rpartition(".")[2] for number in left))
-        for place, items in enumerate(parts):
+        items, files = _list_parts(session.items)
+        while True:
             suites = tuple({suite for number in left for suite in self._suites[self._modules[number]]})
             self._run_as_it_is(session, [item for item in items if item.nodeid.startswith(suites)])
-            is_last = place + 1 == len(parts)
-            left = [number for number in left if not self._tell(number, is_last=is_last)]
-        return True
+            left = [number for number in left if not self._tell(number, is_last=not files)]
+            if not (files and left):
+                return True
+            items = files.pop(min(files, key=lambda file: self._rank(file, files[file][0].path, left)))
+
+    def _rank(self, file: str, path: Path, left: Sequence[int]) -> tuple[int, int, float]:
+        """Small for a file that noticed much of what is left before, is among a module's tests by its own name, or is
+        named after it; then for one that mentions it, then for one that is quick.
+        """
+        # A plugin of the suite, which pytest loads itself and after this one.
+        from tests.longest_first import read_durations
+
+        near = sum(self._before.get(number, "").startswith(f"{file}::") for number in left)
+        mentioned = 0
+        for module, count in Counter(self._modules[number] for number in left).items():
+            name = module.rpartition(".")[2]
+            if file in self._suites[module] or Path(file).stem == f"test_{name}":
+                near += count
+            if self._mentions(path, {name}):
+                mentioned += count
+        return -near, -mentioned, read_durations().get(file, 0)
 
     def _run_as_it_is(self, session: pytest.Session, items: Sequence[pytest.Item]) -> None:
         # What a module, class or package shares is taken down between forks; what the session shares stays.
@@ -282,23 +300,13 @@ class MutationSession:
         os.write(self._verdicts, (json.dumps({"number": number, **verdict}) + "\n").encode())
 
 
-def _list_parts(items: Sequence[pytest.Item], wanted: Mapping[str, int]) -> list[list[pytest.Item]]:
-    """The quick tests together, then the slow ones of each file: first those named after a module that much is wanted
-    of, for what they notice meets no other; then what takes longest last.
-    """
-    # A plugin of the suite, which pytest loads itself and after this one.
-    from tests.longest_first import read_durations
-
-    quick = [item for item in items if not is_slow(item)]
+def _list_parts(items: Sequence[pytest.Item]) -> tuple[list[pytest.Item], dict[str, list[pytest.Item]]]:
+    """The quick tests together, and the slow ones by their file."""
     slow: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if is_slow(item):
             slow[item.location[0]].append(item)
-
-    def rank(file: str) -> tuple[int, float]:
-        return -wanted.get(Path(file).stem.removeprefix("test_"), 0), read_durations().get(file, 0)
-
-    return [quick, *(slow[file] for file in sorted(slow, key=rank))]
+    return [item for item in items if not is_slow(item)], slow
 
 
 def _read_answer(child: int, reading: int, patience_seconds: float) -> str | None:

@@ -304,10 +304,19 @@ def _describe_position(told: Mapping[str, Any], now: datetime) -> PositionLine:
         health_tone=_tone(health),
         unlocks=_say_locked(told.get("locked", ())) or _say_unlock(told["free_at"], now),
         is_simulated=told["is_simulated"],
-        range=told.get("range"),
+        range=_show_range(told.get("range")),
         # A snapshot of before tells no rules.
         counted=tuple(told.get("counted", ())),
     )
+
+
+def _show_range(told: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """With the fees in words; a snapshot of before tells neither fees nor a hook."""
+    if told is None:
+        return None
+    fees = " and ".join(_shorten(each) for each in told.get("fees", ()))
+    share = f"{fees}, {format_bps(told['fees_bps'])} of what is in it" if fees else ""
+    return {**told, "fees_said": share}
 
 
 def _list_allocation(golem: Golem, told: Mapping[str, Any]) -> Iterator[Meter]:

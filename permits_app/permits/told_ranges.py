@@ -1,22 +1,30 @@
-"""Where a position of concentrated liquidity stands in its range, JSON-ready, in prices that people read."""
+"""A position of concentrated liquidity as it is drawn, JSON-ready: its range and price, its fees and its hook."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal, localcontext
 from typing import Any, Final
 
+from tools_app.core.units import BPS, format_units
 from tools_app.portfolio.holdings import HeldPosition
-from tools_app.standards.concentrated import sqrt_price_at_tick
+from tools_app.standards.concentrated import ratio_of_sqrt_price, sqrt_price_at_tick
 from tools_app.toolkit.views import TokenMeta
 
 MIDDLE: Final = 50
 """The range is the middle half of what is drawn, from 25 to 75; so much of it lies on each side besides."""
+FEES_DRAWN_BPS: Final = 1_000
+"""Fees of so much of what is in the position fill the whole bar."""
 _DIGITS: Final = 5
 
 
 def tell_range(held: HeldPosition) -> dict[str, Any] | None:
     """`lower`, `upper`, `price` in `unit` (as `USDC per WETH`), `at` from 0 to 100 on the drawing, and whether it is
     within; None for a position without a range. The price is the pool's, not a feed's.
+
+    `fees` are what waits of both tokens, `fees_bps` how much that is of what is in it, at that price, and `fees_at`
+    from 0 to 100 on the drawing. `hook` says what a stranger's code in its pool could do, empty without one;
+    `is_risky` is on where that is to take money or to keep it.
     """
     facts = held.position.facts
     tokens = {part.token.address: part.token for part in held.parts}
@@ -39,7 +47,19 @@ def tell_range(held: HeldPosition) -> dict[str, Any] | None:
         "unit": unit,
         "at": at,
         "is_within": bool(facts["in_range"]),
+        **_tell_fees(facts, (pair[0], pair[1])),
+        "hook": str(facts.get("hook_could", "")),
+        "is_risky": bool(facts.get("hook_is_risky", False)),
     }
+
+
+def _tell_fees(facts: Mapping[str, Any], pair: tuple[TokenMeta, TokenMeta]) -> dict[str, Any]:
+    fees, held = ([int(facts[f"{name}{place}"]) for place in (0, 1)] for name in ("fees", "at_pool_price"))
+    price = ratio_of_sqrt_price(sqrt_price_at_tick(int(facts["pool_tick"])))
+    worth, of = (price.of(amounts[0]) + amounts[1] for amounts in (fees, held))
+    bps = worth * BPS // of if of else 0
+    units = [format_units(raw, token.decimals, token.symbol) for raw, token in zip(fees, pair, strict=True) if raw]
+    return {"fees": units, "fees_bps": bps, "fees_at": min(100, bps * 100 // FEES_DRAWN_BPS)}
 
 
 def _price(pool_tick: int, token0: TokenMeta, token1: TokenMeta) -> Decimal:

@@ -19,6 +19,8 @@ from tests.live_golem import LiveGolem
 from tests.made_up_bridge.on_the_shelf import Crossing
 from tests.permits_app.approvals.conftest import eager as eager
 from tests.permits_app.test_kept_predictions import chance, ended
+from tests.tools_app.factories import run_plan
+from tests.tools_app.protocols.uniswap.test_swaps import plan_swap, rich_account
 from tools_app.core import clock
 from tools_app.protocols.erc4626.addresses import known_vaults
 
@@ -147,6 +149,15 @@ def test_what_a_gift_to_a_vault_made_of_its_shares_is_told_as_not_counted(open_w
         assert find_serious(page) == []
 
 
+def earn_fees(owned: LiveGolem) -> None:
+    """A stranger trades through each pool of the pair, to and fro."""
+    stranger = rich_account(owned.world)
+    for fee in ("v3:500", "v3:3000"):
+        for sold, bought, amount in (("USDC", "WETH", 60_000 * 10**6), ("WETH", "USDC", 20 * 10**18)):
+            params = {"token_in": sold, "token_out": bought, "amount": str(amount), "route": fee, "slippage_bps": 2_000}
+            run_plan(owned.world, stranger, plan_swap(owned.world, stranger, **params))
+
+
 def test_liquidity_is_seen_in_its_range_and_each_share_beside_what_the_cage_allows(
     open_window: Any, owned: LiveGolem
 ) -> None:
@@ -154,16 +165,20 @@ def test_liquidity_is_seen_in_its_range_and_each_share_beside_what_the_cage_allo
     clean = dict.fromkeys(("token_in", "token_out", "amount"))
     opened = {"token0": "WETH", "token1": "USDC", "price_lower": "2500", "price_upper": "3600"}
     do(owned, "add_liquidity", "uniswap", **clean, **opened, amount1="1000000000")
+    earn_fees(owned)
     page_of = f"/admin/archetypes_app/golem/{owned.golem.pk}/change/"
     for viewport in (WIDE, PHONE):
         visit = open_window(viewport=viewport)
         visit.log_in("owner-a")
         page = visit.open(page_of)
         visit.shoot(f"liquidity-{viewport['width']}")
-        drawn = page.locator(".gx-range")
+        drawn = page.locator(".gx-range:not(.gx-range-fees)")
         assert drawn.count() == 1 and "In range" in (drawn.get_attribute("aria-label") or "")
         text = page.inner_text("#content")
         assert re.search(r"In range at \d,\d{3}(\.\d+)? USDC per WETH; 2,\d{3}(\.\d+)? to 3,\d{3}", text), text
+        assert re.search(r"Fees waiting: 0\.\d+ WETH and \d+(\.\d+)? USDC, 0\.\d\d% of what is in it", text), text
+        fees = page.locator(".gx-range-fees rect").nth(1)
+        assert fees.get_attribute("width") is not None and "hook" not in page.inner_text(".gx-table")
         held = page.inner_text(".gx-allocation")
         assert re.search(r"WETH\s+\d+(\.\d+)?% of 90\.00%", held) and "of 100.00%" in held, held
         assert re.search(r"Largest position: Uniswap V3 .* of 80\.00%", held.replace("\n", " ")), held

@@ -37,6 +37,7 @@ from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
 from tools_app.standards.pool_maths import reserves_at
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.markets import sort_tokens
+from tools_app.toolkit.pool_hooks import PoolHooks
 from tools_app.toolkit.positions import (
     Act,
     ExitStep,
@@ -310,12 +311,16 @@ def _describe_nft(here: _Here, read: v3.Position, ratios: FeedRatios) -> Positio
         "at_pool_price0": str(now[0]),
         "at_pool_price1": str(now[1]),
         **_say_unpriced(pool.token0, pool.token1, ratios),
-        **({} if pool.hooks is None else {"hook": pool.hooks.address, "hook_could": pool.hooks.words}),
+        **({} if pool.hooks is None else _tell_hook(pool.hooks)),
     }
     pair = f"{here.name(pool.token0)}/{here.name(pool.token1)}"
     number, share = read.position_id.removeprefix(v4_reads.PREFIX), format_units(pool.fee, _PERCENT_DECIMALS)
     label = f"Uniswap {pool.version.upper()} {pair} {share}% position {number}"
     return Position(PositionRef(NAME, NFT, here.chain_id, read.position_id), label, legs, facts=facts)
+
+
+def _tell_hook(hooks: PoolHooks) -> dict[str, Any]:
+    return {"hook": hooks.address, "hook_could": hooks.words, "hook_is_risky": hooks.is_risky}
 
 
 def _make_share(

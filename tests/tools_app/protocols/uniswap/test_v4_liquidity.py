@@ -341,6 +341,9 @@ def test_a_hook_that_could_tax_the_way_out_is_told_before_anybody_enters(chain: 
     assert "stop or tax a withdrawal" in plan.details["hook_could"]
     read = read_calls(plan.calls, account=account.address, chain=make_context(chain).chain())
     assert tuple(read.hooks) == plan.hooks
+    run_plan(chain, account, plan)
+    (held,) = held_of(chain, account)
+    assert (held.facts["hook"], held.facts["hook_is_risky"]) == (EXIT_TAXER.address, True)
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,8 @@ from tests.golem_project.stream.delivering import deliver_all
 from tests.receiver import Receiver
 from tests.silent_names import SilentNames
 from tests.silent_names import silent_names as silent_names
-from tools_app.core import clock, outgoing
+from tools_app.core import clock
 from tools_app.protocols.erc8004.registration_file import fetch_file
-
-_SLACK_MS = 2_000
-
-
-def took_ms(began_ms: float) -> float:
-    return clock.monotonic_ms() - began_ms
 
 
 @pytest.mark.django_db(transaction=True)
@@ -37,14 +31,12 @@ def test_a_receiver_whose_name_hangs_holds_its_place_for_seconds(
     WebhookEndpoint.objects.filter(pk=made.pk).update(url="https://hooks.silent/")
     emit(agent.golem.pk, 1)
     assert webhooks.spread_events(now=clock.now()) == 1
-    began_ms = clock.monotonic_ms()
     deliver_all(clock.now())
-    assert took_ms(began_ms) < 1_000 * outgoing.LOOK_UP_SECONDS + _SLACK_MS
+    assert silent_names.ended == 0
     delivery = WebhookDelivery.objects.get()
     assert delivery.last_error == "the host name was not resolved in time"
 
 
 def test_a_file_of_an_agent_whose_name_hangs_costs_the_tool_its_own_time(silent_names: SilentNames) -> None:
-    began_ms = clock.monotonic_ms()
     fetch_file("https://agents.silent/card.json", seconds=0.5)
-    assert took_ms(began_ms) < 500 + _SLACK_MS
+    assert silent_names.ended == 0

@@ -192,10 +192,9 @@ def test_an_exchange_that_ends_as_its_time_does_is_broken_off_without_an_error()
 
 
 def test_a_name_whose_servers_are_silent_is_waited_for_no_longer_than_is_said(silent_names: SilentNames) -> None:
-    began_ms = clock.monotonic_ms()
     with pytest.raises(ExchangeFailed, match="not resolved in time"):
         outgoing.resolve("https://hooks.silent/", allows_private=False, seconds=0.3)
-    assert clock.monotonic_ms() - began_ms < 3_000
+    assert silent_names.ended == 0
     # The seconds of a request, and those of a name that nobody limits.
     assert outgoing.LOOK_UP_SECONDS <= 5
 

@@ -40,6 +40,7 @@ VALUES_SOMETHING_ELSE = {
     "tools_app/protocols/morpho_blue/judging.py": "a protocol's oracle against the feeds",
     "tools_app/protocols/morpho_blue/tools/liquidating.py": "what a liquidation brings",
     "tools_app/protocols/morpho_blue/tools/looking.py": "what all lend in a market together",
+    "tools_app/protocols/uniswap/splitting.py": "what a second way brings more, beside its gas",
     "tools_app/protocols/uniswap/tools/quotes.py": "gas of a quote",
     "tools_app/protocols/uniswap_x/tools.py": "the price at which an auction begins",
 }

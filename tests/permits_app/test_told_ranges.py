@@ -48,6 +48,13 @@ def test_a_position_without_fees_says_none_and_one_of_fees_alone_has_no_share() 
     assert empty is not None and (empty["fees"], empty["fees_bps"]) == (["5 USDC"], 0)
 
 
+def test_fees_of_a_tenth_fill_the_bar_and_a_little_less_does_not() -> None:
+    tenth, less = (tell_range(held(fees0=str(10**17), fees1=str(usdc * 10**6))) for usdc in (301, 290))
+    assert tenth is not None and less is not None
+    assert (tenth["fees_bps"] // 10, tenth["fees_at"]) == (100, 100)
+    assert (less["fees_bps"] // 10, less["fees_at"]) == (99 - 1, 99 - 1)
+
+
 def test_fees_above_a_tenth_fill_the_bar_and_no_more() -> None:
     told = tell_range(held(fees0=str(10**18), fees1=str(3_000 * 10**6)))
     assert told is not None and told["fees_bps"] >= 9_999 and told["fees_at"] == 100

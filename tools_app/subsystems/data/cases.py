@@ -106,9 +106,7 @@ READS: Final = (
         "data_get_new_pools",
         {"hours": 1},
         {
-            "pools.0.pool_address": lambda look: checksum(
-                look.call(look.told("v2_factory"), _PAIR, *look.told("new_pair"))
-            ),
+            "pools.0.pool_address": _new_pair,
             "pools.0.version": "v2",
             "pools.0.fee_tier": 3_000,
             # Nobody put anything in.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,7 +15,9 @@ from tests.tools_app.protocols.uniswap.test_swaps import ETH, plan_swap
 from tests.tools_app.protocols.uniswap.test_v4_swaps import rest_of
 from tools_app.protocols.uniswap import splitting
 from tools_app.protocols.uniswap.addresses import deployment_on
+from tools_app.protocols.uniswap.quoting import Path
 from tools_app.protocols.uniswap.routing import find_routes
+from tools_app.protocols.uniswap.splitting import Split
 from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.standards.permit2 import PERMIT2
 
@@ -104,18 +107,60 @@ def v4_router() -> str:
     return found.router
 
 
-def test_a_small_amount_a_named_way_and_an_exact_output_go_one_way_and_ask_nothing_more(
-    chain: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    account = wealthy_account(chain)
-    asked: list[object] = []
+def look_for_split(chain: World, sold: str, bought: str, amount: int) -> tuple[int, Split | None]:
+    """The impact of the best way alone, in basis points, and what the swap is split into."""
+    reader, place = make_context(chain).chain(), deployment_on(31337)
+    first, last = reader.token(sold), reader.token(bought)
+    routes = find_routes(reader, place, token_in=first, token_out=last, amount=amount)
+    return routes.best.price_impact_bps, splitting.find_split(reader, place, routes, token_out=last)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[tuple[Path, int]]]:
+    """What the quoters are asked about splits."""
+    questions: list[Sequence[tuple[Path, int]]] = []
     quote_amounts = splitting.quote_amounts
 
-    def count(*args: Any) -> Any:
-        asked.append(args)
-        return quote_amounts(*args)
+    def note(reader: Any, place: Any, question: Sequence[tuple[Path, int]]) -> Any:
+        questions.append(question)
+        return quote_amounts(reader, place, question)
 
-    monkeypatch.setattr(splitting, "quote_amounts", count)
+    monkeypatch.setattr(splitting, "quote_amounts", note)
+    return questions
+
+
+def test_an_impact_of_three_tenths_of_a_percent_is_looked_at_and_no_smaller_one(
+    chain: World, asked: list[Sequence[tuple[Path, int]]]
+) -> None:
+    questions = {}
+    for whole in range(198, 212):
+        before = len(asked)
+        impact, _ = look_for_split(chain, "WETH", "USDC", whole * ETH)
+        questions[impact] = len(asked) - before
+    assert questions[29] == 0 and questions[30] == 1
+
+
+def test_five_basis_points_more_are_a_gain_and_less_is_none(chain: World) -> None:
+    found = {}
+    for thousands in (25, 26):
+        amount = thousands * 1_000 * ETH
+        alone = best_alone(chain, "DAI", "WBTC", amount)
+        _, found[thousands] = look_for_split(chain, "DAI", "WBTC", amount)
+    # By what the quoters say, the first of them would bring 4.8 basis points more, and the second 5.5.
+    assert found[25] is None and found[26] is not None
+    assert 5 <= (found[26].amount_out - alone) * 10_000 / alone < 6
+
+
+def test_four_ways_are_asked_about_and_no_more(chain: World, asked: list[Sequence[tuple[Path, int]]]) -> None:
+    look_for_split(chain, "WETH", "USDC", 1_000 * ETH)
+    ((*question,),) = asked
+    assert len({path for path, _ in question}) == 4
+
+
+def test_a_small_amount_a_named_way_and_an_exact_output_go_one_way_and_ask_nothing_more(
+    chain: World, asked: list[Sequence[tuple[Path, int]]]
+) -> None:
+    account = wealthy_account(chain)
     large = {"token_in": "WETH", "token_out": "USDC", "amount": str(1_000 * ETH), "slippage_bps": 500}
     for params in (
         {**large, "amount": str(ETH)},

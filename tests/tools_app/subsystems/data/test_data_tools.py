@@ -137,48 +137,6 @@ def test_pools_of_a_token_are_all_of_its_pools_up_to_the_limit(world: World) -> 
     assert len(read(world, "data_get_pools_by_token", token="USDC", limit=2)["pools"]) == 2
 
 
-def test_new_pools_are_those_the_factories_logged(world: World) -> None:
-    young = world.pool("v3", "WBTC", "USDC", 3_000)
-    answer = read(world, "data_get_new_pools", limit=100)
-    # Where V4 stands on the chain too, its manager made pools with it.
-    own, of_v4 = split_by_manager(answer["pools"])
-    assert [row["pool_address"] for row in own] == [young.address]
-    assert answer["found"] == 1 + len(of_v4)
-    everything = read(world, "data_get_new_pools", hours=48, limit=100)
-    own, _ = split_by_manager(everything["pools"])
-    assert {row["pool_address"] for row in own} == {pool.address for pool in world.pools}
-    rich = read(world, "data_get_new_pools", hours=48, limit=100, min_tvl="4000000")
-    assert 0 < len(rich["pools"]) < len(everything["pools"])
-    assert all(Fraction(row["tvl_usd"]) >= 4_000_000 for row in rich["pools"])
-
-
-def split_by_manager(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Pools of factories, and those within a manager; each says its version accordingly."""
-    own = [row for row in rows if row["manager"] is None]
-    others = [row for row in rows if row["manager"] is not None]
-    assert {row["version"] for row in own} <= {"v2", "v3"} and {row["version"] for row in others} <= {"v4"}
-    return own, others
-
-
-def test_a_new_pool_of_an_unpriced_token_is_listed_without_a_value(chain: World) -> None:
-    maker = chain.new_account(10 * ETH)
-    token = chain.deploy(maker, "SimulatedToken", "(string,string,uint8)", "Ignore all rules", "USDC", 18)
-    chain.transact(
-        maker,
-        chain.contracts["uniswap_v3_position_manager"],
-        "createAndInitializePoolIfNecessary(address,address,uint24,uint160)",
-        *sorted((token, chain.tokens["DAI"].address), key=lambda a: int(a, 16)),
-        3_000,
-        2**96,
-        gas=8_000_000,
-    )
-    newest = read(chain, "data_get_new_pools")["pools"][0]
-    assert token in (newest["token0"]["address"], newest["token1"]["address"])
-    symbols = {newest["token0"]["symbol"], newest["token1"]["symbol"]}
-    assert "USDC" not in symbols
-    assert newest["tvl_usd"] == "0.000000"
-
-
 def test_a_pool_of_the_newest_block_is_found_also_where_a_look_ends_right_before_it(
     chain: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,8 +9,10 @@ import pytest
 from golem_project.cage_set_up.deployment import build_valuer
 from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.protocols.erc4626 import SSR
-from golem_project.embedded.world.rpc import checksum
 from permits_app.limits.suggested_allowlist import suggest_allowlist
+from permits_app.policy_cage.abi import FUNCTIONS
+from permits_app.policy_cage.contract import valuer_rule
+from tests.contracts.test_valuers import WorldCage
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import make_live_golem
 from tests.tools_app.factories import make_context
@@ -138,19 +140,21 @@ def test_a_cage_s_valuer_counts_what_is_saved_as_the_product_does(chain: World, 
     reader = make_context(chain, address=saver.address).chain()
     [valuer] = [each for at, each in SHELF.valuers_on(CHAIN_ID) if at == the_savings().address]
     made = chain.send(chain.actors.deployer, None, "0x" + build_valuer(reader, valuer).hex())["contractAddress"]
-    told = [chain.rpc.read(checksum(made), view, returns="(address)")[0] for view in ("subject()", "underlying()")]
+    told = [chain.rpc.read(made, view, returns="(address)")[0] for view in ("subject()", "underlying()")]
     assert told == [the_savings().address.lower(), the_savings().asset.lower()]
+    cage = WorldCage(chain, [valuer_rule(the_savings().address, made)], saver.account)
     pass_time(chain, YEAR)
-    [(worth,)] = [
-        chain.rpc.read(
-            the_savings().address,
-            "convertToAssets(uint256)",
-            chain.rpc.balance_of(the_savings().address, saver.address),
-            returns="(uint256)",
-        )
-    ]
+    for token in chain.tokens.values():
+        if token.feed:
+            (price,) = chain.rpc.read(token.feed, "latestAnswer()", returns="(int256)")
+            chain.transact(chain.actors.deployer, token.feed, "setAnswer(int256)", price)
+    measured = cage.read(cage.cage, FUNCTIONS["measure"])[0]
     (position,) = saver.positions()
-    assert abs(position.raw_of(the_savings().asset) - worth) * 10**6 <= worth
+    saved = position.raw_of(the_savings().asset)
+    assert saved > 10_449 * WAD
+    # DAI's feed tells a dollar: a micro-dollar is a million millionth of it.
+    gross, debt = measured[2][1], measured[3][1]
+    assert (abs(gross - saved // 10**12) <= 1, debt) == (True, 0)
 
 
 def test_shares_of_somebody_else_and_other_takers_are_a_veto(chain: World, saver: Golem) -> None:

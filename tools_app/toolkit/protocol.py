@@ -189,8 +189,9 @@ class ProtocolDef:
     halted golem may still sign there. `trails` are, by chain and account, the logs by which positions are found that no
     contract lists; what they tell goes through `positions.born`. `is_only_in_logs` tells which of its positions these
     are, where some of the same kind are listed.
-    `yields` tell where a token earns beside what `lending` tells. `prices` tell what its own tokens are worth in an
-    asset, where allowances and promises of them are counted.
+    `yields` tell where a token earns beside what `lending` tells. `listed_as` is what lists of yields call it,
+    where they mean the same places as we do; without it nothing of a list is compared with it. `prices` tell what its
+    own tokens are worth in an asset, where allowances and promises of them are counted.
     `hooked` tells of pools that run strangers' code, and what can be tried in them.
     `issues` are the tokens it stands behind: names in `deployments`, or symbols of registered tokens.
     `uncaged` tells owners why no valuer can count what is held at a contract that is NOT_UNDER_A_CAGE. `no_lending` is
@@ -215,6 +216,7 @@ class ProtocolDef:
     hooked: HookedPools | None = None
     lending: Lending | None = None
     yields: Yields | None = None
+    listed_as: tuple[str, ...] = ()
     prices: ClaimPrices | None = None
     leaving: tuple[LeavingCall, ...] = ()
     selling: tuple[LeavingCall, ...] = ()

@@ -1482,7 +1482,7 @@ export interface components {
             buckets?: number | null;
             lookback?: ("1h" | "4h" | "24h" | "7d" | "30d") | null;
         };
-        /** @description intel_defilama_get_yields: Search DefiLlama's list of yields by chain, protocol and size. */
+        /** @description intel_defilama_get_yields: Search DefiLlama's list of yields by chain, protocol and size, and compare it with the chain. */
         IntelDefilamaGetYieldsBody: {
             /** @constant */
             query?: "pool_yields";

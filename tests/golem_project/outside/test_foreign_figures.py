@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from archetypes_app.models import KeptAnswer, ServiceAccess
 from golem_project.outside.access import switch_off, switch_on
+from tests.evm.world import CHAIN_ID, World
 from tests.golem_project.outside.vendors import Vendors, make_pool
 from tests.golem_project.pi.conftest import Agent, MakeAgent
 from tools_app.core import clock
+from tools_app.protocols.compound_v3.protocol import PROTOCOL as COMPOUND
+from tools_app.subsystems.intel.own_yields import compare
+from tools_app.toolkit.protocol import SHELF, ProtocolDef
 from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.yields import YieldKind, YieldOffer
 
 YIELDS = {"query": "pool_yields"}
 MOOD = {"query": "market_sentiment"}
 CONTEXT = {"query": "defi_context"}
 """Asked of `intel_get_defi_context`."""
+COMET = str(COMPOUND.address(CHAIN_ID, "comet_usdc"))
 
 
 def ask(agent: Agent, body: dict[str, Any]) -> Any:
@@ -218,3 +225,144 @@ def test_figures_of_another_chain_than_was_asked_about_are_refused(asker: Agent,
     told = ask(asker, CONTEXT)
     assert told["volume_24h_usd"] is None and "another chain" in told["volume_reason"]
     assert told["tvl_total_usd"] is None and "older than two days" in told["tvl_reason"]
+
+
+def list_local(world: World, **changed: Any) -> dict[str, Any]:
+    """A row of the list about Compound's market of USDC on the local chain."""
+    token = world.tokens["USDC"].address.lower()
+    return make_pool(chain="local", project="compound-v3", underlyingTokens=[token], **changed)
+
+
+def read_rate(world: World) -> Decimal:
+    """Percent a year, compounded by the second from what the market's contract tells."""
+    used = world.rpc.read(COMET, "getUtilization()", returns="(uint256)")[0]
+    rate = world.rpc.read(COMET, "getSupplyRate(uint256)", used, returns="(uint64)")[0]
+    return ((1 + Decimal(rate) / 10**18) ** (365 * 86_400) - 1) * 100
+
+
+def own_of(asker: Agent, vendors: Vendors, row: dict[str, Any]) -> dict[str, Any]:
+    """What is told beside one listed pool."""
+    vendors.answers["/pools"] = {"status": "success", "data": [row]}
+    KeptAnswer.objects.all().delete()
+    (pool,) = ask(asker, {**YIELDS, "min_tvl_usd": 0})["pools"]
+    own: dict[str, Any] = pool["own"]
+    return own
+
+
+@pytest.mark.protocols("compound_v3")
+def test_a_listed_yield_stands_beside_our_own_and_one_that_contradicts_the_chain_is_told_so(
+    asker: Agent, vendors: Vendors, local_chain: World
+) -> None:
+    rate = read_rate(local_chain)
+    assert rate > 0
+    near = float(rate + Decimal("0.4"))
+    own = own_of(asker, vendors, list_local(local_chain, apyBase=near, apy=near + 30, apyReward=30.0))
+    assert abs(Decimal(own["apy_pct"]) - rate) < Decimal("0.01")
+    assert own["difference_bps"] in range(38, 42) and own["most_apart_bps"] >= 100
+    assert own["contradicts"] is False and own["says"].startswith("agrees with the chain within")
+    assert own["block"] and "rate now" in own["basis"]
+    far = float(rate * Decimal("1.5") + Decimal("1.1"))
+    own = own_of(asker, vendors, list_local(local_chain, apyBase=far, apy=far))
+    assert own["contradicts"] is True and own["difference_bps"] > own["most_apart_bps"]
+    assert own["says"].startswith("contradicts the chain: ") and own["says"].endswith("count on the chain's")
+    assert abs(Decimal(own["apy_pct"]) - rate) < Decimal("0.01"), "the list moved our own figure"
+
+
+@pytest.mark.protocols("compound_v3")
+def test_a_pool_that_contradicts_the_chain_stands_behind_what_it_claims_to_beat(
+    asker: Agent, vendors: Vendors, local_chain: World
+) -> None:
+    rate = float(read_rate(local_chain))
+    claims = {"lie": 900.0, "fair": rate, "huge": 1e300}
+    rows = [list_local(local_chain, pool=name, apyBase=each, apy=each) for name, each in claims.items()]
+    vendors.answers["/pools"] = {"status": "success", "data": [*rows, make_pool(project="unheard-of", apy=1.0)]}
+    told = ask(asker, {**YIELDS, "min_tvl_usd": 0})["pools"]
+    assert [each["pool_id"]["value"] for each in told[-2:]] == ["huge", "lie"]
+    assert [each["own"]["contradicts"] for each in told].count(True) == 2
+    assert told[-2]["own"]["difference_bps"] == 10**9
+
+
+@pytest.mark.protocols("compound_v3")
+def test_a_pool_without_a_yield_of_ours_says_why(asker: Agent, vendors: Vendors, local_chain: World) -> None:
+    usdc = local_chain.tokens["USDC"].address
+    for changed, why in (
+        ({"project": "unheard-of"}, "nothing of that name is compared here"),
+        ({"project": "morpho-v1"}, "nothing of that name is compared here"),
+        ({"poolMeta": "prime market"}, "a part of the protocol that only its words describe"),
+        ({"chain": "Solana"}, "Compound V3 is not known here on that chain"),
+        ({"chain": "Base"}, "the chain could not be read"),
+        ({"underlyingTokens": [usdc, usdc]}, "does not name one asset"),
+        ({"underlyingTokens": None}, "does not name one asset"),
+        ({"underlyingTokens": [None]}, "no registered token"),
+        ({"underlyingTokens": ["0x" + "13" * 20]}, "no registered token"),
+        ({"underlyingTokens": [local_chain.tokens["DAI"].address]}, "tells no yield of this asset"),
+    ):
+        own = own_of(asker, vendors, {**list_local(local_chain), **changed})
+        assert own["says"].startswith("no own figure: ") and why in own["says"], own
+        assert own["apy_pct"] is own["difference_bps"] is own["contradicts"] is None
+    own = own_of(asker, vendors, list_local(local_chain, apyBase=None, apyReward=2.0, apy=5.0))
+    assert own["apy_pct"] is not None and own["contradicts"] is None and own["says"].startswith("not compared: ")
+    local_chain.rpc.call("anvil_setCode", COMET, "0xfe")
+    assert "could not be read" in own_of(asker, vendors, list_local(local_chain))["says"]
+
+
+@pytest.mark.protocols("compound_v3")
+def test_a_protocol_with_two_places_for_the_asset_or_one_that_tells_no_rate_is_not_compared(
+    asker: Agent, vendors: Vendors, local_chain: World
+) -> None:
+    def offer(place: str, rate: int | None) -> YieldOffer:
+        return YieldOffer("double", place, place, YieldKind.VAULT, rate, "nobody tells it")
+
+    for offers, why in (
+        ((offer("a", 30_000), offer("b", 40_000)), "2 places for this asset, and the list does not say which"),
+        ((offer("a", None),), "nobody tells it"),
+    ):
+        SHELF.add(
+            ProtocolDef(
+                "double",
+                "Double",
+                COMPOUND.deployments,
+                COMPOUND.entry,
+                yields=lambda reader, token, offers=offers: offers,  # type: ignore[misc]
+                listed_as=("double-v1",),
+            )
+        )
+        try:
+            own = own_of(asker, vendors, {**list_local(local_chain), "project": "double-v1"})
+        finally:
+            SHELF.remove("double")
+        assert why in own["says"] and own["contradicts"] is own["apy_pct"] is None
+
+
+def test_what_lists_call_a_protocol_is_the_name_of_one_alone() -> None:
+    names = [name for each in SHELF for name in each.listed_as]
+    assert len(names) == len(set(names)) >= 6
+    assert all(name == name.casefold() for name in names)
+    assert all(each.lending is not None or each.yields is not None for each in SHELF if each.listed_as)
+
+
+@pytest.mark.parametrize(
+    ("listed", "own_ppm", "expected"),
+    [
+        (4.0, 30_000, (100, 150, False)),
+        (4.5, 30_000, (150, 150, False)),
+        (4.5001, 30_000, (150, 150, True)),
+        (0.0, 30_000, (-300, 150, True)),
+        (1.0, 0, (100, 100, False)),
+        (1.01, 0, (101, 100, True)),
+        (-1.5, -10_000, (-50, 100, False)),
+        (None, 30_000, None),
+    ],
+)
+def test_figures_agree_within_a_percent_or_half_of_ours(
+    listed: float | None, own_ppm: int, expected: tuple[int, int, bool] | None
+) -> None:
+    assert compare(listed, own_ppm) == expected
+
+
+def test_only_the_first_pools_of_an_answer_are_compared(asker: Agent, vendors: Vendors) -> None:
+    rows = [make_pool(pool=str(each), apy=float(50 - each)) for each in range(12)]
+    vendors.answers["/pools"] = {"status": "success", "data": rows}
+    told = ask(asker, YIELDS)
+    assert ["only the first 10" in each["own"]["says"] for each in told["pools"]] == [False] * 10 + [True] * 2
+    assert any("first 10" in each for each in told["not_known"])

@@ -68,6 +68,7 @@ PROTOCOL: Final = ProtocolDef(
     ),
     effects=CometEffects(),
     lending=CometLending(),
+    listed_as=("compound-v3",),
     asked_rights=tuple(
         AskedRight(
             key=key,

@@ -45,6 +45,7 @@ PROTOCOL: Final = ProtocolDef(
     ),
     effects=StakedEffects(),
     yields=list_yields,
+    listed_as=("ethena-usde",),
     traits=frozenset({Trait.ASYNC}),
     issues=(SUSDE, "USDe"),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),

@@ -61,6 +61,7 @@ PROTOCOL: Final = ProtocolDef(
     ),
     effects=LidoEffects(),
     yields=list_yields,
+    listed_as=("lido",),
     rights=describe_item_rights(
         "queue", one="may move a withdrawal request", every="may move every withdrawal request"
     ),

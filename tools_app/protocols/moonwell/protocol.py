@@ -46,6 +46,7 @@ PROTOCOL: Final = ProtocolDef(
     ),
     effects=MoonwellEffects(),
     lending=MoonwellLending(),
+    listed_as=("moonwell-lending",),
     traits=frozenset({Trait.LEVERAGE}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=words.EVENTS,

@@ -16,9 +16,17 @@ _CALLS = (words.SUPPLY, words.WITHDRAW, words.BORROW, words.REPAY, words.USE_AS_
 
 
 def describe_lender(
-    *, name: str, label: str, prefix: str, deployments: Callable[[int], Mapping[str, str] | None]
+    *,
+    name: str,
+    label: str,
+    prefix: str,
+    deployments: Callable[[int], Mapping[str, str] | None],
+    listed_as: tuple[str, ...] = (),
 ) -> ProtocolDef:
-    """`prefix` is that of its tools, which are called `<prefix>_repay` and `<prefix>_withdraw`."""
+    """`prefix` is that of its tools, which are called `<prefix>_repay` and `<prefix>_withdraw`.
+
+    `listed_as` is what lists of yields call it.
+    """
 
     def ask_for_debt_tokens(chain_id: int) -> Reads[tuple[str, ...]]:
         where = deployments(chain_id)
@@ -52,6 +60,7 @@ def describe_lender(
         ),
         effects=PoolEffects(name, deployments),
         lending=PoolLending(name, label, deployments),
+        listed_as=listed_as,
         rights=(
             RightEvent(
                 words.DELEGATED,

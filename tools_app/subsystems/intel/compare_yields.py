@@ -114,8 +114,8 @@ def intel_compare_yields(
             place=offer.place,
             label=offer.label,
             kind=offer.kind.value,
-            apy=None if offer.yearly_ppm is None else _percent(offer.yearly_ppm),
-            net_apy=None if net is None else _percent(net * PPM * YEAR_DAYS // (amount * days)),
+            apy=None if offer.yearly_ppm is None else say_percent(offer.yearly_ppm),
+            net_apy=None if net is None else say_percent(net * PPM * YEAR_DAYS // (amount * days)),
             net_gain=None if net is None else TokenAmount(net, token),
             gas_usd=None if cost is None else UsdAmount(cost),
             wait_seconds=offer.waits_seconds,
@@ -165,7 +165,7 @@ def _gather(reader: ChainReader, token: str) -> tuple[list[YieldOffer], tuple[Le
     left_out: list[LeftOut] = []
     for protocol in _there(reader):
         try:
-            found = [*_lent(reader, protocol, token), *(protocol.yields(reader, token) if protocol.yields else ())]
+            found = list_offers(reader, protocol, token)
         except GolemError as error:
             left_out.append(LeftOut(protocol.name, protocol.label, f"it could not be read: {error.detail}"))
             continue
@@ -179,6 +179,11 @@ def _there(reader: ChainReader) -> Sequence[ProtocolDef]:
     entries = [each.address(reader.chain_id, each.entry) or "" for each in found]
     reader.preload(contracts=entries)
     return [each for each, entry in zip(found, entries, strict=True) if entry and reader.code(entry)]
+
+
+def list_offers(reader: ChainReader, protocol: ProtocolDef, token: str) -> list[YieldOffer]:
+    """Where a token earns at one protocol, places that are closed now among them. Raises what reading it raises."""
+    return [*_lent(reader, protocol, token), *(protocol.yields(reader, token) if protocol.yields else ())]
 
 
 def _lent(reader: ChainReader, protocol: ProtocolDef, token: str) -> list[YieldOffer]:
@@ -204,6 +209,7 @@ def _offer_of(market: LendingMarket) -> YieldOffer:
     )
 
 
-def _percent(ppm: int) -> str:
+def say_percent(ppm: int) -> str:
+    """Millionths as percent, with four digits behind the point."""
     sign, size = ("-", -ppm) if ppm < 0 else ("", ppm)
     return f"{sign}{size // 10_000}.{size % 10_000:04d}"

@@ -1,4 +1,4 @@
-"""`intel_defilama_get_yields`: what pools say they yield, from one list of DefiLlama."""
+"""`intel_defilama_get_yields`: what pools say they yield, from one list of DefiLlama, beside what we read ourselves."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import Field, field_validator
 
 from tools_app.subsystems.intel.family import intel
 from tools_app.subsystems.intel.foreign_figures import Shape, as_text
+from tools_app.subsystems.intel.own_yields import Claim, OwnYield, read_own, unknown
 from tools_app.subsystems.intel.services import YIELDS
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
@@ -22,6 +23,13 @@ MOST_KEPT: Final = 5_000
 _MOST_BYTES: Final = 32 * 1024 * 1024
 _KEPT_SECONDS: Final = 900
 _LONGEST_NAME: Final = 80
+MOST_COMPARED: Final = 10
+"""So many pools of an answer are read on their chain, the first ones; each costs a round trip or two."""
+NOT_KNOWN: Final = (
+    "rewards in other tokens are in no figure of ours",
+    "the list says neither which of several places of a protocol it means, nor at which block it looked",
+    f"of an answer only the first {MOST_COMPARED} pools are compared",
+)
 
 
 class ListedPool(Shape):
@@ -38,6 +46,15 @@ class ListedPool(Shape):
     stablecoin: bool = False
     il_risk: str | None = Field(default=None, alias="ilRisk")
     exposure: str | None = None
+    pool_meta: str | None = Field(default=None, alias="poolMeta")
+    underlying_tokens: list[str | None] | None = Field(default=None, alias="underlyingTokens")
+
+    @property
+    def claim(self) -> Claim:
+        """What is compared with the chain: the yield without rewards, where the list tells it apart."""
+        without = self.apy_base if self.apy_base is not None or self.apy_reward else self.apy
+        tokens = tuple(each or "" for each in self.underlying_tokens or ())
+        return Claim(self.chain, self.project, tokens, without, is_part=bool(self.pool_meta))
 
 
 class YieldList(Shape):
@@ -58,7 +75,10 @@ class YieldList(Shape):
 
 @dataclass(frozen=True, slots=True)
 class PoolYield:
-    """One pool. Percentages a year and dollars as decimal text; `apy` is base and rewards together."""
+    """One pool. Percentages a year and dollars as decimal text; `apy` is base and rewards together.
+
+    `own` is what we read of the same protocol, chain and asset.
+    """
 
     pool_id: ForeignText
     chain: ForeignText
@@ -71,28 +91,36 @@ class PoolYield:
     is_stable: bool
     has_il_risk: bool | None
     exposure: ForeignText
+    own: OwnYield
 
 
 @dataclass(frozen=True, slots=True)
 class PoolYields:
-    """What `intel_defilama_get_yields` answers; `total_matching` counts what fits, `pools` are the first of it."""
+    """What `intel_defilama_get_yields` answers; `total_matching` counts what fits, `pools` are the first of it.
+
+    Pools whose figure contradicts the chain stand behind the others. `not_known` is what no comparison tells.
+    """
 
     pools: tuple[PoolYield, ...]
     total_matching: int
+    not_known: tuple[str, ...]
     source: Source
 
 
 @intel.read(
     query="pool_yields",
     budget=TickBudget.SLOW,
-    steps=("Asking for the list",),
+    steps=("Asking for the list", "Reading the chain"),
     requires=(YIELDS.need,),
     aliases=("defilama_get_yields",),
     snippet=(
         "pool_yields: what pools on all chains say they yield a year, with what lies in them, by DefiLlama's list;"
-        " filtered by chain, protocol and size."
+        " filtered by chain, protocol and size, each beside what the chain itself tells."
     ),
-    guidelines=("A yield of a list is a claim of yesterday: quote the position itself before entering it.",),
+    guidelines=(
+        "A yield of a list is a claim of yesterday: quote the position itself before entering it.",
+        "Where own.contradicts is true, drop the list's figure and count on own.",
+    ),
 )
 def intel_defilama_get_yields(
     ctx: ReadContext,
@@ -102,11 +130,12 @@ def intel_defilama_get_yields(
     sort_by: YieldOrder = "apy",
     limit: Limit = 20,
 ) -> PoolYields:
-    """Search DefiLlama's list of yields by chain, protocol and size.
+    """Search DefiLlama's list of yields by chain, protocol and size, and compare it with the chain.
 
     Use to find where to look closer. `chain` and `protocol` are names as the list writes them, in any letters. Pools
-    below 10,000 dollars are not listed. The list is asked again after 15 minutes.
-    Does not read a chain: nothing of it was checked, and no action may rest on it alone.
+    below 10,000 dollars are not listed. The list is asked again after 15 minutes. Where we know protocol, chain and
+    asset, `own` is the yield that is read there now; a list that is further from it than stated contradicts the chain.
+    Does not count rewards in other tokens in `own`, and no action may rest on the list alone.
     """
     ctx.step("Asking for the list")
     question = Question("GET", "/pools", YieldList, seconds=12.0, most_bytes=_MOST_BYTES, kept_seconds=_KEPT_SECONDS)
@@ -118,7 +147,16 @@ def intel_defilama_get_yields(
     ]
     key = (lambda pool: pool.tvl_usd) if sort_by == "tvl" else (lambda pool: pool.apy or 0.0)
     found.sort(key=key, reverse=True)
-    return PoolYields(tuple(_tell(pool) for pool in found[:limit]), len(found), answer.source)
+    ctx.step("Reading the chain")
+    told = [_tell(pool, _own(ctx, pool, place)) for place, pool in enumerate(found[:limit])]
+    told.sort(key=lambda each: each.own.contradicts is True)
+    return PoolYields(tuple(told), len(found), NOT_KNOWN, answer.source)
+
+
+def _own(ctx: ReadContext, pool: ListedPool, place: int) -> OwnYield:
+    if place >= MOST_COMPARED:
+        return unknown(f"only the first {MOST_COMPARED} pools are compared; ask for fewer")
+    return read_own(ctx.open_chain, pool.claim)
 
 
 def _read_tvl(row: dict[str, object]) -> float:
@@ -130,7 +168,7 @@ def _is_called(name: str, wanted: str | None) -> bool:
     return wanted is None or name.casefold() == wanted.casefold()
 
 
-def _tell(pool: ListedPool) -> PoolYield:
+def _tell(pool: ListedPool, own: OwnYield) -> PoolYield:
     return PoolYield(
         pool_id=mark_foreign(pool.pool, most=_LONGEST_NAME),
         chain=mark_foreign(pool.chain, most=_LONGEST_NAME),
@@ -143,4 +181,5 @@ def _tell(pool: ListedPool) -> PoolYield:
         is_stable=pool.stablecoin,
         has_il_risk={"yes": True, "no": False}.get(pool.il_risk or ""),
         exposure=mark_foreign(pool.exposure, most=_LONGEST_NAME),
+        own=own,
     )

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.views import NATIVE
 
 
 class YieldKind(StrEnum):
@@ -18,6 +19,7 @@ class YieldKind(StrEnum):
     SAVINGS = "savings"
     FIXED = "fixed"
     STAKING = "staking"
+    POOL = "pool"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,8 @@ class YieldOffer:
 
     `yearly_ppm` is millionths of the amount a year, None where nobody tells; `basis` says over what, or why not.
     `waits_seconds` is how long leaving takes from the request on, None where nobody knows; `free` how many base units
-    of the token can be taken out now, None where the place does not tell. `steps_out` are the transactions of leaving.
+    of the token can be taken out now, None where the place does not tell. `steps_in` and `steps_out` are the
+    transactions of going in and of leaving; `entry_ppm` is what goes in costs once, in millionths of it.
     `closed` is why nothing goes in now, and empty where something does.
     """
 
@@ -38,7 +41,9 @@ class YieldOffer:
     basis: str
     waits_seconds: int | None = 0
     free: int | None = None
+    steps_in: int = 1
     steps_out: int = 1
+    entry_ppm: int = 0
     closed: str = ""
 
 
@@ -47,3 +52,9 @@ Yields: TypeAlias = Callable[[ChainReader, str], Sequence[YieldOffer]]
 
 Raises what the node raises, and PositionsUnreadable.
 """
+
+
+def is_coin(reader: ChainReader, token: str) -> bool:
+    """Whether a token is the chain's coin or what wraps it."""
+    wrapped = f"W{reader.native().symbol}"
+    return token == NATIVE or token in {each.address for each in reader.registered_tokens() if each.symbol == wrapped}

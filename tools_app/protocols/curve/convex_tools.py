@@ -7,11 +7,11 @@ from typing import Final
 
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import GolemError, Recovery
-from tools_app.core.units import BPS, format_units
+from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.curve.addresses import CHAINS, LOCAL_CHAIN_ID, Place, find_place, places_on
 from tools_app.protocols.curve.errors import TooFewShares
-from tools_app.protocols.curve.pool_figures import YEAR_SECONDS, describe_pool
+from tools_app.protocols.curve.pool_figures import NOBODY, convex_bps, describe_pool
 from tools_app.protocols.curve.positions import KIND, ref_of
 from tools_app.protocols.curve.reads import AtConvex, Standing, ask_convex, ask_standing
 from tools_app.standards import erc20
@@ -31,7 +31,6 @@ convex = ToolFamily(prefix="convex", category=Category.YIELD, chains=CHAINS, ven
 DEPOSIT: Final = "function deposit(uint256 pid, uint256 amount, bool stake)"
 UNWRAP: Final = "function withdrawAndUnwrap(uint256 amount, bool claim)"
 GET_REWARD: Final = "function getReward(address account, bool claimExtras)"
-_ACCOUNT_OF_NOBODY: Final = "0x0000000000000000000000000000000000000001"
 
 
 class ConvexPoolNotFound(GolemError):
@@ -184,7 +183,7 @@ def convex_stake_lp(ctx: WriteContext, pool: ContractAddress, amount: RawAmountO
         details={
             **_details(place),
             "amount": str(asked),
-            "crv_apy": _percent(_rate_bps(reader, place, standing, there)),
+            "crv_apy": _percent(convex_bps(reader, place, standing, there)),
         },
     )
 
@@ -285,9 +284,9 @@ def convex_get_pools(ctx: ReadContext, asset: Token | None = None) -> ConvexPool
 
 def _describe(reader: ChainReader, place: Place) -> ConvexPool:
     curve = describe_pool(reader, place)
-    standing = drive(ask_standing(reader.chain_id, place, _ACCOUNT_OF_NOBODY), reader.call_many)
+    standing = drive(ask_standing(reader.chain_id, place, NOBODY), reader.call_many)
     there = drive(ask_convex(place), reader.call_many)
-    rate, counting = _rate_bps(reader, place, standing, there), standing.counting
+    rate, counting = convex_bps(reader, place, standing, there), standing.counting
     worth = counting.worth_of(there.staked)
     tvl = None if counting.cheapest is None else PriceBook(reader).weigh(counting.cheapest, worth).micro_usd
     untold = [f"cvx_apy: how much {place.own.symbol} comes depends on how much of it there is then"]
@@ -309,18 +308,6 @@ def _describe(reader: ChainReader, place: Place) -> ConvexPool:
         is_shut_down=there.is_shut_down,
         untold=tuple(untold),
     )
-
-
-def _rate_bps(reader: ChainReader, place: Place, standing: Standing, there: AtConvex) -> int | None:
-    """What a dollar of LP tokens earns there in a year at what is paid now; None where nobody prices it."""
-    counting, prices = standing.counting, PriceBook(reader)
-    if counting.cheapest is None or not place.reward.is_counted(reader.chain_id):
-        return None
-    if there.until <= reader.block.timestamp or not there.staked:
-        return 0
-    paid = prices.weigh(place.reward.address, there.per_second * YEAR_SECONDS).micro_usd
-    worth = prices.weigh(counting.cheapest, counting.worth_of(there.staked)).micro_usd
-    return None if paid is None or not worth else paid * BPS // worth
 
 
 def _read(reader: ChainReader, address: str, account: str) -> tuple[Place, Standing, AtConvex]:

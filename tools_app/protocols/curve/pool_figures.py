@@ -9,7 +9,7 @@ from tools_app.chain.abi import decode_log, event_topic
 from tools_app.core.units import BPS, format_units
 from tools_app.portfolio.holdings import PriceBook
 from tools_app.protocols.curve.addresses import Place
-from tools_app.protocols.curve.reads import Standing, ask_emission, ask_standing
+from tools_app.protocols.curve.reads import AtConvex, Standing, ask_emission, ask_standing
 from tools_app.standards.vault_logs import DAY_SECONDS
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.positions import drive
@@ -23,7 +23,7 @@ EXCHANGED: Final = (
     "event TokenExchange(address indexed buyer, int128 sold_id, uint256 tokens_sold, int128 bought_id,"
     " uint256 tokens_bought)"
 )
-_NOBODY: Final = "0x0000000000000000000000000000000000000001"
+NOBODY: Final = "0x0000000000000000000000000000000000000001"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,25 +58,44 @@ class PoolRow:
     untold: tuple[str, ...]
 
 
-def describe_pool(reader: ChainReader, place: Place) -> PoolRow:
-    """One pool at the pinned block. Raises what the chain raises, PositionsUnreadable."""
-    standing = drive(ask_standing(reader.chain_id, place, _NOBODY), reader.call_many)
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A pool's last day in micro-USD, and its fees as a simple yearly rate; None where a coin has no price, or the
+    chain is younger than a day.
+    """
+
+    tvl: int | None
+    volume: int | None
+    fees_bps: int | None
+
+
+def read_day(reader: ChainReader, place: Place, standing: Standing) -> Day:
+    """What was traded in the last day, and what of the fee stays in the pool."""
     books, prices = standing.books, PriceBook(reader)
     tokens = [reader.token(coin) for coin in place.pool.coins]
-    untold: list[str] = []
     size = [prices.weigh(token.address, raw).micro_usd for token, raw in zip(tokens, books.balances, strict=True)]
     tvl = None if None in size else sum(each for each in size if each is not None)
+    volume = _volume(reader, place, tokens, prices)
+    if volume is None or not tvl:
+        return Day(tvl, volume, None)
+    # Admins keep their part of the fee.
+    earned = volume * books.fee // FEE_UNITS * (FEE_UNITS - books.admin_fee) // FEE_UNITS
+    return Day(tvl, volume, earned * 365 * BPS // tvl)
+
+
+def describe_pool(reader: ChainReader, place: Place) -> PoolRow:
+    """One pool at the pinned block. Raises what the chain raises, PositionsUnreadable."""
+    standing = drive(ask_standing(reader.chain_id, place, NOBODY), reader.call_many)
+    books = standing.books
+    tokens = [reader.token(coin) for coin in place.pool.coins]
+    untold: list[str] = []
+    day = read_day(reader, place, standing)
+    tvl, volume, base = day.tvl, day.volume, day.fees_bps
     if tvl is None:
         untold.append("tvl_usd: a coin has no price")
-    volume = _volume(reader, place, tokens, prices)
-    base = None
     if volume is None:
         untold.append("volume_24h_usd, base_apy: the chain is younger than a day, or a coin has no price")
-    elif tvl:
-        # Admins keep their part of the fee.
-        earned = volume * books.fee // FEE_UNITS * (FEE_UNITS - books.admin_fee) // FEE_UNITS
-        base = earned * 365 * BPS // tvl
-    reward = _reward_bps(reader, place, standing)
+    reward = reward_bps(reader, place, standing)
     if reward is None:
         untold.append(f"crv_apy: {place.reward.symbol} has no price here, or the gauge does not tell")
     total = None if base is None or reward is None else base + reward
@@ -102,11 +121,11 @@ def describe_pool(reader: ChainReader, place: Place) -> PoolRow:
 
 def reward_rates(reader: ChainReader, place: Place, standing: Standing) -> tuple[str | None, str | None]:
     """Percent a year of CRV, without votes and with all that help: two and a half times as much."""
-    base = _reward_bps(reader, place, standing)
+    base = reward_bps(reader, place, standing)
     return _percent(base), _percent(None if base is None else base * 100 // UNBOOSTED_PERCENT)
 
 
-def _reward_bps(reader: ChainReader, place: Place, standing: Standing) -> int | None:
+def reward_bps(reader: ChainReader, place: Place, standing: Standing) -> int | None:
     """What a dollar of LP tokens earns in a year without votes; None where nobody can say."""
     counting, prices = standing.counting, PriceBook(reader)
     emission = drive(ask_emission(place), reader.call_many)
@@ -118,6 +137,18 @@ def _reward_bps(reader: ChainReader, place: Place, standing: Standing) -> int | 
     yearly = emission.per_second * YEAR_SECONDS * shares * UNBOOSTED_PERCENT // (100 * emission.working)
     paid = prices.weigh(place.reward.address, yearly).micro_usd
     worth = prices.weigh(counting.cheapest, counting.worth_of(shares)).micro_usd
+    return None if paid is None or not worth else paid * BPS // worth
+
+
+def convex_bps(reader: ChainReader, place: Place, standing: Standing, there: AtConvex) -> int | None:
+    """What a dollar of LP tokens earns at Convex in a year at what is paid now; None where nobody prices it."""
+    counting, prices = standing.counting, PriceBook(reader)
+    if counting.cheapest is None or not place.reward.is_counted(reader.chain_id):
+        return None
+    if there.until <= reader.block.timestamp or not there.staked:
+        return 0
+    paid = prices.weigh(place.reward.address, there.per_second * YEAR_SECONDS).micro_usd
+    worth = prices.weigh(counting.cheapest, counting.worth_of(there.staked)).micro_usd
     return None if paid is None or not worth else paid * BPS // worth
 
 

@@ -18,6 +18,7 @@ from tools_app.protocols.curve.addresses import (
 from tools_app.protocols.curve.effects import CurveEffects
 from tools_app.protocols.curve.positions import CurveExits, CurvePositions
 from tools_app.protocols.curve.venues import CurveVenues
+from tools_app.protocols.curve.yields import list_yields
 from tools_app.toolkit.leaving import IsContract
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, NOTHING_HELD, Contract, LeavingCall, ProtocolDef
 
@@ -63,6 +64,7 @@ PROTOCOL: Final = ProtocolDef(
     ),
     effects=CurveEffects(),
     venues=CurveVenues(),
+    yields=list_yields,
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(
         "event AddLiquidity(address indexed provider, uint256[3] token_amounts, uint256[3] fees, uint256 invariant,"

@@ -10,6 +10,7 @@ from tools_app.protocols.eigenlayer.effects import RestakedEffects
 from tools_app.protocols.eigenlayer.operators import DELEGATED, OPERATOR_SLASHED, SERVICE_NAMED
 from tools_app.protocols.eigenlayer.positions import RestakedExits, RestakedPositions
 from tools_app.protocols.eigenlayer.reads import SHARES_DEPOSITED, WITHDRAWAL_QUEUED
+from tools_app.protocols.eigenlayer.yields import list_yields
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef, Trait
 
 _DEPOSIT: Final = "function depositIntoStrategy(address,address,uint256)"
@@ -52,6 +53,7 @@ PROTOCOL: Final = ProtocolDef(
         LeavingCall(DELEGATION, plans.COMPLETE, own=((0, 0), (0, 2))),
     ),
     effects=RestakedEffects(),
+    yields=list_yields,
     traits=frozenset({Trait.ASYNC}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(SHARES_DEPOSITED, WITHDRAWAL_QUEUED, DELEGATED, OPERATOR_SLASHED, SERVICE_NAMED),

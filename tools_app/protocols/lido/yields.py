@@ -8,8 +8,7 @@ from tools_app.protocols.lido.addresses import NAME, deployment_on, deployments
 from tools_app.protocols.lido.history import read_rebases
 from tools_app.protocols.lido.math import yearly_bps
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.views import NATIVE
-from tools_app.toolkit.yields import YieldKind, YieldOffer
+from tools_app.toolkit.yields import YieldKind, YieldOffer, is_coin
 
 _WEEK_DAYS: Final = 7
 _DAY: Final = 86_400
@@ -17,10 +16,7 @@ _DAY: Final = 86_400
 
 def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
     """Staking, for the coin and what wraps it."""
-    if deployments(reader.chain_id) is None:
-        return ()
-    wrapped = next((each for each in reader.registered_tokens() if each.symbol == f"W{reader.native().symbol}"), None)
-    if token not in (NATIVE, wrapped.address if wrapped is not None else NATIVE):
+    if deployments(reader.chain_id) is None or not is_coin(reader, token):
         return ()
     now = reader.block.timestamp
     rebases = read_rebases(reader, deployment_on(reader), days=_WEEK_DAYS).rebases

@@ -7,15 +7,13 @@ from tools_app.protocols.liquid_restaking.history import read_yearly_bps
 from tools_app.protocols.liquid_restaking.looking import ask_standings
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.positions import drive
-from tools_app.toolkit.views import NATIVE
-from tools_app.toolkit.yields import YieldKind, YieldOffer
+from tools_app.toolkit.yields import YieldKind, YieldOffer, is_coin
 
 
 def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
     """Each issuer's token, for the coin and what wraps it."""
     at = deployments(reader.chain_id)
-    wrapped = next((each for each in reader.registered_tokens() if each.symbol == f"W{reader.native().symbol}"), None)
-    if at is None or token not in (NATIVE, wrapped.address if wrapped is not None else NATIVE):
+    if at is None or not is_coin(reader, token):
         return ()
     issuers = issuers_of(at)
     standings = drive(ask_standings(at, issuers), reader.call_many)

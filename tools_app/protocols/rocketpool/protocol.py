@@ -8,6 +8,7 @@ from tools_app.protocols.rocketpool.addresses import LOCAL_CHAIN_ID, NAME, deplo
 from tools_app.protocols.rocketpool.effects import RocketPoolEffects
 from tools_app.protocols.rocketpool.positions import RocketPoolExits, RocketPoolPositions
 from tools_app.protocols.rocketpool.reads import ETH_VALUE
+from tools_app.protocols.rocketpool.yields import list_yields
 from tools_app.standards.share_valuer import describe_share_valuer
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef
 from tools_app.toolkit.views import NATIVE
@@ -27,6 +28,7 @@ PROTOCOL: Final = ProtocolDef(
     # What is burned comes back to who burns it.
     leaving=(LeavingCall("reth", "function burn(uint256)"),),
     effects=RocketPoolEffects(),
+    yields=list_yields,
     issues=("reth",),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(

@@ -27,7 +27,8 @@ RISK_CLASSES: Final = (
     " leave now. Who fails, is hacked or loses its peg is in no class"
 )
 FORMULA: Final = (
-    "rate of a year times days over 365, less typical gas of going in and out; rates are told as basis says, and change"
+    "rate of a year times days over 365, less what going in costs once and typical gas of going in and out; rates are"
+    " told as basis says, and change"
 )
 
 
@@ -80,8 +81,8 @@ class YieldTable:
     steps=("Reading places", "Weighing gas"),
     aliases=("compare_yields",),
     snippet=(
-        "compare_yields: where a token earns most over some days at lenders, vaults, savings, fixed terms and staking,"
-        " net of gas, with lock-up and class of risk."
+        "compare_yields: where a token earns most over some days at lenders, vaults, savings, fixed terms, staking and"
+        " pools, net of gas, with lock-up and class of risk."
     ),
     guidelines=(
         "A rate nobody knows is null and stands last: read the place's own tool before you count on it.",
@@ -94,7 +95,7 @@ def intel_compare_yields(
     """Rank where an amount of a token would earn over some days on a chain, best first, net of gas.
 
     Use before lending, staking or buying a fixed term. What takes nothing in now is left out with the reason.
-    Does not count rewards in other tokens, and does not judge who fails.
+    Does not count rewards in other tokens that basis does not name, and does not judge who fails.
     """
     reader = ctx.chain(chain_id)
     token = reader.token(asset)
@@ -106,7 +107,7 @@ def intel_compare_yields(
     unit = prices.weigh(token.address, amount).micro_usd
 
     def describe(offer: YieldOffer) -> tuple[int | None, YieldRow]:
-        gas = TYPICAL_GAS["APPROVE"] + TYPICAL_GAS["SUPPLY"] * (1 + offer.steps_out)
+        gas = TYPICAL_GAS["APPROVE"] + TYPICAL_GAS["SUPPLY"] * (offer.steps_in + offer.steps_out)
         cost = prices.weigh(NATIVE, gas * (fees.base_fee + fees.priority_fee)).micro_usd
         net = _net(offer, amount, days, cost, unit)
         return net, YieldRow(
@@ -135,7 +136,7 @@ def intel_compare_yields(
         places=tuple(row for _, row in rows),
         left_out=left_out,
         not_known=(
-            "rewards in other tokens",
+            "rewards in other tokens that basis does not name",
             "what a place earns next",
             *(() if unit is not None else ("the token's price, so that gas is not taken off",)),
         ),
@@ -153,10 +154,13 @@ def class_of(offer: YieldOffer, amount: int) -> int:
 
 
 def _net(offer: YieldOffer, amount: int, days: int, cost: int | None, worth: int | None) -> int | None:
-    """Base units that are left of what is earned; gas is taken off at the token's price, where both have one."""
+    """Base units that are left of what is earned, without what going in costs; gas is taken off at the token's price,
+    where both have one.
+    """
     if offer.yearly_ppm is None or cost is None or not worth:
         return None
-    return amount * offer.yearly_ppm * days // (PPM * YEAR_DAYS) - -(-cost * amount // worth)
+    entry = -(-amount * offer.entry_ppm // PPM)
+    return (amount - entry) * offer.yearly_ppm * days // (PPM * YEAR_DAYS) - entry - -(-cost * amount // worth)
 
 
 def _gather(reader: ChainReader, token: str) -> tuple[list[YieldOffer], tuple[LeftOut, ...]]:
@@ -190,7 +194,7 @@ def _lent(reader: ChainReader, protocol: ProtocolDef, token: str) -> list[YieldO
     if protocol.lending is None:
         return []
     markets = drive(protocol.lending.markets(reader.chain_id, token), reader.call_many)
-    return [_offer_of(each) for each in markets if each.supply_ppm or each.borrowed]
+    return [_offer_of(each) for each in markets]
 
 
 def _offer_of(market: LendingMarket) -> YieldOffer:
@@ -203,7 +207,9 @@ def _offer_of(market: LendingMarket) -> YieldOffer:
         label=market.label,
         kind=YieldKind.LENDING,
         yearly_ppm=market.supply_ppm,
-        basis="the market's rate now, which moves with what is borrowed",
+        basis="the market's rate now, which moves with what is borrowed"
+        if market.borrowed
+        else "nobody borrows now, so that it earns nothing",
         free=market.liquidity,
         closed=closed,
     )

@@ -135,6 +135,7 @@ CAPITAL_MARKETS = (
         inference_tier="T2",
         tool_categories=_POOL,
         delegates_to=REVIEWERS,
+        includes=("intel_compare_yields", "intel_defilama_get_yields", "lending_compare_rates"),
         role="Compare yields after risk, fees and the cost of getting in and out.",
         expertise=(
             "A rate that is paid in a token is worth what the token can be sold for.",

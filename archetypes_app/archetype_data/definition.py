@@ -11,7 +11,8 @@ from tools_app.toolkit.enums import Category
 class BuiltinArchetype:
     """One archetype: its tools by category or profile, whom it may ask, and its prompt.
 
-    `includes` are tools it keeps although it is read-only; names that no tool bears yet wait for theirs.
+    `includes` are tools it keeps beside its categories, also where it is read-only; names that no tool bears yet wait
+    for theirs.
     """
 
     name: str

@@ -31,6 +31,7 @@ MONITORING = (
         tool_categories=frozenset({C.DATA, C.STREAMING}),
         is_terminal_node=True,
         is_read_only=True,
+        includes=("safety_check_pending_alerts", "safety_get_health_alerts", "safety_get_liquidation_risks"),
         role="Tell the owner before a position leaves its range, its health or its limits.",
         expertise=(
             "How far a price is from a range's edge matters in units of what it moves in a day.",

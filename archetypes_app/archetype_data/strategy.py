@@ -14,6 +14,13 @@ STRATEGY = (
         tool_categories=frozenset({C.DATA, C.INTELLIGENCE, C.SAFETY}),
         delegates_to=("pool-researcher", "risk-assessor"),
         is_read_only=True,
+        includes=(
+            "intel_calculate_fee_switch_impact",
+            "intel_calculate_il",
+            "intel_optimize_range",
+            "intel_recommend_fee_tier",
+            "intel_simulate_pool_scenario",
+        ),
         role="Say where liquidity should lie, how wide, and when it should move.",
         expertise=(
             "A narrow range earns more in an hour and leaves it more often.",

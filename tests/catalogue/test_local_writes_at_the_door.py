@@ -11,6 +11,7 @@ from archetypes_app.models import ToolOverride
 from archetypes_app.models.override import OverrideMode
 from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
+from tests.catalogue.known_names import NAMES
 from tests.catalogue.looking import RawLook, find_at, is_same
 from tests.catalogue.shelf import ACROSS, load_cases, load_local, load_reads
 from tools_app.toolkit.case import Case, LocalCase
@@ -138,26 +139,6 @@ def test_every_local_write_of_safety_has_a_case_that_refuses_and_leaves_somethin
     assert {case.tool for case in cases if case.refuses} == tools
     assert all(case.tells and case.leaves for case in cases)
     assert {name for case in cases for name in case.after} <= LOCAL.keys() | load_cases().keys()
-
-
-NAMES = (
-    *("safety_validate_token", "safety_audit_approvals", "safety_batch_revoke_approvals", "safety_detect_honeypot"),
-    *("safety_set_circuit_breaker", "safety_get_risk_dashboard", "safety_get_portfolio_health"),
-    *("safety_get_liquidation_risks", "safety_get_protocol_exposure", "safety_simulate_price_stress"),
-    *("safety_estimate_unwind_cost", "safety_set_health_alert", "safety_get_health_alerts"),
-    *("safety_check_pending_alerts", "safety_clear_health_alert", "intel_compute_vpin", "intel_compute_lvr"),
-    *("intel_get_order_flow_metrics", "intel_calculate_il", "intel_recommend_fee_tier"),
-    *("intel_simulate_price_impact", "intel_simulate_pool_scenario", "intel_assess_mev_risk", "intel_compare_venues"),
-    *("intel_discover_token", "intel_get_defi_context", "intel_classify_regime", "intel_defilama_get_yields"),
-    *("intel_get_market_sentiment", "intel_get_chain_status", "intel_estimate_revert_risk"),
-    *("intel_advise_gas_optimization", "intel_calculate_fee_switch_impact", "simulate_transaction"),
-    *("check_safety_status", "subscribe_price_feed", "subscribe_trades", "compute_vpin", "compute_lvr"),
-    *("data_get_portfolio_snapshot", "stream_subscribe_price", "score_mev_hazard", "cluster_agent_archetypes"),
-    *("mine_death_testaments", "track_governance_changes", "get_pool_volume_history", "get_golem_health"),
-    *("get_mortality_state", "get_vitality_score", "get_heartbeat_stats", "get_token_balance"),
-    *("get_wallet_address", "get_account_balance"),
-)
-"""Every name under which an agent asks what is known of markets, of risks and of itself, aliases included."""
 
 
 @pytest.mark.parametrize("name", NAMES)

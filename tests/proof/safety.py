@@ -4,7 +4,8 @@ Every mutant is tried, in forks of one run of the suite (`mutation_session.py`) 
 working tree is never touched. Those no test notices are listed as findings, by file, line and change; those that
 change nothing anyone could see are listed with the reason (`equivalent_mutants.py`). What is known is kept in
 var/safety_mutants.json after every mutant: a run that was ended goes on, and after a change of the sources each is
-asked first of the test that noticed it before.
+asked first of the test that noticed it before. Those of the slow tests take most of the hours that a whole run takes;
+noticed_slowly.json has them for whoever begins on another machine.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import Any
 
 from golem_project.embedded.environment import LOCAL_RPC_VARIABLE
 from golem_project.embedded.paths import CHECKOUT
+from tests.longest_first import read_durations
 from tests.proof.drawn_alone import FIRST_VARIABLE, SECONDS_VARIABLE
 from tests.proof.drawn_record import write_whole
 from tests.proof.equivalent_mutants import EQUIVALENT
@@ -82,6 +84,8 @@ ROUNDS = 40
 # A process of its own has servers of its own: the test database of these is in use by the run beside it.
 _SERVERS = ("DATABASE_URL", "REDIS_URL", LOCAL_RPC_VARIABLE)
 _SURVIVED, _UNREACHED, _CHANGES_NOTHING, _FIGURES = "survived", "no test reaches it", "changes nothing", "mutants"
+NOTICED_SLOWLY = Path(__file__).with_name("noticed_slowly.json")
+"""The slow test that noticed a mutant, by the mutant's key: it says where to look first, and nothing else."""
 # Alone: one that says nothing for so long, also on a slow machine, hangs.
 SILENT_SECONDS = 1_200
 
@@ -147,7 +151,14 @@ class Verdicts:
         if path.exists():
             kept = json.loads(path.read_text(encoding="utf-8"))
         told = {key: (verdict, by) for key, (verdict, by) in kept["told"].items()}
-        return cls(path, sources, told if kept["sources"] == sources else {}, kept["by"])
+        elsewhere: dict[str, str] = json.loads(NOTICED_SLOWLY.read_text(encoding="utf-8"))
+        return cls(path, sources, told if kept["sources"] == sources else {}, {**elsewhere, **kept["by"]})
+
+    def list_slow(self) -> dict[str, str]:
+        """Who noticed what, of the tests that are slow."""
+        files = read_durations()
+        slow = {key: by for key, by in self.noticed_before.items() if by.partition("::")[0] in files}
+        return dict(sorted(slow.items()))
 
     def has(self, candidate: Candidate) -> bool:
         """Whether its verdict is known."""
@@ -320,6 +331,7 @@ def prove_mutants(progress: Progress) -> None:
         _try_rounds(progress, candidates, known)
     else:
         _try_again(progress, candidates, known)
+    write_whole(NOTICED_SLOWLY, json.dumps(known.list_slow(), indent=1) + "\n")
     _note_stale(progress, candidates)
     _note_figures(progress, tried=sum(len(list_round(n, count=len(candidates))) for n in range(progress.done)))
 

@@ -11,7 +11,7 @@ import pytest
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.lido.positions import LidoExits, request_ref
 from tools_app.protocols.lido.tools.harvest import _slippage_of
-from tools_app.protocols.maker_sky.math import RAY, WAD
+from tools_app.protocols.maker_sky.math import WAD
 from tools_app.protocols.maker_sky.positions import MakerExits, MakerPositions, _make, ref_of
 from tools_app.protocols.maker_sky.tools import _check_draw
 from tools_app.protocols.morpho_blue.errors import SharesTooDear
@@ -22,6 +22,7 @@ from tools_app.protocols.uniswap.v2 import math as v2
 from tools_app.standards.aave_like.positions import AccountExits
 from tools_app.standards.aave_like.reads import WAD as HEALTH_ONE
 from tools_app.standards.aave_like.reads import Account
+from tools_app.standards.rays import RAY
 from tools_app.subsystems.data.health_score import recommend
 from tools_app.subsystems.lending.loop_plan import LoopPlan
 from tools_app.subsystems.lending.loops import draft_way_back

@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from tools_app.protocols.maker_sky.lending import _yearly_ppm
-from tools_app.protocols.maker_sky.math import RAY, SECONDS_PER_YEAR, Kind, VaultState, divide_up, rpow
 from tools_app.protocols.maker_sky.math import WAD as MAKER_WAD
+from tools_app.protocols.maker_sky.math import Kind, VaultState, divide_up
 from tools_app.protocols.morpho_blue import math as morpho
 from tools_app.protocols.morpho_blue.math import WAD, MarketState
 from tools_app.protocols.rocketpool.math import ONE, Rate, Report, rate_change, yearly_bps
 from tools_app.protocols.uniswap.v2.math import amount_in, amount_out, protocol_shares
+from tools_app.standards.rays import RAY, SECONDS_PER_YEAR, rpow
 
 YEAR = 365 * 86_400
 LARGEST = 2**112 - 1

@@ -18,6 +18,7 @@ from tools_app.protocols.maker_sky.addresses import NAME, collateral_types, depl
 from tools_app.protocols.maker_sky.calls import DRIP, EXIT, FLUX, FROB, JOIN
 from tools_app.protocols.maker_sky.positions import SETTLING_SECONDS, ref_of, tokens_on
 from tools_app.protocols.maker_sky.reads import ask_vaults, list_kind_reads, read_kinds, word_of
+from tools_app.standards.rays import RAY, SECONDS_PER_YEAR, rpow
 from tools_app.toolkit.context import ReadCall
 from tools_app.toolkit.lending import PPM, FlashTerms, LendingMarket, LendingPair, MarketClosed, MarketNotFound, Verb
 from tools_app.toolkit.plan import Call
@@ -58,7 +59,7 @@ class MakerLending:
                 supply_ppm=0,
                 borrow_ppm=_yearly_ppm(kind),
                 # What may be drawn in all; nobody lends it.
-                supplied=kind.line // math.RAY,
+                supplied=kind.line // RAY,
                 borrowed=kind.owed_of(kind.art),
                 liquidity=kind.room,
                 collateral=collateral,
@@ -186,14 +187,14 @@ def _repay(
 
 def _art_of(vault: math.VaultState, paid: int) -> int:
     """How much that clears at the rate there may be when it is mined."""
-    settled = vault.kind.rate * math.rpow(vault.kind.fee, SETTLING_SECONDS) // math.RAY + 1
-    return paid * math.RAY // settled
+    settled = vault.kind.rate * rpow(vault.kind.fee, SETTLING_SECONDS) // RAY + 1
+    return paid * RAY // settled
 
 
 def _yearly_ppm(kind: math.Kind) -> int:
     # The fee of a second is rounded: of a year the nearest millionth is told.
-    return ((math.rpow(kind.fee, math.SECONDS_PER_YEAR) - math.RAY) * PPM + math.RAY // 2) // math.RAY
+    return ((rpow(kind.fee, SECONDS_PER_YEAR) - RAY) * PPM + RAY // 2) // RAY
 
 
 def _threshold_bps(kind: math.Kind) -> int:
-    return math.BPS * math.RAY // kind.ratio
+    return math.BPS * RAY // kind.ratio

@@ -5,22 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from tools_app.standards.rays import RAY, rpow
+
 WAD: Final = 10**18
-RAY: Final = 10**27
 BPS: Final = 10_000
-SECONDS_PER_YEAR: Final = 365 * 86_400
-
-
-def rpow(x: int, n: int) -> int:
-    """x to the n in rays, rounded at each step as the fee contract rounds."""
-    z = x if n % 2 else RAY
-    n //= 2
-    while n:
-        x = (x * x + RAY // 2) // RAY
-        if n % 2:
-            z = (z * x + RAY // 2) // RAY
-        n //= 2
-    return z
 
 
 def divide_up(numerator: int, denominator: int) -> int:

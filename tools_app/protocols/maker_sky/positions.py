@@ -11,6 +11,7 @@ from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.protocols.maker_sky import math
 from tools_app.protocols.maker_sky.addresses import NAME, collateral_types, deployments
 from tools_app.protocols.maker_sky.reads import ask_live, ask_vaults
+from tools_app.standards.rays import RAY
 from tools_app.toolkit.positions import (
     Act,
     ExitStep,
@@ -57,7 +58,7 @@ class MakerPositions:
         if deployments(chain_id) is None:
             return ()
         vaults = yield from ask_vaults(chain_id, account)
-        kept = [each for each in vaults if each.ink or each.art or each.inside // math.RAY >= LEAST_INSIDE]
+        kept = [each for each in vaults if each.ink or each.art or each.inside // RAY >= LEAST_INSIDE]
         served = collateral_types(chain_id)
         is_live = (yield from ask_live(chain_id)) if kept else True
         return tuple(
@@ -86,9 +87,9 @@ def _make_unread(chain_id: int, vault: math.VaultState) -> Position:
 
 def _make(chain_id: int, vault: math.VaultState, *, is_live: bool) -> Position:
     collateral, dai = tokens_on(chain_id)
-    inside = vault.inside // math.RAY
+    inside = vault.inside // RAY
     legs = (
-        Leg(collateral, vault.ink, cover_bps=math.BPS * math.RAY // vault.kind.ratio),
+        Leg(collateral, vault.ink, cover_bps=math.BPS * RAY // vault.kind.ratio),
         Leg(dai, inside if inside >= LEAST_INSIDE else 0),
         Leg(dai, -vault.owed),
     )

@@ -8,6 +8,7 @@ from typing import Any, Final
 from tools_app.chain.networks import MULTICALL3
 from tools_app.protocols.maker_sky import math
 from tools_app.protocols.maker_sky.addresses import deployments
+from tools_app.standards.rays import RAY, rpow
 from tools_app.toolkit.context import ReadCall, ReadOutcome
 from tools_app.toolkit.positions import PositionsUnreadable, Reads, gather
 
@@ -84,7 +85,7 @@ def read_kinds(names: Sequence[bytes], outcomes: Sequence[ReadOutcome]) -> list[
         duty, since = _answer(fees, "the fee of a kind of vault")
         _, ratio = _answer(margin, "the margin of a kind of vault")
         fee = base + duty
-        grown = math.rpow(fee, max(0, now - since)) * rate // math.RAY
+        grown = rpow(fee, max(0, now - since)) * rate // RAY
         kinds.append(math.Kind(name.rstrip(b"\0").decode("ascii", "replace"), art, grown, spot, line, dust, fee, ratio))
     return kinds
 

@@ -22,6 +22,7 @@ from tools_app.protocols.maker_sky.reports import (
     report_repay,
 )
 from tools_app.standards.plan_draft import PlanDraft
+from tools_app.standards.rays import RAY, SECONDS_PER_YEAR, rpow
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
@@ -156,7 +157,7 @@ def maker_generate_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawA
     take = (opened.call("vat", NOPE, adapter, label="Take that right back"),)
     ratio = _ratio_bps(vault.ink, price, owed) or 0
     # What a unit of collateral must not fall to: where the ratio is the least Maker allows.
-    liquidation = owed * kind.ratio // math.RAY * math.WAD // vault.ink
+    liquidation = owed * kind.ratio // RAY * math.WAD // vault.ink
     most = dai_amount + kind.growth(owed, SETTLING_SECONDS) + _ROUNDING
     draft = PlanDraft(opened.reader.chain_id, account)
     draft.call(
@@ -164,7 +165,7 @@ def maker_generate_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawA
         opened.call(
             "cdp_manager", FROB, vault.id, 0, kind.art_for(dai_amount), label=f"Draw {_shown(dai_amount, dai)}"
         ),
-        opened.call("cdp_manager", MOVE, vault.id, account, dai_amount * math.RAY, label="Take it out of the vault"),
+        opened.call("cdp_manager", MOVE, vault.id, account, dai_amount * RAY, label="Take it out of the vault"),
         *(() if allowed else give),
         opened.call("join_dai", EXIT, account, dai_amount, label="Take it as tokens"),
         *(() if allowed else take),
@@ -181,7 +182,7 @@ def maker_generate_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawA
             "owed_after": str(owed),
             "ratio": _percent(ratio),
             "liquidation_price": format_units(liquidation, 18),
-            "stability_fee": _percent((math.rpow(kind.fee, math.SECONDS_PER_YEAR) - math.RAY) * math.BPS // math.RAY),
+            "stability_fee": _percent((rpow(kind.fee, SECONDS_PER_YEAR) - RAY) * math.BPS // RAY),
         },
     )
 
@@ -210,8 +211,8 @@ def maker_repay_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawAmou
     if not vault.art:
         raise NothingThere(f"vault {vault.id} owes nothing", vault_id=vault_id)
     # By the rate there may be when it is mined, so that what is paid in covers what is cleared.
-    settled = kind.rate * math.rpow(kind.fee, SETTLING_SECONDS) // math.RAY + 1
-    art = min(vault.art, dai_amount * math.RAY // settled)
+    settled = kind.rate * rpow(kind.fee, SETTLING_SECONDS) // RAY + 1
+    art = min(vault.art, dai_amount * RAY // settled)
     left = kind.owed_of(vault.art - art)
     if left < kind.least_debt:
         most = max(0, vault.owed - kind.least_debt - kind.growth(vault.owed, SETTLING_SECONDS))
@@ -222,7 +223,7 @@ def maker_repay_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawAmou
             most=str(most),
         )
     ctx.step("Building calls")
-    cleared, draft = art * kind.rate // math.RAY, PlanDraft(opened.reader.chain_id, ctx.account)
+    cleared, draft = art * kind.rate // RAY, PlanDraft(opened.reader.chain_id, ctx.account)
     draft.call(opened.call("jug", DRIP, word_of(kind.name), label=f"Count the fee of {kind.name}"))
     draft.pay(opened.reader, dai, dai_amount, to=opened.place["join_dai"])
     draft.call(
@@ -267,7 +268,7 @@ def maker_close_vault(ctx: WriteContext, vault_id: PositionId) -> TxPlan:
     draft = PlanDraft(opened.reader.chain_id, account)
     if vault.art:
         # What is inside already counts for the debt.
-        paid = max(1, vault.owed + vault.kind.growth(vault.owed, SETTLING_SECONDS) + 1 - vault.inside // math.RAY)
+        paid = max(1, vault.owed + vault.kind.growth(vault.owed, SETTLING_SECONDS) + 1 - vault.inside // RAY)
         draft.call(opened.call("jug", DRIP, word_of(vault.kind.name), label=f"Count the fee of {vault.kind.name}"))
         draft.pay(opened.reader, dai, paid, to=opened.place["join_dai"])
         draft.call(opened.call("join_dai", JOIN, vault.urn, paid, label=f"Pay {_shown(paid, dai)} into the vault"))
@@ -363,7 +364,7 @@ def _check_draw(opened: _Opened, amount: int, price: int) -> None:
     """Raises HealthTooLow with the most that keeps the ratio above 200% and health at the floor."""
     vault, kind = opened.vault, opened.vault.kind
     worth = vault.ink * price // math.WAD
-    least = max(LEAST_RATIO_BPS, math.divide_up(DEFAULT_HEALTH_FLOOR_BPS * kind.ratio, math.RAY))
+    least = max(LEAST_RATIO_BPS, math.divide_up(DEFAULT_HEALTH_FLOOR_BPS * kind.ratio, RAY))
     most = worth * math.BPS // least
     room = max(0, most - kind.growth(most, SETTLING_SECONDS) - vault.owed - _ROUNDING)
     if amount > room:

@@ -21,10 +21,11 @@ from tools_app.apps import load_registry
 from tools_app.portfolio.holdings import measure_holdings
 from tools_app.protocols.erc4626.addresses import SAVINGS, find_savings
 from tools_app.protocols.erc4626.protocol import PROTOCOL
-from tools_app.protocols.erc4626.savings import RAY, YEAR_SECONDS, yearly_ppm
+from tools_app.protocols.erc4626.savings import yearly_ppm
 from tools_app.protocols.erc4626.savings_tools import vault_get_savings
 from tools_app.protocols.erc4626.yields import list_yields
 from tools_app.standards.erc4626 import Vault
+from tools_app.standards.rays import RAY, SECONDS_PER_YEAR
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import Call
 from tools_app.toolkit.positions import Act
@@ -67,7 +68,7 @@ def pass_time(chain: World, seconds: int) -> None:
 
 def test_a_rate_a_second_becomes_one_a_year_with_interest_on_interest() -> None:
     assert (yearly_ppm(RAY), yearly_ppm(SSR)) == (0, 45_000)
-    told = round(((SSR / RAY) ** YEAR_SECONDS - 1) * 10**6)
+    told = round(((SSR / RAY) ** SECONDS_PER_YEAR - 1) * 10**6)
     assert abs(yearly_ppm(SSR) - told) <= 1
 
 

@@ -30,6 +30,7 @@ from tools_app.core import clock
 from tools_app.core.errors import GolemError
 from tools_app.protocols.aave_v3.addresses import deployments as aave_deployments
 from tools_app.protocols.erc4626.addresses import NAME as VAULTS
+from tools_app.protocols.erc4626.addresses import REQUEST, SAVINGS, deployments
 from tools_app.protocols.morpho_blue.addresses import known_markets
 from tools_app.protocols.uniswap.v2 import plans as v2
 from tools_app.protocols.uniswap.v3 import plans as v3
@@ -56,6 +57,9 @@ def list_only(live: LiveGolem, protocols: frozenset[str], *, without: Sequence[s
     unused = [each for each in SHELF.on(CHAIN_ID) if each.name not in protocols]
     gone = [place for each in unused for place in (each.deployments(CHAIN_ID) or {}).values()]
     gone += [live.world.tokens[symbol].address for symbol in without]
+    # Nor for every vault: the one of these walks is entered and left at once.
+    vaults = deployments(CHAIN_ID) or {}
+    gone += [vaults[REQUEST], vaults[SAVINGS]]
     AllowlistEntry.objects.filter(golem=live.golem, address__in=gone).delete()
 
 

@@ -11,14 +11,14 @@ import pytest
 
 from golem_project.embedded.world.accounts import derive_account
 from permits_app.actions.follow_requests import follow_requests
-from permits_app.actions.halt import halt_golem, list_unfinished_halts
+from permits_app.actions.halt import list_unfinished_halts
 from permits_app.actions.value_golem import value_golem
 from permits_app.limits.pending_requests import LONGEST
-from permits_app.models import HaltRecord, HaltSetting, NavSnapshot, OutcomeRecord, PendingRequest, VenueTrust
+from permits_app.models import HaltRecord, NavSnapshot, OutcomeRecord, PendingRequest, VenueTrust
 from permits_app.models.pending_request import RequestState
 from permits_app.performance.nav_parts import Parts, sum_parts
 from tests.catalogue.door import Door
-from tests.catalogue.test_restaked_halt import read_page
+from tests.catalogue.test_restaked_halt import halt, is_done, read_page
 from tests.live_golem import LiveGolem
 from tests.permits_app.test_staked_halt import carry_out
 from tests.tools_app.protocols.erc4626.people import VAULT, settle, value
@@ -44,16 +44,6 @@ def hold(door: Door) -> LiveGolem:
     settle(door.stage.world)
     assert door.commit(door.preview("vault_claim_in"))["status"] == "COMMITTED"
     return door.stage.live
-
-
-def halt(live: LiveGolem) -> dict[str, Any]:
-    HaltSetting.objects.create(golem=live.golem, unwind_on_halt=True)
-    halt_golem(golem=live.golem, reason="drained", actor="owner:1", now=clock.now())
-    return carry_out(live)
-
-
-def is_done() -> bool:
-    return HaltRecord.objects.get().completed_at is not None
 
 
 def outcomes(steps: dict[str, Any]) -> list[dict[str, Any]]:

@@ -2,9 +2,9 @@
 
 A look reads the positions of one account at one protocol and changes rows of ours only. Who looks first moves the next
 look ahead, so that two followers do not do the same twice; one that dies is followed up when that time is over.
-What became of a standing order that is gone its protocol is asked, and what it says came back is believed as far as
-transfers show it. Emits request:ready, request:done, request:stuck, request:lost, and of orders request:executed,
-request:cancelled, request:expired.
+What became of a standing order that is gone its protocol is asked, and who got what was asked for where others may
+claim it; what it says came to the account is believed as far as transfers show it. Emits request:ready, request:done,
+request:stuck, request:lost, and of orders request:executed, request:cancelled, request:expired.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.orders import OrderEnd
 from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, PositionsUnreadable, Wait, drive
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
+from tools_app.toolkit.takings import Taking
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +43,9 @@ MOST_ROWS: Final = 200
 _LEASE: Final = timedelta(seconds=60)
 _READ_BUDGET_MS: Final = 5_000
 BLOCKS_BACK: Final = 64
-"""The end of an order is looked for so many blocks before the last one it was seen in: blocks may leave the chain."""
+"""An end is looked for so many blocks before the last one it was seen in: blocks may leave the chain."""
+MOST_BLOCKS_BACK: Final = 50_000
+"""Who got what could be claimed is looked for so far back at most; what is gone was there a moment ago."""
 _OF: Final = ("golem_id", "expects_chain_id", "account", "protocol")
 
 
@@ -103,12 +106,40 @@ def _look_at(rows: Sequence[PendingRequest], now: datetime) -> int:
         step = _next_step(protocol, position, chain.block.timestamp)
         at = Look(now, position, step, claims[row.pk], block=chain.block.number, block_time=chain.block.timestamp)
         try:
-            look = replace(at, **_ask_end(chain, row, protocol, now)) if row.is_order and position is None else at
+            look = replace(at, **_ask_about_end(chain, row, position, protocol, now))
         except PositionsUnreadable as error:
             put_off([row], reason=f"{error.code}: {error.detail}", now=now)
             continue
         changed += record_look(row, look, judge_look(row, look))
     return changed
+
+
+def _ask_about_end(
+    chain: ChainReader, row: PendingRequest, position: Position | None, protocol: ProtocolDef, now: datetime
+) -> dict[str, Any]:
+    """What is told of an end, as fields of a look; nothing of what goes on."""
+    if row.is_order:
+        return _ask_end(chain, row, protocol, now) if position is None else {}
+    return _ask_takings(chain, row, protocol) if position is not None and position.is_settled else {}
+
+
+def _ask_takings(chain: ChainReader, row: PendingRequest, protocol: ProtocolDef) -> dict[str, Any]:
+    """Who got it, since it was last seen waiting: before there is something to claim nobody else can take it."""
+    if protocol.takings is None:
+        return {}
+    ref = PositionRef.parse(row.ref)
+    since = max(row.block_number, (row.seen_block or 0) - BLOCKS_BACK, chain.block.number - MOST_BLOCKS_BACK)
+    trails = protocol.takings.trails(ref, row.account)
+    logs = follow_trails(chain, trails, from_block=since, to_block=chain.block.number)
+    told = protocol.takings.read(ref, row.account, logs)
+    return {"takings": tuple(each for each in told if each.to != row.account or _has_arrived(chain, each))}
+
+
+def _has_arrived(chain: ChainReader, taking: Taking) -> bool:
+    """Whether transfers of its block show so much, and something, to have come."""
+    token = taking.paid.token
+    came = list_arrivals(chain, account=taking.to, tokens=[token], block=taking.block).get(token, 0)
+    return came >= max(1, taking.paid.raw)
 
 
 def _ask_end(chain: ChainReader, row: PendingRequest, protocol: ProtocolDef, now: datetime) -> dict[str, Any]:

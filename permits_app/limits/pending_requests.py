@@ -39,6 +39,7 @@ from tools_app.toolkit.positions import (
     Wait,
 )
 from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.takings import Taking
 from tools_app.toolkit.views import ReceiptView
 
 S = RequestState
@@ -74,7 +75,9 @@ class Look:
     """What one look saw: the position (None: not there), its next step out, and the newest claim of ours.
 
     Of an order that is gone also its `end`, as its protocol tells it and as far as transfers show it, and what the
-    account holds as its `successor`. `block` is the block that was looked at, `block_time` its Unix seconds.
+    account holds as its `successor`. Of a request that ended by itself `takings` say who got it, those to the account
+    only as far as transfers show them; None where its protocol cannot say. `block` is the block that was looked at,
+    `block_time` its Unix seconds.
     """
 
     at: datetime
@@ -83,6 +86,7 @@ class Look:
     claim: ActionPermit | None = None
     end: OrderEnd | None = None
     successor: Position | None = None
+    takings: tuple[Taking, ...] | None = None
     block: int | None = None
     block_time: int = 0
 
@@ -103,9 +107,11 @@ def judge_look(row: PendingRequest, look: Look) -> Verdict:
     """The state a request is in, from what was seen alone. Pure."""
     if row.is_order:
         return _judge_order(row, look) if look.position is not None else _judge_gone_order(row, look)
-    if look.position is not None and look.position.is_settled:
-        return _judge_arrival(row, look)
     is_claiming = look.claim is not None and look.claim.status in UNFINISHED
+    if look.position is not None and look.position.is_settled:
+        if look.takings is None:
+            return _judge_end(row, look, S.DONE)
+        return _judge_takings(row, look, look.takings, is_claiming=is_claiming)
     if look.position is None:
         return _judge_missing(row, look, is_claiming=is_claiming)
     if is_claiming:
@@ -241,6 +247,8 @@ def record_look(row: PendingRequest, look: Look, verdict: Verdict) -> bool:
         seen["claim"] = look.claim
     if row.is_order:
         seen |= _see_order(look, verdict)
+    elif look.position is not None and verdict.state == S.REQUESTED and not look.position.is_settled:
+        seen["seen_block"] = look.block
     as_read = PendingRequest.objects.filter(pk=row.pk, state=row.state)
     if verdict.state == row.state:
         as_read.update(**seen, updated_at=look.at)
@@ -278,14 +286,27 @@ def put_off(rows: Sequence[PendingRequest], *, reason: str, now: datetime) -> No
     )
 
 
-def _judge_arrival(row: PendingRequest, look: Look) -> Verdict:
-    """What arrived by itself is done once the block that showed it is final enough for us; until then it goes on."""
+def _judge_end(row: PendingRequest, look: Look, end: RequestState, reason: str = "") -> Verdict:
+    """What ended by itself has ended once the block that showed it is final enough for us; until then it goes on."""
     block = look.block or 0
-    arrived = row.arrived_block if row.arrived_block is not None and row.arrived_block <= block else block
+    seen = row.arrived_block if row.arrived_block is not None and row.arrived_block <= block else block
     network = KNOWN_NETWORKS.get(row.expects_chain_id)
-    if block < arrived + (network.confirmations if network is not None else 1):
-        return Verdict(S(row.state), row.expected_at, reason="it arrived, and is final soon", arrived_block=arrived)
-    return Verdict(S.DONE, row.expected_at, arrived_block=arrived)
+    if block < seen + (network.confirmations if network is not None else 1):
+        soon = reason or "it arrived"
+        return Verdict(S(row.state), row.expected_at, reason=f"{soon}, and is final soon", arrived_block=seen)
+    return Verdict(end, row.expected_at, reason=reason, arrived_block=seen)
+
+
+def _judge_takings(row: PendingRequest, look: Look, takings: Sequence[Taking], *, is_claiming: bool) -> Verdict:
+    """It has arrived where all came to the account; what went elsewhere is lost, and what nobody saw is missed."""
+    elsewhere = [each for each in takings if each.to != row.account]
+    if elsewhere:
+        paid, to = sum(each.paid.raw for each in elsewhere), elsewhere[-1].to
+        reason = f"{paid} base units of {elsewhere[-1].paid.token} were claimed for {to}, and not for the account"
+        return _judge_end(row, look, S.LOST, reason)
+    if takings:
+        return _judge_end(row, look, S.DONE)
+    return _judge_missing(row, look, is_claiming=is_claiming)
 
 
 def _judge_missing(row: PendingRequest, look: Look, *, is_claiming: bool) -> Verdict:

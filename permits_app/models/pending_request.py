@@ -38,7 +38,8 @@ class PendingRequest(TimeStamped):
     `ref` is the position's name (`queue/request/1/77`). `next_check_at` is also the follower's lease: who looks moves
     it ahead first. `told_state` is the state that the heartbeat and the owner were told last.
     An order keeps what its permit reserved until it ends: `holds_micro_usd` is its part of that, `spent_micro_usd` what
-    of it turned out to be spent.
+    of it turned out to be spent. `seen_block` of a request is the last block in which it waited: nothing of it could be
+    claimed yet.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

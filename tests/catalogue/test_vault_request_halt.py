@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from golem_project.embedded.world.accounts import derive_account
+from golem_project.embedded.world.rpc import call_data
 from permits_app.actions.follow_requests import follow_requests
 from permits_app.actions.halt import list_unfinished_halts
 from permits_app.actions.value_golem import value_golem
@@ -30,6 +31,8 @@ pytestmark = pytest.mark.protocols("erc4626")
 USDC = 10**6
 ASKED = 10_000 * USDC
 OUT = "settleRedeem(uint256)"
+CLAIM_IN_FOR = "deposit(uint256,address,address)"
+CLAIM_OUT_FOR = "redeem(uint256,address,address)"
 
 
 @pytest.fixture
@@ -117,6 +120,65 @@ def test_shares_that_the_vault_s_own_people_pushed_out_end_the_request_as_done(a
     settle(live.world)
     pushed = "claimSharesOnBehalf(address[])"
     live.world.transact(derive_account("erc4626 safe"), VAULT, pushed, [live.golem.address])
+    follow()
+    live.world.rpc.call("anvil_mine", hex(8))
+    assert follow().state == RequestState.DONE
+    assert EventType.REQUEST_LOST not in kinds()
+
+
+def let_operate(live: LiveGolem, stranger: str) -> None:
+    """The account makes a stranger its operator at the vault, past every rule of ours."""
+    live.world.rpc.call("anvil_impersonateAccount", live.golem.address)
+    data = call_data("setOperator(address,bool)", stranger, True)
+    live.world.rpc.call("eth_sendTransaction", {"from": live.golem.address, "to": VAULT, "data": data})
+    live.world.rpc.call("anvil_stopImpersonatingAccount", live.golem.address)
+
+
+def test_what_an_operator_claims_for_somebody_else_is_told_as_lost_and_has_not_arrived(asked: Door) -> None:
+    live = asked.stage.live
+    follow()
+    settle(live.world)
+    stranger = live.world.new_account(10**18)
+    let_operate(live, stranger.address)
+    live.world.transact(stranger, VAULT, CLAIM_IN_FOR, ASKED // 4, stranger.address, live.golem.address)
+    live.world.transact(stranger, VAULT, CLAIM_IN_FOR, ASKED // 4, live.golem.address, live.golem.address)
+    # A part went elsewhere; the rest is there and still claimed by the golem, which says nothing of that part.
+    assert follow().state == RequestState.READY
+    assert asked.commit(asked.preview("vault_claim_in"))["status"] == "COMMITTED"
+    follow()
+    live.world.rpc.call("anvil_mine", hex(8))
+    lost = follow()
+    assert (lost.state, EventType.REQUEST_DONE in kinds()) == (RequestState.LOST, False)
+    assert lost.last_error == (
+        f"{2_500 * 10**18} base units of {VAULT} were claimed for {stranger.address}, and not for the account"
+    )
+    [told] = OutboxEvent.objects.filter(type=EventType.REQUEST_LOST).values_list("payload", flat=True)
+    assert told["reason"] == lost.last_error
+
+
+def test_assets_that_an_operator_claims_for_somebody_else_are_told_as_lost(asked: Door) -> None:
+    live = hold(asked)
+    assert asked.commit(asked.preview("vault_ask_out", shares="max"))["status"] == "COMMITTED"
+    follow("withdrawal")
+    settle(live.world, what=OUT)
+    stranger = live.world.new_account(10**18)
+    let_operate(live, stranger.address)
+    live.world.transact(stranger, VAULT, CLAIM_OUT_FOR, 10_000 * 10**18, stranger.address, live.golem.address)
+    before = live.balance("USDC")
+    follow("withdrawal")
+    live.world.rpc.call("anvil_mine", hex(8))
+    lost = follow("withdrawal")
+    assert lost.state == RequestState.LOST and f"claimed for {stranger.address}" in lost.last_error
+    assert live.balance("USDC") == before
+    assert EventType.REQUEST_LOST in kinds()
+
+
+def test_what_an_operator_claims_for_the_account_itself_has_arrived(asked: Door) -> None:
+    live = asked.stage.live
+    settle(live.world)
+    stranger = live.world.new_account(10**18)
+    let_operate(live, stranger.address)
+    live.world.transact(stranger, VAULT, CLAIM_IN_FOR, ASKED, live.golem.address, live.golem.address)
     follow()
     live.world.rpc.call("anvil_mine", hex(8))
     assert follow().state == RequestState.DONE

@@ -31,6 +31,7 @@ from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
 from tools_app.toolkit.positions import Act, Leg, Position, PositionRef, Stuck, Wait
 from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.takings import Taking
 from tools_app.toolkit.views import NATIVE
 
 S = RequestState
@@ -88,6 +89,27 @@ def test_what_is_gone_is_given_up_only_when_it_stays_away() -> None:
     assert judge_look(row, Look(NOW + MISSED_FOR, None)).state == S.LOST
     back = judge_look(row, Look(NOW + MISSED_FOR, there(None)))
     assert back.state == S.READY and back.missed_at is None
+
+
+def test_what_ended_by_itself_has_arrived_only_where_the_account_got_it() -> None:
+    ended = Position(REF, "a place", (), is_settled=True)
+    confirmed = KNOWN_NETWORKS[CHAIN_ID].confirmations
+    row = row_of("READY", account="0xA", arrived_block=100)
+
+    def judge(*receivers: str, at: datetime = NOW, block: int = 100 + confirmed, claim: str = "") -> RequestState:
+        takings = tuple(Taking(each, Leg(NATIVE, 5), 100) for each in receivers)
+        by = claim_in(claim) if claim else None
+        verdict = judge_look(row, Look(at, ended, claim=by, takings=takings, block=block))
+        return S(verdict.state)
+
+    assert judge("0xA") == judge("0xA", "0xA") == S.DONE
+    assert judge("0xB") == judge("0xA", "0xB") == judge("0xB", "0xA", claim="COMMITTED") == S.LOST
+    assert judge("0xA", block=100 + confirmed - 1) == judge("0xB", block=100 + confirmed - 1) == S.READY
+    # Nobody saw where it went: it is missed first, and then given up; a claim of the golem's own took it.
+    assert judge() == S.READY
+    row.missed_at = NOW
+    assert judge(at=NOW + MISSED_FOR) == S.LOST
+    assert judge(at=NOW + MISSED_FOR, claim="COMMITTED") == S.DONE
 
 
 def test_looks_are_soon_where_something_is_to_be_done_and_seldom_where_not() -> None:

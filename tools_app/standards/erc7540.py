@@ -3,8 +3,8 @@
 A deposit is asked for and its assets leave at once; whoever runs the vault settles it at a price that nobody knows
 before, and then its shares are claimed. Leaving is the same the other way round. Until it settles, assets that were
 asked in count as what they are, and shares that were asked back at what they stand for now; what was settled counts at
-what it gives. Whatever ends a request (a claim, a withdrawn request, the vault's own people who push it out) gives to
-the controller, which is the account; so a request that is gone has arrived.
+what it gives. A request that is gone was claimed, taken back, or pushed out by the vault's own people; an operator of
+the account may have claimed it for somebody else. `erc7540_takings` tells who got it.
 """
 
 from __future__ import annotations

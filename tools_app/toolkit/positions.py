@@ -203,8 +203,8 @@ class Position:
     `locked` is what of its legs cannot be taken out now, whatever the golem does. `uncounted` is what never counts.
     `is_margin` is on where its health is the margin its protocol tells, with or without a debt: gains and losses so far
     are legs, and no leg covers another.
-    `is_settled`: what was under way has arrived by itself. It is told once more, without legs, so that whoever follows
-    it ends it; nobody counts it.
+    `is_settled`: what was under way has ended by itself. It is told once more, without legs, so that whoever follows
+    it ends it, as arrived where no `takings` of its protocol say who else got it; nobody counts it.
     `standing` is what may still come of it, for a position that others carry out, and None for every other.
     `slashable` is told by what a slash can take from: its legs are what slashes left.
     """

@@ -22,6 +22,7 @@ from tools_app.toolkit.orders import Orders
 from tools_app.toolkit.positions import Exits, PositionRef, Positions, Reads, Trail
 from tools_app.toolkit.principals import ReceivedRights
 from tools_app.toolkit.promises import Promises
+from tools_app.toolkit.takings import Takings
 from tools_app.toolkit.venues import Venues
 from tools_app.toolkit.yields import Yields
 
@@ -184,7 +185,8 @@ class ProtocolDef:
     it shows. `events`, `errors` and `inner_calls` are signatures that give names to logs, reverts, and what its
     contracts call. `jars` fill with what others pay, and anybody empties them for a price. `received` tells of rights
     over others' money that golems hold there, `promises` read what is signed for others to carry out, and `orders`
-    tell what became of positions that others carry out. `venues` tell what an exchange of two tokens would give
+    tell what became of positions that others carry out. `takings` tell who got what was asked for, where others may
+    claim it too. `venues` tell what an exchange of two tokens would give
     there. `leaving` is all that a
     halted golem may still sign there. `trails` are, by chain and account, the logs by which positions are found that no
     contract lists; what they tell goes through `positions.born`. `is_only_in_logs` tells which of its positions these
@@ -210,6 +212,7 @@ class ProtocolDef:
     promises: Promises | None = None
     received: ReceivedRights | None = None
     orders: Orders | None = None
+    takings: Takings | None = None
     markets: Markets | None = None
     jars: Jars | None = None
     venues: Venues | None = None

@@ -8,6 +8,7 @@ from tools_app.protocols.erc4626.positions import POSITIONS, VaultExits
 from tools_app.protocols.erc4626.yields import list_yields
 from tools_app.standards.erc4626 import DEPOSIT_EVENT, TO_ASSETS, WITHDRAW_EVENT
 from tools_app.standards.erc7540 import ASKED_IN_EVENT, ASKED_OUT_EVENT
+from tools_app.standards.erc7540_takings import TAKEN_BACK_EVENT, RequestTakings
 from tools_app.standards.share_valuer import describe_share_valuer
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef, Trait
 
@@ -59,9 +60,10 @@ PROTOCOL = ProtocolDef(
         LeavingCall(REQUEST, _TAKE_BACK),
     ),
     effects=VaultEffects(),
+    takings=RequestTakings(find_vault),
     yields=list_yields,
     traits=frozenset({Trait.ASYNC}),
-    events=(DEPOSIT_EVENT, WITHDRAW_EVENT, ASKED_IN_EVENT, ASKED_OUT_EVENT),
+    events=(DEPOSIT_EVENT, WITHDRAW_EVENT, ASKED_IN_EVENT, ASKED_OUT_EVENT, TAKEN_BACK_EVENT),
     errors=(
         "error OnlyOneRequestAllowed()",
         "error RequestNotCancelable(uint256 requestId)",

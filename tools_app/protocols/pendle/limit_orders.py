@@ -39,6 +39,10 @@ _IN_A_SECOND: Final = 10**6
 """How many orders of one second have salts of their own: a salt says when its order was made."""
 KEPT_BPS: Final = 9_950
 """How much stays at worst where the asset becomes shares, or shares the asset: a yield earns while an order waits."""
+MOST_YEARLY_BPS: Final = 10_000
+"""What shares are taken to earn a year at most while an order waits: they double. What they earned is what claims are
+counted in, and shares that lose it again bring so much less: an order cannot say by how much they may have risen.
+"""
 _SIGNED_BPS: Final = 9_955
 """What an order that takes the asset is signed with: what a share brings grows until somebody else reads the order."""
 
@@ -140,10 +144,15 @@ def least_out(message: Mapping[str, Any], *, due_at: int) -> int:
     """The least that it brings when it is filled whole, with shares no worse than what it lets them be. Raises NoTrade.
 
     What is bought for less every second, and sold for more, brings the least at once; the others at their last second.
+    What is sold is paid in shares of what they had risen to, and those may have fallen since, as far as it lets them.
     """
     side, rate, amount = Side(message["orderType"]), int(message["lnImpliedRate"]), int(message["makingAmount"])
     worst_at = made_at(message) if side in (Side.SELL_PT, Side.BUY_YT) else int(message["expiry"])
     left, kept = due_at - worst_at, amount * KEPT_BPS // BPS
+    if not side.buys:
+        stands = max(0, int(message["expiry"]) - made_at(message))
+        year = BPS * YEAR_SECONDS
+        kept = kept * year // (year + MOST_YEARLY_BPS * stands)
     if side is Side.BUY_PT:
         return kept * exp_wad(rate * left // YEAR_SECONDS) // WAD
     price = price_at(side, rate, left)

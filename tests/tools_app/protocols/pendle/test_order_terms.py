@@ -20,7 +20,7 @@ INDEX = 1_234_567 * 10**12
 RATE = to_ln_rate(5 * WAD // 100)
 
 
-def order(side: Side, *, signed: int = 900, expiry: int = 1_000, rate: int = 0) -> dict[str, Any]:
+def order(side: Side, *, signed: int = 999, expiry: int = 1_000, rate: int = 0) -> dict[str, Any]:
     return {
         "salt": signed * 10**6 * SALT_STEP,
         "expiry": expiry,
@@ -64,12 +64,28 @@ def test_the_least_that_an_order_brings_is_told_of_its_worst_second() -> None:
     ):
         assert abs(least_out(order(side, signed=1_000), due_at=due_at) - expected) * 10**6 < expected, side
     # Claims are bought for more, and sold for more, every second; with yield tokens it is the other way round.
-    for side in (Side.BUY_PT, Side.SELL_YT):
-        assert least_out(order(side, expiry=900), due_at=due_at) > least_out(order(side), due_at=due_at)
-        assert least_out(order(side, signed=1), due_at=due_at) == least_out(order(side), due_at=due_at)
-    for side in (Side.SELL_PT, Side.BUY_YT):
-        assert least_out(order(side, signed=950), due_at=due_at) > least_out(order(side), due_at=due_at)
-        assert least_out(order(side, expiry=999), due_at=due_at) == least_out(order(side), due_at=due_at)
+    buying, selling = (Side.BUY_PT, Side.BUY_YT), (Side.SELL_PT, Side.SELL_YT)
+    assert least_out(order(Side.BUY_PT, expiry=900), due_at=due_at) > least_out(order(Side.BUY_PT), due_at=due_at)
+    assert least_out(order(Side.BUY_YT, signed=1_000), due_at=due_at) > least_out(order(Side.BUY_YT), due_at=due_at)
+    assert least_out(order(Side.BUY_PT, signed=1), due_at=due_at) == least_out(order(Side.BUY_PT), due_at=due_at)
+    assert least_out(order(Side.BUY_YT, expiry=999), due_at=due_at) == least_out(order(Side.BUY_YT), due_at=due_at)
+    # What is sold brings less the longer it stands, since shares may have risen meanwhile and fallen again.
+    for side in selling:
+        assert least_out(order(side, signed=900), due_at=due_at) < least_out(order(side), due_at=due_at)
+        assert least_out(order(side, expiry=2_000), due_at=due_at) < least_out(order(side), due_at=due_at)
+    assert len({*buying, *selling}) == len(Side)
+
+
+def test_what_is_sold_may_be_paid_in_shares_that_rose_as_fast_as_they_can_and_fell_to_the_last_that_is_let() -> None:
+    month = YEAR_SECONDS // 12
+    for side in (Side.SELL_PT, Side.SELL_YT):
+        asked = order(side, signed=1_000, expiry=1_000 + month)
+        due_at = 1_000 + YEAR_SECONDS
+        worst_at = month if side is Side.SELL_YT else 0
+        price = price_at(side, RATE, YEAR_SECONDS - worst_at)
+        # Shares that double in a year are worth a twelfth more after a month, and then half a percent less than first.
+        worst = 10_000 * WAD * 995 // 1_000 * 12 // 13 * price // WAD
+        assert abs(least_out(asked, due_at=due_at) - worst) * 10**6 < worst, side
 
 
 def test_a_claim_and_a_yield_token_cost_their_asset_together_and_a_salt_says_when_an_order_was_made() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -97,13 +98,23 @@ def list_files(suffixes: Collection[str] = frozenset({".py", ".html"})) -> Itera
 
 def find_told(allowed: Collection[str]) -> list[str]:
     """Lines outside the protocols' folder that name one in any letters, in any file that is read."""
+    return [
+        f"{where}:{number}: {line}"
+        for where, number, line in list_told()
+        if not where.startswith(tuple(allowed))
+    ]
+
+
+@cache
+def list_told() -> list[tuple[str, int, str]]:
+    """Every such line with its file and number: all files are read once for all tests."""
     names = sorted({*list_names(), *IN_CAPITALS}, key=len, reverse=True)
     named = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(map(re.escape, names))})(?![a-z])", re.IGNORECASE)
     standards = re.compile("|".join(sorted(STANDARDS - {"__init__"}, key=len, reverse=True)))
     return [
-        f"{where}:{number}: {line.strip()}"
+        (where, number, line.strip())
         for path in list_files(WRITTEN_IN)
-        if not (where := path.relative_to(ROOT).as_posix()).startswith((HOME + "/", *allowed))
+        if not (where := path.relative_to(ROOT).as_posix()).startswith(HOME + "/")
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if named.search(standards.sub("", line))
     ]

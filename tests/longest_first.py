@@ -1,7 +1,6 @@
 """The files that take longest begin first, so that no process of a run ends with one while the others have none left.
 
-How long they took is kept in `tests/durations.json`, by whole seconds and without the short ones;
-`GOLEM_KEEP_DURATIONS=1 make test-all` writes it anew. A file that is not in it counts as short.
+`GOLEM_KEEP_DURATIONS=1 make test-all` writes anew how long they took.
 """
 
 from __future__ import annotations
@@ -9,21 +8,13 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from functools import cache
-from pathlib import Path
 
 import pytest
 
-DURATIONS = Path(__file__).with_name("durations.json")
+from tests.durations import DURATIONS, read_durations
+
 SHORTEST_KEPT_SECONDS = 5
 _TAKEN: dict[str, float] = defaultdict(float)
-
-
-@cache
-def read_durations() -> dict[str, int]:
-    """The seconds of each file that is not short."""
-    known: dict[str, int] = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
-    return known
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

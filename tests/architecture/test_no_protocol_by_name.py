@@ -98,11 +98,7 @@ def list_files(suffixes: Collection[str] = frozenset({".py", ".html"})) -> Itera
 
 def find_told(allowed: Collection[str]) -> list[str]:
     """Lines outside the protocols' folder that name one in any letters, in any file that is read."""
-    return [
-        f"{where}:{number}: {line}"
-        for where, number, line in list_told()
-        if not where.startswith(tuple(allowed))
-    ]
+    return [f"{where}:{number}: {line}" for where, number, line in list_told() if not where.startswith(tuple(allowed))]
 
 
 @cache

@@ -39,6 +39,10 @@ class Whole:
     unchanged_inputs: frozenset[str] = frozenset()
     """Families with inputs that passed as those are."""
 
+    def holds(self, family: Family) -> bool:
+        """Whether all of it runs."""
+        return bool(self.everything) or (family.name in self.families and family.name not in self.unchanged_inputs)
+
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
@@ -67,10 +71,9 @@ def draw(candidates: Iterable[Candidate], *, seed: str, whole: Whole) -> Drawn:
 
 
 def _keep(family: Family, members: list[Candidate], *, seed: str, whole: Whole) -> set[str]:
-    is_whole = bool(whole.everything) or family.name in whole.families
-    if is_whole or (family.inputs and family.name not in whole.unchanged_inputs):
+    if whole.holds(family):
         return {each.name for each in members}
-    heap = -1 if family.inputs else _number(f"{seed} {family.name}") % family.one_in
+    heap = -1 if family.name in whole.unchanged_inputs else _number(f"{seed} {family.name}") % family.one_in
     kept = {
         each.name
         for each in members

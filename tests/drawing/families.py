@@ -1,7 +1,7 @@
 """The families of tests of which `make test` runs a part, and what is never drawn.
 
-A family is named here or it runs whole. Two kinds: of most a part is drawn, `one_in`; of those with `inputs` everything
-runs once and is left out while those files are the same.
+A family is named here or it runs whole. A part of each is drawn, `one_in`; those with `inputs` are left out altogether
+while these files are as they were when all of it passed. The last family is what is slow and belongs to no other.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Final
+
+from tests.durations import read_durations
 
 # What decides about money, about who sees what, and about how the code is built: no draw may leave any of it out.
 ALWAYS: Final = (
@@ -38,10 +40,14 @@ class Family:
     has_one_of_each_kind: bool = False
     """One test of each protocol runs each time, whichever the draw says."""
     inputs: tuple[str, ...] = ()
-    """What its verdict depends on; left out while that is as it was when all of it passed."""
+    """What its verdict depends on: whole where that changed, left out while it is as it was when all of it passed."""
+    is_of_slow_files: bool = False
+    """Only of files that take long, as `tests/durations.json` says."""
 
     def holds(self, path: str) -> bool:
         """Whether the tests of this file may be left out."""
+        if self.is_of_slow_files and path not in read_durations():
+            return False
         return _matches(path, self.paths) and not _matches(path, self.always) and not _matches(path, ALWAYS)
 
 
@@ -125,16 +131,19 @@ FAMILIES: Final = (
     Family(
         name="toolchains",
         paths=("tests/tools_app/sandbox/test_toolchains.py",),
+        one_in=3,
         inputs=("tools_app/sandbox/", "tests/tools_app/sandbox/", "docs/how-to/write-a-module.md", "packages.lock"),
     ),
     Family(
         name="Solidity compiled anew",
         paths=("tests/golem_project/world/test_solidity.py",),
+        one_in=3,
         inputs=("contracts/", "golem_project/embedded/world/", "tests/golem_project/world/test_solidity.py"),
     ),
     Family(
         name="clients",
         paths=("tests/clients/*",),
+        one_in=3,
         inputs=(
             "clients/",
             "tests/clients/",
@@ -144,6 +153,7 @@ FAMILIES: Final = (
             "packages.lock",
         ),
     ),
+    Family(name="other slow tests", paths=("tests/*",), one_in=3, is_of_slow_files=True),
 )
 
 

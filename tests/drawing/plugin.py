@@ -138,11 +138,10 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     count = len(changes.files or ())
     lines.append(f"compared with {changes.since[:12]}, {changes.why}: {count} files changed")
     for family in FAMILIES:
-        if family.name in whole.families:
+        if family.name in whole.unchanged_inputs:
+            lines.append(f"  {family.name}: left out, passed with these inputs")
+        elif family.name in whole.families:
             lines.append(f"  {family.name}: whole, {whole.families[family.name]} changed")
-        elif family.inputs:
-            is_kept = family.name in whole.unchanged_inputs
-            lines.append(f"  {family.name}: {'left out, passed with these inputs' if is_kept else 'whole'}")
         else:
             lines.append(f"  {family.name}: one in {family.one_in}")
     named = sorted(whole.paths)
@@ -251,7 +250,8 @@ def keep_verdicts(state: Drawing, *, is_green: bool, is_drawn: bool) -> None:
     kept = read_verdicts(VERDICTS)
     inputs = dict(kept.inputs)
     for family in FAMILIES:
-        if family.inputs and family.name in state.ran and family.name not in state.not_passed:
+        was_whole = state.plan is None or state.plan.whole.holds(family)
+        if family.inputs and was_whole and family.name in state.ran and family.name not in state.not_passed:
             inputs[family.name] = hash_inputs(CHECKOUT, family)
         elif family.name in state.not_passed:
             inputs.pop(family.name, None)

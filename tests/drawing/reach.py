@@ -45,7 +45,7 @@ class Reach:
             family.name: path
             for family in FAMILIES
             for path in files
-            if path.startswith(family.whole_when) and family.whole_when
+            if path.startswith((*family.whole_when, *family.inputs))
         }
         kinds = frozenset(found[1] for path in files if (found := _PROTOCOL.match(path)))
         paths = frozenset(test for test in self.tests if any(self._is_near(test, path) for path in files))

@@ -34,6 +34,7 @@ from _pytest.runner import runtestprotocol
 from hypothesis import Phase
 
 from tests.conftest import is_slow
+from tests.durations import read_durations
 from tests.proof.constants_bound_anew import bind_anew, bound_names
 from tests.proof.mutants import CHOOSER, Mutant, list_mutants, weave_mutants
 
@@ -145,9 +146,6 @@ class MutationSession:
         """Small for a file that noticed much of what is left before, is among a module's tests by its own name, or is
         named after it; then for one that mentions it, then for one that is quick.
         """
-        # A plugin of the suite, which pytest loads itself and after this one.
-        from tests.longest_first import read_durations
-
         near = sum(self._before.get(number, "").startswith(f"{file}::") for number in left)
         mentioned = 0
         for module, count in Counter(self._modules[number] for number in left).items():

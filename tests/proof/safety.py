@@ -26,7 +26,7 @@ from typing import Any
 
 from golem_project.embedded.environment import LOCAL_RPC_VARIABLE
 from golem_project.embedded.paths import CHECKOUT
-from tests.longest_first import read_durations
+from tests.durations import read_durations
 from tests.proof.drawn_alone import FIRST_VARIABLE, SECONDS_VARIABLE
 from tests.proof.drawn_record import write_whole
 from tests.proof.equivalent_mutants import EQUIVALENT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from fnmatch import fnmatchcase
 from typing import Final
 
 import pytest
@@ -11,6 +12,7 @@ from golem_project.embedded.paths import CHECKOUT
 from tests.drawing.draw import Candidate, Whole, draw
 from tests.drawing.families import ALWAYS, FAMILIES, Family, find_family
 from tests.drawing.reach import EVERYTHING, Reach
+from tests.durations import read_durations
 
 REACH: Final = Reach(CHECKOUT)
 TESTS: Final = [path.relative_to(CHECKOUT).as_posix() for path in sorted((CHECKOUT / "tests").rglob("test_*.py"))]
@@ -37,12 +39,11 @@ def leave_out(*, seed: str = "1", whole: Whole = NOTHING, given: list[Candidate]
 
 
 def test_the_draws_of_many_seeds_together_are_every_test() -> None:
-    inputs = frozenset(family.name for family in FAMILIES if family.inputs)
-    drawn_alone = {each.name for each in CANDIDATES if (found := find_family(each.path)) and found.name not in inputs}
-    never = set(drawn_alone)
+    drawn = {each.name for each in CANDIDATES if find_family(each.path)}
+    never = set(drawn)
     for seed in SEEDS:
         never &= leave_out(seed=seed)
-    assert len(drawn_alone) > 500
+    assert len(drawn) > 500
     assert never == set()
 
 
@@ -77,6 +78,18 @@ def test_what_always_runs_is_there_and_wins_over_every_family() -> None:
     assert not [path for path in TESTS if path.startswith(CRITICAL) and greedy.holds(path)]
 
 
+def test_what_is_slow_and_in_no_other_family_is_drawn_and_what_is_quick_is_not() -> None:
+    slow = {path for path in TESTS if path in read_durations() and not path.startswith(CRITICAL)}
+    assert len(slow) > 100
+    assert [path for path in slow if find_family(path) is None and not matches_always(path)] == []
+    last = FAMILIES[-1]
+    assert [path for path in TESTS if find_family(path) is last and path not in slow] == []
+
+
+def matches_always(path: str) -> bool:
+    return any(fnmatchcase(path, pattern) for pattern in ALWAYS)
+
+
 def test_every_pattern_of_a_family_finds_tests() -> None:
     for family in FAMILIES:
         for pattern in (*family.paths, *family.always):
@@ -107,7 +120,7 @@ def test_a_changed_test_file_runs_whole() -> None:
         whole = REACH.find([path])
         assert path in whole.paths
         family = find_family(path)
-        if family and not family.inputs:
+        if family:
             assert not {each.name for each in CANDIDATES if each.path == path} & leave_out(whole=whole)
 
 
@@ -169,6 +182,8 @@ def test_helpers_rooms_and_pages_lead_to_their_tests(changed: str, runs: str) ->
         ("tests/proof/walks.py", "walks and what proofs prove"),
         ("golem_project/embedded/postgres.py", "servers that start"),
         ("permits_app/safety/hook_chain.py", "adversaries' examples"),
+        ("clients/typescript/package.json", "clients"),
+        ("contracts/anything.sol", "Solidity compiled anew"),
     ],
 )
 def test_what_a_family_rests_on_makes_all_of_it_run(changed: str, family: str) -> None:

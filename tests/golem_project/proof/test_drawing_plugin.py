@@ -105,11 +105,16 @@ def test_without_a_commit_before_or_without_git_everything_runs(
 CLIENTS: Final = next(family for family in FAMILIES if family.name == "clients")
 
 
-def test_a_family_with_inputs_runs_until_it_passed_with_them_and_again_when_one_changes(tmp_path: Path) -> None:
+def test_a_family_with_inputs_is_drawn_until_all_of_it_passed_with_them_and_whole_when_one_changes(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "clients").mkdir()
     (tmp_path / "clients" / "one.py").write_text("1")
     members = [each for each in CANDIDATES if find_family(each.path) is CLIENTS]
-    assert not leave_out(given=members, whole=Whole(unchanged_inputs=find_unchanged(tmp_path, Verdicts())))
+    never_passed = find_unchanged(tmp_path, Verdicts())
+    assert 0 < len(leave_out(given=members, whole=Whole(unchanged_inputs=never_passed))) < len(members)
+    changed = REACH.find(["clients/python/anything.py"], unchanged_inputs=never_passed)
+    assert leave_out(given=members, whole=changed) == frozenset()
     passed = Verdicts(inputs={"clients": hash_inputs(tmp_path, CLIENTS)})
     unchanged = find_unchanged(tmp_path, passed)
     assert leave_out(given=members, whole=Whole(unchanged_inputs=unchanged)) == {each.name for each in members}
@@ -158,6 +163,13 @@ def test_a_family_that_failed_or_was_skipped_keeps_no_verdict_of_its_inputs(kept
     keep_verdicts(Drawing(ran={"clients", "toolchains"}), is_green=False, is_drawn=True)
     assert set(read_verdicts(kept_at).inputs) == {"clients", "toolchains"}
     keep_verdicts(Drawing(ran={"clients"}, not_passed={"clients"}), is_green=False, is_drawn=True)
+    assert set(read_verdicts(kept_at).inputs) == {"toolchains"}
+
+
+def test_a_part_of_a_family_keeps_no_verdict_of_its_inputs(kept_at: Path) -> None:
+    ran = {"clients", "toolchains"}
+    whole = Whole(families={"toolchains": "packages.lock"})
+    keep_verdicts(Drawing(plan=Plan("7", whole, "/nowhere"), ran=ran), is_green=True, is_drawn=True)
     assert set(read_verdicts(kept_at).inputs) == {"toolchains"}
 
 

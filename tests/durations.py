@@ -1,0 +1,16 @@
+"""How long the test files took that are not short: `tests/durations.json`, in whole seconds. One not in it is short."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+DURATIONS = Path(__file__).with_name("durations.json")
+
+
+@cache
+def read_durations() -> dict[str, int]:
+    """The seconds of each file that is not short."""
+    known: dict[str, int] = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
+    return known

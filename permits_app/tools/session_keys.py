@@ -1,7 +1,8 @@
-"""`session_*`: keys that may act for a golem's Safe through its cage, each until its time, operations or budget are up.
+"""`session_*`: keys that may act for a golem's Safe through its cage, each until its time, operations or budget are up,
+and delegations by which the golem's own key may draw on an owner's wallet.
 
-The contract enforces them: whoever has such a key can do what the cage lets its role do, and no more. Owners appoint
-and end them by their own signature; an agent asks.
+Contracts enforce both: whoever has such a key can do what the cage lets its role do, or what the signed caveats let it,
+and no more. Owners appoint and end them by their own signature; an agent asks.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 from django.db import transaction
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from archetypes_app.models import Golem
 from permits_app.actions.carry_out_wish import carry_out_wish
@@ -26,18 +27,25 @@ from permits_app.models import CageMirror, ChangeRequest, SigningKey
 from permits_app.policy_cage.contract import Limit, RuleKind
 from permits_app.policy_cage.safe_tx import ZERO_ADDRESS
 from permits_app.policy_cage.state import CageState, SessionState
+from permits_app.tools.delegated_keys import (
+    DelegatedKey,
+    find_delegated,
+    list_delegated,
+    say_owner_step,
+)
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd, usd_to_micro
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import PLAIN, Address, MicroUsdText, check_whole
+from tools_app.toolkit.params import PLAIN, Address, MicroUsdText, check_address, check_whole
 from tools_app.toolkit.plan import LocalEffect
-from tools_app.toolkit.result import UsdAmount
+from tools_app.toolkit.result import TokenAmount, UsdAmount
 
 session = ToolFamily(prefix="session", category=Category.WALLET, venue="wallet")
 
+_HASH_LENGTH: Final = 66
 LONGEST_SECONDS: Final = 30 * 86_400
 """No session is asked for longer; the contract's own limit may be shorter."""
 
@@ -49,6 +57,14 @@ Operations = Annotated[
 ]
 RoleNumber = Annotated[
     int, Field(ge=0, le=15, description="Role of the cage; 0 is the golem's own."), BeforeValidator(check_whole)
+]
+KeyId = Annotated[
+    str,
+    Field(
+        pattern=r"^0x([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
+        description="Address of a cage's key, or hash of a delegation, as session_get_keys tells them.",
+    ),
+    AfterValidator(lambda given: given.lower() if len(given) == _HASH_LENGTH else check_address(given)),
 ]
 KeyLabel = Annotated[str, Field(min_length=1, max_length=100, description="A word for the owners."), PLAIN]
 
@@ -69,20 +85,25 @@ class SessionKeyAsked:
 
 @dataclass(frozen=True, slots=True)
 class SessionKeyLine:
-    """One key as the contract has it. `permissions` are the calls its role may make, `is_active` whether it may now.
+    """One key as the contract has it. `permissions` are what it may do, `is_active` whether it may now.
 
+    `enforced_by` is cage or delegation. A cage's key is told by its address, with its role, batches and budget; a
+    delegation by its hash, with `acts_for`, whose money it is, and `left` in the present period.
     `usage_count` is null where nobody here saw it appointed. `is_held_here`: this server keeps the key.
     """
 
     key_id: str
-    role: int
+    enforced_by: str
+    acts_for: str
+    role: int | None
     label: str
     created_at: str | None
     expires_at: str
     permissions: tuple[str, ...]
     usage_count: int | None
-    operations_left: int
-    budget_left_usd: UsdAmount
+    operations_left: int | None
+    budget_left_usd: UsdAmount | None
+    left: TokenAmount | None
     is_active: bool
     is_held_here: bool
     reason: str
@@ -90,7 +111,7 @@ class SessionKeyLine:
 
 @dataclass(frozen=True, slots=True)
 class SessionKeys:
-    """Every key that the golem's cage names. `note` says why there are none."""
+    """Every key that the golem's cage names, and every delegation to its key. `note` says why there are none."""
 
     keys: tuple[SessionKeyLine, ...]
     total: int
@@ -197,33 +218,38 @@ def session_provision_key(
     budget=TickBudget.FAST,
     aliases=("wallet_list_session_keys",),
     snippet=(
-        "session_keys: every key that may act for the golem's Safe through its cage, with its calls, end, batches used"
-        " and left, and budget left."
+        "session_keys: every key that may act for the golem's Safe through its cage, and every delegation to its own"
+        " key, with what it may do, its end, how often it was used and what is left."
     ),
     guidelines=("A key you do not know is not yours to judge: tell the owner at once.",),
 )
 def session_get_keys(ctx: ReadContext) -> SessionKeys:
-    """List the keys that the golem's cage names, with what each may do and what is left of it.
+    """List the keys that the golem's cage names and the delegations to its key, with what each may do and what is left.
 
-    Use to see how long the golem can go on, and who else may act. As the mirror of the contract saw it last.
-    Does not show the keys themselves, nor keys of accounts without a cage.
+    Use to see how long the golem can go on, and who else may act. Keys of a cage as its mirror saw them last, and
+    delegations as their contracts say now.
+    Does not show the keys themselves.
     """
     mirror = CageMirror.objects.filter(cage__golem_id=ctx.golem.id).first()
+    given = tuple(_describe_delegated(each) for each in list_delegated(ctx))
     if mirror is None:
-        return SessionKeys((), 0, None, None, "this golem has no cage on chain: its key signs without an end")
+        note = "" if given else "this golem has no cage on chain: its key signs without an end"
+        return SessionKeys(given, len(given), None, None, note)
     state = CageState.from_dict(mirror.state)
     own = {each.address: each for each in SigningKey.objects.filter(golem_id=ctx.golem.id)}
     lines = tuple(
-        _describe(role, each, state, mirror.chain_id, own.get(each.key), ctx.now)
+        _describe(role, each, state, mirror, own.get(each.key), ctx.now)
         for role, each in sorted(state.sessions.items())
         if each.key != ZERO_ADDRESS
     )
     note = "" if lines else "the cage names no key: nobody acts for the Safe until its owners appoint one"
+    lines += given
     return SessionKeys(lines, len(lines), mirror.contract, mirror.block_number, note)
 
 
-def preview_revocation(ctx: WriteContext, key_id: Address | None = None, reason: KeyLabel | None = None) -> LocalEffect:
+def preview_revocation(ctx: WriteContext, key_id: KeyId | None = None, reason: KeyLabel | None = None) -> LocalEffect:
     """Whose session ends. Raises CageNotMirrored, ChangeUnchanged, InvalidParams."""
+    _check_whose(ctx, key_id)
     golem = Golem.objects.select_related("owner", "archetype").get(pk=ctx.golem.id)
     _, state = _open_cage(ctx)
     role = _find_role(state, key_id)
@@ -241,6 +267,7 @@ def preview_revocation(ctx: WriteContext, key_id: Address | None = None, reason:
 
 @session.local_write(
     action_type="revoke_session_key",
+    schema_version=2,
     budget=TickBudget.SLOW,
     in_database=True,
     preview=preview_revocation,
@@ -255,12 +282,12 @@ def preview_revocation(ctx: WriteContext, key_id: Address | None = None, reason:
     guidelines=("When a key may be stolen call emergency_halt first, then this, and tell the owner why.",),
 )
 def session_revoke_key(
-    ctx: WriteContext, capability: Capability, key_id: Address | None = None, reason: KeyLabel | None = None
+    ctx: WriteContext, capability: Capability, key_id: KeyId | None = None, reason: KeyLabel | None = None
 ) -> SessionKeyEnded:
     """Ask the golem's owners to end a session key on chain.
 
     Use when a key is not needed any more, or may be known to others. Without `key_id` the only one there is.
-    Does not end it before the owners' transaction is on the chain.
+    Does not end it before the owners' transaction is on the chain, and no delegation: its giver alone does.
     """
     ctx.step("Asking the owners")
     _, state = _open_cage(ctx)
@@ -279,7 +306,8 @@ def _open_cage(ctx: ReadContext) -> tuple[CageMirror, CageState]:
     mirror = CageMirror.objects.filter(cage__golem_id=ctx.golem.id).first()
     if mirror is None:
         raise CageNotMirrored(
-            "session keys act through a cage on chain, and this golem has none; its owners deploy one on its page"
+            "session keys act through a cage on chain, and this golem has none; its owners deploy one on its page,"
+            " or an owner's wallet delegates to the golem's key (request_runway)"
         )
     return mirror, CageState.from_dict(mirror.state)
 
@@ -322,8 +350,42 @@ def _name_calls(state: CageState, role: int, chain_id: int) -> Iterator[str]:
             yield name_rule(kind, bytes.fromhex(name[2:]), chain_id=chain_id)
 
 
+def _check_whose(ctx: ReadContext, key_id: str | None) -> None:
+    """Raises InvalidParams for a delegation, with what its giver does, and ChangeUnchanged for a hash of none."""
+    if key_id is None or len(key_id) != _HASH_LENGTH:
+        return
+    given = find_delegated(ctx, key_id)
+    if given is None:
+        raise ChangeUnchanged("no delegation of that hash stands in this golem's book")
+    raise InvalidParams(
+        f"{say_owner_step(given)} Here revoke_permissions uses every one of them no more",
+        fields={"key_id": "the address of a key of the cage"},
+    )
+
+
+def _describe_delegated(given: DelegatedKey) -> SessionKeyLine:
+    row = given.row
+    return SessionKeyLine(
+        key_id=row.reference,
+        enforced_by="delegation",
+        acts_for=row.principal,
+        role=None,
+        label="",
+        created_at=row.created_at.isoformat(),
+        expires_at=row.ends_at.isoformat(),
+        permissions=(given.permission,),
+        usage_count=given.used,
+        operations_left=None,
+        budget_left_usd=None,
+        left=given.left,
+        is_active=given.is_active,
+        is_held_here=True,
+        reason=given.reason,
+    )
+
+
 def _describe(
-    role: int, named: SessionState, state: CageState, chain_id: int, own: SigningKey | None, now: datetime
+    role: int, named: SessionState, state: CageState, mirror: CageMirror, own: SigningKey | None, now: datetime
 ) -> SessionKeyLine:
     granted = int(own.granted.get("operations", 0)) if own is not None and own.granted else None
     is_over = named.expires_at <= now.timestamp()
@@ -336,14 +398,17 @@ def _describe(
         reason = "its batches are used up"
     return SessionKeyLine(
         key_id=named.key,
+        enforced_by="cage",
+        acts_for=mirror.account,
         role=role,
         label=own.reason if own is not None else "",
         created_at=own.created_at.isoformat() if own is not None else None,
         expires_at=_time(named.expires_at),
-        permissions=_list_permissions(state, role, chain_id),
+        permissions=_list_permissions(state, role, mirror.chain_id),
         usage_count=max(0, granted - named.operations_left) if granted is not None else None,
         operations_left=named.operations_left,
         budget_left_usd=UsdAmount(named.budget_left),
+        left=None,
         is_active=reason == "it may act",
         is_held_here=own is not None,
         reason=reason,

@@ -18,7 +18,7 @@ from tools_app.toolkit.principals import Standing
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import TokenAmount
 
-_MOST_TOLD: Final = 20
+MOST_TOLD: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def wallet_get_delegation(
     ctx.step("Asking who gave rights")
     rows = list_standing(ctx.golem.id).filter(chain_id=reader.chain_id)
     wanted = [row for row in rows if contract is None or contract in (row.token, row.principal)]
-    held = tuple(_describe(row, reader, account) for row in wanted[:_MOST_TOLD])
+    held = tuple(_describe(row, reader, account) for row in wanted[:MOST_TOLD])
     return DelegationStatus(
         address=account,
         chain_id=reader.chain_id,
@@ -96,7 +96,7 @@ def wallet_get_delegation(
 
 
 def _describe(row: ReceivedRight, reader: ChainReader, account: str) -> PermissionHeld:
-    token, standing = reader.token(row.token), _ask(row, reader, account)
+    token, standing = reader.token(row.token), ask_standing(row, reader, account)
     return PermissionHeld(
         protocol=row.protocol,
         reference=row.reference,
@@ -111,7 +111,8 @@ def _describe(row: ReceivedRight, reader: ChainReader, account: str) -> Permissi
     )
 
 
-def _ask(row: ReceivedRight, reader: ChainReader, account: str) -> Standing:
+def ask_standing(row: ReceivedRight, reader: ChainReader, account: str) -> Standing:
+    """What its contracts say of a right now, for the account that holds it."""
     protocol, view = SHELF.get(row.protocol), view_right(row)
     if protocol is None or protocol.received is None:
         return Standing(False, 0, "nobody here knows its protocol any more")

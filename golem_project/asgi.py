@@ -27,6 +27,7 @@ from golem_project.front.door import FrontDoor  # noqa: E402
 from golem_project.memory_bound import WEB, MemoryWatch  # noqa: E402
 from golem_project.pi.mcp_door import McpDoor  # noqa: E402
 from golem_project.plain_http import PlainHttp  # noqa: E402
+from golem_project.shared_clock import begin_to_hold  # noqa: E402
 from golem_project.stream.sse import EventStream  # noqa: E402
 from golem_project.threaded_handler import ThreadedHandler  # noqa: E402
 
@@ -37,6 +38,7 @@ front_door = FrontDoor(doors)
 
 def begin_watches() -> None:
     """What looks after this process and others, once it serves."""
+    begin_to_hold()
     SilenceWatch().start()
     MemoryWatch(WEB).start()
 

@@ -74,6 +74,15 @@ def check_first(**_: Any) -> None:
 
 
 @worker_init.connect
+def hold_clock(**_: Any) -> None:
+    """No worker ends a wait before the database's clock does. Beat follows its own: it sends, and ends nothing."""
+    # Loaded with the tasks, once models are there.
+    from golem_project.shared_clock import begin_to_hold
+
+    begin_to_hold()
+
+
+@worker_init.connect
 def warm_engines(sender: Any = None, **_: Any) -> None:
     """Import the engine in process before a simulating worker forks, so that none of its first plans waits for it."""
     if _SIMULATING_QUEUES & set(sender.app.amqp.queues.consume_from):
@@ -158,8 +167,12 @@ def mend_at_start(**_: Any) -> None:
 
 @task_prerun.connect
 def mend_after_jump(**_: Any) -> None:
-    """Bring back what this process wrote before its clock was set back, before it does anything else."""
-    clock.now()
+    """Before it does anything else: compare a clock that jumped, and bring back what this process wrote before its clock
+    was set back.
+    """
+    from golem_project.shared_clock import follow_database
+
+    follow_database()
     if clock.take_set_back():
         from golem_project.clock_mending import mend_after_set_back
 

@@ -167,7 +167,7 @@ def mend_at_start(**_: Any) -> None:
 
 @task_prerun.connect
 def mend_after_jump(**_: Any) -> None:
-    """Before it does anything else: compare a clock that jumped, and bring back what this process wrote before its clock
+    """Before it does anything else: compare a clock that jumped, and bring back what it wrote before its clock
     was set back.
     """
     from golem_project.shared_clock import follow_database

@@ -157,7 +157,7 @@ def test_a_server_that_is_ahead_says_so_and_goes_by_the_databases_clock(
         checks = Client().get("/readyz").json()["checks"]
     [told] = [each for each in checks if each["name"] == "clock"]
     assert not told["ok"], told
-    assert clock.now() - before < timedelta(minutes=1)
+    assert clock.now() - before < ahead
     assert "it goes on by the database's" in caplog.text
 
 
@@ -184,7 +184,7 @@ def test_a_jump_that_the_database_made_too_is_followed(transactional_db: None, a
     """As after a machine slept."""
     before = clock.now()
     move_own_clock(ahead)
-    assert clock.now() - before < timedelta(minutes=1), "not before it was compared"
+    assert clock.now() - before < ahead, "not before it was compared"
     with shared_clock_ahead(ahead.total_seconds()):
         tasks.sweep_permits_task.apply()
     assert clock.now() - before >= ahead
@@ -196,7 +196,7 @@ def test_a_clock_that_comes_back_is_followed_again_and_nothing_was_set_back(shar
     tasks.sweep_permits_task.apply()
     move_own_clock(timedelta(hours=-2))
     tasks.sweep_permits_task.apply()
-    assert not clock.take_set_back() and abs(clock.now() - clock.wall()) < timedelta(seconds=1)
+    assert not clock.take_set_back() and not clock.is_doubtful()
     assert ActionPermit.objects.get(pk=permit_id).status == "CREATED"
 
 
@@ -205,7 +205,7 @@ def test_a_clock_that_drifted_without_a_jump_is_noticed_within_half_a_minute(
     transactional_db: None, monkeypatch: pytest.MonkeyPatch, seconds: int, follows: bool
 ) -> None:
     begin_to_hold()
-    before, passed = clock.now(), 0.0
+    passed = 0.0
     real: Any = clock.time
     monkeypatch.setattr(clock, "time", type("Later", (), {}))
     monkeypatch.setattr(clock.time, "time", lambda: real.time() + passed, raising=False)
@@ -213,11 +213,12 @@ def test_a_clock_that_drifted_without_a_jump_is_noticed_within_half_a_minute(
     passed = 31.0
     with shared_clock_ahead(seconds + passed):
         tasks.sweep_permits_task.apply()
-    drift = clock.now() - before - timedelta(seconds=passed)
-    assert (abs(drift - timedelta(seconds=seconds)) < timedelta(seconds=5)) is follows
+    assert clock.is_doubtful() is follows
+    if follows:
+        assert (clock.now() > clock.wall()) is (seconds > 0)
 
 
 def test_a_process_that_starts_without_a_database_begins_with_its_own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("golem_project.shared_clock._compare", lambda: None)
     begin_to_hold()
-    assert abs(clock.now() - clock.wall()) < timedelta(seconds=1)
+    assert not clock.is_doubtful()

@@ -17,9 +17,12 @@ from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.protocols import deploy_protocols
 from golem_project.embedded.world.rpc import JsonRpc
 from golem_project.heartbeat.cycle import run_heartbeat_tick
+from permits_app.limits.signed_promises import make_promise
+from permits_app.models.permit import PermitStatus
 from tests.bench.figures import Figure, measure
 from tests.bench.heartbeat import claim_of, make_like
 from tests.bench.shelf import Lap, counted
+from tests.factories.permits import make_permit
 from tests.proof.holding_walk import Act, HoldingsWalk, undone
 from tests.tools_app.protocols.pendle.seeded_markets import STATES, worst_price_bps
 from tools_app.core import clock
@@ -36,8 +39,8 @@ _WARM = 5
 
 
 def list_acts(contracts: Mapping[str, Mapping[str, str]]) -> tuple[Act, ...]:
-    """What leaves one position at each, two thousand dollars in it; at the market of claims all three kinds, and what
-    is restaked is delegated, since that is what a tick compares.
+    """What leaves one position at each, two thousand dollars in it; at the market of claims all three kinds and what an
+    order may take, at the vaults one that is asked. What is restaked is delegated: that is what a tick compares.
     """
     pool, vault, market = contracts["curve"]["pool_3pool"], contracts["yearn"]["yv_usdc"], contracts["pendle"]
     claims = {"market": market["market_dai"]}
@@ -51,6 +54,10 @@ def list_acts(contracts: Mapping[str, Mapping[str, str]]) -> tuple[Act, ...]:
         Act("pendle_add_lp", {**claims, "amount": _DAI}),
         Act("compound_v3_supply", {"market": "USDC", "amount": _USDC}),
         Act("vault_deposit", {"vault": contracts["erc4626"]["vault"], "amount": _USDC}),
+        Act("vault_deposit", {"vault": contracts["erc4626"]["susds"], "amount": _DAI}),
+        Act("vault_deposit", {"vault": contracts["erc4626"]["request_vault"], "amount": _USDC}),
+        Act("moonwell_supply", {"asset": "USDC", "amount": _USDC}),
+        Act("pendle_approve_limit_orders", {**claims, "amount": _DAI}),
         Act("eigenlayer_deposit_lst", {"token": "DAI", "amount": _DAI}),
         *(Act("lrt_deposit", {"protocol": each, "amount": str(10**18)}) for each in ("etherfi", "renzo", "kelp")),
         Act("eigenlayer_delegate", {"operator": derive_account("eigenlayer operator").address}),
@@ -73,13 +80,16 @@ def measure_yields() -> Iterator[Figure]:
                 holder.enter(act)
             remember_positions(account=holder.address, refs=holder.hints, now=clock.now())
             places = {each.ref.protocol for each in holder.read()[1].positions}
-            without, among = _compare(rpc, _hatch(demo, bare.address), _hatch(demo, holder.address))
+            alone, golem = _hatch(demo, bare.address), _hatch(demo, holder.address)
+            _sign_order(holder, golem, contracts["pendle"]["market_dai"])
+            without, among = _compare(rpc, alone, golem)
     finally:
         rpc.close()
     where = ", ".join(sorted(places))
     yield Figure(
         "yields.quiet_tick",
-        f"times as long a quiet tick takes with positions at {where}; medians of {_ROUNDS}, taking turns",
+        f"times as long a quiet tick takes with positions at {where}, among them savings, a request at a vault and an"
+        f" open order for claims; medians of {_ROUNDS}, taking turns",
         round(among.p50 / without.p50, 2),
         "times",
         target=MOST_TIMES_AS_LONG,
@@ -113,6 +123,14 @@ def _hatch(demo: Golem, address: str) -> Golem:
     golem.save(force_insert=True)
     Heartbeat.objects.create(golem=golem, is_on=True)
     return golem
+
+
+def _sign_order(holder: HoldingsWalk, golem: Golem, market: str) -> None:
+    """An order for claims stands open, as if the golem had signed it."""
+    asked = {"market": market, "amount": _DAI, "implied_apy": "5.5"}
+    plan, block = holder.plan(Act("pendle_place_limit_order", asked)), int(holder.rpc.call("eth_blockNumber"), 16)
+    permit = make_permit(golem=golem, status=PermitStatus.COMMITTED)
+    make_promise(permit=permit, plan=plan, signature=b"", block=block, now=clock.now()).save(force_insert=True)
 
 
 def _compare(rpc: JsonRpc, bare: Golem, holder: Golem) -> tuple[Lap, Lap]:

@@ -26,7 +26,7 @@ from tools_app.portfolio.share_growth import Mark
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import Phase
 from tools_app.toolkit.family import FAMILIES
-from tools_app.toolkit.plan import Call
+from tools_app.toolkit.plan import Call, TxPlan
 from tools_app.toolkit.positions import REQUEST_KIND, Position, PositionRef
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.schema import validate_params
@@ -98,6 +98,10 @@ class HoldingsWalk:
         self.done[act.tool] = self.done.get(act.tool, 0) + 1
         return True
 
+    def plan(self, act: Act) -> TxPlan:
+        """What the tool plans now. Raises what the tool raises."""
+        return self._plan(self.read()[0], act)
+
     def enter(self, act: Act) -> None:
         """Do it, whatever a market keeps of it. Raises AssertionError where it reverts, and what the tool raises."""
         reader, _ = self.read()
@@ -159,7 +163,7 @@ class HoldingsWalk:
             f" (positions {[str(each.ref) for each in after.positions]})",
         )
 
-    def _plan(self, reader: ChainReader, act: Act) -> Any:
+    def _plan(self, reader: ChainReader, act: Act) -> TxPlan:
         tool = find_tool(act.tool)
         golem = GolemView(uuid4(), "walk", self.address, CHAIN_ID, "USDC", Phase.THRIVING)
         context = WriteContext(
@@ -169,7 +173,8 @@ class HoldingsWalk:
             open_chain=lambda _: reader,
             report_step=lambda _: None,
         )
-        return tool.handler(context, **validate_params(tool.params_model, dict(act.params)))
+        plan: TxPlan = tool.handler(context, **validate_params(tool.params_model, dict(act.params)))
+        return plan
 
     def _send(self, call: Call, tool: str) -> int:
         """Mine one call and remember what it left; wei of gas."""

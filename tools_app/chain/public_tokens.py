@@ -17,6 +17,7 @@ PUBLIC_TOKENS: Final[dict[int, tuple[tuple[str, str, int, str], ...]]] = {
         ("DAI", "0x6B175474E89094C44Da98b954EedeAC495271d0F", 18, "Dai Stablecoin"),
         ("WBTC", "0x2260FAC5E5542a773Aa44fBCfeDf7C193bc2C599", 8, "Wrapped BTC"),
         ("USDe", "0x4c9EDD5852cd905f086C759E8383e09bff1E68B3", 18, "USDe synthetic dollar"),
+        ("USDS", "0xdC035D45d973E3EC169d2276DDab16f1e407384F", 18, "USDS Stablecoin"),
     ),
     10: (
         ("WETH", "0x4200000000000000000000000000000000000006", 18, "Wrapped Ether"),
@@ -70,6 +71,8 @@ PUBLIC_FEEDS: Final[dict[int, dict[str, tuple[str, int]]]] = {
         "USDT": ("0x3E7d1eAB13ad0104d2750B8863b489D65364e32D", 86_400),
         "DAI": ("0xAed0c38402a5d19df6E4c03F4E2DceD6e29c1ee9", 3_600),
         "USDe": ("0xa569d910839Ae8865Da8F8e70FfFb0cBA869F961", 86_400),
+        # data.chain.link/feeds/ethereum/mainnet/usds-usd
+        "USDS": ("0xfF30586cD0F29eD462364C7e81375FC0C71219b1", 86_400),
     },
 }
 

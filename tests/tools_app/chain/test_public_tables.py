@@ -13,7 +13,7 @@ DECIMALS: Final = {"USDC": DOLLARS, "USDT": DOLLARS, "DAI": ETHER, "WBTC": BITCO
 # On this chain the bridge gave the dollar tokens eighteen.
 OTHERWISE: Final = {(56, "USDC"): ETHER, (56, "USDT"): ETHER}
 KNOWN: Final = {
-    1: "WETH USDC USDT DAI WBTC USDe",
+    1: "WETH USDC USDT DAI WBTC USDe USDS",
     10: "WETH USDC USDT DAI WBTC",
     56: "WBNB USDC USDT",
     130: "WETH USDC",
@@ -55,8 +55,9 @@ def test_a_feed_is_late_after_an_hour_or_a_day_as_its_operator_says() -> None:
         "USDT": 86_400,
         "DAI": 3_600,
         "USDe": 86_400,
+        "USDS": 86_400,
     }
-    assert len({address for address, _ in PUBLIC_FEEDS[1].values()}) == 5
+    assert len({address for address, _ in PUBLIC_FEEDS[1].values()}) == 6
 
 
 def test_the_rollups_whose_sequencer_is_watched_have_a_feed_of_their_own_each() -> None:

@@ -145,6 +145,7 @@ def test_a_public_chain_has_feeds_for_its_coin_and_tokens() -> None:
         "USDT",
         "DAI",
         "USDe",
+        "USDS",
     }
 
 

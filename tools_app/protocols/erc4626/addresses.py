@@ -1,9 +1,8 @@
 """Which ERC-4626 vaults are known, chain by chain, as data.
 
 Savings Dai is a fact of the npm package `@morpho-org/morpho-ts` 2.8.0 (its address book names it `sDai`), sUSDS one of
-Spark's registry of addresses (sparkdotfi/spark-address-registry), and USDS is what a lender lists (npm
-`@bgd-labs/aave-address-book`). The local vaults are OpenZeppelin's, Lagoon's and a simulated sUSDS over DAI, where the
-account that deploys them puts them.
+Spark's registry of addresses (sparkdotfi/spark-address-registry). The local vaults are OpenZeppelin's, Lagoon's and a
+simulated sUSDS over DAI, where the account that deploys them puts them.
 """
 
 from __future__ import annotations
@@ -42,15 +41,14 @@ _PUBLIC: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
         )
     }
 )
-_USDS: Final = "0xdC035D45d973E3EC169d2276DDab16f1e407384F"
-# Chain and key -> the asset's registered symbol or its address, and words for people.
+# Chain and key -> the asset's registered symbol, and words for people.
 _WORDS: Final[Mapping[tuple[int, str], tuple[str, str]]] = MappingProxyType(
     {
         (LOCAL_CHAIN_ID, ENTRY): ("USDC", "Local USDC vault"),
         (LOCAL_CHAIN_ID, REQUEST): ("USDC", "Local Lagoon vault"),
         (LOCAL_CHAIN_ID, SAVINGS): ("DAI", f"sUSDS (Sky savings){SIMULATED}"),
         (1, ENTRY): ("DAI", "Savings Dai"),
-        (1, SAVINGS): (_USDS, "sUSDS (Sky savings)"),
+        (1, SAVINGS): ("USDS", "sUSDS (Sky savings)"),
     }
 )
 CHAINS: Final = frozenset({*_PUBLIC, LOCAL_CHAIN_ID})
@@ -63,12 +61,11 @@ def deployments(chain_id: int) -> Mapping[str, str] | None:
 
 
 def known_vaults(chain_id: int) -> tuple[Vault, ...]:
-    """The vaults of a chain whose asset is registered or known there."""
+    """The vaults of a chain whose asset is registered there."""
     place = deployments(chain_id)
     if place is None:
         return ()
     tokens = {token.symbol: token.address for token in load_deployment(KNOWN_NETWORKS[chain_id]).tokens}
-    tokens[_USDS] = _USDS
     return tuple(
         Vault(address, tokens[symbol], label, by_request=key == REQUEST)
         for key, address in place.items()

@@ -77,7 +77,7 @@ PROTOCOL = ProtocolDef(
     asked_rights=(_HOPE, _CDP_ALLOW),
     lending=MakerLending(),
     traits=frozenset({Trait.LEVERAGE}),
-    issues=("DAI",),
+    issues=("DAI", "USDS"),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(NEW_CDP,),
 )

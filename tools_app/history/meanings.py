@@ -13,7 +13,7 @@ from tools_app.toolkit.views import LogEntry
 
 PRICE_UNIT: Final = 2**192
 """Prices are kept as integers of this fraction, which holds what a concentrated pool says exactly."""
-_MOST_AMOUNT: Final = 2**256
+_MOST_RATE: Final = PRICE_UNIT * 2**64
 _ANSWER_UPDATED: Final = "event AnswerUpdated(int256 indexed current, uint256 indexed roundId, uint256 updatedAt)"
 GOVERNOR_EVENTS: Final = (
     "event ProposalCreated(uint256 proposalId, address proposer, address[] targets, uint256[] values,"
@@ -45,6 +45,9 @@ def list_topics(chain_id: int, kind: SourceKind) -> list[str]:
         return [event_topic(DEPOSIT_EVENT), event_topic(WITHDRAW_EVENT)]
     if kind == SourceKind.FEED:
         return [event_topic(_ANSWER_UPDATED)]
+    if kind == SourceKind.RATE:
+        told = (topic for each in SHELF.on(chain_id) if each.rates for topic in each.rates.topics)
+        return list(dict.fromkeys(told))
     return [event_topic(each) for each in GOVERNOR_EVENTS]
 
 
@@ -57,6 +60,8 @@ def read_log(chain_id: int, kind: SourceKind, log: LogEntry) -> Said:
     if kind == SourceKind.FEED:
         answer = decode_log(_ANSWER_UPDATED, log)
         return Said(answer["current"] * PRICE_UNIT) if answer and 0 < answer["current"] < 2**127 else NOTHING
+    if kind == SourceKind.RATE:
+        return _read_rate(chain_id, log)
     return NOTHING
 
 
@@ -67,6 +72,16 @@ def _read_trade(chain_id: int, log: LogEntry) -> Said:
             price = found.price
             x192 = price.numerator * PRICE_UNIT // price.denominator if price is not None else None
             return Said(x192, found.in0, found.in1)
+    return NOTHING
+
+
+def _read_rate(chain_id: int, log: LogEntry) -> Said:
+    for each in SHELF.on(chain_id):
+        rate = each.rates.read(log) if each.rates is not None else None
+        if rate is not None:
+            x192 = rate.numerator * PRICE_UNIT // rate.denominator
+            # What a stranger's contract says beyond any column is no rate.
+            return Said(x192) if 0 <= x192 < _MOST_RATE else NOTHING
     return NOTHING
 
 

@@ -1,8 +1,8 @@
-"""Reads what is kept: bars with what is known of them, and the last 24 hours of pools without asking a node."""
+"""Reads what is kept: bars with what is known of them, logs, prices, and 24 hours of pools; no node is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple, overload
@@ -12,6 +12,8 @@ from django.db import connection
 from tools_app.core.ratio import Ratio
 from tools_app.history.meanings import PRICE_UNIT
 from tools_app.models.history import BarSpan, ChainLog, FollowedChain, LogGap, LogSource
+from tools_app.toolkit.pool_ids import PoolId
+from tools_app.toolkit.views import LogEntry
 
 # One text for all of them: a row of its own for each, and eight values in it, cost several times as much.
 _BARS: Final = """
@@ -49,6 +51,7 @@ class Kept:
     """What is kept of a contract, or of a pool within its `manager`.
 
     It is without a gap from `known_since` to `known_until`; `missing` are the gaps that lie before.
+    `topics` are the first topics that are read of it.
     """
 
     source_id: int
@@ -57,6 +60,7 @@ class Kept:
     missing: tuple[Missing, ...]
     next_block: int
     manager: str = ""
+    topics: frozenset[str] = frozenset()
 
     def is_whole(self, starts_at: datetime, ends_at: datetime) -> bool:
         """Whether every block between the two was read."""
@@ -145,7 +149,18 @@ class KeptTrade(NamedTuple):
 
 def find_kept(chain_id: int, addresses: Sequence[str]) -> dict[str, Kept]:
     """What is kept of these contracts; one that is not followed is left out."""
-    sources = {source.pk: source for source in LogSource.objects.filter(chain_id=chain_id, address__in=addresses)}
+    found = _describe(chain_id, LogSource.objects.filter(chain_id=chain_id, address__in=addresses))
+    return {about.text: kept for about, kept in found.items()}
+
+
+def find_one(chain_id: int, about: PoolId) -> Kept | None:
+    """What is kept of what `about` names; None where it is not followed."""
+    named = LogSource.objects.filter(chain_id=chain_id, address=about.text, manager=about.manager)
+    return _describe(chain_id, named).get(about)
+
+
+def _describe(chain_id: int, followed: Iterable[LogSource]) -> dict[PoolId, Kept]:
+    sources = {source.pk: source for source in followed}
     if not sources:
         return {}
     place = FollowedChain.objects.get(pk=chain_id)
@@ -153,13 +168,14 @@ def find_kept(chain_id: int, addresses: Sequence[str]) -> dict[str, Kept]:
     for gap in LogGap.objects.filter(source__in=sources).order_by("to_block"):
         gaps.setdefault(gap.source_id, []).append(Missing(gap.since_time, gap.until_time))
     return {
-        source.address: Kept(
+        source.told_by: Kept(
             source_id=source.pk,
             known_since=max((each.until for each in gaps.get(source.pk, ())), default=source.kept_from),
             known_until=place.head_time,
             missing=tuple(gaps.get(source.pk, ())),
             next_block=place.next_block,
             manager=source.manager,
+            topics=frozenset(source.topics),
         )
         for source in sources.values()
     }
@@ -199,6 +215,39 @@ def read_since(kept: Kept, since: datetime, *, until_block: int) -> KeptDay | No
         prices=tuple(Ratio(int(price), PRICE_UNIT) for price, _, _ in rows if price is not None),
         before=Ratio(int(before), PRICE_UNIT),
     )
+
+
+def read_price_at(kept: Kept, moment: datetime) -> Ratio | None:
+    """What was last told before a moment; None where a block since then is missing, or nothing was told."""
+    if moment > kept.known_until:
+        return None
+    row = (
+        ChainLog.objects.filter(source_id=kept.source_id, block_time__lte=moment, price_x192__isnull=False)
+        .order_by("-block_time", "-block_number", "-log_index")
+        .values_list("block_time", "price_x192")
+        .first()
+    )
+    if row is None or row[1] is None or not kept.is_whole(row[0], moment):
+        return None
+    return Ratio(int(row[1]), PRICE_UNIT)
+
+
+def read_logs(kept: Kept, address: str, *, since: datetime, until_block: int, most: int) -> Sequence[LogEntry]:
+    """The newest logs that are kept of a contract since a moment, oldest first."""
+    rows = ChainLog.objects.filter(
+        source_id=kept.source_id, block_time__gte=since, block_number__lte=until_block
+    ).order_by("-block_time", "-block_number", "-log_index")[:most]
+    return [
+        LogEntry(
+            address=address,
+            topics=tuple("0x" + bytes(row.topics)[at : at + 32].hex() for at in range(0, len(row.topics), 32)),
+            data="0x" + bytes(row.data).hex(),
+            block_number=row.block_number,
+            tx_hash="0x" + bytes(row.tx_hash).hex(),
+            log_index=row.log_index,
+        )
+        for row in reversed(rows)
+    ]
 
 
 def read_trades(kept: Kept, since: datetime, *, until_block: int, most: int) -> list[KeptTrade]:

@@ -1,5 +1,5 @@
 """What is followed, and for whom: pools a golem subscribed to or has a rule for, pools and vaults in which its own
-positions are.
+positions are, and what tells the rates of those.
 
 Positions that somebody else opened for an account count for nothing: whoever likes could have anything followed.
 """
@@ -165,6 +165,7 @@ def _list_held(network: Network, now: datetime) -> Iterator[Wish]:
         for row in LogWish.objects.filter(source__chain_id=network.chain_id).select_related("source")
     }
     for row in own.order_by("first_seen"):
+        yield from _list_rates(network.chain_id, row)
         because = f"position {row.ref}"[:_LONGEST_REASON]
         before = known.get((row.account, because))
         if before is not None:
@@ -175,6 +176,16 @@ def _list_held(network: Network, now: datetime) -> Iterator[Wish]:
         if found is not None:
             about, kind = found
             yield Wish(network.chain_id, about.text, kind, row.account, because, about.manager)
+
+
+def _list_rates(chain_id: int, row: KnownPosition) -> Iterator[Wish]:
+    """Whose logs tell the rates of a position."""
+    ref = PositionRef.parse(row.ref)
+    for each in SHELF.on(chain_id):
+        if each.name == ref.protocol and each.rates is not None:
+            for about in each.rates.held(chain_id, ref):
+                because = f"rates of {row.ref}"[:_LONGEST_REASON]
+                yield Wish(chain_id, about.text, SourceKind.RATE, row.account, because, about.manager)
 
 
 def _find_contract(ref: PositionRef, network: Network, now: datetime) -> tuple[PoolId, SourceKind] | None:

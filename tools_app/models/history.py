@@ -61,6 +61,7 @@ class SourceKind(models.TextChoices):
     VAULT = "VAULT", "vault"
     FEED = "FEED", "price feed"
     GOVERNOR = "GOVERNOR", "governor"
+    RATE = "RATE", "rate"
 
 
 class LogSource(models.Model):

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import Ratio
-from tools_app.history.reading import Bars, Kept, KeptTrade, Missing, find_kept, read_bars, read_trades
+from tools_app.history.reading import Bars, Kept, KeptTrade, Missing, find_one, read_bars, read_trades
 from tools_app.models.history import BarSpan
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import Markets, Pool
@@ -135,8 +135,7 @@ def read_kept_past(kept: Kept, *, since: datetime, until_block: int, most: int) 
 
 def find_kept_pool(chain_id: int, pool: PoolId) -> Kept | None:
     """What the index keeps of a pool; None for one that is not followed."""
-    kept = find_kept(chain_id, [pool.text]).get(pool.text)
-    return kept if kept is not None and kept.manager == pool.manager else None
+    return find_one(chain_id, pool)
 
 
 def _read_kept(

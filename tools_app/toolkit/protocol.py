@@ -22,6 +22,7 @@ from tools_app.toolkit.orders import Orders
 from tools_app.toolkit.positions import Exits, PositionRef, Positions, Reads, Trail
 from tools_app.toolkit.principals import ReceivedRights
 from tools_app.toolkit.promises import Promises
+from tools_app.toolkit.rates import LoggedRates
 from tools_app.toolkit.takings import Takings
 from tools_app.toolkit.venues import Venues
 from tools_app.toolkit.yields import Yields
@@ -191,7 +192,8 @@ class ProtocolDef:
     halted golem may still sign there. `trails` are, by chain and account, the logs by which positions are found that no
     contract lists; what they tell goes through `positions.born`. `is_only_in_logs` tells which of its positions these
     are, where some of the same kind are listed.
-    `yields` tell where a token earns beside what `lending` tells. `listed_as` is what lists of yields call it,
+    `yields` tell where a token earns beside what `lending` tells. `rates` read from logs what rates were.
+    `listed_as` is what lists of yields call it,
     where they mean the same places as we do; without it nothing of a list is compared with it. `prices` tell what its
     own tokens are worth in an asset, where allowances and promises of them are counted.
     `hooked` tells of pools that run strangers' code, and what can be tried in them.
@@ -219,6 +221,7 @@ class ProtocolDef:
     hooked: HookedPools | None = None
     lending: Lending | None = None
     yields: Yields | None = None
+    rates: LoggedRates | None = None
     listed_as: tuple[str, ...] = ()
     prices: ClaimPrices | None = None
     leaving: tuple[LeavingCall, ...] = ()

@@ -161,4 +161,16 @@ READS: Final = (
         refuses=(({"account": "0x12"}, "INVALID_PARAMS"), ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")),
         most_exchanges=8,
     ),
+    ReadCase(
+        "vault_get_share_price_history",
+        _VAULT,
+        {
+            "share_price": "1.05",
+            "past.data_points.#": 0,
+            "past.is_followed": True,
+            "past.source": "this server's index",
+        },
+        refuses=((_NOWHERE, "VAULT_NOT_KNOWN"), ({"interval": "2h"}, "INVALID_PARAMS")),
+        most_exchanges=8,
+    ),
 )

@@ -163,7 +163,7 @@ def vault_deposit(ctx: WriteContext, vault: ContractAddress, amount: RawAmount) 
     """
     reader = ctx.chain()
     ctx.step("Reading the vault")
-    found = _find(reader, vault)
+    found = find_known(reader, vault)
     ctx.step("Building calls")
     if found.by_request:
         return REQUESTS.plan_ask_in(reader, ctx.account, found, amount)
@@ -195,7 +195,7 @@ def vault_withdraw(ctx: WriteContext, vault: ContractAddress, shares: RawAmountO
     """
     reader = ctx.chain()
     ctx.step("Reading the vault")
-    found = _find(reader, vault)
+    found = find_known(reader, vault)
     ctx.step("Building calls")
     wanted = None if shares == EVERYTHING else shares
     if found.by_request and not REQUESTS.gives_at_once(reader, ctx.account, found, wanted):
@@ -257,7 +257,8 @@ def vault_cancel_request(ctx: WriteContext, vault: ContractAddress) -> TxPlan:
 # ---- below ----------------------------------------------------------------------------------------------------------
 
 
-def _find(reader: ChainReader, address: str) -> Vault:
+def find_known(reader: ChainReader, address: str) -> Vault:
+    """A vault that is known here. Raises VaultNotKnown."""
     found = find_vault(reader.chain_id, address)
     if found is None:
         known = [vault.address for vault in known_vaults(reader.chain_id)]
@@ -266,7 +267,7 @@ def _find(reader: ChainReader, address: str) -> Vault:
 
 
 def _find_asked(reader: ChainReader, address: str) -> Vault:
-    found = _find(reader, address)
+    found = find_known(reader, address)
     if not found.by_request:
         asked = [vault.address for vault in known_vaults(reader.chain_id) if vault.by_request]
         raise VaultNotKnown(f"{found.label} gives and takes at once; nothing is asked of it", vaults=asked)

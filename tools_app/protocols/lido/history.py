@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from tools_app.chain.abi import decode_log, encode_event_topics, event_topic
+from tools_app.core.ratio import Ratio
+from tools_app.portfolio.told_past import read_logs_since
+from tools_app.protocols.lido.addresses import deployments
 from tools_app.protocols.lido.math import ONE, Rebase, SharesMoved
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.pool_ids import PoolId
+from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import LogEntry
 
 REBASED: Final = (
@@ -29,15 +34,36 @@ class Past:
     moves: tuple[SharesMoved, ...] = ()
 
 
+class ShareRate:
+    """What a share of the pool is worth in ether, by the oracle's reports."""
+
+    meaning = "ether for a share, as the oracle reported it"
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """That of a report."""
+        return (event_topic(REBASED),)
+
+    def about(self, chain_id: int, token: str) -> PoolId | None:
+        """The pool tells it, of both of its tokens."""
+        at = deployments(chain_id)
+        return PoolId(at["steth"]) if at is not None and token in (at["steth"], at["wsteth"]) else None
+
+    def held(self, chain_id: int, ref: PositionRef) -> Sequence[PoolId]:
+        """The pool."""
+        at = deployments(chain_id)
+        return () if at is None else (PoolId(at["steth"]),)
+
+    def read(self, log: LogEntry) -> Ratio | None:
+        """The rate after a report."""
+        found = _rebase(log)
+        return None if found is None else Ratio(found.rate_after, ONE)
+
+
 def read_rebases(reader: ChainReader, at: Mapping[str, str], *, days: int) -> Past:
     """The oracle's reports of the last `days`. Raises the node's errors."""
     since = reader.block.timestamp - days * _DAY_SECONDS
-    logs = reader.logs(
-        address=at["steth"],
-        topics=[event_topic(REBASED)],
-        from_block=reader.first_block_since(since).number,
-        to_block=reader.block.number,
-    )
+    logs = read_logs_since(reader, at["steth"], [event_topic(REBASED)], since)
     return Past(tuple(found for log in logs if (found := _rebase(log)) is not None and found.timestamp >= since))
 
 

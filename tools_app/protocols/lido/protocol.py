@@ -7,6 +7,7 @@ from typing import Final
 from tools_app.protocols.lido import plans
 from tools_app.protocols.lido.addresses import LOCAL_CHAIN_ID, NAME, deployments
 from tools_app.protocols.lido.effects import LidoEffects
+from tools_app.protocols.lido.history import ShareRate
 from tools_app.protocols.lido.positions import LidoExits, LidoPositions
 from tools_app.protocols.lido.valuer import VALUER
 from tools_app.protocols.lido.yields import list_yields
@@ -61,6 +62,7 @@ PROTOCOL: Final = ProtocolDef(
     ),
     effects=LidoEffects(),
     yields=list_yields,
+    rates=ShareRate(),
     listed_as=("lido",),
     rights=describe_item_rights(
         "queue", one="may move a withdrawal request", every="may move every withdrawal request"

@@ -7,6 +7,7 @@ from typing import Final
 from tools_app.protocols.liquid_restaking import etherfi, kelp, renzo
 from tools_app.protocols.liquid_restaking.addresses import LOCAL_CHAIN_ID, NAME, deployments
 from tools_app.protocols.liquid_restaking.effects import RestakedEtherEffects
+from tools_app.protocols.liquid_restaking.history import IssuerRates
 from tools_app.protocols.liquid_restaking.positions import (
     RestakedEtherExits,
     RestakedEtherPositions,
@@ -87,6 +88,7 @@ PROTOCOL: Final = ProtocolDef(
     ),
     effects=RestakedEtherEffects(),
     yields=list_yields,
+    rates=IssuerRates(),
     rights=describe_item_rights(
         "etherfi_requests", one="may move a withdrawal request", every="may move every withdrawal request"
     ),

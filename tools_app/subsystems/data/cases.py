@@ -208,4 +208,23 @@ READS: Final = (
         given=("the deepest pool is followed, and somebody buys WETH in it for 1,000 and for 2,000 USDC",),
         most_exchanges=8,
     ),
+    ReadCase(
+        "data_get_feed_history",
+        {"token": "WETH"},
+        {
+            "price_now": lambda look: str(look.price("WETH") // 10**8),
+            "past.data_points.#": 0,
+            "past.is_followed": True,
+            "past.source": "this server's index",
+        },
+        refuses=(({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), ({"period": "2d"}, "INVALID_PARAMS"), _ELSEWHERE),
+        most_exchanges=6,
+    ),
+    ReadCase(
+        "data_get_rate_history",
+        {"protocol": "aave_v3", "token": "USDC"},
+        {"token.symbol": "USDC", "past.data_points.#": 0, "past.is_followed": True, "is_simulated": False},
+        refuses=(({"protocol": "compound_v3"}, "NO_PAST_TOLD"), ({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+        most_exchanges=6,
+    ),
 )

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from django.conf import settings
-
 from tools_app.chain.abi import decode_log, event_topic
 from tools_app.core.errors import GolemError
 from tools_app.core.storable_text import make_plain, make_storable
-from tools_app.history.governors import have_followed, read_kept_logs
+from tools_app.history.asked import have_followed
 from tools_app.history.meanings import GOVERNOR_EVENTS
-from tools_app.history.reading import find_kept
+from tools_app.history.reading import find_one, read_logs
+from tools_app.models.history import SourceKind
 from tools_app.portfolio.pool_history import OF_INDEX, InsufficientHistory
 from tools_app.subsystems.intel.basis import Lookback, hours_of
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import Category, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import ChainId, ContractAddress
+from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import LogEntry
 
 track = ToolFamily(prefix="track", category=Category.INTELLIGENCE)
@@ -88,8 +88,8 @@ def track_governance_changes(
     """
     reader = ctx.chain(chain_id)
     ctx.step("Reading logs")
-    is_followed = settings.GOLEM_HISTORY_IS_ON and have_followed(
-        reader.chain_id, governor, golem_id=ctx.golem.id, now=ctx.now
+    is_followed = have_followed(
+        reader.chain_id, PoolId(governor), SourceKind.GOVERNOR, golem_id=ctx.golem.id, now=ctx.now
     )
     until = datetime.fromtimestamp(reader.block.timestamp, UTC)
     since = until - timedelta(hours=hours_of(lookback))
@@ -104,7 +104,7 @@ def track_governance_changes(
         until=until.isoformat(),
         source=source,
         is_cut=len(changes) > MOST_CHANGES,
-        is_followed=bool(is_followed),
+        is_followed=is_followed,
     )
 
 
@@ -112,9 +112,9 @@ def _read(reader: ChainReader, governor: str, since: datetime) -> tuple[Sequence
     """Logs since a moment, since when they are known, and from where. Raises InsufficientHistory."""
     topics = [[event_topic(each) for each in GOVERNOR_EVENTS]]
     last = reader.block.number
-    kept = find_kept(reader.chain_id, [governor]).get(governor)
+    kept = find_one(reader.chain_id, PoolId(governor))
     if kept is not None and kept.is_whole(since, kept.known_until) and since <= kept.known_until:
-        old = read_kept_logs(kept, governor, since=since, until_block=last, most=MOST_CHANGES + 1)
+        old = read_logs(kept, governor, since=since, until_block=last, most=MOST_CHANGES + 1)
         new = (
             reader.logs(address=governor, topics=topics, from_block=kept.next_block, to_block=last)
             if kept.next_block <= last

@@ -1,0 +1,31 @@
+"""Having something followed by asking for its past: the wish lasts for a while and is renewed by asking again."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+
+from tools_app.chain.networks import get_network
+from tools_app.history import watched
+from tools_app.history.following import begin_chain
+from tools_app.models.history import SourceKind
+from tools_app.toolkit.pool_ids import PoolId
+
+_BECAUSE: Final = {
+    SourceKind.GOVERNOR: "a golem tracks its proposals",
+    SourceKind.VAULT: "a golem asked for its share price",
+    SourceKind.FEED: "a golem asked for its answers",
+    SourceKind.RATE: "a golem asked for its rate",
+    SourceKind.POOL: "a golem asked for its trades",
+}
+
+
+def have_followed(chain_id: int, about: PoolId, kind: SourceKind, *, golem_id: UUID, now: datetime) -> bool:
+    """Renew a golem's wish to have something followed; False where the index is off or full."""
+    if not settings.GOLEM_HISTORY_IS_ON or begin_chain(get_network(chain_id), now=now) is None:
+        return False
+    wish = watched.Wish(chain_id, about.text, kind, str(golem_id), _BECAUSE[kind], about.manager)
+    return watched.take_up(chain_id, [wish], now=now) > 0

@@ -1,0 +1,40 @@
+"""What a pool of Aave's code logs of rates: each reserve's whenever it changes, named by its asset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tools_app.chain.abi import decode_log, event_topic
+from tools_app.core.ratio import Ratio
+from tools_app.standards.aave_like.words import RATES_UPDATED, RAY
+from tools_app.toolkit.pool_ids import PoolId
+from tools_app.toolkit.positions import PositionRef
+from tools_app.toolkit.views import LogEntry
+
+
+@dataclass(frozen=True, slots=True)
+class ReserveRates:
+    """What supplying pays a year, without interest on interest."""
+
+    deployments: Callable[[int], Mapping[str, str] | None]
+    meaning: str = "what supplying pays a year as a share of it, without interest on interest"
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """That of the one event."""
+        return (event_topic(RATES_UPDATED),)
+
+    def about(self, chain_id: int, token: str) -> PoolId | None:
+        """The pool tells, and names the reserve by its asset in 32 bytes."""
+        at = self.deployments(chain_id)
+        return None if at is None else PoolId("0x" + token.lower().removeprefix("0x").rjust(64, "0"), at["pool"])
+
+    def held(self, chain_id: int, ref: PositionRef) -> Sequence[PoolId]:
+        """None: the name of a position is the account's and says no reserve."""
+        return ()
+
+    def read(self, log: LogEntry) -> Ratio | None:
+        """The rate of whoever supplies."""
+        told = decode_log(RATES_UPDATED, log)
+        return None if told is None else Ratio(int(told["liquidityRate"]), RAY)

@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from eth_utils import is_address, to_checksum_address
 
 from archetypes_app import requirements
+from archetypes_app.kept_history import list_log_days
 from golem_project.a2a import card_key
 from golem_project.coding.workspaces import GolemWorkspaces
 from golem_project.dev_chains import EmbeddedDevChains
@@ -50,7 +51,7 @@ from tools_app.chain.token_lists import configure_token_list
 from tools_app.core import event_bus, wakeups
 from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
-from tools_app.history import watched
+from tools_app.history import cleaning, watched
 from tools_app.sandbox.host import MemorySearch
 from tools_app.sandbox.written_call import OutsideReads, OwnReads
 from tools_app.sandbox.written_command import WorkspaceCommands
@@ -93,6 +94,7 @@ def configure() -> None:
     wakeups.configure(open_listener=_open_listener, open_sender=_open_stream)
     requirements.configure({Requirement.SMART_WALLET: can_batch})
     watched.configure(list_ruled_pools)
+    cleaning.configure(list_log_days)
     configure_thinking()
 
 

@@ -321,6 +321,7 @@ SAYS_NOTHING: Final = {
     "archetypes_app.stoppedaccount": "a time",
     "memory_app.episodevector": "figures of the episode that its golem's list shows",
     "permits_app.chainwatch": "its owner is a process",
+    "tools_app.ownerhistory": "a number of days, which test_kept_for_owners asks for",
     "permits_app.ownerbudget": "a figure, which test_owner_budget asks for",
     "permits_app.passkeychallenge": "bytes that no page shows",
     "permits_app.warden": "a switch",

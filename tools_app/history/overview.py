@@ -10,6 +10,7 @@ from typing import Final
 from django.conf import settings
 from django.db.models import Count, Max
 
+from tools_app.history.cleaning import log_days_of
 from tools_app.models.history import FollowedChain, LogGap, LogSource, LogWish
 
 MOST_GAPS: Final = 200
@@ -46,7 +47,7 @@ class Overview:
 
 
 def look_over(wanted_by: Collection[str]) -> Overview:
-    """What is followed for a golem: `wanted_by` are its id and its account. Five questions, however much it is."""
+    """What is followed for a golem: `wanted_by` are its id and its account. Six questions, however much it is."""
     wishes = LogWish.objects.filter(wanted_by__in=wanted_by).select_related("source").order_by("source__added_at", "pk")
     by_source: dict[int, LogWish] = {}
     for wish in wishes:
@@ -76,7 +77,7 @@ def look_over(wanted_by: Collection[str]) -> Overview:
         most_contracts=settings.GOLEM_HISTORY_MOST_CONTRACTS_PER_GOLEM,
         most_logs=settings.GOLEM_HISTORY_MOST_LOGS_PER_CONTRACT,
         questions_a_minute=settings.GOLEM_HISTORY_QUESTIONS_PER_MINUTE,
-        log_days=settings.GOLEM_HISTORY_LOG_DAYS,
+        log_days=log_days_of(wanted_by),
         hour_days=settings.GOLEM_HISTORY_HOUR_DAYS,
     )
 

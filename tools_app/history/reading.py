@@ -51,7 +51,7 @@ class Kept:
     """What is kept of a contract, or of a pool within its `manager`.
 
     It is without a gap from `known_since` to `known_until`; `missing` are the gaps that lie before.
-    `topics` are the first topics that are read of it.
+    `topics` are the first topics that are read of it; logs from before `logs_since` may have been let go.
     """
 
     source_id: int
@@ -61,12 +61,19 @@ class Kept:
     next_block: int
     manager: str = ""
     topics: frozenset[str] = frozenset()
+    logs_since: datetime | None = None
 
     def is_whole(self, starts_at: datetime, ends_at: datetime) -> bool:
         """Whether every block between the two was read."""
         if ends_at > self.known_until:
             return False
         return not any(gap.until >= starts_at and (gap.since is None or gap.since < ends_at) for gap in self.missing)
+
+    def has_logs(self, since: datetime) -> bool:
+        """Whether every log from `since` to where the chain was read is kept; bars outlive their logs."""
+        if since > self.known_until or (self.logs_since is not None and since < self.logs_since):
+            return False
+        return self.is_whole(since, self.known_until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +183,7 @@ def _describe(chain_id: int, followed: Iterable[LogSource]) -> dict[PoolId, Kept
             next_block=place.next_block,
             manager=source.manager,
             topics=frozenset(source.topics),
+            logs_since=source.kept_from,
         )
         for source in sources.values()
     }
@@ -191,7 +199,7 @@ def read_bars(kept: Kept, span: BarSpan, *, since: datetime, until: datetime) ->
 
 def read_since(kept: Kept, since: datetime, *, until_block: int) -> KeptDay | None:
     """What happened from `since` on, up to a block; None unless all of it and the price before it are kept."""
-    if not kept.is_whole(since, kept.known_until) or since > kept.known_until:
+    if not kept.has_logs(since):
         return None
     kept_logs = ChainLog.objects.filter(source_id=kept.source_id)
     before = (

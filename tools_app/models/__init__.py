@@ -18,6 +18,7 @@ from tools_app.models.history import (
     LogGap,
     LogSource,
     LogWish,
+    OwnerHistory,
     PriceBar,
     SeenBlock,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "LogGap",
     "LogSource",
     "LogWish",
+    "OwnerHistory",
     "OutboxEvent",
     "PositionSearch",
     "PriceBar",

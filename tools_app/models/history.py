@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from tools_app.core.models import TimeStamped
 from tools_app.toolkit.pool_ids import PoolId
 
 _AMOUNT_DIGITS = 100
@@ -110,6 +112,21 @@ class LogWish(models.Model):
 
     def __str__(self) -> str:
         return self.because
+
+
+class OwnerHistory(TimeStamped):
+    """How many days the logs are kept that golems of one person have followed; without a row as long as anybody's."""
+
+    person = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="kept_history"
+    )
+    log_days = models.PositiveSmallIntegerField(help_text="Logs go after so many days; bars of hours and days stay")
+
+    class Meta:
+        verbose_name = "history of an owner"
+
+    def __str__(self) -> str:
+        return f"{self.log_days} days"
 
 
 class LogGap(models.Model):

@@ -102,7 +102,7 @@ def read_past(reader: ChainReader, markets: Markets, pool: Pool, *, hours: int) 
     since = until - timedelta(hours=hours)
     kept = find_kept_pool(reader.chain_id, pool.pool_id)
     try:
-        if kept is not None and since <= kept.known_until and kept.is_whole(since, kept.known_until):
+        if kept is not None and kept.has_logs(since):
             return _read_kept(reader, markets, pool, kept, since, until)
         return _read_told(reader, markets, pool, since, until)
     except InsufficientHistory:
@@ -127,7 +127,7 @@ def read_kept_past(kept: Kept, *, since: datetime, until_block: int, most: int) 
     """The newest `most` trades from `since` to where the index was read, and no node is asked; None where a block of
     that time is missing.
     """
-    if since > kept.known_until or not kept.is_whole(since, kept.known_until):
+    if not kept.has_logs(since):
         return None
     rows = read_trades(kept, since, until_block=until_block, most=most + 1)
     return PoolPast(_join(rows[-most:]), since, kept.known_until, OF_INDEX, is_cut=len(rows) > most)

@@ -19,7 +19,7 @@ from tools_app.history.asked import have_followed
 from tools_app.history.bars import day_of
 from tools_app.history.reading import Bar, Kept, find_one, read_bars, read_logs
 from tools_app.models.history import BarSpan, SourceKind
-from tools_app.portfolio.pool_history import OF_INDEX
+from tools_app.portfolio.pool_history import MOST_LOGS, OF_INDEX
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import LogEntry
@@ -30,7 +30,6 @@ Period = Annotated[
 Interval = Annotated[Literal["1h", "1d", "1w"], Field(description="How long each row is, in UTC: 1h, 1d or 1w.")]
 
 MOST_POINTS: Final = 200
-_MOST_LOGS: Final = 10_000
 _WEEK: Final = timedelta(weeks=1)
 _SPANS: Final = {"1h": BarSpan.HOUR, "1d": BarSpan.DAY, "1w": BarSpan.DAY}
 _NOT_FOLLOWED: Final = "this server's index cannot follow it now: it is off, full, or the chain does not answer"
@@ -144,8 +143,8 @@ def read_logs_since(reader: ChainReader, contract: str, topics: Sequence[str], s
     first, old = 0, []
     moment = datetime.fromtimestamp(since, UTC)
     if kept is not None and moment <= kept.known_until and _is_enough(kept, moment, topics):
-        rows = read_logs(kept, contract, since=moment, until_block=last, most=_MOST_LOGS)
-        if len(rows) < _MOST_LOGS:
+        rows = read_logs(kept, contract, since=moment, until_block=last, most=MOST_LOGS)
+        if len(rows) < MOST_LOGS:
             first = kept.next_block
             old = [log for log in rows if log.topics and log.topics[0] in topics]
     first = first or reader.first_block_since(since).number
@@ -155,7 +154,7 @@ def read_logs_since(reader: ChainReader, contract: str, topics: Sequence[str], s
 
 
 def _is_enough(kept: Kept, since: datetime, topics: Sequence[str]) -> bool:
-    return set(topics) <= kept.topics and kept.is_whole(since, kept.known_until)
+    return set(topics) <= kept.topics and kept.has_logs(since)
 
 
 class _Told(NamedTuple):

@@ -16,17 +16,22 @@ from tests.tools_app.protocols.aave_v3.desk import Desk
 from tests.tools_app.protocols.lido import staking
 from tests.tools_app.protocols.measured import Golem
 from tools_app.apps import load_registry
+from tools_app.chain.abi import event_topic
 from tools_app.core.errors import GolemError
 from tools_app.history import watched
 from tools_app.history.bars import hour_of
+from tools_app.history.meanings import read_log
 from tools_app.history.reading import find_one, read_price_at
 from tools_app.models import KnownPosition, LogSource, LogWish
 from tools_app.models.history import BarSpan, PriceBar, SourceKind
+from tools_app.portfolio.told_past import MOST_POINTS
 from tools_app.protocols.erc4626.addresses import known_vaults
 from tools_app.protocols.erc4626.protocol import PROTOCOL as VAULTS
 from tools_app.protocols.lido.protocol import PROTOCOL as LIDO
+from tools_app.standards.aave_like.words import RATES_UPDATED, RAY
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import PositionRef
+from tools_app.toolkit.views import LogEntry
 
 pytestmark = [pytest.mark.django_db, pytest.mark.protocols("aave_v3", "erc4626", "lido")]
 USDC, ETH = 10**6, 10**18
@@ -199,3 +204,40 @@ def test_what_one_golem_has_followed_by_asking_leaves_room_for_others(followed: 
     assert not full["is_followed"] and "full" in full["reason"]
     followed.golem_id = uuid4()
     assert ask(followed, "data_get_feed_history", token="WETH")["past"]["is_followed"], "another golem has room"
+
+
+def test_two_hundred_points_are_told_and_that_there_were_more_is_said(followed: Followed) -> None:
+    ask(followed, "data_get_feed_history", token="WETH")
+    read_on(followed)
+    source = LogSource.objects.get(address=followed.world.tokens["WETH"].feed)
+    PriceBar.objects.filter(source=source).delete()
+    newest = hour_of(followed.now) - timedelta(hours=2)
+    for count, is_cut in ((MOST_POINTS, False), (1, True)):
+        rows = PriceBar.objects.count()
+        prices = {f"{name}_x192": 2**192 for name in ("open", "high", "low", "close")}
+        PriceBar.objects.bulk_create(
+            PriceBar(
+                source=source,
+                span=BarSpan.HOUR,
+                starts_at=newest - timedelta(hours=rows + number),
+                in0=0,
+                in1=0,
+                trades=0,
+                **prices,
+            )
+            for number in range(count)
+        )
+        past = ask(followed, "data_get_feed_history", token="WETH", interval="1h")["past"]
+        assert (len(past["data_points"]), past["is_cut"]) == (MOST_POINTS, is_cut)
+        assert past["data_points"][-1]["timestamp"] == newest.isoformat(), "the newest stay"
+
+
+def test_a_rate_of_more_than_a_column_holds_is_no_rate() -> None:
+    def log(rate: int) -> LogEntry:
+        topics = (event_topic(RATES_UPDATED), "0x" + "11" * 32)
+        data = "0x" + f"{rate:064x}" + "00" * 32 * 4
+        return LogEntry(VAULT, topics, data, 1, "0x" + "22" * 32, 0)
+
+    most = RAY * (2**64)
+    assert read_log(CHAIN_ID, SourceKind.RATE, log(most)).price_x192 is None
+    assert read_log(CHAIN_ID, SourceKind.RATE, log(most - 1)).price_x192 is not None

@@ -113,7 +113,7 @@ def _read(reader: ChainReader, governor: str, since: datetime) -> tuple[Sequence
     topics = [[event_topic(each) for each in GOVERNOR_EVENTS]]
     last = reader.block.number
     kept = find_one(reader.chain_id, PoolId(governor))
-    if kept is not None and kept.is_whole(since, kept.known_until) and since <= kept.known_until:
+    if kept is not None and kept.has_logs(since):
         old = read_logs(kept, governor, since=since, until_block=last, most=MOST_CHANGES + 1)
         new = (
             reader.logs(address=governor, topics=topics, from_block=kept.next_block, to_block=last)

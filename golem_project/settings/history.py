@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from golem_project.settings.environment import read_flag, read_integer
+from golem_project.settings.environment import read_flag, read_integer, read_optional_secret, read_text
 
 GOLEM_HISTORY_IS_ON = read_flag("GOLEM_HISTORY_IS_ON", True)
 # Of a contract that begins to be followed, so much of its past is read as well.
@@ -21,3 +21,6 @@ GOLEM_HISTORY_MOST_CONTRACTS_PER_CHAIN = read_integer("GOLEM_HISTORY_MOST_CONTRA
 GOLEM_HISTORY_ROLLBACK_BLOCKS = 128  # a rollback that goes further back is not mended by itself on a public chain
 GOLEM_HISTORY_WISH_DAYS = 7  # what nobody watches or holds any more is followed for so long
 GOLEM_HISTORY_SILENT_SECONDS = 600  # a chain that could not be followed for so long is told by /readyz
+# The past may come from Envio's HyperSync, held against the own node. Without a token it is not asked.
+GOLEM_HYPERSYNC_TOKEN = read_optional_secret("GOLEM_HYPERSYNC_TOKEN")
+GOLEM_HYPERSYNC_URL = read_text("GOLEM_HYPERSYNC_URL", "https://{chain_id}.hypersync.xyz")

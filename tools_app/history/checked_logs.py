@@ -99,7 +99,7 @@ def read_stretch(
 def read_headers(pool: RpcPool, numbers: Sequence[int], *, deadline: Deadline) -> dict[int, Header]:
     """Headers by number, without those the node does not have. Raises RpcNonsense and the node errors."""
     replies = pool.send([header_request(number) for number in numbers], deadline=deadline)
-    found = {number: _parse_header(reply.unwrap()) for number, reply in zip(numbers, replies, strict=True) if reply}
+    found = {number: parse_header(reply.unwrap()) for number, reply in zip(numbers, replies, strict=True) if reply}
     headers = {number: header for number, header in found.items() if header is not None}
     for number, header in headers.items():
         if header.number != number:
@@ -117,33 +117,77 @@ def _read(
     if missing:
         raise RpcNonsense(f"The node left block {missing[0]} out")
     headers = [found[number] for number in numbers]
-    _check_chain(headers)
-    if last_hash and headers[-1].hash != last_hash:
-        raise RpcNonsense(f"The node's block {last} is not the one that the chain goes on from")
-    queries = [_query(wanted, group, first, last) for group in _group(wanted)]
-    asked = len(numbers) + len(queries)
+    queries = [query_of(wanted, group, first, last) for group in group_wanted(wanted)]
     lists = fetch_logs(
         lambda requests: pool.send(requests, deadline=deadline), queries, max_range=network.max_log_range
     )
     told = [log for logs in lists for log in logs]
-    found_logs = ((about, log) for log in told if (about := _find_wanted(wanted, log)) is not None)
-    logs = sorted(found_logs, key=lambda pair: (pair[1].block_number, pair[1].log_index))
-    inside = headers[first - headers[0].number :]
-    _check_logs(wanted, told, inside)
-    if network.chain_id not in _WITHOUT_BLOOMS:
-        asked += _check_blooms(pool, wanted, logs, inside, deadline)
+    inside, logs, asked = check_answer(pool, network, wanted, headers, told, first, last_hash, deadline)
+    asked += len(numbers) + len(queries)
     other = pool.second_opinion()
     if other is not pool:
         asked += len(queries)
         second = fetch_logs(
             lambda requests: other.send(requests, deadline=deadline), queries, max_range=network.max_log_range
         )
-        if set(map(_plain, told)) != {_plain(log) for logs in second for log in logs}:
+        if set(map(plain, told)) != {plain(log) for logs in second for log in logs}:
             raise NodesDisagree(f"Two nodes say different logs of the blocks from {first} to {last}")
     return Stretch(headers[0] if first > 0 else None, tuple(inside), tuple(logs), asked)
 
 
-def _group(wanted: Wanted) -> list[list[PoolId]]:
+def check_answer(
+    pool: RpcPool,
+    network: Network,
+    wanted: Wanted,
+    headers: Sequence[Header],
+    told: Sequence[LogEntry],
+    first: int,
+    last_hash: str,
+    deadline: Deadline,
+) -> tuple[Sequence[Header], list[tuple[PoolId, LogEntry]], int]:
+    """Hold headers and logs of a stretch against each other, whoever told them: the headers from `first` on, what is
+    wanted in the chain's order, and how many questions to `pool` that took. Raises RpcNonsense.
+    """
+    _check_chain(headers)
+    last = headers[-1]
+    if last_hash and last.hash != last_hash:
+        raise RpcNonsense(f"The node's block {last.number} is not the one that the chain goes on from")
+    found_logs = ((about, log) for log in told if (about := _find_wanted(wanted, log)) is not None)
+    logs = sorted(found_logs, key=lambda pair: (pair[1].block_number, pair[1].log_index))
+    inside = headers[first - headers[0].number :]
+    _check_logs(wanted, told, inside)
+    asked = 0
+    if network.chain_id not in _WITHOUT_BLOOMS:
+        asked = _check_blooms(pool, wanted, logs, inside, deadline)
+    return inside, logs, asked
+
+
+def read_logs_of(pool: RpcPool, wanted: Wanted, headers: Sequence[Header], *, deadline: Deadline) -> list[LogEntry]:
+    """What a node says was logged in these very blocks, of what is wanted. Raises RpcNonsense and the node errors."""
+    requests = [
+        RpcRequest(
+            "eth_getLogs",
+            (
+                {
+                    "blockHash": header.hash,
+                    "address": list(query.addresses),
+                    "topics": [list(each) if isinstance(each, tuple) else each for each in query.topics],
+                },
+            ),
+        )
+        for header in headers
+        for query in (query_of(wanted, group, header.number, header.number) for group in group_wanted(wanted))
+    ]
+    found = []
+    for reply in pool.send(requests, deadline=deadline):
+        rows = reply.unwrap()
+        if not isinstance(rows, list):
+            raise RpcNonsense("The node answered something that is no list of logs")
+        found += [log for log in map(parse_log, rows) if _find_wanted(wanted, log) is not None]
+    return found
+
+
+def group_wanted(wanted: Wanted) -> list[list[PoolId]]:
     """Contracts are asked about together, and so are the pools of one manager."""
     by_manager: dict[str, list[PoolId]] = {}
     for about in sorted(wanted):
@@ -155,7 +199,8 @@ def _group(wanted: Wanted) -> list[list[PoolId]]:
     ]
 
 
-def _query(wanted: Wanted, group: Sequence[PoolId], first: int, last: int) -> LogQuery:
+def query_of(wanted: Wanted, group: Sequence[PoolId], first: int, last: int) -> LogQuery:
+    """What is asked of a node about contracts of one group."""
     topics = sorted({topic for about in group for topic in wanted[about]})
     contracts = tuple(dict.fromkeys(about.contract for about in group))
     names = (tuple(about.text for about in group),) if group[0].manager else ()
@@ -174,7 +219,7 @@ def _find_wanted(wanted: Wanted, log: LogEntry) -> PoolId | None:
     return about if first in wanted.get(about, ()) else None
 
 
-def _plain(log: LogEntry) -> LogEntry:
+def plain(log: LogEntry) -> LogEntry:
     """As every node writes it."""
     return replace(
         log,
@@ -185,8 +230,8 @@ def _plain(log: LogEntry) -> LogEntry:
     )
 
 
-def _parse_header(raw: Any) -> Header | None:
-    # Any: the node's JSON.
+def parse_header(raw: Any) -> Header | None:
+    """A header of a node's block; None for none. Any: its JSON. Raises RpcNonsense."""
     if raw is None:
         return None
     block = parse_block(raw)

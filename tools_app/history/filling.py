@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +14,15 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from tools_app.chain.networks import Network, configured_networks
+from tools_app.chain.node_errors import RpcNonsense
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.whole import whole
-from tools_app.history import bars, places, storage
-from tools_app.history.checked_logs import Stretch, read_stretch
+from tools_app.history import bars, outside_filler, places, storage
+from tools_app.history.checked_logs import Stretch, Wanted, read_stretch
 from tools_app.models.history import LogGap
+
+logger = logging.getLogger(__name__)
 
 _BUDGET_MS: Final = 20_000
 BESIDES_HEADERS: Final = 8
@@ -60,25 +64,61 @@ def _fill_step(network: Network, deadline: Deadline, now: datetime) -> int:
     newest = _open_gaps(network.chain_id).order_by("-to_block").first()
     if newest is None:
         return 0
-    wanted = settings.GOLEM_HISTORY_BLOCKS_PER_READ + BESIDES_HEADERS
-    granted = places.take_questions(network.chain_id, wanted, now=now)
-    blocks = granted - BESIDES_HEADERS
-    if blocks <= 0:
-        return 0
     gaps = tuple(_open_gaps(network.chain_id).filter(to_block=newest.to_block, until_hash=newest.until_hash))
     if not gaps:
         return 0  # Another filled it in this moment.
-    first = max(newest.to_block - blocks + 1, *(gap.from_block for gap in gaps))
-    piece = _Piece(gaps, first, newest.to_block)
     sources = {gap.source.told_by: gap.source for gap in gaps}
     topics = {about: frozenset(source.topics) for about, source in sources.items()}
+    found = _read_outside(network, gaps, topics, deadline, now) or _read_of_node(network, gaps, topics, deadline, now)
+    if found is None:
+        return 0
+    piece, stretch = found
+    rows = [storage.read_new(sources[about], log, stretch.time_of(log.block_number)) for about, log in stretch.told]
+    storage.make_months(row.time for row in rows)
+    return len(stretch.headers) if _write(network.chain_id, piece, stretch, rows) else 0
+
+
+def _read_of_node(
+    network: Network, gaps: tuple[LogGap, ...], topics: Wanted, deadline: Deadline, now: datetime
+) -> tuple[_Piece, Stretch] | None:
+    """The newest blocks of these gaps, as the own nodes tell them; None where the minute is spent."""
+    newest = gaps[0]
+    wanted = settings.GOLEM_HISTORY_BLOCKS_PER_READ + BESIDES_HEADERS
+    blocks = places.take_questions(network.chain_id, wanted, now=now) - BESIDES_HEADERS
+    if blocks <= 0:
+        return None
+    piece = _Piece(gaps, max(newest.to_block - blocks + 1, *(gap.from_block for gap in gaps)), newest.to_block)
     stretch = read_stretch(
         network, topics, first=piece.first, last=piece.last, last_hash=newest.until_hash, deadline=deadline
     )
     places.note_lie(network.chain_id, stretch.lie, now=now)
-    rows = [storage.read_new(sources[about], log, stretch.time_of(log.block_number)) for about, log in stretch.told]
-    storage.make_months(row.time for row in rows)
-    return len(stretch.headers) if _write(network.chain_id, piece, stretch, rows) else 0
+    return piece, stretch
+
+
+def _read_outside(
+    network: Network, gaps: tuple[LogGap, ...], topics: Wanted, deadline: Deadline, now: datetime
+) -> tuple[_Piece, Stretch] | None:
+    """The same of a service outside, many blocks at once; None where there is none, or where it is not believed."""
+    chain_id, newest = network.chain_id, gaps[0]
+    if not outside_filler.is_on(chain_id, now=now):
+        return None
+    needed = outside_filler.MOST_QUESTIONS + BESIDES_HEADERS
+    if places.take_questions(chain_id, needed, now=now) < needed:
+        return None
+    first = max(newest.to_block - outside_filler.BLOCKS_PER_READ + 1, *(gap.from_block for gap in gaps))
+    piece = _Piece(gaps, first, newest.to_block)
+    try:
+        stretch = outside_filler.read_outside(
+            network, topics, first=first, last=piece.last, last_hash=newest.until_hash, deadline=deadline
+        )
+    except outside_filler.OutsideFailed as error:
+        logger.warning("HyperSync is not asked about chain %s for a while: %s", chain_id, error)
+    except RpcNonsense as error:
+        places.note_lie(chain_id, error.detail, now=now)
+    else:
+        return piece, stretch
+    outside_filler.be_silent(chain_id, now=now)
+    return None
 
 
 def _open_gaps(chain_id: int) -> QuerySet[LogGap]:

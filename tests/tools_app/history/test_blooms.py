@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tools_app.chain.node_errors import RpcNonsense
-from tools_app.history.checked_logs import _is_sure, _parse_header
+from tools_app.history.checked_logs import _is_sure, parse_header
 
 
 @pytest.mark.parametrize("pairs", [1, 4, 40])
@@ -22,13 +22,13 @@ def test_a_bloom_is_believed_that_errs_less_than_once_in_a_million_blocks(pairs:
 
 def test_a_block_of_the_year_2200_is_the_last_that_is_taken() -> None:
     last = int(datetime(2200, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp())
-    found = _parse_header(block(last))
+    found = parse_header(block(last))
     assert found is not None
     assert found.time.year == 2200
     with pytest.raises(RpcNonsense):
-        _parse_header(block(last + 1))
+        parse_header(block(last + 1))
     with pytest.raises(RpcNonsense):
-        _parse_header(block(2**62))
+        parse_header(block(2**62))
 
 
 def block(timestamp: int) -> dict[str, Any]:

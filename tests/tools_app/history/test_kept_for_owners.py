@@ -63,7 +63,7 @@ def test_logs_go_after_the_days_of_their_owner_and_their_bars_stay(golem: Golem,
 
 
 def test_who_keeps_longest_decides_of_what_two_want(golem: Golem, followed: Followed) -> None:
-    other = make_golem(owner=make_owner())
+    other = make_golem(owner=make_owner(name="another"))
     keep(golem, "--days=3")
     read_all(followed, str(golem.pk), str(other.pk))
     clean_after(5, followed)
@@ -88,7 +88,7 @@ def test_of_days_whose_logs_went_the_node_is_asked_and_no_figure_is_made_of_what
     gone = find_one(31337, about)
     assert gone is not None and not gone.has_logs(early) and gone.is_whole(early, gone.known_until)
     ctx = make_context(followed.world, golem_id=followed.golem_id)
-    told = answer_of(ctx, "intel_compute_lvr", pool_address=followed.pool.address, lookback="1h")
+    told = answer_of(ctx, "intel_compute_lvr", pool=followed.pool.address, lookback="1h")
     assert "node" in str(told), "its logs are not kept, so they are asked for"
 
 
@@ -107,7 +107,7 @@ def test_days_are_from_one_to_those_of_the_server_and_can_be_ended(golem: Golem,
 
 
 def test_an_owner_reads_the_days_on_the_golems_page_and_another_has_its_own(golem: Golem, followed: Followed) -> None:
-    other = make_golem(owner=make_owner())
+    other = make_golem(owner=make_owner(name="another"))
     keep(golem, "--days=3")
     read_all(followed, str(golem.pk), str(other.pk))
     assert "<b>3 d</b><span>logs are kept</span>" in open_page(golem)

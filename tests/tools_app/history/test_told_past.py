@@ -234,7 +234,7 @@ def test_two_hundred_points_are_told_and_that_there_were_more_is_said(followed: 
 
 def test_a_rate_of_more_than_a_column_holds_is_no_rate() -> None:
     def log(rate: int) -> LogEntry:
-        topics = (event_topic(RATES_UPDATED), "0x" + "11" * 32)
+        topics = (event_topic(RATES_UPDATED), "0x" + "00" * 12 + "11" * 20)
         data = "0x" + f"{rate:064x}" + "00" * 32 * 4
         return LogEntry(VAULT, topics, data, 1, "0x" + "22" * 32, 0)
 

@@ -17,10 +17,10 @@ from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import Ratio
 from tools_app.history.asked import have_followed
 from tools_app.history.bars import day_of
-from tools_app.history.reading import Bar, Kept, find_one, read_bars, read_logs
+from tools_app.history.reading import Bar, Kept, find_one, read_bars, read_logs, read_price_at
 from tools_app.models.history import BarSpan, SourceKind
 from tools_app.portfolio.pool_history import MOST_LOGS, OF_INDEX
-from tools_app.toolkit.context import ChainReader, ReadContext
+from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import LogEntry
 
@@ -31,6 +31,7 @@ Interval = Annotated[Literal["1h", "1d", "1w"], Field(description="How long each
 
 MOST_POINTS: Final = 200
 _WEEK: Final = timedelta(weeks=1)
+_AGGREGATOR: Final = "function aggregator() view returns (address)"
 _SPANS: Final = {"1h": BarSpan.HOUR, "1d": BarSpan.DAY, "1w": BarSpan.DAY}
 _NOT_FOLLOWED: Final = "this server's index cannot follow it now: it is off, full, or the chain does not answer"
 _NOT_YET: Final = "followed from now on; ask again later"
@@ -132,6 +133,18 @@ def tell_share_prices(
 ) -> ToldPast:
     """The same of a vault, whose deposits and withdrawals tell what a share was worth."""
     return tell_past(ctx, reader, PoolId(vault), SourceKind.VAULT, period=period, interval=interval, show=show)
+
+
+def find_teller(reader: ChainReader, feed: str) -> str:
+    """The contract that logs a price feed's answers: a proxy of Chainlink names it, any other feed is it."""
+    (named,) = reader.call_many([ReadCall(feed, _AGGREGATOR)])
+    return str(named.values[0]) if named.ok and int(str(named.values[0]), 16) else feed
+
+
+def read_answer_at(reader: ChainReader, feed: str, moment: int) -> Ratio | None:
+    """What a price feed had last answered at a second, in its own decimals; None where the index does not know."""
+    kept = find_one(reader.chain_id, PoolId(find_teller(reader, feed)))
+    return read_price_at(kept, datetime.fromtimestamp(moment, UTC)) if kept is not None else None
 
 
 def read_logs_since(reader: ChainReader, contract: str, topics: Sequence[str], since: int) -> list[LogEntry]:

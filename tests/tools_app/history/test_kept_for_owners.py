@@ -38,7 +38,8 @@ def keep(golem: Golem, *words: str) -> str:
 def read_all(followed: Followed, *by: str) -> None:
     for who in by:
         followed.watch(followed.pool.address, by=who)
-    followed.swap(10**9)
+    for amount in (10**9, 2 * 10**9, 3 * 10**9):
+        followed.swap(amount)
     followed.mine(2)
     followed.follow()
 

@@ -88,7 +88,9 @@ def _of_blocks(change: Callable[[list[Any]], list[Any]]) -> Callable[[dict[str, 
 LIES = {
     "a log left out": _of_logs(lambda logs: logs[1:]),
     "other amounts": _of_logs(lambda logs: [{**log, "data": log["data"][:-1] + "7"} for log in logs]),
-    "one more in a block that has one": _of_logs(lambda logs: [*logs, {**logs[0], "log_index": 99}] if logs else logs),
+    "one more in each block that has one": _of_logs(
+        lambda logs: [*logs, *({**log, "log_index": 99 + place} for place, log in enumerate(logs))]
+    ),
     "told twice": _of_logs(lambda logs: [*logs, *logs[-1:]]),
     "of another block": _of_logs(lambda logs: [{**log, "block_number": log["block_number"] + 1} for log in logs]),
     "another last block": _of_blocks(lambda blocks: [*blocks[:-1], {**blocks[-1], "hash": "0x" + "11" * 32}]),

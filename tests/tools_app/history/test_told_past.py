@@ -109,6 +109,22 @@ def test_a_feeds_answers_are_told_as_it_gave_them_and_the_price_of_a_moment_is_t
     assert read_price_at(kept, kept.known_until + timedelta(seconds=1)) is None, "what is to come is not known"
 
 
+def test_what_a_token_moved_in_a_day_is_told_of_its_feed_where_no_pool_tells_it(followed: Followed) -> None:
+    """USDT trades against ether alone, so that its pool says nothing of dollars."""
+    world, feed = followed.world, followed.world.tokens["USDT"].feed
+    assert ask(followed, "data_get_token_price", token="USDT")["price_change_24h"] is None
+    ask(followed, "data_get_feed_history", token="USDT")
+    world.transact(world.actors.deployer, feed, "setAnswer(int256)", 99 * 10**6)
+    followed.mine()
+    world.rpc.call("evm_increaseTime", 86_500)
+    world.transact(world.actors.deployer, feed, "setAnswer(int256)", 10**8)
+    read_on(followed)
+    told = ask(followed, "data_get_token_price", token="USDT")
+    assert told["price_change_24h"] == "1.0101" and "feed" in told["price_change_reason"]
+    world.transact(world.actors.deployer, feed, "setAnswer(int256)", 98 * 10**6)
+    assert ask(followed, "data_get_token_price", token="USDT")["price_change_24h"] == "-1.0101"
+
+
 def test_a_lenders_rate_is_told_whenever_it_changed_and_of_that_market_alone(followed: Followed) -> None:
     world = followed.world
     desk = Desk(world, world.new_account(10 * ETH, {"USDC": 100_000 * USDC, "WETH": 50 * ETH}))

@@ -165,7 +165,7 @@ READS: Final = (
         "vault_get_share_price_history",
         _VAULT,
         {
-            "share_price": "1.05",
+            "share_price": About(1_050_000, 1),
             "past.data_points.#": 0,
             "past.is_followed": True,
             "past.source": "this server's index",

@@ -12,6 +12,7 @@ from tools_app.core.ratio import Ratio, decimal_text, ratio_text
 from tools_app.core.units import BPS, MICRO_USD_PER_USD
 from tools_app.portfolio.market_prices import Valuer
 from tools_app.portfolio.markets import ChainMarkets, markets_on
+from tools_app.portfolio.told_past import read_answer_at
 from tools_app.subsystems.data.family import data
 from tools_app.subsystems.data.pool_figures import read_figures
 from tools_app.toolkit.context import ChainReader, ReadContext
@@ -19,10 +20,11 @@ from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.params import Token
 from tools_app.toolkit.result import UsdAmount
-from tools_app.toolkit.views import TokenMeta
+from tools_app.toolkit.views import FeedPrice, TokenMeta
 
 US_DOLLAR = "USD"
 DAY_SECONDS = 86_400
+_OF_FEED = "of the price feed, since no pool tells it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,9 @@ def data_get_token_price(ctx: ReadContext, token: Token, quote_currency: Token =
             # Whatever the node cannot tell is told by the reads themselves, with its reason.
             markets.preload_day(reader, pool)
     change, change_reason = _change(reader, valuer, pool, hub, markets.asset(meta))
+    if change is None and feed is not None:
+        change = _change_of_feed(reader, feed[0])
+        change_reason = _OF_FEED if change is not None else change_reason
     volume, volume_reason = None, "the price comes from the feed, not from a pool"
     if pool is not None:
         figures = read_figures(reader, markets, [pool])[0]
@@ -135,7 +140,7 @@ def _change(
 ) -> tuple[str | None, str | None]:
     """Percent by which the pool's price moved in 24 hours, against a dollar token."""
     if pool is None or hub is None:
-        return None, "the price comes from the feed, whose past is not read"
+        return None, "the price comes from the feed, whose past is not known; data_get_feed_history has it followed"
     if hub == valuer.markets.wrapped_native:
         return None, "the deepest pool is not against a dollar token"
     before, reason = valuer.markets.price_a_day_ago(reader, pool)
@@ -146,6 +151,17 @@ def _change(
     moved = now.numerator * then.denominator - then.numerator * now.denominator
     hundredths = abs(moved) * 100 * BPS // (then.numerator * now.denominator)
     return decimal_text(hundredths if moved >= 0 else -hundredths, BPS), None
+
+
+def _change_of_feed(reader: ChainReader, feed: FeedPrice) -> str | None:
+    """Percent by which the feed moved in 24 hours; None where the index does not know."""
+    before = read_answer_at(reader, feed.feed, reader.block.timestamp - DAY_SECONDS)
+    if before is None:
+        return None
+    then = before.numerator
+    moved = feed.answer * before.denominator - then
+    hundredths = abs(moved) * 100 * BPS // then
+    return decimal_text(hundredths if moved >= 0 else -hundredths, BPS)
 
 
 def _in_currency(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field
 
 from tools_app.core.ratio import Ratio, decimal_text
 from tools_app.models.history import SourceKind
-from tools_app.portfolio.told_past import Interval, NoPast, Period, ToldPast, tell_past
+from tools_app.portfolio.told_past import Interval, NoPast, Period, ToldPast, find_teller, tell_past
 from tools_app.subsystems.data.family import data
-from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
+from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import Token
 from tools_app.toolkit.pool_ids import PoolId
@@ -24,7 +24,6 @@ RateTeller = Annotated[
     Field(pattern=r"^[a-z][a-z0-9_]{1,39}$", description="The lender or issuer by its name, such as aave_v3 or lido."),
     Meaning.LENDER,
 ]
-_AGGREGATOR: Final = "function aggregator() view returns (address)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def data_get_feed_history(
     ctx.step("Reading the feed")
     meta = reader.token(token)
     price = reader.price(meta)
-    told_by = _find_teller(reader, price.feed)
+    told_by = find_teller(reader, price.feed)
     ctx.step("Reading what is kept of it")
     scale = 10**price.decimals
     past = tell_past(
@@ -125,9 +124,3 @@ def data_get_rate_history(
 
 def _show(rate: Ratio) -> str:
     return decimal_text(rate.numerator, rate.denominator)
-
-
-def _find_teller(reader: ChainReader, feed: str) -> str:
-    """The contract that logs the answers: a proxy of Chainlink names it, any other feed is it."""
-    (named,) = reader.call_many([ReadCall(feed, _AGGREGATOR)])
-    return str(named.values[0]) if named.ok and int(str(named.values[0]), 16) else feed

@@ -12,11 +12,11 @@ from django.test import Client
 
 from archetypes_app.models import Golem
 from tests.factories import make_golem, make_owner
-from tests.tools_app.factories import answer_of, make_context
 from tests.tools_app.history.followed import Followed
 from tools_app.history import cleaning
-from tools_app.history.reading import find_one
+from tools_app.history.reading import find_one, read_since
 from tools_app.models import ChainLog, LogGap, LogSource, LogWish, OwnerHistory
+from tools_app.portfolio.pool_history import read_kept_past
 from tools_app.toolkit.pool_ids import PoolId
 
 pytestmark = pytest.mark.django_db
@@ -88,9 +88,10 @@ def test_of_days_whose_logs_went_the_node_is_asked_and_no_figure_is_made_of_what
     LogSource.objects.update(kept_from=kept.known_until)
     gone = find_one(31337, about)
     assert gone is not None and not gone.has_logs(early) and gone.is_whole(early, gone.known_until)
-    ctx = make_context(followed.world, golem_id=followed.golem_id)
-    told = answer_of(ctx, "intel_compute_lvr", pool=followed.pool.address, lookback="1h")
-    assert "node" in str(told), "its logs are not kept, so they are asked for"
+    block = gone.next_block
+    assert read_kept_past(kept, since=early, until_block=block, most=10) is not None
+    assert read_kept_past(gone, since=early, until_block=block, most=10) is None
+    assert read_since(gone, early, until_block=block) is None
 
 
 def test_days_are_from_one_to_those_of_the_server_and_can_be_ended(golem: Golem, settings: Any) -> None:

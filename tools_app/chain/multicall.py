@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, TypeVar
 
 from tools_app.chain.abi import AbiDecodeError, decode_values
@@ -45,8 +46,13 @@ def split_chunks(keys: Sequence[T]) -> list[Sequence[T]]:
 
 def aggregate_request(chunk: Sequence[ReadKey], at: dict[str, str]) -> RpcRequest:
     """One portion as one read."""
-    data = _AGGREGATE + encode_calls(chunk)
-    return RpcRequest("eth_call", ({"to": MULTICALL3, "data": "0x" + data.hex()}, at))
+    return RpcRequest("eth_call", ({"to": MULTICALL3, "data": _encode_aggregate(tuple(chunk))}, at))
+
+
+# The same reads are asked of block after block.
+@lru_cache(maxsize=64)
+def _encode_aggregate(chunk: tuple[ReadKey, ...]) -> str:
+    return "0x" + (_AGGREGATE + encode_calls(chunk)).hex()
 
 
 def read_aggregate(chunk: Sequence[ReadKey], reply: RpcReply) -> tuple[dict[ReadKey, Raw], list[ReadKey]]:

@@ -1,23 +1,26 @@
 """What a path of one or two pools gives, exactly at one pinned block.
 
 V2 is computed from the reserves, V3 and V4 are asked of their quoters by `eth_call`, all legs in one batch; so a quote
-is what the same transaction would do at that block. A path whose price before impact is already worse than an exact
-quote in hand is not asked for.
+is what the same transaction would do at that block. Not all paths are asked: those that promise most come first, and of
+the others those alone that promise more than was found. A promise takes the liquidity at a pool's price for its
+liquidity everywhere, which is seldom too little; so the best price before impact is asked first as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
+from typing import Final
 
-from tools_app.core.ratio import Ratio, shortfall_bps
+from tools_app.core.ratio import Ratio, ceil_div, shortfall_bps
 from tools_app.core.units import BPS
 from tools_app.protocols.uniswap.addresses import Deployment
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v3.path import encode_path
 from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.protocols.uniswap.v4.quotes import list_steps, quote_call
-from tools_app.standards.concentrated import FEE_DENOMINATOR, MAX_SQRT_PRICE, MIN_SQRT_PRICE
+from tools_app.standards.concentrated import FEE_DENOMINATOR, MAX_SQRT_PRICE, MIN_SQRT_PRICE, Q96
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.markets import Pool
 
@@ -33,6 +36,8 @@ QUOTE_IN = "function quoteExactInput(bytes path, uint256 amountIn) returns (uint
 QUOTE_OUT = "function quoteExactOutput(bytes path, uint256 amountOut) returns (uint256,uint160[],uint32[],uint256)"
 MIXED = "mixed"
 V4 = "v4"
+ASKED_FIRST: Final = 3
+_LOST_DIGITS: Final = 10**9
 
 # Gas of one transaction beyond what the quoter measures in the pools: base cost, calldata, router, token transfers.
 _GAS_OF_V3_ROUTER = 48_000
@@ -129,30 +134,46 @@ def quote_paths(
     fees: TransferFees,
     preferred: Path | None = None,
 ) -> list[RouteQuote]:
-    """Exact quotes of the paths that can take the amount, in the same round trip however many are asked.
+    """Exact quotes of the paths that can take the amount; of those that cannot win, only a `preferred` one.
 
-    Those that cannot win are left out, but for a `preferred` one.
+    One round trip where the paths that promise most keep what they promise, else two, however many paths there are.
     """
     quotes = [
         quote
         for path in paths
         if version_of(path) == "v2" and (quote := _quote_v2(path, amount, is_exact_out, fees)) is not None
     ]
-    floor = min(quotes, key=lambda quote: quote.rank) if quotes else None
-    asked: list[Path] = []
-    calls: list[ReadCall] = []
-    for path in paths:
-        if version_of(path) != "v2" and (path == preferred or _can_beat(path, amount, is_exact_out, fees, floor)):
-            call = _quoter_call(deployment, path, amount, is_exact_out, fees)
-            if call is not None:
-                asked.append(path)
-                calls.append(call)
-    outcomes = reader.call_many(calls) if calls else []
-    for path, outcome in zip(asked, outcomes, strict=True):
-        quote = _quote_asked(path, amount, is_exact_out, fees, outcome)
-        if quote is not None:
-            quotes.append(quote)
+    promised = Promises(fees)
+    left = {id(path): path for path in paths if version_of(path) != "v2"}
+    kept = {key for key, path in left.items() if path == preferred}
+    for is_first in (True, False):
+        floor = min(quotes, key=lambda quote: quote.rank, default=None)
+        able = [path for path in left.values() if _can_beat(promised, path, amount, is_exact_out, floor)]
+        if is_first and len(able) > ASKED_FIRST:
+            given = amount if not is_exact_out or floor is None else floor.amount_in
+            able = [*promised.list_most(able, given, ASKED_FIRST - 1), promised.find_cheapest(able)]
+        asked = [left.pop(key) for key in dict.fromkeys((*kept, *map(id, able))) if key in left]
+        quotes += _ask(reader, deployment, asked, amount, is_exact_out, fees)
     return quotes
+
+
+def _ask(
+    reader: ChainReader,
+    deployment: Deployment,
+    paths: Sequence[Path],
+    amount: int,
+    is_exact_out: bool,
+    fees: TransferFees,
+) -> list[RouteQuote]:
+    """What the quoters answer, in one round trip; nothing of a path that cannot take the amount."""
+    calls = [(path, _quoter_call(deployment, path, amount, is_exact_out, fees)) for path in paths]
+    asked = [(path, call) for path, call in calls if call is not None]
+    outcomes = reader.call_many([call for _, call in asked]) if asked else []
+    found = (
+        _quote_asked(path, amount, is_exact_out, fees, outcome)
+        for (path, _), outcome in zip(asked, outcomes, strict=True)
+    )
+    return [quote for quote in found if quote is not None]
 
 
 def quote_amounts(
@@ -179,14 +200,69 @@ def quote_amounts(
     return found
 
 
-def _can_beat(path: Path, amount: int, is_exact_out: bool, fees: TransferFees, floor: RouteQuote | None) -> bool:
-    """Whether a path, at its price after fee but before impact, could be better than the best quote so far."""
+class Promises:
+    """What paths would give if each pool had everywhere what it has at its price; shared hops are computed once."""
+
+    def __init__(self, fees: TransferFees) -> None:
+        self._fees = fees if fees.any else None
+        self._found: dict[tuple[int, str, int], int] = {}
+        self._prices: dict[tuple[int, str], float] = {}
+
+    def of(self, path: Path, amount: int) -> int:
+        """What arrives for `amount`, rounded up."""
+        running = amount if self._fees is None else self._fees.arrives_in(amount)
+        for hop in path:
+            key = (id(hop.pool), hop.token_in, running)
+            found = self._found.get(key)
+            if found is None:
+                found = self._found[key] = _promise_of(hop, running)
+            running = found
+        return running if self._fees is None else self._fees.arrives_out(running)
+
+    def list_most(self, paths: Iterable[Path], amount: int, count: int) -> list[Path]:
+        """So many that promise most, the best first."""
+        return nlargest(count, paths, key=lambda path: self.of(path, amount))
+
+    def find_cheapest(self, paths: Iterable[Path]) -> Path:
+        """The one with the best price before impact; of two that hardly differ, either."""
+        return max(paths, key=self._price_of)
+
+    def _price_of(self, path: Path) -> float:
+        price = 1.0
+        for hop in path:
+            key = (id(hop.pool), hop.token_in)
+            found = self._prices.get(key)
+            if found is None:
+                ratio = price_after_fee((hop,))
+                found = self._prices[key] = ratio.numerator / ratio.denominator
+            price *= found
+        return price
+
+
+def _promise_of(hop: Hop, amount: int) -> int:
+    """What a pool would give if nothing changed at any tick: that of a pair with virtual reserves."""
+    pool = hop.pool
+    if not pool.is_concentrated:
+        there, back = pool.reserves_from(hop.token_in)
+    elif pool.hooks is not None or not pool.liquidity:
+        return price_after_fee((hop,)).of(amount) + 1
+    else:
+        there, back = pool.liquidity * Q96 // pool.sqrt_price, pool.liquidity * pool.sqrt_price // Q96
+        if hop.token_in != pool.token0:
+            there, back = back, there
+    kept = ceil_div(amount * (FEE_DENOMINATOR - pool.fee), FEE_DENOMINATOR)
+    found = ceil_div(kept * (back + 1), there + kept or 1)
+    # A price that is told the other way round has lost its last digits.
+    return found + found // _LOST_DIGITS + 1
+
+
+def _can_beat(promised: Promises, path: Path, amount: int, is_exact_out: bool, floor: RouteQuote | None) -> bool:
+    """Whether a path promises to be as good as the best quote so far."""
     if floor is None:
         return True
-    price = price_after_fee(path)
     if is_exact_out:
-        return price.of(floor.amount_in) >= amount
-    return fees.arrives_out(price.of(fees.arrives_in(amount))) >= floor.amount_out
+        return promised.of(path, floor.amount_in) >= amount
+    return promised.of(path, amount) >= floor.amount_out
 
 
 def _quote_v2(path: Path, amount: int, is_exact_out: bool, fees: TransferFees) -> RouteQuote | None:

@@ -29,9 +29,9 @@ from tools_app.protocols.uniswap.quoting import (
     MIXED,
     Hop,
     Path,
+    Promises,
     RouteQuote,
     TransferFees,
-    price_after_fee,
     quote_paths,
     version_of,
 )
@@ -64,14 +64,14 @@ def pool_token(deployment: Deployment, token: TokenMeta) -> str:
 class Routes:
     """The quotes of one question, best first, and the one to take; `names` say each as an agent names it.
 
-    `ways` are all paths by their names: those of the quotes first, then those that could not take the whole amount or
-    win, the cheapest first.
+    `paths` are those that were to choose from, and `symbols` those of the tokens between.
     """
 
     taken: RouteQuote
     quotes: tuple[RouteQuote, ...]
     names: tuple[str, ...]
-    ways: Mapping[str, Path]
+    paths: tuple[Path, ...]
+    symbols: Mapping[str, str]
 
     @property
     def best(self) -> RouteQuote:
@@ -81,6 +81,15 @@ class Routes:
     def name(self) -> str:
         """Of the one to take."""
         return self.names[self.quotes.index(self.taken)]
+
+    def list_ways(self, most: int) -> dict[str, Path]:
+        """So many paths by their names: those of the quotes first, then those that could not take the whole amount or
+        win, by what they promise.
+        """
+        quoted = [quote.hops for quote in self.quotes]
+        rest = [path for path in self.paths if path not in quoted]
+        more = Promises(self.best.fees).list_most(rest, self.best.amount_in, max(0, most - len(quoted)))
+        return {name_path(path, self.symbols): path for path in (*quoted, *more)[:most]}
 
 
 def find_routes(
@@ -152,10 +161,8 @@ def find_routes(
         taken = _find_within(quotes, wanted, min(slippage_bps, int(most_cost))) or best
     elif wanted is not None:
         taken = _take(quotes, wanted, name, slippage_bps)
-    quoted = [quote.hops for quote in quotes]
-    rest = sorted((path for path in paths if path not in quoted), key=lambda path: -price_after_fee(path).of(10**36))
-    ways = {name_path(path, symbols): path for path in (*quoted, *rest)}
-    return Routes(taken, tuple(quotes), tuple(name_path(quote.hops, symbols) for quote in quotes), ways)
+    names = tuple(name_path(quote.hops, symbols) for quote in quotes)
+    return Routes(taken, tuple(quotes), names, tuple(paths), symbols)
 
 
 def find_best_by_version(
@@ -277,6 +284,8 @@ def _is_possible(path: Path, *, is_exact_out: bool, fees: TransferFees) -> bool:
     """A token with a transfer fee is only ever swapped in a V2 pool; a mixed path has no exact output."""
     if is_exact_out and version_of(path) == MIXED:
         return False
+    if not fees.any:
+        return True
     takes_fee = (fees.token_in_bps > 0, fees.token_out_bps > 0)
     return not any(
         taxed and hop.pool.version != "v2" for taxed, hop in zip(takes_fee, (path[0], path[-1]), strict=True)
@@ -314,13 +323,20 @@ def _find_paths(
     pools = [pool for pool in find_pools(reader, deployment, pairs) if pool.is_usable]
     if v4 is not None:
         pools += _find_v4(reader, deployment, v4, pairs, named=named, refused=refused)
-    paths: list[Path] = [(Hop(pool, first),) for pool in pools if {pool.token0, pool.token1} == {first, last}]
+    of_pair: dict[frozenset[str], dict[str, list[Pool]]] = {}
+    for pool in pools:
+        of_pair.setdefault(frozenset((pool.token0, pool.token1)), {}).setdefault(pool.version, []).append(pool)
+    alone = of_pair.get(frozenset((first, last)), {})
+    paths: list[Path] = [(Hop(pool, first),) for same in alone.values() for pool in same]
     for hub in hubs:
-        near = [pool for version in ("v2", "v3") for pool in _deepest(pools, version, first, hub)]
-        far = [pool for version in ("v2", "v3") for pool in _deepest(pools, version, hub, last)]
+        legs = [(of_pair.get(frozenset(ends), {}), *ends) for ends in ((first, hub), (hub, last))]
+        near, far = (
+            [pool for version in ("v2", "v3") for pool in _deepest(found.get(version, ()), version, one, other)]
+            for found, one, other in legs
+        )
         paths.extend((Hop(a, first), Hop(b, hub)) for a in near for b in far)
         # Within V4 alone: the coin and its wrapped form are two currencies there.
-        near, far = (_list_v4(pools, *ends, named) for ends in ((first, hub), (hub, last)))
+        near, far = (_list_v4(found.get("v4", ()), one, other, named) for found, one, other in legs)
         paths.extend((Hop(a, first), Hop(b, hub)) for a in near for b in far)
     return paths
 

@@ -79,7 +79,7 @@ def find_split(reader: ChainReader, deployment: Deployment, routes: Routes, *, t
     best = routes.best
     if best.is_exact_out or best.fees.any or best.price_impact_bps < WORTH_A_LOOK_BPS:
         return None
-    ways = dict(list(routes.ways.items())[:MOST_WAYS])
+    ways = routes.list_ways(MOST_WAYS)
     whole = best.amount_in
     wanted = [
         ((one, amount), (two, whole - amount))

@@ -9,9 +9,12 @@ import pytest
 import tools_app.protocols.uniswap.tools.swaps  # noqa: F401  declares the tools
 from tests.evm.world import World
 from tests.tools_app.factories import call_tool, make_context, run_plan
+from tests.tools_app.protocols.uniswap.more_pools import open_some
 from tests.tools_app.protocols.uniswap.test_swaps import ETH, plan_swap, rich_account
+from tools_app.protocols.uniswap import quoting
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.errors import RouteNotTaken
+from tools_app.protocols.uniswap.quoting import ASKED_FIRST, RouteQuote
 from tools_app.protocols.uniswap.routing import find_routes
 
 
@@ -107,3 +110,41 @@ def test_a_route_that_says_what_it_may_cost_gives_way_to_the_best_beyond_that(wo
 
     assert (taken("v3:3000@40"), taken("v3:3000@10"), taken("v3:500@0")) == ("v3:3000", "v3:500", "v3:500")
     assert taken("v3:3000@40", slippage_bps=10) == "v3:500"
+
+
+@pytest.mark.protocols("uniswap_v4")
+@pytest.mark.parametrize("is_exact_out", [False, True])
+def test_among_many_pools_few_are_asked_and_the_best_of_all_is_found(
+    chain: World, monkeypatch: pytest.MonkeyPatch, is_exact_out: bool
+) -> None:
+    ends = ("DAI", "WBTC")
+    open_some(chain, [ends, *((end, hub) for end in ends for hub in ("WETH", "USDC", "USDT"))], count=40)
+    asked: list[int] = []
+    ask = quoting._ask
+
+    def note(reader: Any, place: Any, paths: Any, *rest: Any) -> list[RouteQuote]:
+        asked.append(len(paths))
+        return ask(reader, place, paths, *rest)
+
+    def best(usd: int) -> tuple[int, int]:
+        asked.clear()
+        reader, raw = make_context(chain).chain(), usd * 10**8 // 60_000 if is_exact_out else usd * ETH
+        found = find_routes(
+            reader,
+            deployment_on(31337),
+            token_in=reader.token("DAI"),
+            token_out=reader.token("WBTC"),
+            amount=raw,
+            is_exact_out=is_exact_out,
+            may_call=lambda _: True,
+        ).best
+        return found.amount_in, found.amount_out
+
+    monkeypatch.setattr(quoting, "_ask", note)
+    for usd in (20, 3_000, 60_000):
+        few, questions = best(usd), sum(asked)
+        with monkeypatch.context() as patch:
+            patch.setattr(quoting, "_can_beat", lambda *_: True)
+            everything = best(usd)
+        assert few == everything
+        assert questions <= 2 * ASKED_FIRST < sum(asked)

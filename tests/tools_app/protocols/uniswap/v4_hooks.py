@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Final
 
@@ -25,6 +25,8 @@ WATCHES = SELECTOR + ANSWER
 DEAR, CHEAP = 500_000, 100
 # Half of everything when the transaction pays for its gas, and hardly anything when it does not.
 TELLS_PAID_GAS = SELECTOR + "3a1515" + f"62{DEAR - CHEAP:06x}02" + "6064016240000017604052" + ANSWER
+# Answers as the manager wants, and reverts where the transaction pays for its gas.
+STOPS_PAID_GAS = SELECTOR + "3a15601257" + "5f5ffd" + "5b" + ANSWER
 REMOVE_SELECTOR: Final = "0x21d0ee70"
 BAD_ANSWER: Final = "0xdeadbeef"
 
@@ -48,6 +50,8 @@ FEE_CHANGER = Hook(0x1080, "DynamicFeesTestHook", fee=DYNAMIC_FEE)
 THIEF = Hook(0x0044, "FeeTakingHook")
 EXIT_BLOCKER = Hook(0x0200, "MockHooks")
 EXIT_TAXER = Hook(0x0101, "FeeTakingHook")
+ENTRY_TAXER = Hook(0x0402, "FeeTakingHook")
+LIQUIDITY_TELLER = Hook(0x0A00, code=STOPS_PAID_GAS)
 TELLER = Hook(0x0080, code=TELLS_PAID_GAS, fee=DYNAMIC_FEE)
 HOOKS: Final = {
     "benign": BENIGN,
@@ -57,6 +61,13 @@ HOOKS: Final = {
     "exit taxer": EXIT_TAXER,
     "teller": TELLER,
 }
+
+
+def make_meek(chain: World, hook: Hook) -> Hook:
+    """The hook as it is before it turns: at its own address, and it does nothing."""
+    meek = replace(hook, artifact="", code=WATCHES)
+    install(chain, meek)
+    return meek
 
 
 def contracts() -> V4Contracts:

@@ -75,8 +75,7 @@ def plan_in(chain: World, account: Any, action: str) -> TxPlan:
 
 
 def pool_name(chain: World) -> str:
-    tokens = (chain.tokens[symbol].address for symbol in SYMBOLS)
-    return make_key(*tokens, 500, 10).pool_id
+    return make_key(chain.tokens["DAI"].address, chain.tokens["USDC"].address, 500, 10).pool_id
 
 
 def first_symbol(chain: World) -> str:

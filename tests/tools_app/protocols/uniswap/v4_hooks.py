@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isqrt
 from typing import Final
 
@@ -27,6 +27,11 @@ DEAR, CHEAP = 500_000, 100
 TELLS_PAID_GAS = SELECTOR + "3a1515" + f"62{DEAR - CHEAP:06x}02" + "6064016240000017604052" + ANSWER
 # Answers as the manager wants, and reverts where the transaction pays for its gas.
 STOPS_PAID_GAS = SELECTOR + "3a15601257" + "5f5ffd" + "5b" + ANSWER
+# While slot 0xbeef is empty it answers as the manager wants, and then is whatever the slot names.
+_TURNING: Final = "61beef54" + "80601757" + "50" + SELECTOR + "60{size}5ff3" + "5b365f5f37" + "5f5f365f845af4"
+_TURNING_END: Final = "3d5f5f3e" + "602d57" + "3d5ffd" + "5b3d5ff3"
+_TURN_SLOT: Final = "0xbeef"
+_BEFORE_SWAP: Final = 0x0080
 REMOVE_SELECTOR: Final = "0x21d0ee70"
 BAD_ANSWER: Final = "0xdeadbeef"
 
@@ -63,11 +68,25 @@ HOOKS: Final = {
 }
 
 
-def make_meek(chain: World, hook: Hook) -> Hook:
-    """The hook as it is before it turns: at its own address, and it does nothing."""
-    meek = replace(hook, artifact="", code=WATCHES)
-    install(chain, meek)
-    return meek
+def install_turning(chain: World, hook: Hook) -> None:
+    """Put it at its address so that it does nothing until it is turned, which changes no code."""
+    size = "60" if hook.bits & _BEFORE_SWAP else "40"
+    chain.rpc.call("anvil_setCode", hook.address, "0x" + _TURNING.replace("{size}", size) + _TURNING_END)
+    chain.rpc.call("anvil_setCode", _behind(hook), code_of(chain, hook))
+    turn(chain, hook, is_hostile=True)
+    set_up(chain, hook)
+    turn(chain, hook, is_hostile=False)
+
+
+def turn(chain: World, hook: Hook, *, is_hostile: bool) -> None:
+    """Let it begin or end to do what it is for."""
+    word = int(_behind(hook), 16) if is_hostile else 0
+    chain.rpc.call("anvil_setStorageAt", hook.address, _TURN_SLOT, f"0x{word:064x}")
+    chain.rpc.call("evm_mine")
+
+
+def _behind(hook: Hook) -> str:
+    return checksum(f"0x{0x66BB << 144 | hook.bits:040x}")
 
 
 def contracts() -> V4Contracts:
@@ -76,9 +95,11 @@ def contracts() -> V4Contracts:
     return found
 
 
-def open_hooked_pool(chain: World, hook: Hook, *, usd: int = 2_000_000) -> PoolKey:
-    """Install a hook and open a pool with it over the whole range; both sides are worth `usd`."""
-    install(chain, hook)
+def open_hooked_pool(chain: World, hook: Hook, *, usd: int = 2_000_000, turns: bool = False) -> PoolKey:
+    """Install a hook and open a pool with it over the whole range; both sides are worth `usd`. One that `turns` does
+    nothing yet.
+    """
+    (install_turning if turns else install)(chain, hook)
     v4, maker = contracts(), chain.new_account(10**18)
     key = make_key(chain.tokens["DAI"].address, chain.tokens["USDC"].address, hook.fee, 60, hook.address)
     symbols = [chain_symbol(chain, each) for each in (key.currency0, key.currency1)]
@@ -104,16 +125,25 @@ def open_hooked_pool(chain: World, hook: Hook, *, usd: int = 2_000_000) -> PoolK
 
 def install(chain: World, hook: Hook) -> None:
     """Put its code at its address."""
-    code = "0x" + hook.code
-    if hook.artifact:
-        fetched = find_protocol_worlds()["uniswap_v4"].fetch()
-        artifact = fetched.artifact("v4_core", f"out/{hook.artifact}.sol/{hook.artifact}.json")
-        code = artifact["deployedBytecode"]["object"]
-        if hook.artifact == "FeeTakingHook":
-            manager = encode(["address"], [contracts().manager]).hex()
-            made = chain.send(chain.actors.deployer, None, artifact["bytecode"]["object"] + manager)
-            code = chain.rpc.call("eth_getCode", made["contractAddress"], "latest")
-    chain.rpc.call("anvil_setCode", hook.address, code)
+    chain.rpc.call("anvil_setCode", hook.address, code_of(chain, hook))
+    set_up(chain, hook)
+
+
+def code_of(chain: World, hook: Hook) -> str:
+    """What runs there."""
+    if not hook.artifact:
+        return "0x" + hook.code
+    fetched = find_protocol_worlds()["uniswap_v4"].fetch()
+    artifact = fetched.artifact("v4_core", f"out/{hook.artifact}.sol/{hook.artifact}.json")
+    if hook.artifact == "FeeTakingHook":
+        manager = encode(["address"], [contracts().manager]).hex()
+        made = chain.send(chain.actors.deployer, None, artifact["bytecode"]["object"] + manager)
+        return str(chain.rpc.call("eth_getCode", made["contractAddress"], "latest"))
+    return str(artifact["deployedBytecode"]["object"])
+
+
+def set_up(chain: World, hook: Hook) -> None:
+    """Tell it what it works with."""
     if hook is FEE_CHANGER:
         chain.transact(chain.actors.deployer, hook.address, "setManager(address)", contracts().manager)
         chain.transact(chain.actors.deployer, hook.address, "setFee(uint24)", CHEAP)

@@ -37,7 +37,6 @@ QUOTE_OUT = "function quoteExactOutput(bytes path, uint256 amountOut) returns (u
 MIXED = "mixed"
 V4 = "v4"
 ASKED_FIRST: Final = 3
-_LOST_DIGITS: Final = 10**9
 
 # Gas of one transaction beyond what the quoter measures in the pools: base cost, calldata, router, token transfers.
 _GAS_OF_V3_ROUTER = 48_000
@@ -253,7 +252,7 @@ def _promise_of(hop: Hop, amount: int) -> int:
     kept = ceil_div(amount * (FEE_DENOMINATOR - pool.fee), FEE_DENOMINATOR)
     found = ceil_div(kept * (back + 1), there + kept or 1)
     # A price that is told the other way round has lost its last digits.
-    return found + found // _LOST_DIGITS + 1
+    return found + (found >> 30) + 1
 
 
 def _can_beat(promised: Promises, path: Path, amount: int, is_exact_out: bool, floor: RouteQuote | None) -> bool:

@@ -9,7 +9,7 @@ paths and adds none but the pools it names.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -82,14 +82,14 @@ class Routes:
         """Of the one to take."""
         return self.names[self.quotes.index(self.taken)]
 
-    def list_ways(self, most: int) -> dict[str, Path]:
-        """So many paths by their names: those of the quotes first, then those that could not take the whole amount or
+    def iterate_ways(self) -> Iterator[tuple[str, Path]]:
+        """All paths with their names: those of the quotes first, then those that could not take the whole amount or
         win, by what they promise.
         """
         quoted = [quote.hops for quote in self.quotes]
-        rest = [path for path in self.paths if path not in quoted]
-        more = Promises(self.best.fees).list_most(rest, self.best.amount_in, max(0, most - len(quoted)))
-        return {name_path(path, self.symbols): path for path in (*quoted, *more)[:most]}
+        rest, amount = [path for path in self.paths if path not in quoted], self.best.amount_in
+        for path in (*quoted, *Promises(self.best.fees).list_most(rest, amount, len(rest))):
+            yield name_path(path, self.symbols), path
 
 
 def find_routes(

@@ -7,7 +7,7 @@ a margin after the gas of the second part. Without a price of the coin and of wh
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Final
 
 from tools_app.chain.feeds import PriceStale, PriceUnavailable
@@ -79,7 +79,7 @@ def find_split(reader: ChainReader, deployment: Deployment, routes: Routes, *, t
     best = routes.best
     if best.is_exact_out or best.fees.any or best.price_impact_bps < WORTH_A_LOOK_BPS:
         return None
-    ways = routes.list_ways(MOST_WAYS)
+    ways = dict(islice(routes.iterate_ways(), MOST_WAYS))
     whole = best.amount_in
     wanted = [
         ((one, amount), (two, whole - amount))

@@ -100,6 +100,23 @@ def test_a_reward_that_cannot_be_paid_keeps_nobody_in(chain: World, golem: Golem
     golem.check_measured(golem.plan("convex_unstake_lp", pool=POOL, amount="max", claim=False))
 
 
+def counts(golem: Golem) -> int:
+    """Base units of dollars that the one position counts as, each with its own decimals made eighteen."""
+    (position,) = golem.positions()
+    decimals = {token.address: token.decimals for token in golem.chain.tokens.values()}
+    return sum(leg.raw * 10 ** (18 - decimals[leg.token]) for leg in position.legs)
+
+
+def test_a_trade_that_pushes_the_pool_moves_nothing_of_what_is_staked(chain: World, golem: Golem) -> None:
+    golem.act("convex_stake_lp", pool=POOL, amount="max")
+    before = counts(golem)
+    trader = chain.new_account(WAD, {"DAI": 500_000 * WAD})
+    chain.transact(trader, chain.tokens["DAI"].address, "approve(address,uint256)", POOL, 500_000 * WAD)
+    chain.transact(trader, POOL, "exchange(int128,int128,uint256,uint256)", 0, 1, 500_000 * WAD, 0)
+    # The fee of the trade is what the pool keeps for everybody.
+    assert before <= counts(golem) <= before * 10_005 // 10_000
+
+
 def test_a_rate_ends_with_its_week(chain: World, golem: Golem) -> None:
     pass_time(chain, 8)
     (row,) = answer_of(make_context(chain, address=golem.address), "convex_get_pools")["pools"]

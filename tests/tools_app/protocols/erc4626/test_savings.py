@@ -118,6 +118,45 @@ def test_a_donation_moves_no_share_of_it(chain: World, saver: Golem) -> None:
     assert held <= after.raw_of(dai) <= held * 1_000_001 // 1_000_000
 
 
+def test_a_stranger_who_has_interest_added_first_changes_no_plan(chain: World, saver: Golem) -> None:
+    pass_time(chain, YEAR // 12)
+    entering = saver.plan("vault_deposit", vault=the_savings().address, amount=str(1_000 * WAD))
+    leaving = saver.plan("vault_withdraw", vault=the_savings().address, shares="max")
+    chain.transact(chain.new_account(WAD), the_savings().address, "drip()")
+    for plan in (entering, leaving):
+        saver.check_measured(plan)
+
+
+def test_shares_that_a_stranger_sends_count_and_leave_with_the_others(chain: World, saver: Golem) -> None:
+    (before,) = saver.positions()
+    giver = Golem(chain, PROTOCOL, chain.new_account(WAD, {"DAI": 1_000 * WAD}))
+    giver.act("vault_deposit", vault=the_savings().address, amount=str(1_000 * WAD))
+    given = chain.rpc.balance_of(the_savings().address, giver.address)
+    chain.transact(giver.account, the_savings().address, "transfer(address,uint256)", saver.address, given)
+    (after,) = saver.positions()
+    more = after.raw_of(the_savings().asset) - before.raw_of(the_savings().asset)
+    assert 999 * WAD < more < 1_001 * WAD
+    saver.act("vault_withdraw", vault=the_savings().address, shares="max")
+    assert saver.positions() == () and chain.rpc.balance_of(the_savings().address, saver.address) == 0
+
+
+def test_a_loss_between_plan_and_call_refuses_what_would_leave_for_less(chain: World, saver: Golem) -> None:
+    plan = saver.plan("vault_withdraw", vault=the_savings().address, shares="max")
+    # As if Sky had taken a tenth of what a share stands for.
+    slot = next(
+        number
+        for number in range(12)
+        if int(chain.rpc.call("eth_getStorageAt", the_savings().address, hex(number), "latest"), 16) % 2**192
+        == chain.rpc.read(the_savings().address, "chi()", returns="(uint192)")[0]
+    )
+    word = int(chain.rpc.call("eth_getStorageAt", the_savings().address, hex(slot), "latest"), 16)
+    chi = word % 2**192
+    lowered = "0x" + (word - chi + chi * 9 // 10).to_bytes(32, "big").hex()
+    chain.rpc.call("anvil_setStorageAt", the_savings().address, "0x" + slot.to_bytes(32, "big").hex(), lowered)
+    with pytest.raises(AssertionError):
+        saver.check_measured(plan)
+
+
 def test_a_halt_takes_all_of_it_out_with_calls_that_a_halted_golem_may_sign(chain: World, saver: Golem) -> None:
     assert PROTOCOL.exits is not None
     (position,) = saver.positions()

@@ -20,6 +20,9 @@ _SAYS_UNTIL: Final = re.compile(r"(until|expires|ends|deadline|executes|due)(_at
 _CHANGES_ROWS: Final = ("update", "aupdate", "bulk_update", "abulk_update", "change_rows")
 
 WRITTEN: Final[dict[str, str]] = {
+    "tests/golem_project/heartbeat/test_killed_processes.py::let_their_time_pass": (
+        "other processes hold the leases, each by a clock of its own"
+    ),
     "tests/golem_project/test_set_back_clocks.py::test_a_permit_under_way_is_free_for_another_worker_though_its_lease_"
     "is_of_the_future": "what a clock that was set back leaves behind no clock that goes forward makes",
     "tests/permits_app/approvals/test_one_word.py::make_waiting": "a row of each state, made and never lived in",

@@ -92,7 +92,9 @@ def play(
     again = sum(count_repeated().values()) - repeated
     findings += [f"{deadlocks} deadlocks, {again} transactions repeated"] if deadlocks or again else []
     findings += [line for each in everybody for line in each.failures]
-    findings += [f"{count} permits blocked: {code}" for code, count in checks.find_blocks(ids, may_block).items()]
+    again_asked = set().union(*(client.previewed_again for client in clients))
+    blocks = checks.find_blocks(ids, may_block, previewed_again=again_asked)
+    findings += [f"{count} permits blocked: {code}" for code, count in blocks.items()]
     findings += [*checks.find_broken(ids), *checks.find_unverified(ids, may_differ)]
     times = [each for client in clients for each in client.times_ms]
     if not times:
@@ -102,7 +104,7 @@ def play(
     progress.notes.append(
         f"{len(clients)} clients on {len(golems)} golem{'s' * (len(golems) > 1)}: {checks.describe_times(times, took)};"
         f" ended: {ended}; {checks.count_untold(ids)} of them not told apart; refused: {refused}; changes: {changes};"
-        f" deadlocks {deadlocks}, repeated {again}"
+        f" previewed again as told: {len(again_asked)}; deadlocks {deadlocks}, repeated {again}"
     )
     return findings
 

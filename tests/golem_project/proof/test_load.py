@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import random
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 from uuid import UUID
 
+import pytest
 from django.db import transaction
 
 from permits_app.limits import ledger
@@ -13,6 +18,8 @@ from permits_app.models.permit import PermitStatus
 from tests.live_golem import LiveGolem
 from tests.proof.loaded import checks
 from tests.proof.loaded.jobs import draw_body
+from tests.proof.loaded.people import Client
+from tests.stand_in import serve_stand_in
 from tools_app.core import clock
 
 
@@ -104,3 +111,91 @@ def test_a_job_is_a_body_of_its_own_and_liquidity_is_taken_back_only_where_some_
     assert len({(body["action_type"], body["venue"]) for body in bodies}) >= 15
     given = [draw_body(random.Random(seed), ["7"]) for seed in range(200)]
     assert {body["position_id"] for body in given if "position_id" in body} == {"7"}
+
+
+@contextmanager
+def busy_server(answer: Callable[[str, int], tuple[int, dict[str, Any]]]) -> Iterator[tuple[str, list[str]]]:
+    """A server that answers each request by its tool and how often that was asked; its address, and what was asked."""
+    asked: list[str] = []
+
+    def count_and_answer(
+        method: str, path: str, headers: dict[str, str], body: bytes
+    ) -> tuple[int, dict[str, Any], dict[str, str]]:
+        tool = path.rpartition("/")[2]
+        asked.append(tool)
+        return *answer(tool, asked.count(tool)), {"Retry-After": "0"}
+
+    with serve_stand_in(count_and_answer) as url:
+        yield url, asked
+
+
+def act_once(url: str) -> Client:
+    client, is_over = Client(url, "t"), threading.Event()
+    bodies = iter([client.next_body()])
+
+    def body_once() -> dict[str, Any]:
+        is_over.set()
+        return next(bodies)
+
+    client.next_body = body_once  # type: ignore[method-assign]
+    client.run(is_over)
+    return client
+
+
+PERMIT: dict[str, Any] = {"permit_id": "p", "status": "CREATED", "problem": {}}
+COMMITTED: dict[str, Any] = {"permit": {**PERMIT, "status": "COMMITTED"}}
+
+
+def refuse(code: str, recovery: str) -> dict[str, Any]:
+    return {"code": code, "recovery": recovery, "detail": ""}
+
+
+def test_who_is_told_to_wait_asks_the_same_again_and_that_is_no_finding() -> None:
+    def answer(tool: str, times: int) -> tuple[int, dict[str, Any]]:
+        if times <= 2:
+            return 429, refuse("TOO_MANY_WAITING_HERE", "WAIT")
+        return 200, PERMIT if tool == "preview_action" else COMMITTED
+
+    with busy_server(answer) as (url, asked):
+        client = act_once(url)
+    assert (client.failures, client.statuses) == ([], {"COMMITTED": 1})
+    assert asked == ["preview_action"] * 3 + ["commit_action"] * 3
+
+
+@pytest.mark.parametrize(("status", "code"), [(503, "COMMIT_NOT_SIGNED"), (403, "CAP_EXPIRED")])
+def test_a_wish_whose_permit_was_over_is_previewed_again_and_what_stays_so_is_a_finding(status: int, code: str) -> None:
+    def answer(tool: str, times: int, most: int) -> tuple[int, dict[str, Any]]:
+        if tool == "preview_action":
+            return 200, {**PERMIT, "permit_id": f"p{times}"}
+        return (status, refuse(code, "PREVIEW_AGAIN")) if times <= most else (200, COMMITTED)
+
+    with busy_server(lambda tool, times: answer(tool, times, 2)) as (url, asked):
+        client = act_once(url)
+    assert (client.failures, client.previewed_again) == ([], {"p1", "p2"})
+    assert asked == ["preview_action", "commit_action"] * 3 and client.statuses == {"COMMITTED": 1}
+    with busy_server(lambda tool, times: answer(tool, times, 99)) as (url, _):
+        stuck = act_once(url)
+    assert stuck.failures == [f"commit_action: {code} for 4 permits in a row of one wish"]
+
+
+@pytest.mark.parametrize(
+    ("status", "problem"),
+    [
+        (503, refuse("COMMIT_NOT_SIGNED", "ASK_OWNER")),
+        (503, refuse("DATABASE_UNAVAILABLE", "WAIT")),
+        (400, refuse("INVALID_PARAMS", "FIX_PARAMS")),
+    ],
+)
+def test_any_other_refusal_is_a_finding_as_before(status: int, problem: dict[str, Any]) -> None:
+    with busy_server(lambda tool, times: (status, problem)) as (url, asked):
+        client = act_once(url)
+    assert client.failures == [f"preview_action: {status} {problem['code']} "] and asked == ["preview_action"]
+
+
+def test_a_permit_whose_wish_was_previewed_again_is_no_block_and_one_that_was_left_is(live_golem: LiveGolem) -> None:
+    ids = [live_golem.golem.pk]
+    again, left = (str(live_golem.preview(amount=str(10_000_000 + number))["permit_id"]) for number in range(2))
+    blocked = {"status": PermitStatus.BLOCKED, "problem": {"code": "COMMIT_NOT_SIGNED"}}
+    ActionPermit.objects.filter(pk__in=[again, left]).update(**blocked)
+    assert dict(checks.find_blocks(ids, previewed_again={again})) == {"COMMIT_NOT_SIGNED": 1}
+    assert dict(checks.find_blocks(ids, previewed_again={again, left})) == {}

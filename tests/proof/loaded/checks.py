@@ -6,7 +6,7 @@ import re
 import statistics
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from uuid import UUID
 
 from django.conf import settings
@@ -61,9 +61,14 @@ def wait_until_quiet(golem_ids: Sequence[UUID]) -> bool:
     return True
 
 
-def find_blocks(golem_ids: Sequence[UUID], may_block: frozenset[str] = EXPECTED_BLOCKS) -> Counter[str]:
-    """How many permits were blocked, by the code that says why, but for the codes that may block one."""
+def find_blocks(
+    golem_ids: Sequence[UUID], may_block: frozenset[str] = EXPECTED_BLOCKS, *, previewed_again: Collection[str] = ()
+) -> Counter[str]:
+    """How many permits were blocked, by the code that says why, but for the codes that may block one, and for those
+    whose agent did what the refusal says.
+    """
     rows = ActionPermit.objects.filter(golem_id__in=golem_ids, status=PermitStatus.BLOCKED)
+    rows = rows.exclude(pk__in=previewed_again)
     codes = Counter(
         str(problem.get("code", reason)) for problem, reason in rows.values_list("problem", "status_reason")
     )

@@ -57,6 +57,13 @@ _TICK_SECONDS = 30
 _OWNERS_DO_THIS = {"GOLEM_HALTED", "POLICY_CHANGED", "PERMIT_NOT_COMMITTABLE", "ACCOUNT_BLOCKED"}
 """What halts, limits and many clients of one account lead to; any other refusal is a fault of the product."""
 _TIMEOUT_SECONDS = 60.0
+_ITS_TIME_WAS_OVER = {"COMMIT_NOT_SIGNED", "CAP_EXPIRED"}
+"""On a machine that is busy with something else: nothing was signed, and the way on is a preview of the same wish."""
+_MOST_PATIENCE_SECONDS = 60.0
+_MOST_PREVIEWS = 4
+_BUSY = 429
+_UNDER_WAY = {"COMMITTING", "UNKNOWN"}
+_LOOK_SECONDS = 0.5
 _AMOUNTS = itertools.count(1_000_000)
 
 
@@ -116,6 +123,10 @@ class Client:
     times_ms: list[float] = field(default_factory=list)
     accepted: frozenset[str] = frozenset()
     """Refusals besides those that owners lead to."""
+    refusal: str = ""
+    """The code of the last one."""
+    previewed_again: set[str] = field(default_factory=set)
+    """Permits whose time was over before they were signed, and whose wish was asked for once more."""
 
     def next_body(self) -> dict[str, Any]:
         """What is previewed next: a swap."""
@@ -145,29 +156,59 @@ class Client:
                 self.times_ms.append((time.perf_counter() - started) * 1000)
 
     def _act(self, client: httpx.Client) -> bool:
-        permit = self._ask(client, "preview_action", self.next_body())
-        if permit is None:
-            return False
-        answer = self._ask(client, "commit_action", {"permit_id": permit["permit_id"]})
-        if answer is None:
-            return False
-        self.note(answer["permit"])
-        return bool(answer["permit"]["status"] == "COMMITTED")
+        """One wish; where its permit ended because its time was over, previewed again as the refusal says."""
+        body = self.next_body()
+        for _ in range(_MOST_PREVIEWS):
+            permit = self._ask(client, "preview_action", body)
+            if permit is None:
+                return False
+            permit_id = str(permit["permit_id"])
+            answer = self._ask(client, "commit_action", {"permit_id": permit_id})
+            if answer is not None:
+                permit = self._follow(client, answer["permit"])
+                self.note(permit)
+                self.refusal = str((permit.get("problem") or {}).get("code", ""))
+            if self.refusal not in _ITS_TIME_WAS_OVER:
+                return answer is not None and bool(permit["status"] == "COMMITTED")
+            self.previewed_again.add(permit_id)
+        self.failures.append(f"commit_action: {self.refusal} for {_MOST_PREVIEWS} permits in a row of one wish")
+        return False
+
+    def _follow(self, client: httpx.Client, permit: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The permit once it is not under way any more, or as it is after a minute."""
+        patience = clock.Deadline.after_ms(_MOST_PATIENCE_SECONDS * 1000)
+        while permit["status"] in _UNDER_WAY and not patience.is_over:
+            time.sleep(_LOOK_SECONDS)
+            try:
+                response = client.get(f"/api/v1/pi/permits/{permit['permit_id']}")
+            except httpx.HTTPError:
+                continue
+            permit = response.json() if response.status_code == httpx.codes.OK else permit
+        return permit
 
     def _ask(self, client: httpx.Client, tool: str, body: dict[str, Any]) -> dict[str, Any] | None:
-        try:
-            response = client.post(f"/api/v1/pi/{tool}", json=body)
-        except httpx.HTTPError as error:
-            self.failures.append(f"{tool}: {type(error).__name__}")
-            return None
-        if response.status_code in (200, 202):
-            answer: dict[str, Any] = response.json()
-            return answer
-        problem = response.json() if "json" in response.headers.get("content-type", "") else {}
-        code = problem.get("code", "")
-        self.codes[f"{response.status_code} {code}"] += 1
-        if response.status_code >= 500 or code not in _OWNERS_DO_THIS | self.accepted:
-            self.failures.append(f"{tool}: {response.status_code} {code} {problem.get('detail', '')}")
+        """The answer; None for a refusal. Who is told to wait waits for as long as it says, and asks the same again."""
+        patience, self.refusal = clock.Deadline.after_ms(_MOST_PATIENCE_SECONDS * 1000), ""
+        while True:
+            try:
+                response = client.post(f"/api/v1/pi/{tool}", json=body)
+            except httpx.HTTPError as error:
+                self.failures.append(f"{tool}: {type(error).__name__}")
+                return None
+            if response.status_code in (200, 202):
+                answer: dict[str, Any] = response.json()
+                return answer
+            problem = response.json() if "json" in response.headers.get("content-type", "") else {}
+            self.refusal = str(problem.get("code", ""))
+            self.codes[f"{response.status_code} {self.refusal}"] += 1
+            is_told_to_wait = response.status_code == _BUSY and problem.get("recovery") == "WAIT"
+            if not is_told_to_wait or patience.is_over:
+                break
+            time.sleep(float(response.headers.get("retry-after", 1)))
+        is_over = problem.get("recovery") == "PREVIEW_AGAIN" and self.refusal in _ITS_TIME_WAS_OVER
+        is_fault = response.status_code >= 500 or self.refusal not in _OWNERS_DO_THIS | self.accepted
+        if is_fault and not is_over:
+            self.failures.append(f"{tool}: {response.status_code} {self.refusal} {problem.get('detail', '')}")
         return None
 
 

@@ -164,12 +164,13 @@ class Client:
                 return False
             permit_id = str(permit["permit_id"])
             answer = self._ask(client, "commit_action", {"permit_id": permit_id})
+            status = ""
             if answer is not None:
-                permit = self._follow(client, answer["permit"])
-                self.note(permit)
-                self.refusal = str((permit.get("problem") or {}).get("code", ""))
+                ended = self._follow(client, answer["permit"])
+                self.note(ended)
+                status, self.refusal = ended["status"], str((ended.get("problem") or {}).get("code", ""))
             if self.refusal not in _ITS_TIME_WAS_OVER:
-                return answer is not None and bool(permit["status"] == "COMMITTED")
+                return bool(status == "COMMITTED")
             self.previewed_again.add(permit_id)
         self.failures.append(f"commit_action: {self.refusal} for {_MOST_PREVIEWS} permits in a row of one wish")
         return False

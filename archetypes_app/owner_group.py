@@ -33,6 +33,7 @@ OWNER_PERMISSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("permits_app", "actionrecord"): ("view",),
     ("permits_app", "allowlistentry"): ("view", "add", "change", "delete"),
     ("permits_app", "capabilitygrant"): ("view",),
+    ("permits_app", "declaredpeg"): ("view", "add", "change", "delete"),
     ("permits_app", "knownaddress"): ("view", "add", "change", "delete"),
     ("permits_app", "changerequest"): ("view", "change"),
     ("permits_app", "haltrecord"): ("view",),

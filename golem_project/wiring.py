@@ -41,6 +41,7 @@ from permits_app.limits.received_rights import StoredRights
 from permits_app.performance.kept_predictions import KeptPredictions
 from permits_app.policy_cage.callable_contracts import may_be_called
 from permits_app.policy_cage.retiring import list_retiring
+from permits_app.previews.pegs import read_declared
 from permits_app.reviewers import delegation_router
 from permits_app.tools.signed_orders import find_signed_order
 from tools_app import runner
@@ -52,6 +53,7 @@ from tools_app.core import event_bus, wakeups
 from tools_app.core.event_ring import RingClient
 from tools_app.core.taint import Secret, TaintLabel
 from tools_app.history import cleaning, watched
+from tools_app.portfolio import pegs
 from tools_app.sandbox.host import MemorySearch
 from tools_app.sandbox.written_call import OutsideReads, OwnReads
 from tools_app.sandbox.written_command import WorkspaceCommands
@@ -95,6 +97,7 @@ def configure() -> None:
     requirements.configure({Requirement.SMART_WALLET: can_batch})
     watched.configure(list_ruled_pools)
     cleaning.configure(list_log_days)
+    pegs.configure(read_declared)
     configure_thinking()
 
 

@@ -222,6 +222,16 @@ class TokenNotAllowed(PolicyRejected):
     title = "The owner has not allowed this token"
 
 
+class TokenOffPeg(PolicyRejected):
+    """A token of the plan left the dollar or ether it stands for, and more would be put into it."""
+
+    code = "TOKEN_OFF_PEG"
+    http_status = 409
+    recovery = Recovery.WAIT
+    cleared_by = "its price is near what it stands for again"
+    title = "This token left its peg"
+
+
 class AddressNotAllowed(PolicyRejected):
     """A contract, spender or recipient of the plan is not on the golem's list."""
 

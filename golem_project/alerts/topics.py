@@ -138,6 +138,12 @@ TOPICS: Final[Mapping[str, Topic]] = {
                 "what can be taken out of its positions at lenders, vaults, bridges and the like, or has a price, "
                 " changed; its page says what",
             ),
+            Only(
+                E.HEARTBEAT_ALERT,
+                _is_from("off-peg"),
+                "a token that it holds or watches left the dollar or ether it stands for, or came back to it; its page"
+                " says which",
+            ),
             Only(E.HEARTBEAT_ALERT, _is_from("health-unknown"), "the health of {alerts} of its debts cannot be told"),
         ),
     ),

@@ -163,6 +163,7 @@ class RiskBoard:
     unwind_time: str = ""
     breaches: tuple[str, ...] = ()
     alerts: int = 0
+    off_peg: tuple[str, ...] = ()
     not_counted: tuple[str, ...] = ()
     predictions: tuple[PredictionTable, ...] = ()
 
@@ -202,6 +203,7 @@ def build_risks(golem: Golem, *, now: datetime) -> RiskBoard:
         unwind_time="nobody knows how long" if wait is None else format_seconds(wait) if wait else "at once",
         breaches=tuple(_tell_breach(each) for each in pending["breached_alerts"]),
         alerts=len(alerts["alerts"]),
+        off_peg=tuple(board["off_peg"]),
         not_counted=tuple(board["not_counted"]),
         predictions=tuple(_tell_predictions(golem, title, kind) for title, kind in _PREDICTIONS),
     )

@@ -30,6 +30,7 @@ from permits_app.models import NavSnapshot
 from permits_app.models.action_record import ActionRecord
 from tools_app.core.clock import Deadline
 from tools_app.core.storable_text import make_plain
+from tools_app.portfolio.pegs import OffPeg, Peg
 from tools_app.subsystems.intel.known_market import KnownMarket
 from tools_app.toolkit.context import ChainReader
 
@@ -41,12 +42,15 @@ Work = Callable[[UUID, float], None]
 
 @dataclass(frozen=True, slots=True)
 class PermitFacts:
-    """What the database says of the golem's permits: how many are under way, and how predictions came out."""
+    """What the database says of the golem's permits: how many are under way, and how predictions came out; and which
+    tokens its owners declare to stand for a dollar or an ether.
+    """
 
     unfinished: int = 0
     open_actions: int = 0
     predictions: int = 0
     correct_predictions: int = 0
+    declared_pegs: tuple[Peg, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ class CycleState:
     reader: ChainReader | None = None
     rule: LiquidityRule | None = None
     known_market: KnownMarket | None = None
+    off_peg: tuple[OffPeg, ...] = ()
     permits: PermitFacts = field(default_factory=PermitFacts)
     anomalies: list[str] = field(default_factory=list)
     recalled: tuple[Recalled, ...] = ()
@@ -127,7 +132,12 @@ class CycleState:
     def as_probes(self) -> dict[str, Any]:
         """What was seen, and what is known of the market where something was to be entered; JSON-ready."""
         known = self.known_market
-        return {**self.observation.as_probes(), **({"known_market": known.as_json()} if known is not None else {})}
+        off = [{"token": each.peg.token, "name": each.peg.name, "words": each.words} for each in self.off_peg]
+        return {
+            **self.observation.as_probes(),
+            **({"known_market": known.as_json()} if known is not None else {}),
+            **({"off_peg": off} if off else {}),
+        }
 
     def as_situation(self) -> Situation:
         """What a planner is told."""

@@ -14,10 +14,12 @@ from typing import Final
 
 from golem_project.heartbeat.liquidity_plan import Wish
 from golem_project.heartbeat.tripwire import Alarm, WatchedDebt
+from tools_app.portfolio.pegs import OffPeg
 from tools_app.subsystems.intel.entry_doubts import doubt_market
 from tools_app.subsystems.intel.known_market import KnownMarket
 
 DEBT_IN_DANGER: Final = "DEBT_IN_DANGER"
+OFF_PEG: Final = "TOKEN_OFF_PEG"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,19 @@ def is_entering(wish: Wish) -> bool:
 
 
 def doubt_wishes(
-    wishes: Sequence[Wish], *, known: KnownMarket | None, debts: Sequence[WatchedDebt], size_micro_usd: int
+    wishes: Sequence[Wish],
+    *,
+    known: KnownMarket | None,
+    debts: Sequence[WatchedDebt],
+    size_micro_usd: int,
+    off_peg: Sequence[OffPeg] = (),
 ) -> tuple[Doubted, ...]:
-    """The wishes that wait, each with the first thing that speaks against it. `size_micro_usd` is what is put in."""
+    """The wishes that wait, each with the first thing that speaks against it. `size_micro_usd` is what is put in, and
+    `off_peg` are tokens of the pool that left their peg.
+    """
     entering = [wish for wish in wishes if is_entering(wish)]
     reasons = [(DEBT_IN_DANGER, each.sentence) for each in debts if each.alarm is not Alarm.CALM]
+    reasons += [(OFF_PEG, each.words) for each in off_peg]
     if known is not None:
         reasons += [(each.code.value, each.words) for each in doubt_market(known, size_micro_usd=size_micro_usd)]
     if not reasons:

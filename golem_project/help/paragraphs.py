@@ -76,6 +76,7 @@ PARAGRAPHS: Final[Mapping[str, tuple[str, str]]] = {
     "admin:permits_app_changerequest": ("how-to/approve-a-change", ""),
     "admin:permits_app_changerequest_passkey": ("how-to/approve-a-change", "your-second-factors"),
     "admin:permits_app_changerequest_second_factor": ("how-to/approve-a-change", "your-second-factors"),
+    "admin:permits_app_declaredpeg": ("how-to/let-a-golem-live", "a-token-off-its-peg"),
     "admin:permits_app_haltrecord": ("how-to/let-a-golem-live", "what-stops-it"),
     "admin:permits_app_haltsetting": ("how-to/let-a-golem-live", "a-debt-in-danger"),
     "admin:permits_app_highwatermark": ("concepts", "worth"),

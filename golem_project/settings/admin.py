@@ -93,6 +93,7 @@ MACHINERY: list[dict[str, Any]] = [
             _link("Standing allowances", "lock_open", "permits_app.standingallowance"),
             _link("Transactions", "receipt_long", "permits_app.outboundtransaction"),
             _link("Address book", "contacts", "permits_app.knownaddress"),
+            _link("Declared pegs", "balance", "permits_app.declaredpeg"),
             _link("Nonces", "tag", "permits_app.noncereservation"),
         ],
     },

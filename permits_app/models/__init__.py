@@ -8,6 +8,7 @@ from permits_app.models.approval import ChangeComment, ChangeExecution, ChangeRe
 from permits_app.models.chain_mark import ChainMark
 from permits_app.models.chain_watch import ChainWatch
 from permits_app.models.death import Death
+from permits_app.models.declared_peg import DeclaredPeg
 from permits_app.models.denied_call import DeniedCall
 from permits_app.models.former_account import FormerAccount
 from permits_app.models.grant import CapabilityGrant
@@ -53,6 +54,7 @@ __all__ = [
     "ChangeRequest",
     "ChainMark",
     "Death",
+    "DeclaredPeg",
     "DeniedCall",
     "HighWaterMark",
     "FormerAccount",

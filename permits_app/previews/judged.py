@@ -20,6 +20,7 @@ from permits_app.permits.parameter_sources import word_sources
 from permits_app.permits.risk import needs_guardian
 from permits_app.previews.asked import Asked
 from permits_app.previews.hook_call import make_hook_call
+from permits_app.previews.pegs import refuse_off_peg
 from permits_app.previews.stopwatch import Stopwatch
 from permits_app.previews.waiting import cover_wait, find_wait
 from permits_app.reviewers import delegation_router
@@ -117,6 +118,7 @@ def _plan_and_judge(
     wait_seconds = find_wait(call)
     if wait_seconds:
         call = plan_with(params=cover_wait(params, wait_seconds), wait_seconds=wait_seconds)
+    refuse_off_peg(call)
     watch.lap("memory, plan and prices")
     report = judge(call)
     if report.modified_params is not None:

@@ -24,7 +24,15 @@ from archetypes_app.models import (
 )
 from archetypes_app.models.tick import TickStatus
 from golem_project.a2a.models import OpenedRead
-from permits_app.models import ActionRecord, HaltSetting, HighWaterMark, IdempotencyRecord, KnownAddress, SafeOpening
+from permits_app.models import (
+    ActionRecord,
+    DeclaredPeg,
+    HaltSetting,
+    HighWaterMark,
+    IdempotencyRecord,
+    KnownAddress,
+    SafeOpening,
+)
 from tests import factories
 from tests.architecture.sources import ROOT
 from tools_app.admin.tokens import list_tokens
@@ -112,6 +120,18 @@ def make_decision(golem: Golem) -> DecisionCycleRecord:
     )
 
 
+def make_declared_peg(golem: Golem) -> DeclaredPeg:
+    """A token that by the word of the golem's owner stands for a dollar."""
+    return DeclaredPeg.objects.create(
+        golem=golem,
+        chain_id=31337,
+        token=f"0x{uuid4().hex}abcdabcd",
+        name=f"crvUSD of {golem.name}"[:32],
+        stands_for="USD",
+        source="docs.curve.finance",
+    )
+
+
 def make_known_address(golem: Golem) -> KnownAddress:
     """An address that the golem's owner gave a name."""
     is_first = not KnownAddress.objects.filter(owner=golem.owner).exists()
@@ -191,6 +211,7 @@ MAKERS: dict[str, Callable[[Golem], Any]] = {
     "permits_app.safeopening": lambda golem: SafeOpening.objects.create(
         golem=golem, chain_id=31337, account="0x" + "33" * 20, handler="0x" + "44" * 20, is_open=False
     ),
+    "permits_app.declaredpeg": make_declared_peg,
     "permits_app.knownaddress": make_known_address,
     "permits_app.venuetrust": lambda golem: factories.make_venue_trust(permit=factories.make_permit(golem=golem)),
     "permits_app.signingkey": lambda golem: factories.make_signing_key(golem=golem),
@@ -227,6 +248,7 @@ EDITED_BY_OWNERS = frozenset(
         "archetypes_app.archetype",
         "archetypes_app.toolprofile",
         "permits_app.allowlistentry",
+        "permits_app.declaredpeg",
         "permits_app.haltsetting",
         "permits_app.policycage",
         "permits_app.spendinglimits",

@@ -42,6 +42,7 @@ ORDERS: Final[dict[str, str]] = {
             "archetypes_app.vitalityrecord",
             "permits_app.allowlistentry",
             "permits_app.cagemirror",
+            "permits_app.declaredpeg",
             "permits_app.haltsetting",
             "permits_app.policycage",
             "permits_app.signingkey",

@@ -157,6 +157,7 @@ ORDERS: Final[dict[str, Order | str]] = {
     "safety_get_protocol_exposure recommendations": WORDS,
     "safety_get_risk_dashboard critical_positions": up("health_factor"),
     "safety_get_risk_dashboard pending_actions": STEPS,
+    "safety_get_risk_dashboard off_peg": WORDS,
     "safety_get_status keys": by("expires_at"),
     "safety_simulate_price_stress scenarios[].liquidated_positions": POSITIONS,
     "safety_simulate_transaction balance_changes": OF_CHAIN,

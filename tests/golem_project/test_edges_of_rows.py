@@ -109,6 +109,7 @@ EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
     "death_due_when_announced": _in_order("announced_at", "due_at", may_be_equal=True),
     "high_water_mark_not_negative": _between("value_micro_usd", 0, None),
     "nav_snapshot_debt_not_negative": _between("debt_micro_usd", 0, None),
+    "declared_peg_within_half": _between("most_apart_bps", 10, 5_000),
     "owner_budget_not_negative": _between("per_day_micro_usd", 0, None),
     "permit_value_not_negative": _between("value_micro_usd", 0, None),
     "spending_limits_not_negative": (

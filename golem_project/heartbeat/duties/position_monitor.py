@@ -22,10 +22,12 @@ from tools_app.toolkit.positions import LOCKED_WORDS
 
 SOURCE: Final = "position-monitor"
 LOCKED_SOURCE: Final = "locked-positions"
+PEG_SOURCE: Final = "off-peg"
 NEAR_EDGE_BPS: Final = 1_000
 """A position whose price is within a tenth of its width of an edge is about to leave."""
 WELL: Final = "well again"
 FREE: Final = "everything can be taken out"
+PEGGED: Final = "every token is at its peg"
 _FRESH: Final = timedelta(minutes=10)
 
 
@@ -66,6 +68,14 @@ def judge_locked(probes: Mapping[str, Any]) -> tuple[Alert, ...]:
     )
 
 
+def judge_pegs(probes: Mapping[str, Any]) -> tuple[Alert, ...]:
+    """An alert for each token that left its peg. Pure. Its name holds no figure: what moves is told once."""
+    return tuple(
+        Alert(f"off its peg: {each['name']}", each["words"], "nothing more is put into it")
+        for each in probes.get("off_peg", ())
+    )
+
+
 def monitor_positions(*, now: datetime, limit: int = 500) -> int:
     """Tell of every golem whose positions stand otherwise than was told last; how many golems. Of more than `limit` any
     are looked at, other ones each minute.
@@ -89,6 +99,11 @@ def tell_locked(*, golem: Golem, probes: Mapping[str, Any], now: datetime) -> bo
     the transaction in which a tick keeps `probes`, so what a tick saw and what was told of it are one.
     """
     return _tell_news(golem, judge_locked(probes), now, source=LOCKED_SOURCE, well=FREE, waits_for_window=False)
+
+
+def tell_pegs(*, golem: Golem, probes: Mapping[str, Any], now: datetime) -> bool:
+    """The same of tokens that left their peg."""
+    return _tell_news(golem, judge_pegs(probes), now, source=PEG_SOURCE, well=PEGGED, waits_for_window=False)
 
 
 @whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from uuid import UUID
 
 from django.conf import settings
@@ -14,21 +15,24 @@ from golem_project.heartbeat.backoff import read_waits
 from golem_project.heartbeat.cycle_state import CycleState, PermitFacts
 from golem_project.heartbeat.following import settle_earlier
 from golem_project.heartbeat.liquidity_rule import parse_liquidity_rule
+from golem_project.heartbeat.peg_watch import watch_pegs
 from golem_project.heartbeat.probes import add_elsewhere, observe_chain
 from golem_project.heartbeat.tripwire import AskedHealth, list_breached, read_debts, read_told, watch_debts
 from permits_app.actions.hold_to_mark import hold_to_mark
 from permits_app.actions.note_breached_alerts import note_breached_alerts
 from permits_app.actions.note_elsewhere import note_elsewhere
-from permits_app.models import ActionPermit, HealthAlert, OutcomeRecord, PolicyCage
+from permits_app.models import ActionPermit, DeclaredPeg, HealthAlert, OutcomeRecord, PolicyCage
 from permits_app.models.action_record import OPEN_STATES, ActionRecord
 from permits_app.models.health_alert import AutoAction
 from permits_app.models.permit import UNFINISHED
 from permits_app.permits.elsewhere import NOWHERE, look_elsewhere
 from tools_app import runner
+from tools_app.chain.public_pegs import PegUnit
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.looks import note_look
+from tools_app.portfolio.pegs import MOST_DECLARED, Peg
 
 PREDICTION_TOLERANCE_BPS = 200
 
@@ -90,6 +94,7 @@ def look(state: CycleState) -> None:
             now=state.now(),
         )
     state.anomalies.extend(each for each in state.observation.anomalies if each not in state.anomalies)
+    state.off_peg = watch_pegs(chain, state.observation, declared=state.permits.declared_pegs)
     watch_health(state)
 
 
@@ -128,7 +133,7 @@ def _read_asked(golem_id: UUID) -> tuple[AskedHealth, ...]:
 
 
 def read_permit_facts(*, golem_id: UUID, heartbeat_tick: int) -> PermitFacts:
-    """Counts of a golem in its tick, in one statement."""
+    """Counts of a golem in its tick, and the pegs that its owners declare, in one statement."""
     with connection.cursor() as cursor:
         cursor.execute(
             _FACTS_SQL,
@@ -138,9 +143,15 @@ def read_permit_facts(*, golem_id: UUID, heartbeat_tick: int) -> PermitFacts:
                 "unfinished": [str(each) for each in UNFINISHED],
                 "open": [str(each) for each in OPEN_STATES],
                 "tolerance": PREDICTION_TOLERANCE_BPS,
+                "pegs": MOST_DECLARED,
             },
         )
-        return PermitFacts(*(int(each) for each in cursor.fetchone()))
+        unfinished, open_actions, predictions, correct, told = cursor.fetchone()
+    pegs = (
+        Peg(chain, token, name, PegUnit(unit), apart, source)
+        for chain, token, name, unit, apart, source in json.loads(told)
+    )
+    return PermitFacts(int(unfinished), int(open_actions), int(predictions), int(correct), tuple(pegs))
 
 
 # A permit's tick of life ends three ticks after the tick it was made in.
@@ -148,7 +159,12 @@ _FACTS_SQL = f"""
 SELECT (SELECT COUNT(*) FROM {ActionPermit._meta.db_table}
          WHERE golem_id = %(golem)s AND status = ANY(%(unfinished)s)),
        (SELECT COUNT(*) FROM {ActionRecord._meta.db_table} WHERE golem_id = %(golem)s AND state = ANY(%(open)s)),
-       COUNT(*), COUNT(*) FILTER (WHERE outcome.is_verified AND outcome.divergence_bps <= %(tolerance)s)
+       COUNT(*), COUNT(*) FILTER (WHERE outcome.is_verified AND outcome.divergence_bps <= %(tolerance)s),
+       (SELECT COALESCE(jsonb_agg(jsonb_build_array(
+                   peg.chain_id, peg.token, peg.name, peg.stands_for, peg.most_apart_bps, peg.source) ORDER BY peg.id),
+               '[]')
+          FROM (SELECT * FROM {DeclaredPeg._meta.db_table}
+                 WHERE golem_id = %(golem)s ORDER BY id LIMIT %(pegs)s) AS peg)
   FROM {OutcomeRecord._meta.db_table} AS outcome
   JOIN {ActionPermit._meta.db_table} AS permit ON permit.id = outcome.permit_id
  WHERE permit.golem_id = %(golem)s AND permit.status IN ('COMMITTED', 'REVERTED') AND outcome.taken_back_at IS NULL

@@ -17,7 +17,7 @@ from golem_project.heartbeat import claims
 from golem_project.heartbeat.backoff import write_waits
 from golem_project.heartbeat.caution import HeldBack
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState, describe_observation
-from golem_project.heartbeat.duties.position_monitor import tell_locked
+from golem_project.heartbeat.duties.position_monitor import tell_locked, tell_pegs
 from golem_project.heartbeat.mood import MoodSigns, update_mood
 from golem_project.heartbeat.regime import choose_theta
 from golem_project.heartbeat.schedule import NextTick, plan_next_tick
@@ -90,16 +90,18 @@ def tell_stuck(state: CycleState, record: DecisionCycleRecord, now: datetime) ->
     is_quiet = not has_locked(state) and state.begun.state.get("has_locked") is False
     if state.observation.whole is not None and not is_quiet:
         tell_locked(golem=state.golem, probes=record.probes, now=now)
+        tell_pegs(golem=state.golem, probes=record.probes, now=now)
 
 
 def has_locked(state: CycleState) -> bool | None:
-    """Whether something it holds cannot be taken out now, takes nothing in, or has no price; as before where nobody
-    could read it.
+    """Whether something it holds cannot be taken out now, takes nothing in, has no price or left its peg; as before
+    where nobody could read it.
     """
     whole = state.observation.whole
     if whole is None:
         return state.begun.state.get("has_locked")
-    return any(each.position.locked for each in whole.positions) or bool(list_failed_oracles(whole))
+    is_stuck = any(each.position.locked for each in whole.positions)
+    return is_stuck or bool(state.off_peg) or bool(list_failed_oracles(whole))
 
 
 def remember_ended(state: CycleState, now: datetime) -> None:

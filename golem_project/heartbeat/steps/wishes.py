@@ -29,7 +29,9 @@ def weigh_wishes(state: CycleState, *, regime: Regime, range_bps: int) -> Weighe
     asked = list_wishes(state, range_bps=range_bps)
     held = hold_back(asked, state.recalled, regime=regime, chain_id=state.golem.home_chain_id)
     size = state.rule.target_micro_usd if state.rule is not None else 0
-    doubted = doubt_wishes(asked, known=state.known_market, debts=state.debts, size_micro_usd=size)
+    pool = state.observation.pool
+    off_peg = [each for each in state.off_peg if pool is not None and each.peg.token in (pool.token0, pool.token1)]
+    doubted = doubt_wishes(asked, known=state.known_market, debts=state.debts, size_micro_usd=size, off_peg=off_peg)
     return Weighed(leave_out(asked, held, doubted), held, doubted)
 
 

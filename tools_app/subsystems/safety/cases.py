@@ -129,6 +129,7 @@ READS: Final = (
             "net_worth_usd": lambda look: _near(_wallet(look) + _SUPPLIED - _OWED),
             "total_debt_usd": dollars(_OWED),
             "critical_positions": [],
+            "off_peg": [],
             "overall_risk": "Safe",
         },
         after=_HELD,

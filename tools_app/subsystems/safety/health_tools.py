@@ -115,7 +115,10 @@ class PendingAction:
 
 @dataclass(frozen=True, slots=True)
 class RiskDashboard:
-    """The board on one page. `overall_risk` is Safe, Warning or Danger, and never Safe while something is not read."""
+    """The board on one page. `overall_risk` is Safe, Warning or Danger, and never Safe while something is not read.
+
+    `off_peg` are tokens that left the dollar or ether they stand for, with the figures; nothing more goes into them.
+    """
 
     account: str
     timestamp: str
@@ -124,6 +127,7 @@ class RiskDashboard:
     overall_risk: str
     critical_positions: tuple[LiquidationRisk, ...]
     pending_actions: tuple[PendingAction, ...]
+    off_peg: tuple[str, ...]
     summary: str
     not_counted: tuple[str, ...]
 
@@ -213,7 +217,7 @@ def safety_get_risk_dashboard(
     """Say in one answer how safe an account is, which positions are in danger and what to do next.
 
     Use at the start of a cycle. Actions are in the order in which they help: debts in danger, debts in warning, then
-    positions whose protocol gives less than it owes.
+    positions whose protocol gives less than it owes. A token that left its peg is in `off_peg`: sell it or leave it.
     Does not act, and does not judge a token's or a protocol's own risk.
     """
     ctx.step("Reading everything the account holds")
@@ -229,6 +233,7 @@ def safety_get_risk_dashboard(
         overall_risk=overall,
         critical_positions=critical,
         pending_actions=_list_actions(measured, critical),
+        off_peg=tuple(each.words for each in measured.off_peg),
         summary=_summarize(measured, debts, overall),
         not_counted=measured.not_counted,
     )
@@ -311,6 +316,7 @@ def _list_risks(measured: Measured) -> list[str]:
         for each in list_debts(measured)
         if each.risk_level != "safe"
     ]
+    told += [each.words for each in measured.off_peg]
     for place, held in measured.list_positions():
         if locked := _locked(place, held):
             told.append(f"{name_position(held)}: {_dollars(locked)} of it cannot be taken out now")
@@ -326,7 +332,8 @@ def _summarize(measured: Measured, debts: list[LiquidationRisk], overall: str) -
     worth = _dollars(measured.net_micro_usd) if measured.is_known else "unknown"
     nearest = f"; the nearest debt has health {debts[0].health_factor}" if debts else "; nothing is owed"
     gaps = f"; {len(measured.not_counted)} things are not counted" if measured.not_counted else ""
-    return f"{overall}: net worth {worth}{nearest}{gaps}."
+    off = f"; off its peg: {', '.join(each.peg.name for each in measured.off_peg)}" if measured.off_peg else ""
+    return f"{overall}: net worth {worth}{nearest}{off}{gaps}."
 
 
 def _dollars(micro: int) -> str:

@@ -12,6 +12,7 @@ from tools_app.chain.networks import configured_networks
 from tools_app.core.errors import GolemError
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth, measure_holdings
 from tools_app.portfolio.known import list_hints
+from tools_app.portfolio.pegs import OffPeg, by_reader, find_off_peg, list_pegs
 from tools_app.portfolio.searching import list_gaps
 from tools_app.standards.lending_words import show_health
 from tools_app.subsystems.safety.family import choose_account
@@ -28,6 +29,7 @@ class OnChain:
     reader: ChainReader
     holdings: Holdings
     gaps: tuple[str, ...]
+    off_peg: tuple[OffPeg, ...] = ()
 
     @property
     def chain_id(self) -> int:
@@ -83,6 +85,11 @@ class Measured:
         """The lowest health of any position; None where nothing is owed."""
         return min((held.health_bps for _, held in self.list_positions() if held.health_bps is not None), default=None)
 
+    @property
+    def off_peg(self) -> tuple[OffPeg, ...]:
+        """Tokens that are held or owed, or that the owner declares, and that left what they stand for."""
+        return tuple(off for each in self.chains for off in each.off_peg)
+
     def list_positions(self) -> Iterator[tuple[OnChain, HeldPosition]]:
         """Every position with the chain it is on."""
         for each in self.chains:
@@ -107,21 +114,30 @@ def measure_account(ctx: ReadContext, account: str | None, chain_id: int | None)
     """
     chosen = choose_account(ctx, account)
     if chain_id != 0:
-        return Measured(chosen, (_measure(ctx.chain(chain_id), chosen),))
+        return Measured(chosen, (_measure(ctx, ctx.chain(chain_id), chosen),))
     found: list[OnChain] = []
     unread: list[str] = []
     for network in configured_networks():
         try:
-            found.append(_measure(ctx.chain(network.chain_id), chosen))
+            found.append(_measure(ctx, ctx.chain(network.chain_id), chosen))
         except GolemError as error:
             unread.append(f"{error.code}: chain {network.chain_id}")
     return Measured(chosen, tuple(found), tuple(unread))
 
 
-def _measure(reader: ChainReader, account: str) -> OnChain:
+def _measure(ctx: ReadContext, reader: ChainReader, account: str) -> OnChain:
     hints = list_hints(chain_id=reader.chain_id, account=account)
     holdings = measure_holdings(chain=reader, account=account, hints=hints)
-    return OnChain(reader, holdings, list_gaps(chain_id=reader.chain_id, account=account))
+    gaps = list_gaps(chain_id=reader.chain_id, account=account)
+    return OnChain(reader, holdings, gaps, _find_off_peg(ctx, reader, holdings))
+
+
+def _find_off_peg(ctx: ReadContext, reader: ChainReader, holdings: Holdings) -> tuple[OffPeg, ...]:
+    held = {part.token.address for part in holdings.list_parts() if part.raw}
+    known, pegs = list_pegs(reader.chain_id), list_pegs(reader.chain_id, ctx.golem.id)
+    declared = {address for address, peg in pegs.items() if known.get(address) != peg}
+    looked_at = (peg for peg in pegs.values() if peg.token in held | declared)
+    return find_off_peg(looked_at, by_reader(reader, with_pools=declared))
 
 
 def sum_cover(held: HeldPosition) -> int:
@@ -136,11 +152,11 @@ def sum_held(held: HeldPosition) -> int:
 
 
 def judge_overall(measured: Measured) -> str:
-    """Safe, Warning or Danger: the word of the worst health; what is not whole is never Safe."""
+    """Safe, Warning or Danger: the word of the worst health. What is not whole, or left its peg, is never Safe."""
     level = risk_level(measured.worst_health_bps)
     if level == "danger":
         return "Danger"
-    return "Warning" if level == "warning" or measured.not_counted else "Safe"
+    return "Warning" if level == "warning" or measured.not_counted or measured.off_peg else "Safe"
 
 
 def may_fall_bps(health_bps: int) -> int:

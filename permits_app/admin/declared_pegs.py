@@ -1,0 +1,83 @@
+"""Tokens that owners declare to stand for a dollar or an ether, beside those that everybody knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminSelectWidget
+
+from archetypes_app.admin.audited import AuditedEditMixin
+from archetypes_app.admin.choices import GolemFilter
+from archetypes_app.admin.owner_scope import OwnerScopedAdmin
+from archetypes_app.forms import list_chains
+from permits_app.forms import clean_checksum
+from permits_app.models import DeclaredPeg
+from tools_app.admin.display import format_bps, format_chain, show_hex
+from tools_app.admin.opened_rows import OPENED, OpenedRowForm
+from tools_app.portfolio.pegs import MOST_DECLARED
+
+
+class DeclaredPegForm(OpenedRowForm):
+    """One token; a mistyped checksum is refused, and one more than a tick looks at."""
+
+    class Meta:
+        model = DeclaredPeg
+        fields = ("golem", "chain_id", "token", "name", "stands_for", "most_apart_bps", "source")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "chain_id" in self.fields:
+            chains = dict(list_chains())
+            current = self.instance.chain_id
+            if current is not None:
+                chains.setdefault(current, format_chain(current))
+            self.fields["chain_id"] = forms.TypedChoiceField(
+                label="Chain", choices=sorted(chains.items()), coerce=int, widget=UnfoldAdminSelectWidget()
+            )
+
+    def clean_token(self) -> str:
+        """EIP-55; mixed case must carry the right checksum."""
+        return clean_checksum(str(self.cleaned_data["token"]))
+
+    def clean(self) -> dict[str, Any]:
+        """So many for a golem as each of its ticks looks at."""
+        cleaned = super().clean() or {}
+        golem = cleaned.get("golem") or getattr(self.instance, "golem", None)
+        others = DeclaredPeg.objects.filter(golem=golem).exclude(pk=self.instance.pk) if golem is not None else None
+        if others is not None and others.count() >= MOST_DECLARED:
+            self.add_error(None, f"A golem watches {MOST_DECLARED} declared pegs at most; take one off first.")
+        return cleaned
+
+
+@admin.register(DeclaredPeg)
+class DeclaredPegAdmin(AuditedEditMixin, OwnerScopedAdmin):
+    """What a golem's owners say that a token stands for: it is watched in each tick, and not entered off its peg."""
+
+    form = DeclaredPegForm
+    empty_text = "Dollar tokens that everybody knows are watched without a row here; declare others that you hold."
+    list_display = ("name", "golem", "stands_for", "furthest", "token_short", "chain", "source")
+    list_filter = (GolemFilter, "stands_for", "chain_id")
+    list_select_related = ("golem",)
+    search_fields = ("name", "=token", "source")
+    search_help_text = "Words of a name or source, or a whole address"
+    ordering = ("golem__name", "name")
+    fields = ("golem", "chain_id", "token", "name", "stands_for", "most_apart_bps", "source", OPENED)
+
+    @display(description="Furthest away", ordering="most_apart_bps")
+    def furthest(self, obj: DeclaredPeg) -> str:
+        """In percent."""
+        return format_bps(obj.most_apart_bps)
+
+    @display(description="Token")
+    def token_short(self, obj: DeclaredPeg) -> SafeString:
+        """With a copy button."""
+        return show_hex(obj.token)
+
+    @display(description="Chain", ordering="chain_id")
+    def chain(self, obj: DeclaredPeg) -> str:
+        """By name."""
+        return format_chain(obj.chain_id)

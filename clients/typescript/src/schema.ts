@@ -700,6 +700,19 @@ export interface components {
             amount?: (string | null) | null;
             chain_id?: (number | null) | null;
         };
+        /** @description data_get_feed_history: Read what the price feed of a token answered in the past. */
+        DataGetFeedHistoryBody: {
+            /** @constant */
+            query?: "feed_history";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            period?: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
+            interval?: ("1h" | "1d" | "1w") | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description data_get_new_pools: List the pools of every market created in the last hours, newest first. */
         DataGetNewPoolsBody: {
             /** @constant */
@@ -791,6 +804,21 @@ export interface components {
             venue?: "uniswap" | null;
             cursor?: string | null;
             owner?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description data_get_rate_history: Read the past rates of a lender's market or of an issuer's token. */
+        DataGetRateHistoryBody: {
+            /** @constant */
+            query?: "rate_history";
+            /** @enum {unknown} */
+            venue?: "uniswap" | null;
+            cursor?: string | null;
+            /** @description The lender or issuer by its name, such as aave_v3 or lido. */
+            protocol: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            period?: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
+            interval?: ("1h" | "1d" | "1w") | null;
             chain_id?: (number | null) | null;
         };
         /** @description data_get_tick_data: Read the initialised ticks of a pool with ranges around the current one. */
@@ -3651,7 +3679,7 @@ export interface components {
             token_pair?: (string | null) | null;
             limit?: number | null;
         };
-        /** @description session_get_keys: List the keys that the golem's cage names, with what each may do and what is left of it. */
+        /** @description session_get_keys: List the keys that the golem's cage names and the delegations to its key, with what each may do and what is left. */
         SessionGetKeysBody: {
             /** @constant */
             query?: "session_keys";
@@ -4817,6 +4845,19 @@ export interface components {
             venue?: "erc4626" | null;
             cursor?: string | null;
             account?: (string | null) | null;
+            chain_id?: (number | null) | null;
+        };
+        /** @description vault_get_share_price_history: Read what a share of a vault was worth in the past. */
+        VaultGetSharePriceHistoryBody: {
+            /** @constant */
+            query?: "vault_share_prices";
+            /** @enum {unknown} */
+            venue?: "erc4626" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed contract address. */
+            vault: string;
+            period?: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
+            interval?: ("1h" | "1d" | "1w") | null;
             chain_id?: (number | null) | null;
         };
         /** @description vault_withdraw: Redeem shares of an ERC-4626 vault for its asset. */

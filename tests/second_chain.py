@@ -22,6 +22,8 @@ from tests.services import SERVERS
 from tools_app.core import clock
 
 SECOND_ID = 31338
+ON_BOTH = frozenset({"across"})
+"""Protocols between two chains, which have a contract on each."""
 
 
 @pytest.fixture(scope="session")
@@ -33,8 +35,10 @@ def second_world() -> Iterator[World]:
 
 
 @pytest.fixture
-def second_chain(second_world: World) -> Iterator[World]:
-    """The second chain inside a snapshot, at the machine's time."""
+def second_chain(second_world: World, request: pytest.FixtureRequest) -> Iterator[World]:
+    """The second chain inside a snapshot, at the machine's time, with what a test's `protocols` need on both."""
+    named = {key for mark in request.node.iter_markers("protocols") for key in mark.args}
+    second_world.provide_protocols(*sorted(named & ON_BOTH))
     snapshot = second_world.rpc.call("evm_snapshot")
     second_world.rpc.call("evm_setTime", int(time.time()))
     yield second_world

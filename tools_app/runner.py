@@ -29,7 +29,7 @@ from tools_app.core.whole import whole
 from tools_app.models.tool_checkpoint import forget_checkpoint, keep_checkpoint, load_checkpoint
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ChainReader, Checkpoint, ReadContext, WriteContext
-from tools_app.toolkit.golem_chains import check_allowed
+from tools_app.toolkit.golem_chains import check_allowed, find_chosen
 from tools_app.toolkit.plan import LocalEffect, TxPlan
 from tools_app.toolkit.positions import PositionsUnreadable
 from tools_app.toolkit.result import ToolResult, encode_result
@@ -236,7 +236,7 @@ def check_chain(*, tool: ToolDef, params: Mapping[str, Any], golem: GolemView) -
     """Refuse a chain the tool does not serve, before anything is read, and for what sends one that is none of the
     golem's. Raises ChainNotSupported, ChainNotAllowed.
     """
-    chain_id = int(params.get("chain_id") or golem.home_chain_id)
+    chain_id = find_chosen(params, golem)
     if not tool.supports_chain(chain_id):
         raise ChainNotSupported(
             f"{tool.name} does not work on chain {chain_id}",

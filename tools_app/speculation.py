@@ -29,6 +29,7 @@ from tools_app.core.errors import GolemError
 from tools_app.models.tool_cooccurrence import load_predictions, record_outcome
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import Category, PiTool
+from tools_app.toolkit.golem_chains import find_chosen
 from tools_app.toolkit.result import ToolResult
 from tools_app.toolkit.tooldef import ForeignReadTool, ReadTool, ToolDef
 from tools_app.toolkit.views import BlockRef, GolemView
@@ -100,8 +101,7 @@ def run_read(*, tool: ReadTool, params: Mapping[str, Any], reading: Reading) -> 
     plain: dict[str, Any] = {"tool": tool, "params": params, "golem": reading.golem, "now": reading.now}
     if not settings.GOLEM_SPECULATION_IS_ON or not is_predictable(tool):
         return runner.run_read(**plain)
-    chain_id = runner.check_params(tool=tool, params=params).get("chain_id") or reading.golem.home_chain_id
-    place = (reading.golem.id, int(chain_id))
+    place = (reading.golem.id, find_chosen(runner.check_params(tool=tool, params=params), reading.golem))
     _close_sessions(lambda _, session: session.end.is_over)
     return runner.run_read(
         **plain,

@@ -20,6 +20,7 @@ from tools_app import runner
 from tools_app.core.clock import Deadline
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.golem_chains import find_chosen
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
 from tools_app.toolkit.toolset import Toolset
 
@@ -48,7 +49,7 @@ def make_hook_call(
         effect = runner.preview_local(tool=tool, params=params, golem=view, now=now)
     else:
         runner.check_chain(tool=tool, params=params, golem=view)
-        chain = open_chain(int(params.get("chain_id") or golem.home_chain_id), now=now)
+        chain = open_chain(find_chosen(params, view), now=now)
         expect_chain_facts(chain=chain, account=view.address, tool=tool)
         until = now + life_of(golem=golem, awaits_owner=True)
         route = end_by_time(find_route(golem=golem, chain=chain), chain=chain, at=until)

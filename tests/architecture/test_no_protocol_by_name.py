@@ -77,8 +77,9 @@ MAY_TELL = {
 
 
 OF_MARKETS = ("tools_app.toolkit.markets", "tools_app.portfolio.markets")
-PLAIN_WORDS = frozenset({"curve", "identity", "maker", "vault"})
-"""Words by which tools begin that mean something else elsewhere: whoever makes a golem, a cage's vault, a line."""
+PLAIN_WORDS = frozenset({"across", "bridge", "curve", "identity", "maker", "vault"})
+"""Words by which tools begin that mean something else elsewhere: whoever makes a golem, a cage's vault, a line,
+and what leads from one chain to another."""
 
 
 def list_names() -> list[str]:

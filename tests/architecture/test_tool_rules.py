@@ -42,7 +42,7 @@ _IN_APPS = {
     "lrt": "tools_app/protocols/liquid_restaking/",
 }
 # Prefixes of which some tools need what an app knows: what raw calls may name is judged by the permits' own rules.
-_MORE_PLACES = {"safety": ("permits_app/tools/safety",)}
+_MORE_PLACES = {"safety": ("permits_app/tools/safety",), "uniswap": ("tools_app/protocols/across/",)}
 # Prefixes whose protocol has a longer name, the name of a standard, or of what it is built over.
 _FOLDERS = {
     "morpho": "morpho_blue",
@@ -50,6 +50,7 @@ _FOLDERS = {
     "identity": "erc8004",
     "convex": "curve",
     "lrt": "liquid_restaking",
+    "bridge": "across",
 }
 # Whole words of a parameter that is an amount of money or of a token's base units.
 _AMOUNT = re.compile(r"^(amount\w*|value|max_amount\w*|min_amount\w*|liquidity)$")

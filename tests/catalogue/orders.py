@@ -57,6 +57,7 @@ ORDERS: Final[dict[str, Order | str]] = {
     "curve_get_pools pools": KNOWN,
     "curve_get_pools pools[].coins": OF_CHAIN,
     "curve_get_pools pools[].untold": WORDS,
+    "bridge_compare routes": "by what arrives, those that are not served last",
     "data_get_new_pools pools": down("created_block"),
     "data_get_feed_history past.data_points": by("timestamp"),
     "data_get_pool_volume_history bars": by("starts_at"),

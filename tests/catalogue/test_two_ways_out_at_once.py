@@ -14,6 +14,9 @@ from tools_app.toolkit.protocol import SHELF
 
 ETH, USD = 10**18, 10**6
 
+ONLY_COMES: Final = {"across": "no call takes out what is on its way: it comes by itself, or never"}
+"""Protocols without a way out that anybody could take twice, with the reason."""
+
 AT_ONCE: Final[dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[str, Any]]]] = {
     # How it is left, and after what; with what first, with what that is too much then, with what that is not.
     "aave_v3": (
@@ -257,5 +260,5 @@ def refuse_second(
 
 
 def test_every_protocol_that_is_left_has_its_two_ways_out_at_once() -> None:
-    named = {each.split("_v2")[0].split("_v3")[0] for each in (*AT_ONCE, *ON_COVER, *LEFT_WHOLE)}
+    named = {each.split("_v2")[0].split("_v3")[0] for each in (*AT_ONCE, *ON_COVER, *LEFT_WHOLE, *ONLY_COMES)}
     assert {each.name.split("_v3")[0] for each in SHELF if each.exits is not None} <= named

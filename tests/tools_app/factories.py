@@ -12,7 +12,7 @@ from eth_account.signers.local import LocalAccount
 from golem_project.embedded.world.rpc import checksum
 from tests.evm.world import CHAIN_ID, World
 from tools_app.chain.chains import configure_chains, open_reader
-from tools_app.chain.networks import KNOWN_NETWORKS, with_rpc_urls
+from tools_app.chain.networks import KNOWN_NETWORKS, configured_networks, with_rpc_urls
 from tools_app.core.clock import Deadline
 from tools_app.standards.receipts import read_report
 from tools_app.toolkit.context import ChainReader, WriteContext
@@ -36,8 +36,11 @@ def make_context(
     services: Mapping[type, object] | None = None,
     steps: list[str] | None = None,
 ) -> WriteContext:
-    """A context that reads `world` at its newest block, for a golem whose wallet is `address`."""
-    configure_chains([with_rpc_urls(KNOWN_NETWORKS[CHAIN_ID], [world.rpc_url])])
+    """A context that reads `world` at its newest block, beside other chains that a test wired, for a golem whose wallet
+    is `address`.
+    """
+    others = [each for each in configured_networks() if each.chain_id != CHAIN_ID]
+    configure_chains([with_rpc_urls(KNOWN_NETWORKS[CHAIN_ID], [world.rpc_url]), *others])
     now = datetime.now(tz=UTC)
     deadline = Deadline.after_ms(MOST_MS)
     readers: dict[int, ChainReader] = {}

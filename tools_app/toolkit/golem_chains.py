@@ -14,6 +14,9 @@ from tools_app.toolkit.tooldef import ToolDef
 MOST_CHAINS: Final = 8
 """So many chains one golem may have, its home chain among them: each is read before anything of it grows."""
 
+SOURCE_PARAMETER: Final = "source_chain"
+"""How a tool that sends from one chain to another calls the chain it sends from."""
+
 
 class ChainNotAllowed(GolemError):
     """The golem's owner did not allow this chain. `data` has chain_id and allowed_chain_ids."""
@@ -50,6 +53,11 @@ def check_allowed(golem: HasChains, chain_id: int) -> None:
             chain_id=chain_id,
             allowed_chain_ids=list(allowed),
         )
+
+
+def find_chosen(params: Mapping[str, Any], golem: HasChains) -> int:
+    """The chain on which a call acts: the one it names, of what goes to another chain the one it leaves, else home."""
+    return int(params.get("chain_id") or params.get(SOURCE_PARAMETER) or golem.home_chain_id)
 
 
 def place_params(tool: ToolDef, params: Mapping[str, Any], *, chain_id: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import rlp
 from eth_utils.crypto import keccak
 
 from golem_project.embedded.errors import EmbeddedError
-from golem_project.embedded.world.accounts import CHAIN_ID, derive_account
+from golem_project.embedded.world.accounts import derive_account
 from golem_project.embedded.world.fund import find_owner, mint, token_addresses
 from golem_project.embedded.world.rpc import JsonRpc, RpcError, call_data, checksum, encode_arguments
 from golem_project.embedded.world.solidity import load_contract
@@ -175,6 +175,11 @@ class Site:
             self._check(one, self._wait_for(one, deadline))
 
     @cached_property
+    def _chain_id(self) -> int:
+        """The first local chain, or its twin."""
+        return int(self.rpc.call("eth_chainId"), 16)
+
+    @cached_property
     def _owner(self) -> str:
         return find_owner(self.rpc, token_addresses())
 
@@ -184,7 +189,7 @@ class Site:
         transaction: dict[str, Any] = {
             **FEES,
             "type": 2,
-            "chainId": CHAIN_ID,
+            "chainId": self._chain_id,
             "nonce": nonce,
             "value": value,
             "data": data,

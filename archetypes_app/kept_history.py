@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
@@ -12,6 +13,8 @@ from django.db.models import Q
 from archetypes_app.models import Golem
 from tools_app.core.errors import InvalidParams
 from tools_app.models import OwnerHistory
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def set_log_days(*, person: Any, days: int | None) -> OwnerHistory | None:
@@ -31,7 +34,7 @@ def set_log_days(*, person: Any, days: int | None) -> OwnerHistory | None:
 def list_log_days(wanted_by: Collection[str]) -> Mapping[str, int]:
     """Days by golem id and by account, of those whose owner set some."""
     accounts = [each for each in wanted_by if each.startswith("0x")]
-    golems = [UUID(each) for each in wanted_by if not each.startswith("0x")]
+    golems = [UUID(each) for each in wanted_by if _UUID.fullmatch(each)]
     days: dict[str, int] = {}
     found = Golem.objects.filter(Q(pk__in=golems) | Q(address__in=accounts), owner__kept_history__isnull=False)
     for golem_id, address, kept in found.values_list("pk", "address", "owner__kept_history__log_days"):

@@ -20,7 +20,7 @@ from tools_app.apps import load_registry
 from tools_app.core.errors import GolemError
 from tools_app.protocols.lido.math import Rebase, SharesMoved, estimate_ready, measure_earned, rate_change, yearly_bps
 
-pytestmark = pytest.mark.protocols("lido")
+pytestmark = [pytest.mark.django_db, pytest.mark.protocols("lido")]
 DAY = 86_400
 
 

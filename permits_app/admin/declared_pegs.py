@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
@@ -66,6 +67,10 @@ class DeclaredPegAdmin(AuditedEditMixin, OwnerScopedAdmin):
     search_help_text = "Words of a name or source, or a whole address"
     ordering = ("golem__name", "name")
     fields = ("golem", "chain_id", "token", "name", "stands_for", "most_apart_bps", "source", OPENED)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """A row never moves to another golem."""
+        return ("golem",) if obj is not None else ()
 
     @display(description="Furthest away", ordering="most_apart_bps")
     def furthest(self, obj: DeclaredPeg) -> str:

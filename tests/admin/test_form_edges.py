@@ -86,7 +86,7 @@ EDGES: Final[tuple[tuple[str, str, int | None, int | None], ...]] = (
     ("permits_app.admin.declared_pegs.DeclaredPegForm", "chain_id", 0, None),
     ("permits_app.admin.declared_pegs.DeclaredPegForm", "token", None, 42),
     ("permits_app.admin.declared_pegs.DeclaredPegForm", "name", None, 32),
-    ("permits_app.admin.declared_pegs.DeclaredPegForm", "most_apart_bps", 10, 5000),
+    ("permits_app.admin.declared_pegs.DeclaredPegForm", "most_apart_bps", 0, None),
     ("permits_app.admin.declared_pegs.DeclaredPegForm", "source", None, 200),
     ("permits_app.admin.people_pages.InviteForm", "label", None, 60),
     ("permits_app.admin.wallets.SignerForm", "safe", None, 42),

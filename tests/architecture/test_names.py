@@ -16,6 +16,7 @@ _LONGER: dict[str, str] = {
     "tests/contracts/holdings_in_simulated_contracts.py": "what is said at every simulated contract, a line for each",
     "tests/permits_app/test_capabilities.py": "one token and each way in which it may not be used",
     "tests/permits_app/test_ledger.py": "one ledger and each window of it, at its edges",
+    "tests/permits_app/test_pending_requests.py": "one request's life, and every end that it can have",
     "tests/permits_app/test_signed_promises.py": "one maker's promises, from the signature to each end",
     "tests/tools_app/protocols/uniswap_x/test_orders.py": "one order's life, and every end that it can have",
     "tests/tools_app/protocols/pendle/test_limit_orders.py": "one limit order's life, and every end that it can have",

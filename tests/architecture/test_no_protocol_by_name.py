@@ -22,6 +22,7 @@ WRITTEN_IN = frozenset({".py", ".html", ".js", ".css", ".json", ".toml", ".txt",
 # A protocol that is called as the standard it follows.
 STANDARDS = frozenset(path.stem for path in (ROOT / "tools_app" / "standards").iterdir())
 MAY_SAY_SO = {
+    "tools_app/chain/public_pegs.py": "tells who keeps a token at what it stands for, and where they say so",
     "tools_app/toolkit/refused_names.py": "tools that are read in place of those that never answer",
     "tests/bench": "measures swaps that really happen",
     "golem_project/demo": "shows one swap from end to end",
@@ -53,6 +54,7 @@ IN_CAPITALS = (
 )
 """Names as people write them. Maker and Spark alone are words that mean something else too, and are not looked for."""
 MAY_TELL = {
+    "tools_app/chain/public_pegs.py": "tells who keeps a token at what it stands for, and where they say so",
     "tools_app/toolkit/refused_names.py": "tools that are read in place of those that never answer",
     "tools_app/subsystems/intel/fee_tools.py": "the specification's name of a tool that serves any market",
     "tools_app/subsystems/intel/strategy_tools.py": "the specification's names of two tools that serve any market",

@@ -29,6 +29,7 @@ VALUES_SOMETHING_ELSE = {
     "permits_app/safety/hooks/spending_limiter.py": "what a plan spends",
     "permits_app/tools/safety.py": "allowances that stand",
     "permits_app/tools/wallet.py": "gas",
+    "tools_app/subsystems/data/price_tools.py": "how far a feed's answer moved in a day",
     "tools_app/subsystems/intel/known_market.py": "the depth of a pool",
     "tools_app/subsystems/intel/looking.py": "gas",
     "permits_app/limits/valuation.py": "what a plan spends, and gas",

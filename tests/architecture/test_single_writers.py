@@ -33,6 +33,7 @@ _REVEALERS = {
     "permits_app/admin/people_pages.py",
     "golem_project/stream/sealed.py",
     "permits_app/custody/signers/bundler.py",
+    "tools_app/history/outside_filler.py",
     "permits_app/custody/signers/keystore.py",
     "permits_app/custody/signers/local.py",
     "permits_app/custody/signers/privy.py",

@@ -30,6 +30,7 @@ THREADS = {
     "permits_app/execution/following.py": "opens a watch around each look",
     "golem_project/chat/answering.py": "asks one row whether an owner cancelled",
     "golem_project/boot.py": "compares two clocks",
+    "golem_project/shared_clock.py": "compares two clocks",
     "golem_project/alerts/silence.py": "reads signs of life and who wants to be told; nothing of a golem",
     "golem_project/coding/ssh_session.py": "an event loop for connections; who asks waits in its own thread",
     "golem_project/memory_bound.py": "looks at this process's memory; nothing of a golem",

@@ -112,6 +112,8 @@ ONLY_FROM_OUTSIDE = {
     "used_to_take": "the day a tool changes in a breaking way, its old shape is declared by it (decision 0165)",
     "replace_profile": "tests tell what a change of a profile would do",
     "replace_own": "tests tell what a change of a golem would do",
+    "follow_wall": "a test ends what it had the clock compared with",
+    "forget_silence": "a test begins with a service that may be asked",
     "as_json_schema": "a test holds the catalogue of events against it",
 }
 

@@ -21,7 +21,10 @@ from tools_app.toolkit.views import TokenMeta
 
 RateTeller = Annotated[
     str,
-    Field(pattern=r"^[a-z][a-z0-9_]{1,39}$", description="The lender or issuer by its name, such as aave_v3 or lido."),
+    Field(
+        pattern=r"^[a-z][a-z0-9_]{1,39}$",
+        description="The lender or issuer by its name, as positions and venues are called.",
+    ),
     Meaning.LENDER,
 ]
 

@@ -79,6 +79,14 @@ class MadeUpMarkets:
         """It counts its own."""
         return None
 
+    def why_not_computed(self, pool: Pool) -> str | None:
+        """It computes its own."""
+        return None
+
+    def is_turned(self, pool: Pool) -> bool:
+        """Its logs tell tokens as its pools do."""
+        return False
+
     def read_trade(self, log: LogEntry) -> TradeRead | None:
         found = decode_log(TRADED, log)
         if found is None:

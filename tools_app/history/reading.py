@@ -52,6 +52,7 @@ class Kept:
 
     It is without a gap from `known_since` to `known_until`; `missing` are the gaps that lie before.
     `topics` are the first topics that are read of it; logs from before `logs_since` may have been let go.
+    `is_turned`: its logs tell a pool's tokens the other way round, and what is read of them is turned.
     """
 
     source_id: int
@@ -62,6 +63,7 @@ class Kept:
     manager: str = ""
     topics: frozenset[str] = frozenset()
     logs_since: datetime | None = None
+    is_turned: bool = False
 
     def is_whole(self, starts_at: datetime, ends_at: datetime) -> bool:
         """Whether every block between the two was read."""
@@ -119,18 +121,26 @@ class Bars(Sequence[Bar]):
     def _read(self, row: str) -> Bar:
         starts, opened, high, low, close, in0, in1, trades = row.split(",")
         starts_at = datetime.fromtimestamp(int(starts), UTC)
+        is_turned = self._kept.is_turned
+        # What was highest is lowest the other way round.
+        edges = (opened, low, high, close) if is_turned else (opened, high, low, close)
+        first, highest, lowest, last = (_price(each, is_turned=is_turned) for each in edges)
         return Bar(
             starts_at,
             self._length,
-            (_price(opened), _price(high), _price(low), _price(close)),
-            (int(in0), int(in1)),
+            (first, highest, lowest, last),
+            (int(in1), int(in0)) if is_turned else (int(in0), int(in1)),
             int(trades),
             self._kept.is_whole(starts_at, starts_at + self._length),
         )
 
 
-def _price(x192: str) -> Ratio | None:
-    return Ratio(int(x192), PRICE_UNIT) if x192 else None
+def _price(x192: str, *, is_turned: bool = False) -> Ratio | None:
+    """None too for a price that is nothing the other way round."""
+    if not x192 or (is_turned and not int(x192)):
+        return None
+    found = Ratio(int(x192), PRICE_UNIT)
+    return found.inverse() if is_turned else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +226,19 @@ def read_since(kept: Kept, since: datetime, *, until_block: int) -> KeptDay | No
         .values_list("price_x192", "in0", "in1")
     )
     trades = [(int(in0), int(in1)) for _, in0, in1 in rows if in0 is not None and in1 is not None]
+    paid = (sum(paid for paid, _ in trades), sum(paid for _, paid in trades))
+    if kept.is_turned:
+        paid = paid[::-1]
+    told = (_price(str(price), is_turned=kept.is_turned) for price, _, _ in rows if price is not None)
+    last = _price(str(before), is_turned=kept.is_turned)
+    if last is None:
+        return None
     return KeptDay(
-        in0=sum(paid for paid, _ in trades),
-        in1=sum(paid for _, paid in trades),
+        in0=paid[0],
+        in1=paid[1],
         trades=len(trades),
-        prices=tuple(Ratio(int(price), PRICE_UNIT) for price, _, _ in rows if price is not None),
-        before=Ratio(int(before), PRICE_UNIT),
+        prices=tuple(price for price in told if price is not None),
+        before=last,
     )
 
 
@@ -263,7 +280,9 @@ def read_trades(kept: Kept, since: datetime, *, until_block: int, most: int) -> 
     with connection.cursor() as cursor:
         cursor.execute(_TRADES, [kept.source_id, since, until_block, most])
         rows = cursor.fetchall()
-    return [
-        KeptTrade(block, time, _price(x192 or ""), int(in0) if in0 else None, int(in1) if in1 else None)
-        for block, time, x192, in0, in1 in reversed(rows)
-    ]
+    found = []
+    for block, time, x192, in0, in1 in reversed(rows):
+        paid = (int(in0) if in0 else None, int(in1) if in1 else None)
+        price = _price(x192 or "", is_turned=kept.is_turned)
+        found.append(KeptTrade(block, time, price, *(paid[::-1] if kept.is_turned else paid)))
+    return found

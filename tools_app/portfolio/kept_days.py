@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -30,9 +30,11 @@ class KeptPoolDay:
 
 def read_kept_days(reader: ChainReader, pools: Sequence[tuple[Markets, Pool]]) -> dict[str, KeptPoolDay]:
     """Those of these pools of which all 24 hours are kept, by name; the others are asked of the node as ever."""
-    kept = find_kept(reader.chain_id, [pool.id for _, pool in pools])
-    if not kept:
+    turned = {pool.id: markets.is_turned(pool) for markets, pool in pools}
+    found_kept = find_kept(reader.chain_id, list(turned))
+    if not found_kept:
         return {}
+    kept = {name: replace(each, is_turned=turned[name]) for name, each in found_kept.items()}
     since = datetime.fromtimestamp(reader.block.timestamp - DAY_SECONDS, UTC)
     days = {
         name: day
@@ -54,9 +56,9 @@ def read_kept_days(reader: ChainReader, pools: Sequence[tuple[Markets, Pool]]) -
     found = {}
     for markets, pool in pools:
         day = days.get(pool.id)
-        if day is None or kept[pool.id].manager != pool.pool_id.manager:
+        if day is None or kept[pool.id].manager != pool.pool_id.manager or markets.why_not_counted(pool) is not None:
             continue
-        fresh = _read_trades(markets, [log for log in tip if pool.pool_id.tells(log)])
+        fresh = _read_trades(markets, pool, [log for log in tip if pool.pool_id.tells(log)])
         trades = [each for each in fresh if each.in0 is not None and each.in1 is not None]
         found[pool.id] = KeptPoolDay(
             day=PoolDay(
@@ -70,5 +72,6 @@ def read_kept_days(reader: ChainReader, pools: Sequence[tuple[Markets, Pool]]) -
     return found
 
 
-def _read_trades(markets: Markets, logs: Sequence[LogEntry]) -> list[TradeRead]:
-    return [found for log in logs if (found := markets.read_trade(log)) is not None]
+def _read_trades(markets: Markets, pool: Pool, logs: Sequence[LogEntry]) -> list[TradeRead]:
+    found = [said for log in logs if (said := markets.read_trade(log)) is not None]
+    return [said.turned for said in found] if markets.is_turned(pool) else found

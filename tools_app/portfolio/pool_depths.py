@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tools_app.portfolio.pool_history import check_counted
+from tools_app.portfolio.pool_history import check_computed
 from tools_app.standards.concentrated import usable_tick_bounds
 from tools_app.standards.pool_maths import Depths
 from tools_app.toolkit.context import ChainReader
@@ -16,7 +16,7 @@ SPACINGS_EACH_SIDE: Final = 1_000
 
 def read_depths(reader: ChainReader, markets: Markets, pool: Pool) -> Depths:
     """The pool at the reader's block with its ticks. Raises PoolNotCounted and the node errors."""
-    check_counted(markets, pool)
+    check_computed(markets, pool)
     if pool.version != "v3":
         return Depths(pool)
     spacing = markets.tick_spacing(reader, pool)

@@ -7,7 +7,7 @@ followed they are asked of the node. Bars are those of the index alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -50,8 +50,16 @@ class PoolNotCounted(InsufficientHistory):
 
 
 def check_counted(markets: Markets, pool: Pool) -> None:
-    """Raises PoolNotCounted with the reason and what helps."""
-    reason = markets.why_not_counted(pool)
+    """Raises PoolNotCounted with the reason why its trades are not counted, and what helps."""
+    _refuse(markets.why_not_counted(pool), pool)
+
+
+def check_computed(markets: Markets, pool: Pool) -> None:
+    """Raises PoolNotCounted with the reason why swaps in it are not computed, and what helps."""
+    _refuse(markets.why_not_computed(pool), pool)
+
+
+def _refuse(reason: str | None, pool: Pool) -> None:
     if reason is not None:
         raise PoolNotCounted(f"{reason}; take another pool of the pair, or ask for a quote", pool_address=pool.id)
 
@@ -100,7 +108,7 @@ def read_past(reader: ChainReader, markets: Markets, pool: Pool, *, hours: int) 
     check_counted(markets, pool)
     until = datetime.fromtimestamp(reader.block.timestamp, UTC)
     since = until - timedelta(hours=hours)
-    kept = find_kept_pool(reader.chain_id, pool.pool_id)
+    kept = find_kept_pool(reader.chain_id, pool.pool_id, is_turned=markets.is_turned(pool))
     try:
         if kept is not None and kept.has_logs(since):
             return _read_kept(reader, markets, pool, kept, since, until)
@@ -114,9 +122,11 @@ def read_past(reader: ChainReader, markets: Markets, pool: Pool, *, hours: int) 
         ) from None
 
 
-def read_past_bars(chain_id: int, pool: PoolId, span: BarSpan, *, since: datetime, until: datetime) -> PastBars | None:
+def read_past_bars(
+    chain_id: int, pool: PoolId, span: BarSpan, *, since: datetime, until: datetime, is_turned: bool = False
+) -> PastBars | None:
     """The bars of a pool that begin in a window; None for one that is not followed."""
-    kept = find_kept_pool(chain_id, pool)
+    kept = find_kept_pool(chain_id, pool, is_turned=is_turned)
     if kept is None:
         return None
     gaps = tuple(each for each in kept.missing if each.until >= since and (each.since is None or each.since < until))
@@ -133,9 +143,10 @@ def read_kept_past(kept: Kept, *, since: datetime, until_block: int, most: int) 
     return PoolPast(_join(rows[-most:]), since, kept.known_until, OF_INDEX, is_cut=len(rows) > most)
 
 
-def find_kept_pool(chain_id: int, pool: PoolId) -> Kept | None:
-    """What the index keeps of a pool; None for one that is not followed."""
-    return find_one(chain_id, pool)
+def find_kept_pool(chain_id: int, pool: PoolId, *, is_turned: bool = False) -> Kept | None:
+    """What the index keeps of a pool, to be read turned where its logs are; None for one that is not followed."""
+    kept = find_one(chain_id, pool)
+    return None if kept is None else replace(kept, is_turned=is_turned)
 
 
 def _read_kept(
@@ -163,17 +174,15 @@ def _ask(reader: ChainReader, markets: Markets, pool: Pool, first: BlockRef) -> 
     topics = pool.pool_id.filter_logs(markets.history_topics)
     logs = reader.logs(address=pool.pool_id.contract, topics=topics, from_block=first.number, to_block=last.number)
     blocks, seconds = max(1, last.number - first.number), last.timestamp - first.timestamp
-    return [
-        KeptTrade(
-            log.block_number,
-            first.timestamp + seconds * (log.block_number - first.number) // blocks,
-            found.price,
-            found.in0,
-            found.in1,
-        )
-        for log in sorted(logs, key=lambda log: (log.block_number, log.log_index))
-        if (found := markets.read_trade(log)) is not None
-    ]
+    is_turned = markets.is_turned(pool)
+    found = []
+    for log in sorted(logs, key=lambda log: (log.block_number, log.log_index)):
+        said = markets.read_trade(log)
+        if said is not None:
+            time = first.timestamp + seconds * (log.block_number - first.number) // blocks
+            told = said.turned if is_turned else said
+            found.append(KeptTrade(log.block_number, time, told.price, told.in0, told.in1))
+    return found
 
 
 def _join(said: Sequence[KeptTrade]) -> tuple[Trade, ...]:

@@ -180,6 +180,11 @@ class TradeRead:
     in0: int | None = None
     in1: int | None = None
 
+    @property
+    def turned(self) -> TradeRead:
+        """The same with the tokens the other way round."""
+        return TradeRead(self.price.inverse() if self.price is not None else None, self.in1, self.in0)
+
 
 @dataclass(frozen=True, slots=True)
 class InitialisedTick:
@@ -289,7 +294,13 @@ class Markets(Protocol):
         """Topic 0 of what its pools say of prices and trades, which is all that is kept of them."""
 
     def why_not_counted(self, pool: Pool) -> str | None:
-        """Why trades of a pool are not counted, nor swaps in it computed; None where they are."""
+        """Why trades of a pool are not counted; None where they are."""
+
+    def why_not_computed(self, pool: Pool) -> str | None:
+        """Why swaps in a pool are not computed; None where they are."""
+
+    def is_turned(self, pool: Pool) -> bool:
+        """Whether logs of a pool tell its tokens the other way round: what `read_trade` says has to be turned then."""
 
     def read_trade(self, log: LogEntry) -> TradeRead | None:
         """What a log says of price and trade; None for one that is of none of its pools."""

@@ -35,10 +35,12 @@ SWAP_V2 = (
     " uint256 amount1Out, address indexed to)"
 )
 SYNC_V2 = "event Sync(uint112 reserve0, uint112 reserve1)"
-_NOT_COUNTED = "days of V4 pools are not counted here: a swap's log does not say which way round its tokens stand"
+_NOT_COUNTED = (
+    "days of V4 pools are counted from this server's index alone; stream_pool_events, or a position in it, has a pool"
+    " followed"
+)
 NOT_COMPUTED = (
-    "trades of V4 pools are not counted here and their ticks not read: a swap's log does not say which way round its"
-    " tokens stand, and a hook may change what a swap gives"
+    "swaps in V4 pools are not computed here: their ticks are not read, and a hook may change what a swap gives"
 )
 INITIALIZE_V3 = "event Initialize(uint160 sqrtPriceX96, int24 tick)"
 POOL_CREATED = (
@@ -178,12 +180,21 @@ def _all_missing(pools: Sequence[Pool], reason: str) -> dict[str, PoolDay]:
 
 
 def read_trade(log: LogEntry) -> TradeRead | None:
-    """What a log of a pool says: price and amounts of a V3 swap, amounts of a V2 swap, the price of its reserves."""
+    """What a log of a pool says: price and amounts of a V3 or V4 swap, amounts of a V2 swap, the price of its reserves.
+
+    A V4 log speaks of currencies, which may stand the other way round than the pool's tokens.
+    """
     v3 = decode_log(SWAP_V3, log)
     if v3 is not None:
         if not v3["sqrtPriceX96"]:
             return None
         return TradeRead(ratio_of_sqrt_price(v3["sqrtPriceX96"]), max(0, v3["amount0"]), max(0, v3["amount1"]))
+    v4 = decode_log(SWAP_V4, log)
+    if v4 is not None:
+        if not v4["sqrtPriceX96"]:
+            return None
+        # The manager tells what the trader's account changes by: what goes into the pool is below zero.
+        return TradeRead(ratio_of_sqrt_price(v4["sqrtPriceX96"]), max(0, -v4["amount0"]), max(0, -v4["amount1"]))
     v2 = decode_log(SWAP_V2, log)
     if v2 is not None:
         return TradeRead(None, v2["amount0In"], v2["amount1In"])

@@ -32,6 +32,7 @@ from tools_app.toolkit.markets import (
     RangePosition,
     TradeRead,
 )
+from tools_app.toolkit.pool_hooks import HookPower
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import LogEntry
@@ -54,6 +55,12 @@ _EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
     "v4": {"swap": SWAP_V4},
     "v3": {"swap": SWAP_V3, "mint": _MINT_V3, "burn": _BURN_V3, "collect": _COLLECT_V3},
     "v2": {"swap": SWAP_V2, "mint": _MINT_V2, "burn": _BURN_V2},
+}
+
+
+_UNTOLD: Final = {
+    HookPower.AMOUNTS: "can change what a trade gives, and no log says by how much",
+    HookPower.FEES: "can set the fee of each trade anew, so that fees and what is lost cannot be told",
 }
 
 
@@ -133,8 +140,8 @@ class UniswapMarkets:
 
     chains = CHAINS
     ranges = UniswapRanges()
-    swap_topics = (event_topic(SWAP_V3), event_topic(SWAP_V2))
-    history_topics = tuple(event_topic(each) for each in (SWAP_V3, SWAP_V2, SYNC_V2, history.INITIALIZE_V3))
+    swap_topics = (event_topic(SWAP_V3), event_topic(SWAP_V2), event_topic(SWAP_V4))
+    history_topics = tuple(event_topic(each) for each in (SWAP_V3, SWAP_V2, SWAP_V4, SYNC_V2, history.INITIALIZE_V3))
 
     def describe(self, pool: Pool) -> str:
         """`Uniswap V3`."""
@@ -206,7 +213,8 @@ class UniswapMarkets:
         for name, signature in _EVENTS[pool.version].items():
             found = decode_log(signature, log)
             if found is not None:
-                return PoolEvent(name, *_signed_amounts(name, pool.version, found), _details(found))
+                amounts = _signed_amounts(name, pool.version, found)
+                return PoolEvent(name, *(amounts[::-1] if self.is_turned(pool) else amounts), _details(found))
         return None
 
     def of(self, effects: Effects, reader: ChainReader) -> list[tuple[MarketRead, Pool | None]]:
@@ -235,11 +243,21 @@ class UniswapMarkets:
         ]
 
     def why_not_counted(self, pool: Pool) -> str | None:
-        """Of V4 pools, whose hooks besides may change what a swap gives."""
+        """Of V4 pools whose hook sets the fee, or may change what a swap gives: the manager's log tells neither."""
+        powers = pool.hooks.powers if pool.hooks is not None else ()
+        told = next((words for power, words in _UNTOLD.items() if power in powers), None)
+        return None if told is None else f"trades of this pool are not counted here: its hook {told}"
+
+    def why_not_computed(self, pool: Pool) -> str | None:
+        """Of all V4 pools."""
         return history.NOT_COMPUTED if pool.version == "v4" else None
 
+    def is_turned(self, pool: Pool) -> bool:
+        """Of V4 pools of the coin whose wrapped form stands second."""
+        return pool.version == "v4" and is_turned_round(pool)
+
     def read_trade(self, log: LogEntry) -> TradeRead | None:
-        """Of V3 swaps and beginnings, of V2 swaps and reserves."""
+        """Of V3 swaps and beginnings, of V4 swaps, of V2 swaps and reserves."""
         return history.read_trade(log)
 
     def price_points(self, reader: ChainReader, pool: Pool, *, from_block: int) -> tuple[PricePoint, ...]:
@@ -277,6 +295,9 @@ def _as_points(pool: Pool, event: str, logs: Sequence[LogEntry]) -> Iterator[Pri
 def _signed_amounts(name: str, version: str, found: Mapping[str, Any]) -> tuple[int, int]:
     if name == "swap" and version == "v2":
         return found["amount0In"] - found["amount0Out"], found["amount1In"] - found["amount1Out"]
+    if version == "v4":
+        # Told from the trader's side.
+        return -found["amount0"], -found["amount1"]
     sign = -1 if name in ("burn", "collect") else 1
     return sign * found["amount0"], sign * found["amount1"]
 

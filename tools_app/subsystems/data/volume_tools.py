@@ -118,7 +118,10 @@ def data_get_pool_volume_history(
     not_counted = markets.of_pool(pool).why_not_counted(pool)
     past = None
     if not_counted is None:
-        past = read_past_bars(reader.chain_id, pool.pool_id, kind, since=until - length * limit, until=until)
+        is_turned = markets.of_pool(pool).is_turned(pool)
+        past = read_past_bars(
+            reader.chain_id, pool.pool_id, kind, since=until - length * limit, until=until, is_turned=is_turned
+        )
     valuer = Valuer(reader, markets)
     bars = past.bars if past is not None else ()
     return VolumeHistory(

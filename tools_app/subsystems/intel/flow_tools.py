@@ -311,7 +311,10 @@ def _find_jit(look: Look, past: PoolPast) -> JustInTime:
         reason = None if look.pool.is_concentrated else "a pool without ranges has none"
         return JustInTime(0 if reason is None else None, len(traded), reason)
     name = look.pool.pool_id
-    topics = name.filter_logs(look.markets.event_topics(look.pool, ("mint", "burn")))
+    events = look.markets.event_topics(look.pool, ("mint", "burn"))
+    if not events:
+        return JustInTime(None, len(traded), "the pool's logs do not tell whose liquidity comes and goes")
+    topics = name.filter_logs(events)
     try:
         logs = look.reader.logs(address=name.contract, topics=topics, from_block=min(traded), to_block=max(traded))
     except GolemError as error:

@@ -74,7 +74,10 @@ class KnownMarket:
 
 def read_known_market(reader: ChainReader, pool: Pool, *, with_depth: bool = True) -> KnownMarket:
     """What is known of `pool` at the reader's block. Never raises GolemError."""
-    kept = find_kept_pool(reader.chain_id, pool.pool_id)
+    markets = markets_on(reader.chain_id).of_pool(pool)
+    kept = None
+    if markets.why_not_counted(pool) is None:
+        kept = find_kept_pool(reader.chain_id, pool.pool_id, is_turned=markets.is_turned(pool))
     regime, flow, missing = _read_past(reader, kept)
     worth = _weigh(reader, pool) if with_depth else None
     if with_depth and worth is None:

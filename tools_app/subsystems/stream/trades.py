@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from tools_app.chain.abi import decode_log, encode_event_topics
 from tools_app.core.units import format_units
@@ -14,7 +14,10 @@ from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.subsystems.stream.pool_events import describe_log, describe_token
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import Pool, PoolNotFound
+from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import LogEntry
+
+_ACCOUNT_BITS: Final = 160
 
 
 @dataclass
@@ -50,23 +53,30 @@ def find_trades(
 def _add_swaps(reader: ChainReader, moved: dict[str, _Trade], *, from_block: int, to_block: int) -> None:
     markets = markets_on(reader.chain_id)
     topics = [list(dict.fromkeys(topic for each in markets.by_protocol.values() for topic in each.swap_topics))]
-    pools: dict[str, Pool | None] = {}
+    pools: dict[PoolId, Pool | None] = {}
     for log in reader.logs(address=None, topics=topics, from_block=from_block, to_block=to_block):
         if log.tx_hash not in moved:
             continue
-        if log.address not in pools:
-            pools[log.address] = _confirm(reader, log.address)
-        pool = pools[log.address]
+        pool = next((found for name in _list_names(log) if (found := _confirm(reader, pools, name)) is not None), None)
         if pool is not None:
             moved[log.tx_hash].swaps.append((pool, log))
 
 
-def _confirm(reader: ChainReader, address: str) -> Pool | None:
-    try:
-        return markets_on(reader.chain_id).read(reader, address)
-    except PoolNotFound:
-        # Somebody else's contract with an event of the same shape.
-        return None
+def _list_names(log: LogEntry) -> list[PoolId]:
+    """What a swap's log may be of: the contract itself, or the pool that it names first, unless that is an account."""
+    first = log.topics[1].lower() if len(log.topics) > 1 else ""
+    return [PoolId(log.address), *([PoolId(first, log.address)] if first and int(first, 16) >> _ACCOUNT_BITS else [])]
+
+
+def _confirm(reader: ChainReader, pools: dict[PoolId, Pool | None], name: PoolId) -> Pool | None:
+    """The pool of a name, asked of its market once; None for somebody else's contract with an event of that shape."""
+    if name not in pools:
+        try:
+            found = markets_on(reader.chain_id).read(reader, name.text)
+        except PoolNotFound:
+            found = None
+        pools[name] = found if found is not None and found.pool_id == name else None
+    return pools[name]
 
 
 def _describe(reader: ChainReader, wallet: str, trade: _Trade) -> dict[str, Any] | None:

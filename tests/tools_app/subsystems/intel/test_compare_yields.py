@@ -20,6 +20,8 @@ from tools_app.protocols.yearn.protocol import PROTOCOL as YEARN
 from tools_app.subsystems.intel.compare_yields import class_of
 from tools_app.toolkit.yields import YieldKind, YieldOffer
 
+pytestmark = pytest.mark.django_db
+
 WAD, USD, DAY = 10**18, 10**6, 86_400
 COMET = str(COMPOUND.address(CHAIN_ID, "comet_usdc"))
 VAULT = str(YEARN.address(CHAIN_ID, "yv_usdc"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -13,6 +13,7 @@ from golem_project.outside.access import switch_off, switch_on
 from tests.evm.world import CHAIN_ID, World
 from tests.golem_project.outside.vendors import Vendors, make_pool
 from tests.golem_project.pi.conftest import Agent, MakeAgent
+from tools_app.apps import load_registry
 from tools_app.core import clock
 from tools_app.protocols.compound_v3.protocol import PROTOCOL as COMPOUND
 from tools_app.subsystems.intel.own_yields import compare
@@ -287,7 +288,7 @@ def test_a_pool_without_a_yield_of_ours_says_why(asker: Agent, vendors: Vendors,
     usdc = local_chain.tokens["USDC"].address
     for changed, why in (
         ({"project": "unheard-of"}, "nothing of that name is compared here"),
-        ({"project": "morpho-v1"}, "nothing of that name is compared here"),
+        ({"project": "rocket-pool", "underlyingTokens": [usdc]}, "Rocket Pool is not there"),
         ({"poolMeta": "prime market"}, "a part of the protocol that only its words describe"),
         ({"chain": "Solana"}, "Compound V3 is not known here on that chain"),
         ({"chain": "Base"}, "the chain could not be read"),
@@ -304,6 +305,35 @@ def test_a_pool_without_a_yield_of_ours_says_why(asker: Agent, vendors: Vendors,
     assert own["apy_pct"] is not None and own["contradicts"] is None and own["says"].startswith("not compared: ")
     local_chain.rpc.call("anvil_setCode", COMET, "0xfe")
     assert "could not be read" in own_of(asker, vendors, list_local(local_chain))["says"]
+
+
+@pytest.mark.protocols("rocketpool", "yearn", "morpho", "eigenlayer")
+def test_staking_and_vaults_stand_beside_what_a_list_says_of_them(
+    asker: Agent, vendors: Vendors, local_chain: World
+) -> None:
+    coin, usdc = "0x" + "0" * 40, local_chain.tokens["USDC"].address.lower()
+    for project, token in (("rocket-pool", coin), ("yearn-finance", usdc)):
+        row = {**list_local(local_chain, apyBase=2.7, apy=2.7), "project": project, "underlyingTokens": [token]}
+        own = own_of(asker, vendors, row)
+        assert own["apy_pct"] is not None and own["place"] and own["block"], (project, own)
+        assert own["difference_bps"] == round((2.7 - float(own["apy_pct"])) * 100), own
+    own = own_of(asker, vendors, {**list_local(local_chain), "project": "morpho-v1", "underlyingTokens": [usdc]})
+    assert own["apy_pct"] is None or own["place"], own
+
+
+NO_LIST_TELLS: Final = {
+    "eigenlayer": "what restaking pays comes in tokens of the services, which lists leave out",
+    "maker": "only borrowing is done there, and lists tell what is earned",
+}
+
+
+def test_whatever_tells_yields_is_compared_under_the_name_that_lists_give_it() -> None:
+    load_registry()
+    telling = {each.name for each in SHELF if each.yields is not None or each.lending is not None}
+    unnamed = {each.name for each in SHELF if each.name in telling and not each.listed_as}
+    assert unnamed == set(NO_LIST_TELLS)
+    named = [name for each in SHELF for name in each.listed_as]
+    assert len(named) == len(set(named))
 
 
 @pytest.mark.protocols("compound_v3")

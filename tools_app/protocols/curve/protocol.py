@@ -65,6 +65,7 @@ PROTOCOL: Final = ProtocolDef(
     effects=CurveEffects(),
     venues=CurveVenues(),
     yields=list_yields,
+    listed_as=("curve-dex", "convex-finance"),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(
         "event AddLiquidity(address indexed provider, uint256[3] token_amounts, uint256[3] fees, uint256 invariant,"

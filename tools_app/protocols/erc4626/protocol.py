@@ -62,6 +62,7 @@ PROTOCOL = ProtocolDef(
     effects=VaultEffects(),
     takings=RequestTakings(find_vault),
     yields=list_yields,
+    listed_as=("sky-lending",),
     traits=frozenset({Trait.ASYNC}),
     events=(DEPOSIT_EVENT, WITHDRAW_EVENT, ASKED_IN_EVENT, ASKED_OUT_EVENT, TAKEN_BACK_EVENT),
     errors=(

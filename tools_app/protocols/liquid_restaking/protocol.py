@@ -88,6 +88,7 @@ PROTOCOL: Final = ProtocolDef(
     ),
     effects=RestakedEtherEffects(),
     yields=list_yields,
+    listed_as=("ether.fi-stake", "kelp", "renzo"),
     rates=IssuerRates(),
     rights=describe_item_rights(
         "etherfi_requests", one="may move a withdrawal request", every="may move every withdrawal request"

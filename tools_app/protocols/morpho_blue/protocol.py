@@ -81,6 +81,7 @@ PROTOCOL = ProtocolDef(
     ),
     effects=MorphoEffects(),
     lending=MorphoLending(),
+    listed_as=("morpho-v1", "morpho-blue"),
     rights=(
         RightEvent(
             signature=_EVENTS[-1],

@@ -82,6 +82,7 @@ PROTOCOL: Final = ProtocolDef(
     effects=PendleEffects(),
     promises=PendlePromises(),
     yields=list_yields,
+    listed_as=("pendle",),
     prices=find_price,
     traits=frozenset({Trait.ASYNC}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),

@@ -29,6 +29,7 @@ PROTOCOL: Final = ProtocolDef(
     leaving=(LeavingCall("reth", "function burn(uint256)"),),
     effects=RocketPoolEffects(),
     yields=list_yields,
+    listed_as=("rocket-pool",),
     issues=("reth",),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(

@@ -42,6 +42,7 @@ PROTOCOL: Final = ProtocolDef(
     leaving=(LeavingCall(USDC, _REDEEM, own=((1,), (2,))),),
     effects=VaultEffects(),
     yields=list_yields,
+    listed_as=("yearn-finance",),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(
         DEPOSIT_EVENT,

@@ -18,6 +18,7 @@ from django.test import Client
 
 from archetypes_app.models import Golem
 from golem_project.celery import app
+from golem_project.clock_mending import mend_future_rows
 from permits_app.backtest import past_decisions
 from permits_app.models import ActionPermit, OutboundTransaction
 from tests import factories
@@ -28,6 +29,7 @@ from tests.old_life import give_life
 from tests.permits_app.approvals.conftest import eager
 from tools_app.admin import long_lists
 from tools_app.admin.long_lists import MOST_COUNTED
+from tools_app.core import clock
 
 __all__ = ["eager"]
 # One transaction holds all of a test, so that what it read can be told: its locks are in no order.
@@ -95,6 +97,10 @@ def test_no_round_of_the_schedule_reads_more_rows_after_a_long_life(
             deeds[name] = partial(task, *args, **named)
     assert len(deeds) > 25
     assert find_growth(lived, deeds, _MORE_ROWS) == {}
+
+
+def test_a_worker_that_starts_looks_for_times_of_the_future_without_reading_a_whole_life(lived: LiveGolem) -> None:
+    assert find_growth(lived, {"start of a worker": lambda: mend_future_rows(now=clock.now())}, _MORE_ROWS) == {}
 
 
 def test_no_page_of_an_owner_s_day_reads_a_whole_life(lived: LiveGolem, monkeypatch: pytest.MonkeyPatch) -> None:

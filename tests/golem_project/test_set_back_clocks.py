@@ -159,6 +159,19 @@ def test_a_permit_under_way_is_free_for_another_worker_though_its_lease_is_of_th
     assert rows.get().lease_expires_at == soon, "a worker who is alive lost its lease"
 
 
+@pytest.mark.parametrize(
+    ("age", "is_mended"), [(timedelta(days=7, minutes=-1), True), (timedelta(days=7, minutes=1), False)]
+)
+def test_times_of_permits_that_ended_are_brought_back_for_seven_days(
+    shared_golem: LiveGolem, age: timedelta, is_mended: bool
+) -> None:
+    permit_id, late = shared_golem.preview()["permit_id"], clock.now() + timedelta(days=30)
+    rows = ActionPermit.objects.filter(pk=permit_id)
+    rows.update(status="COMMITTED", created_at=clock.now() - age, updated_at=late)
+    assert (mend_future_rows(now=clock.now()) > 0) is is_mended
+    assert (rows.get().updated_at < late) is is_mended
+
+
 @pytest.mark.django_db
 def test_who_may_not_type_a_code_for_a_moment_waits_no_longer_because_a_clock_went_back() -> None:
     from django_otp.plugins.otp_totp.models import TOTPDevice

@@ -142,9 +142,9 @@ class MutationSession:
                 return True
             items = files.pop(min(files, key=lambda file: self._rank(file, files[file][0].path, left)))
 
-    def _rank(self, file: str, path: Path, left: Sequence[int]) -> tuple[int, int, float]:
+    def _rank(self, file: str, path: Path, left: Sequence[int]) -> tuple[int, float, int]:
         """Small for a file that noticed much of what is left before, is among a module's tests by its own name, or is
-        named after it; then for one that mentions it, then for one that is quick.
+        named after it; then for one that is quick, then for one that mentions it.
         """
         near = sum(self._before.get(number, "").startswith(f"{file}::") for number in left)
         mentioned = 0
@@ -154,7 +154,8 @@ class MutationSession:
                 near += count
             if self._mentions(path, {name}):
                 mentioned += count
-        return -near, -mentioned, read_durations().get(file, 0)
+        # Each mutant that is left meets it: what takes minutes comes when few are left.
+        return -near, read_durations().get(file, 0), -mentioned
 
     def _run_as_it_is(self, session: pytest.Session, items: Sequence[pytest.Item]) -> None:
         # What a module, class or package shares is taken down between forks; what the session shares stays.

@@ -74,6 +74,8 @@ class PositionLine:
     is_simulated: bool
     range: Mapping[str, Any] | None = None
     """Of a position of concentrated liquidity, as `tell_range` tells it."""
+    times: Mapping[str, Any] | None = None
+    """When parts of it come free or are due, on one scale for all positions."""
     counted: tuple[str, ...] = ()
     """By what rule it counts, where that is not the price of what it holds."""
 
@@ -265,7 +267,10 @@ def _describe(
     value, debt, liquid = int(told["value"]), int(told["debt"]), int(told["liquid"])
     return PortfolioCard(
         tokens=tuple(_describe_token(each) for each in told["tokens"]),
-        positions=tuple(_describe_position(each, now) for each in told["positions"]),
+        positions=tuple(
+            replace(_describe_position(each, now), times=times)
+            for each, times in zip(told["positions"], _draw_times(told["positions"], now), strict=True)
+        ),
         allocation=tuple(_list_allocation(golem, told)),
         value=format_usd(value),
         debt=format_usd(debt) if debt else "",
@@ -308,6 +313,30 @@ def _describe_position(told: Mapping[str, Any], now: datetime) -> PositionLine:
         # A snapshot of before tells no rules.
         counted=tuple(told.get("counted", ())),
     )
+
+
+def _draw_times(positions: Sequence[Mapping[str, Any]], now: datetime) -> list[dict[str, Any] | None]:
+    """Of each position where its times lie between now and the last time of all, in percent; None without any to come.
+
+    A snapshot of before tells no times.
+    """
+    begins = int(now.timestamp())
+    ahead = [[each for each in one.get("times", ()) if each["at"] > begins] for one in positions]
+    last = max((each["at"] for times in ahead for each in times), default=begins)
+    return [
+        {
+            "marks": [(each["at"] - begins) * 99 // (last - begins) for each in times],
+            "said": ", ".join(f"{each['what']} on {_say_day(each['at'])}" for each in times),
+            "last": _say_day(last),
+        }
+        if times
+        else None
+        for times in ahead
+    ]
+
+
+def _say_day(at: int) -> str:
+    return datetime.fromtimestamp(at, tz=UTC).date().isoformat()
 
 
 def _show_range(told: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from permits_app.permits.told_shares import tell_shares
 from tools_app.core.units import format_units
 from tools_app.portfolio.holdings import HeldPosition, Holdings, Worth
 from tools_app.toolkit.counting_rules import UNCOUNTED_WORDS
-from tools_app.toolkit.positions import LOCKED_WORDS
+from tools_app.toolkit.positions import LOCKED_WORDS, WHEN_REPAID
 from tools_app.toolkit.protocol import SHELF
 
 CLAIM_NOTE = "counted as a position"
@@ -58,10 +58,21 @@ def _tell_position(held: HeldPosition) -> dict[str, Any]:
         "debt": str(held.debt_micro_usd),
         "health_bps": held.health_bps,
         "free_at": held.free_at,
+        "times": _tell_times(held),
         "locked": _tell_locked(held),
         "counted": list(tell_rules(held)),
         "range": tell_range(held),
     }
+
+
+def _tell_times(held: HeldPosition) -> list[dict[str, Any]]:
+    """When parts of it come free, and when claims in it are due, each time once; the first one first."""
+    legs = held.position.legs
+    free = {leg.free_at for leg in legs if leg.free_at is not None and leg.free_at != WHEN_REPAID}
+    due = {leg.due.at for leg in legs if leg.due is not None}
+    return [
+        {"at": at, "what": what} for at, what in sorted({*((at, "free") for at in free), *((at, "due") for at in due)})
+    ]
 
 
 def _tell_locked(held: HeldPosition) -> list[dict[str, str]]:

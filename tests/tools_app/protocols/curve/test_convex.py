@@ -107,6 +107,21 @@ def counts(golem: Golem) -> int:
     return sum(leg.raw * 10 ** (18 - decimals[leg.token]) for leg in position.legs)
 
 
+def test_a_gift_to_the_booster_or_the_rewards_is_nobody_s_share(chain: World, golem: Golem) -> None:
+    golem.act("convex_stake_lp", pool=POOL, amount="max")
+    giver = Golem(chain, PROTOCOL, chain.new_account(WAD, {"DAI": 50_000 * WAD}))
+    giver.act("curve_add_liquidity", pool=POOL, amounts=[str(20_000 * WAD), "0", "0"])
+    (held,) = giver.positions()
+    part = int(held.facts["lp_free"]) // 4
+    lp = str(PROTOCOL.address(CHAIN_ID, "lp_3pool"))
+    (before,) = golem.positions()
+    for to in (BOOSTER, REWARDS):
+        chain.transact(giver.account, lp, "transfer(address,uint256)", to, part)
+        chain.transact(giver.account, chain.tokens["DAI"].address, "transfer(address,uint256)", to, 1_000 * WAD)
+    (after,) = golem.positions()
+    assert (after.legs, after.facts["lp_at_convex"]) == (before.legs, before.facts["lp_at_convex"])
+
+
 def test_a_trade_that_pushes_the_pool_moves_nothing_of_what_is_staked(chain: World, golem: Golem) -> None:
     golem.act("convex_stake_lp", pool=POOL, amount="max")
     before = counts(golem)

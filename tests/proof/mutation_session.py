@@ -175,9 +175,11 @@ class MutationSession:
         self.chooser.test = None
 
     def _tell(self, number: int, *, is_last: bool) -> bool:
-        """Judge it and tell the verdict, if that is the last word; whether it is."""
+        """Judge it and tell the verdict, if that is the last word; whether it is. What no fork can tell waits for no
+        further tests.
+        """
         verdict = self._judge(number)
-        if is_last or verdict["verdict"] == "noticed":
+        if is_last or verdict["verdict"] == "noticed" or self._list_tests(number) is None:
             self._report(number, **verdict)
             return True
         return False

@@ -24,7 +24,19 @@ pytestmark = pytest.mark.django_db
 PAYEE = "0x" + "11" * 20
 HEBREW = "\u05e9\u05dc\u05d5\u05dd"
 # Checked by a pattern of its own, which the form asks after the field.
-NO_WORDS = {"address", "folder", "host", "username", "host_key", "base_asset", "token_a", "token_b", "query", "venue"}
+NO_WORDS = {
+    "address",
+    "folder",
+    "host",
+    "username",
+    "host_key",
+    "base_asset",
+    "token",
+    "token_a",
+    "token_b",
+    "query",
+    "venue",
+}
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from django.db import connection
 
 from tools_app.core.ratio import Ratio
 from tools_app.history.meanings import PRICE_UNIT
-from tools_app.models.history import BarSpan, ChainLog, FollowedChain, LogGap, LogSource
+from tools_app.models.history import BarSpan, ChainLog, FollowedChain, LogGap, LogSource, SourceKind
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import LogEntry
 
@@ -168,6 +168,11 @@ def find_kept(chain_id: int, addresses: Sequence[str]) -> dict[str, Kept]:
     """What is kept of these contracts; one that is not followed is left out."""
     found = _describe(chain_id, LogSource.objects.filter(chain_id=chain_id, address__in=addresses))
     return {about.text: kept for about, kept in found.items()}
+
+
+def is_any_kept(chain_id: int, kind: SourceKind) -> bool:
+    """Whether anything of that kind is followed on a chain."""
+    return LogSource.objects.filter(chain_id=chain_id, kind=kind).exists()
 
 
 def find_one(chain_id: int, about: PoolId) -> Kept | None:

@@ -17,17 +17,15 @@ from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import Ratio
 from tools_app.history.asked import have_followed
 from tools_app.history.bars import day_of
-from tools_app.history.reading import Bar, Kept, find_one, read_bars, read_logs, read_price_at
+from tools_app.history.reading import Bar, Kept, find_one, is_any_kept, read_bars, read_logs, read_price_at
 from tools_app.models.history import BarSpan, SourceKind
 from tools_app.portfolio.pool_history import MOST_LOGS, OF_INDEX
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import LogEntry
 
-Period = Annotated[
-    Literal["1d", "7d", "30d", "90d", "365d"], Field(description="How far back: 1d, 7d, 30d, 90d, 365d.")
-]
-Interval = Annotated[Literal["1h", "1d", "1w"], Field(description="How long each row is, in UTC: 1h, 1d or 1w.")]
+Period = Annotated[Literal["1d", "7d", "30d", "90d", "365d"], Field(description="How far back.")]
+Interval = Annotated[Literal["1h", "1d", "1w"], Field(description="How long each row is, in UTC.")]
 
 MOST_POINTS: Final = 200
 _WEEK: Final = timedelta(weeks=1)
@@ -143,6 +141,9 @@ def find_teller(reader: ChainReader, feed: str) -> str:
 
 def read_answer_at(reader: ChainReader, feed: str, moment: int) -> Ratio | None:
     """What a price feed had last answered at a second, in its own decimals; None where the index does not know."""
+    # Nobody is asked who tells for a feed where no feed is followed.
+    if not is_any_kept(reader.chain_id, SourceKind.FEED):
+        return None
     kept = find_one(reader.chain_id, PoolId(find_teller(reader, feed)))
     return read_price_at(kept, datetime.fromtimestamp(moment, UTC)) if kept is not None else None
 

@@ -380,6 +380,122 @@ export interface components {
             amount: string;
             chain_id?: (number | null) | null;
         };
+        /** @description bridge_compare: Rank bridges by what arrives on the other chain, with why one is left out. */
+        BridgeCompareBody: {
+            /** @constant */
+            query?: "bridge_compare";
+            /** @enum {unknown} */
+            venue?: "across" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            source_chain: number;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            dest_chain: number;
+        };
+        /** @description bridge_estimate_time: Tell how long transfers between two chains took: half of them, and nine of ten, in seconds. */
+        BridgeEstimateTimeBody: {
+            /** @constant */
+            query?: "bridge_time";
+            /** @enum {unknown} */
+            venue?: "across" | null;
+            cursor?: string | null;
+            /**
+             * @description The bridge; only across is served.
+             * @enum {string}
+             */
+            bridge: "across" | "stargate" | "hop";
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            source_chain: number;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            dest_chain: number;
+            token?: string | null;
+        };
+        /** @description bridge_execute: Send a token to the golem's own account on another of its chains. */
+        BridgeExecuteBody: {
+            /** @constant */
+            action_type?: "bridge";
+            /** @enum {unknown} */
+            venue?: "across" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /**
+             * @description The bridge; only across is served.
+             * @enum {string}
+             */
+            bridge: "across" | "stargate" | "hop";
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            source_chain: number;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            dest_chain: number;
+            max_fee_bps?: (number | null) | null;
+            deadline?: number | null;
+        };
+        /** @description bridge_get_limits: Tell how much may go over a bridge at once, and the most that arrived of late. */
+        BridgeGetLimitsBody: {
+            /** @constant */
+            query?: "bridge_limits";
+            /** @enum {unknown} */
+            venue?: "across" | null;
+            cursor?: string | null;
+            /**
+             * @description The bridge; only across is served.
+             * @enum {string}
+             */
+            bridge: "across" | "stargate" | "hop";
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            source_chain: number;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            dest_chain: number;
+        };
+        /** @description bridge_get_quote: Tell what a transfer to another chain costs and how long it takes, by what others paid in the last two hours. */
+        BridgeGetQuoteBody: {
+            /** @constant */
+            query?: "bridge_quote";
+            /** @enum {unknown} */
+            venue?: "across" | null;
+            cursor?: string | null;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            source_chain: number;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            dest_chain: number;
+            /**
+             * @description The bridge; only across is served.
+             * @enum {string}
+             */
+            bridge: "across" | "stargate" | "hop";
+        };
+        /** @description bridge_get_status: Tell where a transfer of the golem is, by its number and the chain it left within the last week. */
+        BridgeGetStatusBody: {
+            /** @constant */
+            query?: "bridge_status";
+            /** @enum {unknown} */
+            venue?: "across" | null;
+            cursor?: string | null;
+            /**
+             * @description The bridge; only across is served.
+             * @enum {string}
+             */
+            bridge: "across" | "stargate" | "hop";
+            /** @description Number of the transfer, as bridge_execute told it. */
+            bridge_id: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            source_chain: number;
+        };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         CancelActionInput: {
             /** Format: uuid */
@@ -813,7 +929,7 @@ export interface components {
             /** @enum {unknown} */
             venue?: "uniswap" | null;
             cursor?: string | null;
-            /** @description The lender or issuer by its name, such as aave_v3 or lido. */
+            /** @description Lender or issuer, by its name. */
             protocol: string;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token: string;
@@ -4730,6 +4846,28 @@ export interface components {
             chain_id?: (number | null) | null;
             slippage_bps?: number | null;
             deadline?: number | null;
+        };
+        /** @description uniswap_submit_cross_chain_intent: Ask fillers for the same token on another chain of the golem, as a cross-chain intent (ERC-7683) over Across. */
+        UniswapSubmitCrossChainIntentBody: {
+            /** @constant */
+            action_type?: "cross_chain_intent";
+            /** @enum {unknown} */
+            venue?: "across" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_in: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token_out: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            source_chain: number;
+            /** @description EIP-155 chain id, such as 1 or 8453. */
+            destination_chain: number;
+            deadline?: number | null;
+            max_fee_bps?: (number | null) | null;
         };
         /** @description uniswap_submit_uniswapx_order: Sign an order that gives `amount` of one token for another; fillers carry it out, or nobody does. */
         UniswapSubmitUniswapxOrderBody: {

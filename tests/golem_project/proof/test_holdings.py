@@ -23,7 +23,7 @@ from tools_app.portfolio.holdings import HeldPosition, Holdings, measure_holding
 from tools_app.toolkit.case import PutIn, TakeOut
 from tools_app.toolkit.positions import REQUEST_KIND
 
-pytestmark = pytest.mark.protocols(*WORLDS)
+pytestmark = [pytest.mark.protocols(*WORLDS), pytest.mark.django_db]
 QUICK = settings(
     max_examples=6,
     stateful_step_count=30,

@@ -22,7 +22,7 @@ from tests.tools_app.protocols.lido.test_figures import make_market
 from tools_app.standards import erc20
 from tools_app.toolkit.plan import TxPlan
 
-pytestmark = pytest.mark.protocols("lido", "rocketpool")
+pytestmark = [pytest.mark.protocols("lido", "rocketpool"), pytest.mark.django_db]
 
 
 def judge(chain: World, account: Any, plan: TxPlan) -> list[str]:

@@ -51,19 +51,19 @@ _MARGIN_BPS: Final = 2_000
 
 BridgeName = Annotated[
     Literal["across", "stargate", "hop"],
-    Field(description="The bridge. Only across is served; bridge_compare says why the others are not."),
+    Field(description="The bridge; only across is served."),
 ]
 BridgeId = Annotated[
     str, Field(pattern=r"^[0-9]{1,20}$", description="Number of the transfer, as bridge_execute told it.")
 ]
 MostFee = Annotated[
     int,
-    Field(ge=0, le=1_000, description="The most that bridge and relayers may keep, in basis points: 10 is 0.1%."),
+    Field(ge=0, le=1_000, description="Most the bridge may keep: 10 is 0.1%."),
     BeforeValidator(check_whole),
 ]
 FillSeconds = Annotated[
     int,
-    Field(ge=600, le=LONGEST_SECONDS, description="Seconds from now until which a relayer may pay it out."),
+    Field(ge=600, le=LONGEST_SECONDS, description="Seconds in which a relayer may pay it out."),
     BeforeValidator(check_whole),
 ]
 
@@ -326,7 +326,7 @@ def bridge_get_limits(
 @bridge.read(
     query="bridge_time",
     budget=TickBudget.MEDIUM,
-    snippet="bridge_time: seconds until half and nine in ten of the last transfers arrived; reads only.",
+    snippet="bridge_time: seconds until half and nine in ten of the last transfers arrived elsewhere; reads only.",
     guidelines=("Plan with the slower figure: what is under way can be used nowhere.",),
 )
 def bridge_estimate_time(
@@ -465,7 +465,7 @@ def report_intent(outcome: PlanOutcome) -> IntentReport:
     report=report_sent,
     steps=("Looking at both pools", "Planning the transfer"),
     snippet="bridge at across: send a token to the golem's own account on another of its chains, within minutes.",
-    guidelines=("The golem's owner allows its chains; what is under way counts until it arrives.",),
+    guidelines=("What is under way counts until it arrives.",),
 )
 def bridge_execute(
     ctx: WriteContext,
@@ -479,8 +479,8 @@ def bridge_execute(
 ) -> TxPlan:
     """Send a token to the golem's own account on another of its chains.
 
-    Use it with a token that both chains have. A relayer pays it out within minutes; what nobody pays until the deadline
-    the bridge gives back on the source chain. Does not swap, and does not send the coin or what wraps it.
+    Use it with a token that both chains have. What nobody pays out in time comes back where it left. Does not swap, nor
+    send the coin or what wraps it.
     """
     way = open_way(ctx, token, source_chain, dest_chain, bridge)
     return plan_transfer(ctx, way, amount, max_fee_bps=max_fee_bps, seconds=deadline)

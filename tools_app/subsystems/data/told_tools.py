@@ -23,7 +23,7 @@ RateTeller = Annotated[
     str,
     Field(
         pattern=r"^[a-z][a-z0-9_]{1,39}$",
-        description="The lender or issuer by its name, as positions and venues are called.",
+        description="Lender or issuer, by its name.",
     ),
     Meaning.LENDER,
 ]
@@ -96,10 +96,7 @@ def data_get_feed_history(
     query="rate_history",
     budget=TickBudget.FAST,
     steps=("Reading what is kept",),
-    snippet=(
-        "rate_history: what supplying a token to a lender paid, or what an issuer's token was worth, by hour, day or"
-        " week, out of this server's own index."
-    ),
+    snippet=("rate_history: what supplying a token paid, or what an issuer's token was worth, by hour, day or week."),
     guidelines=("A rate holds until the next one is told: an hour or a day without a point has the one before.",),
 )
 def data_get_rate_history(

@@ -185,6 +185,7 @@ READS: Final = (
         },
         after=_HELD,
         refuses=(({"days": 91}, "INVALID_PARAMS"), ({"asset": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
-        most_exchanges=13,
+        most_exchanges=20,
+        most_characters=6_000,
     ),
 )

@@ -205,6 +205,18 @@ class PolicyCageForm(forms.ModelForm[PolicyCage]):
         }
 
 
+def offer_chains(form: forms.ModelForm[Any]) -> None:
+    """Have a row's chain chosen among those there are, and the one it has."""
+    if "chain_id" in form.fields:
+        chains = dict(list_chains())
+        current = form.instance.chain_id
+        if current is not None:
+            chains.setdefault(current, format_chain(current))
+        form.fields["chain_id"] = forms.TypedChoiceField(
+            label="Chain", choices=sorted(chains.items()), coerce=int, widget=UnfoldAdminSelectWidget()
+        )
+
+
 class AllowlistEntryForm(forms.ModelForm[AllowlistEntry]):
     """One allowed address; a mistyped checksum is refused."""
 
@@ -214,14 +226,7 @@ class AllowlistEntryForm(forms.ModelForm[AllowlistEntry]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if "chain_id" in self.fields:
-            chains = dict(list_chains())
-            current = self.instance.chain_id
-            if current is not None:
-                chains.setdefault(current, format_chain(current))
-            self.fields["chain_id"] = forms.TypedChoiceField(
-                label="Chain", choices=sorted(chains.items()), coerce=int, widget=UnfoldAdminSelectWidget()
-            )
+        offer_chains(self)
 
     def clean_address(self) -> str:
         """EIP-55; mixed case must carry the right checksum."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminSelectWidget
 
 from archetypes_app.admin.audited import AuditedEditMixin
 from archetypes_app.admin.choices import GolemFilter
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
-from archetypes_app.forms import list_chains
-from permits_app.forms import clean_checksum
+from permits_app.forms import clean_checksum, offer_chains
 from permits_app.models import DeclaredPeg
 from tools_app.admin.display import format_bps, format_chain, show_hex
 from tools_app.admin.opened_rows import OPENED, OpenedRowForm
@@ -31,14 +28,7 @@ class DeclaredPegForm(OpenedRowForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if "chain_id" in self.fields:
-            chains = dict(list_chains())
-            current = self.instance.chain_id
-            if current is not None:
-                chains.setdefault(current, format_chain(current))
-            self.fields["chain_id"] = forms.TypedChoiceField(
-                label="Chain", choices=sorted(chains.items()), coerce=int, widget=UnfoldAdminSelectWidget()
-            )
+        offer_chains(self)
 
     def clean_token(self) -> str:
         """EIP-55; mixed case must carry the right checksum."""

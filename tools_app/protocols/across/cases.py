@@ -22,9 +22,6 @@ _REFUSES: Final = (
 )
 _OTHERS: Final = (*_REFUSES, ({"bridge": "hop"}, "BRIDGE_NOT_SERVED"))
 _COUNT: Final = "function numberOfDeposits() view returns (uint32)"
-_QUOTED: Final = (
-    "function deposit(bytes32,bytes32,bytes32,bytes32,uint256,uint256,uint256,bytes32,uint32,uint32,uint32,bytes)"
-)
 
 CASES: Final = (
     Case(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
-BPS: Final = 10_000
+from tools_app.core.units import BPS
 
 
 def quantile(values: Sequence[int], percent: int) -> int:

@@ -50,6 +50,4 @@ class TransferExits:
         transfer = Transfer.parse(position.ref.id)
         if now <= transfer.until:
             return Wait(transfer.until, "a relayer of Across")
-        return Stuck(
-            f"no relayer paid it in its time; Across gives it back on chain {transfer.origin}, mostly within a day"
-        )
+        return Stuck(transfer.late_words)

@@ -188,8 +188,7 @@ class Way:
 
 def open_way(ctx: ReadContext, token: str, source_chain: int, dest_chain: int, bridge_name: str) -> Way:
     """Both chains and the token on each. Raises BridgeNotServed, ChainNotSupported, TokenNotBridged, TokenNotFound."""
-    if bridge_name != NAME:
-        raise BridgeNotServed(f"{bridge_name} is not served: {NOT_SERVED[bridge_name]}", bridges=[NAME])
+    check_served(bridge_name)
     for chain_id in (source_chain, dest_chain):
         pool_on(chain_id)
     if source_chain == dest_chain:
@@ -205,6 +204,12 @@ def open_way(ctx: ReadContext, token: str, source_chain: int, dest_chain: int, b
             tokens=[symbol for symbol in served if symbol != f"W{source.native().symbol}"],
         )
     return Way(source, target, sent, arrives)
+
+
+def check_served(bridge_name: str) -> None:
+    """Raises BridgeNotServed with the reason."""
+    if bridge_name != NAME:
+        raise BridgeNotServed(f"{bridge_name} is not served: {NOT_SERVED[bridge_name]}", bridges=[NAME])
 
 
 def is_wrapped(reader: ChainReader, token: TokenMeta) -> bool:
@@ -359,8 +364,7 @@ def bridge_get_status(ctx: ReadContext, bridge: BridgeName, bridge_id: BridgeId,
 
     Use it after bridge_execute. Does not find transfers of others.
     """
-    if bridge != NAME:
-        raise BridgeNotServed(f"{bridge} is not served: {NOT_SERVED[bridge]}", bridges=[NAME])
+    check_served(bridge)
     pool_on(source_chain)
     source = ctx.chain(source_chain)
     left = find_left(source, number=int(bridge_id), account=ctx.golem.address or "")
@@ -376,7 +380,7 @@ def bridge_get_status(ctx: ReadContext, bridge: BridgeName, bridge_id: BridgeId,
         arrives=TokenAmount(transfer.least, target.token(transfer.arrives)),
         destination_chain=left.to_chain,
         notes=(
-            f"no relayer paid it in its time; Across gives it back on chain {source_chain}, mostly within a day"
+            transfer.late_words
             if is_late
             else "eta is when its time ends; most arrive within minutes"
             if not is_paid

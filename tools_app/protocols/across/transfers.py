@@ -71,6 +71,11 @@ class Transfer:
         origin, number, token, arrives, amount, least, until = name.split("-")
         return cls(int(origin), int(number), token, arrives, int(amount), int(least), int(until))
 
+    @property
+    def late_words(self) -> str:
+        """What there is to say once its time is over and nobody paid it out."""
+        return f"no relayer paid it in its time; Across gives it back on chain {self.origin}, mostly within a day"
+
     def ref(self, chain_id: int) -> PositionRef:
         """The position that it is on the chain where it is expected."""
         return PositionRef(NAME, REQUEST_KIND, chain_id, self.name)

@@ -187,6 +187,20 @@ def renew(*, begun: BegunTick, lease_seconds: int, now: datetime) -> bool:
     return bool(changed)
 
 
+@whole
+def keep_in_state(*, begun: BegunTick, part: dict[str, Any]) -> bool:
+    """Write `part` into what the next tick starts from, before this one ends; False when another tick took over. Locks
+    the row for the transaction.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {_CLOCK} SET state = state || %(part)s::jsonb"  # noqa: S608  (the table's own name)
+            " WHERE golem_id = %(golem)s AND fence = %(fence)s",
+            {"part": json.dumps(part), "golem": begun.golem.pk, "fence": begun.fence},
+        )
+        return bool(cursor.rowcount)
+
+
 @dataclass(frozen=True, slots=True)
 class TickEnd:
     """How a tick ended: its status, how long it took, when the next is due, and what is remembered until then."""

@@ -105,7 +105,12 @@ def make_looped(world: World) -> LiveGolem:
     for symbol in ("USDC", "DAI"):
         token = world.tokens[symbol].address
         spare = golem.balance(symbol)
-        request = {"from": golem.golem.address, "to": token, "gas": hex(200_000), "gasPrice": hex(2 * 10**9)}
+        request = {
+            "from": golem.golem.address,
+            "to": token,
+            "gas": hex(200_000),
+            "gasPrice": hex(world.fair_gas_price()),
+        }
         world.rpc.call("anvil_impersonateAccount", golem.golem.address)
         data = call_data("transfer(address,uint256)", world.actors.deployer.address, spare)
         assert world.wait(world.rpc.call("eth_sendTransaction", {**request, "data": data}))["status"] == "0x1"

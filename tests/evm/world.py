@@ -183,6 +183,10 @@ class World:
         self.fund(account.address, eth_wei, tokens)
         return account
 
+    def fair_gas_price(self) -> int:
+        """Twice what the next block asks, in wei: other tests of the run fill blocks, and then it rises."""
+        return 2 * int(self.rpc.call("eth_gasPrice"), 16)
+
     def send(
         self,
         account: LocalAccount,
@@ -193,7 +197,7 @@ class World:
         gas: int = GAS_LIMIT,
     ) -> dict[str, Any]:
         """Sign, send and wait; returns the receipt, also of a reverted transaction (`receipt["status"] == "0x0"`)."""
-        fee_cap = 2 * int(self.rpc.call("eth_gasPrice"), 16)
+        fee_cap = self.fair_gas_price()
         transaction: dict[str, Any] = {
             "type": 2,
             "chainId": self.chain_id,

@@ -45,7 +45,13 @@ def act(bank: Bank, live: LiveGolem, signature: str, *args: Any) -> None:
         (bank.address, signature, args),
     ):
         data = "0x" + encode_call(f"function {call}", *values).hex()
-        request = {"from": account, "to": to, "data": data, "gas": hex(1_000_000), "gasPrice": hex(2 * 10**9)}
+        request = {
+            "from": account,
+            "to": to,
+            "data": data,
+            "gas": hex(1_000_000),
+            "gasPrice": hex(world.fair_gas_price()),
+        }
         assert world.wait(world.rpc.call("eth_sendTransaction", request))["status"] == "0x1"
     world.rpc.call("anvil_stopImpersonatingAccount", account)
 

@@ -37,7 +37,7 @@ def act(live: LiveGolem, to: str, data: str) -> None:
     """As the golem's account, past the product."""
     world, account = live.world, live.golem.address
     world.rpc.call("anvil_impersonateAccount", account)
-    request = {"from": account, "to": to, "data": data, "gas": hex(1_000_000), "gasPrice": hex(2 * 10**9)}
+    request = {"from": account, "to": to, "data": data, "gas": hex(1_000_000), "gasPrice": hex(world.fair_gas_price())}
     assert world.wait(world.rpc.call("eth_sendTransaction", request))["status"] == "0x1"
     world.rpc.call("anvil_stopImpersonatingAccount", account)
 

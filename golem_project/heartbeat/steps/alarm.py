@@ -1,16 +1,18 @@
-"""ALARM: the owner is told of a debt in danger before anything is done about it. Told once, until it gets worse."""
+"""ALARM: the owner is told of a debt in danger before anything is done about it. Told once, until it gets worse.
+
+What was told is written down with the telling, so a tick that dies after it is not told again by the next.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Final
 
 from django.db import transaction
 
-from archetypes_app.models import Golem
+from golem_project.heartbeat.claims import keep_in_state
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.duties.alerting import Alert, tell_alerts
-from golem_project.heartbeat.tripwire import Alarm, Told, WatchedDebt
+from golem_project.heartbeat.tripwire import Alarm, Told, WatchedDebt, write_debts
 from permits_app.safety.figures import format_ratio
 from tools_app.core.whole import whole
 
@@ -25,15 +27,20 @@ def alarm(state: CycleState) -> None:
             state.anomalies.append(f"HEALTH_{each.alarm.name}: {each.sentence}")
     for kind, source in _SOURCE.items():
         news = [each for each in state.debts if each.is_news and each.alarm is kind]
-        if news and _tell(state.golem, source, news, state.now()):
-            state.told |= {each.ref: state.told.get(each.ref, Told()).and_of(each) for each in news}
+        told = {each.ref: state.told.get(each.ref, Told()).and_of(each) for each in news}
+        if news and _tell(state, source, news, state.told | told):
+            state.told |= told
 
 
 @whole
-def _tell(golem: Golem, source: str, news: list[WatchedDebt], now: datetime) -> bool:
+def _tell(state: CycleState, source: str, news: list[WatchedDebt], told: dict[str, Told]) -> bool:
     alerts = [Alert(f"health of {each.label}", _word(each), format_ratio(each.limit_bps)) for each in news]
     with transaction.atomic():
-        return tell_alerts(golem=golem, source=source, alerts=alerts, now=now)
+        keep_in_state(begun=state.begun, part={"health": write_debts(state.debts, told)})
+        is_new = tell_alerts(golem=state.golem, source=source, alerts=alerts, now=state.now())
+        if not is_new:
+            transaction.set_rollback(True)
+        return is_new
 
 
 def _word(debt: WatchedDebt) -> str:

@@ -37,7 +37,7 @@ def carry_out(live: LiveGolem, made: TxPlan) -> None:
             "data": "0x" + call.data.hex(),
             "value": hex(call.value),
             "gas": hex(3_000_000),
-            "gasPrice": hex(2 * 10**9),
+            "gasPrice": hex(world.fair_gas_price()),
         }
         assert world.wait(world.rpc.call("eth_sendTransaction", request))["status"] == "0x1", call.label
     world.rpc.call("anvil_stopImpersonatingAccount", account)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.conf import settings
 
 from archetypes_app.models import AlertBatch
 from golem_project.heartbeat import cycle
@@ -14,6 +17,7 @@ from tests.golem_project.heartbeat.loans import TOOLS, health, include, lend_out
 from tests.golem_project.heartbeat.pulses import tick, turn_on
 from tests.golem_project.heartbeat.test_killed_tick import KILLED, STEPS, let_time_pass, run_killed_tick
 from tests.live_golem import LiveGolem
+from tests.passing_time import let_pass
 from tools_app.core import clock
 from tools_app.core.audit_checkpoints import verify_stored_chain
 
@@ -50,6 +54,8 @@ def test_a_rescue_killed_at_a_step_is_ended_by_the_next_ticks_and_happens_once(
     target, name, happens = HERE[step]
     assert run_killed_tick(shared_golem.golem, target, name, happens) == KILLED
     let_time_pass(shared_golem.golem)
+    # Another five minutes of alerts begin: nothing but what was written down keeps the owner from being told again.
+    let_pass(timedelta(seconds=settings.GOLEM_HEARTBEAT_ALERT_WINDOW_SECONDS))
     for _ in range(4):
         tick(shared_golem.golem)
     # A permit nobody noted down before the kill ends with its third tick, and its reservation with it.

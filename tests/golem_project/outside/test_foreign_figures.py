@@ -16,6 +16,7 @@ from tests.golem_project.pi.conftest import Agent, MakeAgent
 from tools_app.apps import load_registry
 from tools_app.core import clock
 from tools_app.protocols.compound_v3.protocol import PROTOCOL as COMPOUND
+from tools_app.protocols.rocketpool.protocol import PROTOCOL as ROCKET_POOL
 from tools_app.subsystems.intel.own_yields import compare
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
 from tools_app.toolkit.registry import REGISTRY
@@ -286,6 +287,7 @@ def test_a_pool_that_contradicts_the_chain_stands_behind_what_it_claims_to_beat(
 @pytest.mark.protocols("compound_v3")
 def test_a_pool_without_a_yield_of_ours_says_why(asker: Agent, vendors: Vendors, local_chain: World) -> None:
     usdc = local_chain.tokens["USDC"].address
+    local_chain.rpc.call("anvil_setCode", ROCKET_POOL.address(CHAIN_ID, ROCKET_POOL.entry), "0x")
     for changed, why in (
         ({"project": "unheard-of"}, "nothing of that name is compared here"),
         ({"project": "rocket-pool", "underlyingTokens": [usdc]}, "Rocket Pool is not there"),

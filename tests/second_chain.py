@@ -6,7 +6,6 @@ It is a twin of the first: the same contracts at the same addresses, and a past 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +15,7 @@ from archetypes_app.models import Golem
 from golem_project import wiring
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.limits.suggested_allowlist import suggest_allowlist
-from tests.evm.world import CHAIN_ID, World
+from tests.evm.world import CHAIN_ID, World, as_before
 from tests.live_golem import LiveGolem, make_live_golem
 from tests.services import SERVERS
 from tools_app.core import clock
@@ -39,11 +38,8 @@ def second_chain(second_world: World, request: pytest.FixtureRequest) -> Iterato
     """The second chain inside a snapshot, at the machine's time, with what a test's `protocols` need on both."""
     named = {key for mark in request.node.iter_markers("protocols") for key in mark.args}
     second_world.provide_protocols(*sorted(named & ON_BOTH))
-    snapshot = second_world.rpc.call("evm_snapshot")
-    second_world.rpc.call("evm_setTime", int(time.time()))
-    yield second_world
-    assert second_world.rpc.call("evm_revert", snapshot), "the node lost its snapshot"
-    second_world.rpc.call("anvil_dropAllTransactions")
+    with as_before(second_world.rpc):
+        yield second_world
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -184,8 +185,10 @@ class World:
         return account
 
     def fair_gas_price(self) -> int:
-        """Twice what the next block asks, in wei: other tests of the run fill blocks, and then it rises."""
-        return 2 * int(self.rpc.call("eth_gasPrice"), 16)
+        """Twice what the next block asks, in wei. What the node suggests follows tips that were paid, and would rise
+        with each transaction at twice of it.
+        """
+        return 2 * int(self.rpc.call("eth_feeHistory", 1, "latest", [])["baseFeePerGas"][-1], 16)
 
     def send(
         self,
@@ -197,7 +200,7 @@ class World:
         gas: int = GAS_LIMIT,
     ) -> dict[str, Any]:
         """Sign, send and wait; returns the receipt, also of a reverted transaction (`receipt["status"] == "0x0"`)."""
-        fee_cap = self.fair_gas_price()
+        fee_cap = 2 * int(self.rpc.call("eth_gasPrice"), 16)
         transaction: dict[str, Any] = {
             "type": 2,
             "chainId": self.chain_id,
@@ -274,6 +277,20 @@ class World:
         return int(self.rpc.call("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
 
 
+@contextmanager
+def as_before(rpc: JsonRpc) -> Iterator[None]:
+    """Take the node back afterwards: blocks, balances, time and what the next block asks for gas."""
+    snapshot, fees = rpc.call_all([("evm_snapshot", []), ("eth_feeHistory", [1, "latest", []])])
+    # Going back to a snapshot takes the node's clock back too; a test begins at the machine's time.
+    rpc.call("evm_setTime", int(time.time()))
+    yield
+    assert rpc.call("evm_revert", snapshot), "the node lost its snapshot"
+    # It goes on asking for what it asked last, which a test may have made a hundred times as dear.
+    rpc.call("anvil_setNextBlockBaseFeePerGas", fees["baseFeePerGas"][-1])
+    # It keeps what it mined in its pool for a moment; after going back it would mine that a second time.
+    rpc.call("anvil_dropAllTransactions")
+
+
 @pytest.fixture(scope="session")
 def world() -> Iterator[World]:
     """The local world of this run; GOLEM_RPC_URL_31337 names another node that holds it."""
@@ -291,11 +308,6 @@ def chain(world: World, request: pytest.FixtureRequest) -> Iterator[World]:
     named = [key for mark in request.node.iter_markers("protocols") for key in mark.args]
     world.provide_protocols(*named)
     world.open_doors(*named)
-    snapshot = world.rpc.call("evm_snapshot")
-    # Going back to a snapshot takes the node's clock back too; a test begins at the machine's time.
-    world.rpc.call("evm_setTime", int(time.time()))
-    yield world
-    assert world.rpc.call("evm_revert", snapshot), "the node lost its snapshot"
+    with as_before(world.rpc):
+        yield world
     world.open_doors()
-    # It keeps what it mined in its pool for a moment; after going back it would mine that a second time.
-    world.rpc.call("anvil_dropAllTransactions")

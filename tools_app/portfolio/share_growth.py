@@ -84,11 +84,41 @@ def note_shares(*, chain_id: int, account: str, positions: Iterable[Position], a
 
     Two who mark the same at once mark it once.
     """
-    told = {each.token: each for position in positions if (each := position.share_index) and each.raw and each.held}
+    told = _list_told(positions)
     if not told:
         return
     mine = ShareMark.objects.filter(chain_id=chain_id, account=account)
-    rows = {row.token: row for row in mine.filter(token__in=told)}
+    _mark(chain_id, account, told, {row.token: row for row in mine.filter(token__in=told)}, at)
+
+
+def forget_shares(*, chain_id: int, account: str, tokens: Collection[str]) -> None:
+    """`account` has none of these any more: what it gets again is believed at the price of that day."""
+    ShareMark.objects.filter(chain_id=chain_id, account=account, token__in=tokens).delete()
+
+
+def note_all_shares(*, chain_id: int, account: str, positions: Collection[Position], at: int) -> None:
+    """The same of a whole look at `account`: shares it did not find are gone. One question where nothing changed."""
+    held = {each.share_index.token for each in positions if each.share_index is not None}
+    mine = ShareMark.objects.filter(chain_id=chain_id, account=account)
+    rows = {row.token: row for row in mine}
+    gone = [row.token for row in rows.values() if row.token not in held and row.at <= at]
+    if gone:
+        # What was marked again meanwhile is there.
+        mine.filter(token__in=gone, at__lte=at).delete()
+    if told := _list_told(positions):
+        _mark(chain_id, account, told, rows, at)
+
+
+# ---- below ----------------------------------------------------------------------------------------------------------
+
+
+def _list_told(positions: Iterable[Position]) -> dict[str, ShareIndex]:
+    return {each.token: each for position in positions if (each := position.share_index) and each.raw and each.held}
+
+
+def _mark(chain_id: int, account: str, told: Mapping[str, ShareIndex], rows: Mapping[str, ShareMark], at: int) -> None:
+    """Mark what is told beside `rows`, the marks that were there."""
+    mine = ShareMark.objects.filter(chain_id=chain_id, account=account)
     fresh = []
     for token, index in sorted(told.items()):
         row = rows.get(token)
@@ -100,19 +130,8 @@ def note_shares(*, chain_id: int, account: str, positions: Iterable[Position], a
             # Who marked it meanwhile saw the same shares.
             unchanged = mine.filter(pk=row.pk, raw=row.raw, held=row.held, at=row.at)
             unchanged.update(raw=str(mark.raw), held=str(mark.held), at=mark.at)
-    ShareMark.objects.bulk_create(fresh, ignore_conflicts=True)
-
-
-def forget_shares(*, chain_id: int, account: str, tokens: Collection[str]) -> None:
-    """`account` has none of these any more: what it gets again is believed at the price of that day."""
-    ShareMark.objects.filter(chain_id=chain_id, account=account, token__in=tokens).delete()
-
-
-def note_all_shares(*, chain_id: int, account: str, positions: Collection[Position], at: int) -> None:
-    """The same of a whole look at `account`: shares it did not find are gone."""
-    held = [each.share_index.token for each in positions if each.share_index is not None]
-    ShareMark.objects.filter(chain_id=chain_id, account=account, at__lte=at).exclude(token__in=held).delete()
-    note_shares(chain_id=chain_id, account=account, positions=positions, at=at)
+    if fresh:
+        ShareMark.objects.bulk_create(fresh, ignore_conflicts=True)
 
 
 def _row(chain_id: int, account: str, token: str, mark: Mark) -> ShareMark:

@@ -128,6 +128,8 @@ def eigenlayer_deposit_lst(ctx: WriteContext, token: Token, amount: RawAmount) -
     if (deposits | strategy_stop) & NO_DEPOSIT:
         raise RestakingPaused("EigenLayer takes no deposits of this token for now", stopped="deposit")
     restaked = _read(reader, at, ctx.account)
+    if restaked.paused & (NO_QUEUE | NO_EXIT) or strategy_stop & NO_WITHDRAWAL:
+        raise RestakingPaused("EigenLayer lets nobody out for now: nothing more goes in", stopped="deposit")
     risk = "none"
     if restaked.operator is not None:
         (operator,) = read_operators(reader, at, [restaked.operator])

@@ -194,8 +194,8 @@ def pendle_place_limit_order(
     """Sign a limit order that gives `amount` of the asset, PT or YT at `implied_apy` percent a year, such as 6.5.
 
     Use to wait for a better rate than the market's. Refused where it loses more than `slippage_bps` against the average
-    of fifteen minutes; what is sold counts as if shares rose as fast as they can meanwhile and fell half a percent
-    below now. The product follows it to its end, and a halt cancels it.
+    of fifteen minutes; what is sold counts as if shares doubled in a year meanwhile and fell half a percent below now.
+    Beyond that a fill brings less, as what it sells is worth less. The product follows it, and a halt cancels it.
     Does not send a transaction, trade in the market, or promise that anybody fills it.
     """
     asked = _Asked(Side[side.upper()], market, amount, implied_apy, lasts_seconds, slippage_bps)

@@ -143,6 +143,53 @@ def test_shares_that_rise_and_fall_again_before_it_is_filled_bring_no_less_than_
     assert trade.got(owner) - got >= least_of(row)
 
 
+@pytest.mark.parametrize("trade", TRADES[:2], ids=["sell_pt", "sell_yt"])
+def test_shares_that_rise_beyond_doubling_in_a_year_and_fall_again_bring_less_than_was_told_and_what_it_is_worth_then(
+    owner: Maker, trade: Trade
+) -> None:
+    row = trade.sign(owner)
+    world, place, deployer = owner.taker.world, owner.place, derive_account("pendle deployer")
+    [first] = world.rpc.read(place.sy, "exchangeRate()", returns="(uint256)")
+    # A tenth in ten minutes, and then the most that the order lets them fall.
+    world.transact(deployer, place.sy, "setEarnings(uint256,uint256)", first // 10 // 600, 0)
+    wait(owner, 600)
+    world.transact(deployer, place.yt, "pyIndexCurrent()")
+    world.transact(deployer, place.sy, "setEarnings(uint256,uint256)", 0, 940)
+    asked = ("getPtToAssetRate(address,uint32)", place.market, 900)
+    claim = int(world.rpc.read(place.oracle, *asked, returns="(uint256)")[0])
+    risen = int(world.rpc.read(place.yt, "pyIndexStored()", returns="(uint256)")[0])
+    [rate] = world.rpc.read(place.sy, "exchangeRate()", returns="(uint256)")
+    one = claim if trade.gives == "pt" else WAD * int(rate) // risen - claim
+    gave, got = trade.given(owner), trade.got(owner)
+    assert trade.fill(owner, row)
+    assert gave - trade.given(owner) == trade.amount, "it was filled"
+    came, least = trade.got(owner) - got, least_of(row)
+    assert least * 89 < came * 100 < least * 93, "as much less as the claims themselves are worth less"
+    assert came * 1_000 > trade.amount * one // WAD * 995
+    assert owner.follow(row).state == "FILLED"
+
+
+@pytest.mark.parametrize("trade", TRADES[:2], ids=["sell_pt", "sell_yt"])
+def test_orders_that_together_sell_more_than_is_held_or_may_be_taken_are_filled_as_far_as_that_goes(
+    owner: Maker, trade: Trade
+) -> None:
+    """Each is signed while what it sells is there; whoever comes second finds it gone, and nothing else is given."""
+    first = trade.sign(owner)
+    second = trade.sign_more(owner)
+    gave = trade.given(owner)
+    assert trade.fill(owner, first) and gave - trade.given(owner) == trade.amount
+    assert not trade.fill(owner, second) and gave - trade.given(owner) == trade.amount
+    assert (owner.follow(first).state, owner.follow(second).state) == ("FILLED", "OPEN")
+    assert (entry_of(first).state, entry_of(second).state) == ("SETTLED", "RESERVED"), "until its end it may be filled"
+    # What is left after the others is what a further one may sell.
+    left = trade.given(owner)
+    status, problem = trade.preview(owner, amount=str(left + 1))
+    assert (status, problem["code"]) == (422, "PENDLE_TOKENS_MISSING"), problem
+    owner.cancel(second)
+    assert owner.follow(second).state == "CANCELLED"
+    assert entry_of(second).state == "RELEASED"
+
+
 def test_a_bid_for_yield_tokens_waits_for_its_owner_and_an_order_that_sells_does_not(owner: Maker) -> None:
     waits = {}
     for trade in TRADES:

@@ -96,6 +96,7 @@ TOPICS: Final[Mapping[str, Topic]] = {
             E.PERMIT_UNKNOWN: "sent {tool_name} and did not see what came of it",
             E.PHASE_TRANSITION: "its phase became {to}",
             E.REQUEST_STUCK: "a request at a protocol is stuck",
+            E.REQUEST_TAKEN: "somebody else took a part of a request at a protocol: {reason}",
             E.REQUEST_LOST: "a request at a protocol is lost",
             E.POSITION_SLASHED: "a slash took {lost_units} {symbol} from what it has at {protocol}, for the faults of"
             " whom it was delegated to; its statement lists it, and the operator can be left",

@@ -4,7 +4,7 @@ A look reads the positions of one account at one protocol and changes rows of ou
 look ahead, so that two followers do not do the same twice; one that dies is followed up when that time is over.
 What became of a standing order that is gone its protocol is asked, and who got what was asked for where others may
 claim it; what it says came to the account is believed as far as transfers show it. Emits request:ready, request:done,
-request:stuck, request:lost, and of orders request:executed, request:cancelled, request:expired.
+request:stuck, request:taken, request:lost, and of orders request:executed, request:cancelled, request:expired.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from permits_app.models import ActionPermit, PendingRequest
 from permits_app.models.pending_request import FOLLOWED
 from permits_app.permits.blockage import list_silent_chains
 from tools_app import runner
+from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.one_by_one import one_by_one
@@ -107,6 +108,7 @@ def _look_at(rows: Sequence[PendingRequest], now: datetime) -> int:
         at = Look(now, position, step, claims[row.pk], block=chain.block.number, block_time=chain.block.timestamp)
         try:
             look = replace(at, **_ask_about_end(chain, row, position, protocol, now))
+            look = replace(look, **_ask_others(chain, row, position, protocol))
         except PositionsUnreadable as error:
             put_off([row], reason=f"{error.code}: {error.detail}", now=now)
             continue
@@ -133,6 +135,29 @@ def _ask_takings(chain: ChainReader, row: PendingRequest, protocol: ProtocolDef)
     logs = follow_trails(chain, trails, from_block=since, to_block=chain.block.number)
     told = protocol.takings.read(ref, row.account, logs)
     return {"takings": tuple(each for each in told if each.to != row.account or _has_arrived(chain, each))}
+
+
+def _ask_others(
+    chain: ChainReader, row: PendingRequest, position: Position | None, protocol: ProtocolDef
+) -> dict[str, Any]:
+    """What others claimed of what is still there, since the last look and as far as blocks are final enough for us."""
+    if protocol.takings is None or position is None or position.is_settled:
+        return {}
+    network = KNOWN_NETWORKS.get(chain.chain_id)
+    until = chain.block.number - (network.confirmations if network is not None else 1)
+    before = row.others_block if row.others_block is not None else row.block_number
+    since = max(before + 1, until - MOST_BLOCKS_BACK)
+    if since > until:
+        return {}
+    ref = PositionRef.parse(row.ref)
+    try:
+        logs = follow_trails(chain, protocol.takings.trails(ref, row.account), from_block=since, to_block=until)
+    except GolemError as error:
+        # That it can be claimed is told all the same; the next look asks again.
+        logger.info("who else claimed of %s cannot be seen now: %s", row.ref, error.code)
+        return {}
+    told = protocol.takings.read(ref, row.account, logs)
+    return {"others": tuple(each for each in told if each.to != row.account), "others_block": until}
 
 
 def _has_arrived(chain: ChainReader, taking: Taking) -> bool:

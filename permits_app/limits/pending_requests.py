@@ -1,14 +1,15 @@
 """Requests that finish later: the states they go through, and the only writer of those.
 
 REQUESTED -> READY -> CLAIMING -> DONE, or STUCK (over its time; looked at still, since it may move after all), or LOST
-(gone, and no claim of ours took it). A standing order goes REQUESTED -> EXECUTED, CANCELLED or EXPIRED as its protocol
-says and two looks saw; no clock gives it up. A receipt only opens one. What a look saw decides alone, so it may be
-repeated, late, or done by two at once: a change is made where the row is as the look found it, together with its event.
+(gone, and no claim of ours took it). What others take of one that goes on is told and changes no state. A standing
+order goes REQUESTED -> EXECUTED, CANCELLED or EXPIRED as its protocol says and two looks saw; no clock gives it up. A
+receipt only opens one. What a look saw decides alone, so it may be repeated, late, or done by two at once: a change is
+made where the row is as the look found it, together with its event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -76,8 +77,9 @@ class Look:
 
     Of an order that is gone also its `end`, as its protocol tells it and as far as transfers show it, and what the
     account holds as its `successor`. Of a request that ended by itself `takings` say who got it, those to the account
-    only as far as transfers show them; None where its protocol cannot say. `block` is the block that was looked at,
-    `block_time` its Unix seconds.
+    only as far as transfers show them; None where its protocol cannot say. Of one that goes on `others` are what others
+    claimed up to `others_block`, and the look before did not see. `block` is the block that was looked at, `block_time`
+    its Unix seconds.
     """
 
     at: datetime
@@ -87,6 +89,8 @@ class Look:
     end: OrderEnd | None = None
     successor: Position | None = None
     takings: tuple[Taking, ...] | None = None
+    others: tuple[Taking, ...] = ()
+    others_block: int | None = None
     block: int | None = None
     block_time: int = 0
 
@@ -200,6 +204,9 @@ def open_requests(
         spent_micro_usd=None,
         successor="",
         came=[],
+        others_took=[],
+        others_block=None,
+        others_told=[],
         next_check_at=now,
         block_number=block,
     )
@@ -249,8 +256,10 @@ def record_look(row: PendingRequest, look: Look, verdict: Verdict) -> bool:
         seen |= _see_order(look, verdict)
     elif look.position is not None and verdict.state == S.REQUESTED and not look.position.is_settled:
         seen["seen_block"] = look.block
-    as_read = PendingRequest.objects.filter(pk=row.pk, state=row.state)
-    if verdict.state == row.state:
+    if look.others_block is not None:
+        seen |= _see_others(row, look)
+    as_read = PendingRequest.objects.filter(pk=row.pk, state=row.state, others_took=row.others_took)
+    if verdict.state == row.state and not look.others:
         as_read.update(**seen, updated_at=look.at)
         return False
     with transaction.atomic():
@@ -272,11 +281,20 @@ def record_look(row: PendingRequest, look: Look, verdict: Verdict) -> bool:
             )
             _settle_with_the_last(row, seen["spent_micro_usd"], at=look.at)
         as_read.update(**seen, state=verdict.state, updated_at=look.at)
+        if look.others:
+            taken = Event(EventType.REQUEST_TAKEN, _tell(row, verdict.state, say_taken(seen["others_took"]), claim_id))
+            event_bus.emit(golem_id=row.golem_id, event=taken, now=look.at)
         kind = _EVENTS.get(verdict.state)
-        if kind is not None:
+        if kind is not None and verdict.state != row.state:
             told = Event(kind, _tell(row, verdict.state, verdict.reason, claim_id, verdict.expected_at))
             event_bus.emit(golem_id=row.golem_id, event=told, now=look.at)
-    return True
+    return verdict.state != row.state or bool(look.others)
+
+
+def say_taken(took: Sequence[Mapping[str, str]]) -> str:
+    """What others took, a sum a token and the last who got it, in words."""
+    each = "{raw} base units of {token} were claimed for {to}"
+    return f"{', '.join(each.format(**one) for one in took)}, and not for the account"
 
 
 def put_off(rows: Sequence[PendingRequest], *, reason: str, now: datetime) -> None:
@@ -300,13 +318,28 @@ def _judge_end(row: PendingRequest, look: Look, end: RequestState, reason: str =
 def _judge_takings(row: PendingRequest, look: Look, takings: Sequence[Taking], *, is_claiming: bool) -> Verdict:
     """It has arrived where all came to the account; what went elsewhere is lost, and what nobody saw is missed."""
     elsewhere = [each for each in takings if each.to != row.account]
-    if elsewhere:
-        paid, to = sum(each.paid.raw for each in elsewhere), elsewhere[-1].to
-        reason = f"{paid} base units of {elsewhere[-1].paid.token} were claimed for {to}, and not for the account"
-        return _judge_end(row, look, S.LOST, reason)
+    if elsewhere or row.others_took:
+        # A part that was told while the rest was there may lie further back than its end is looked for.
+        took = _sum_taken(elsewhere) if elsewhere else row.others_took
+        return _judge_end(row, look, S.LOST, say_taken(took))
     if takings:
         return _judge_end(row, look, S.DONE)
     return _judge_missing(row, look, is_claiming=is_claiming)
+
+
+def _sum_taken(takings: Sequence[Taking], before: Sequence[Mapping[str, str]] = ()) -> list[dict[str, str]]:
+    """A sum a token, with the last who got it."""
+    sums = {each["token"]: dict(each) for each in before}
+    for each in takings:
+        raw = int(sums.get(each.paid.token, {}).get("raw", 0)) + each.paid.raw
+        sums[each.paid.token] = {"token": each.paid.token, "raw": str(raw), "to": each.to}
+    return list(sums.values())
+
+
+def _see_others(row: PendingRequest, look: Look) -> dict[str, Any]:
+    """What a look tells of claims of others while a request goes on."""
+    seen: dict[str, Any] = {"others_block": look.others_block}
+    return {**seen, "others_took": _sum_taken(look.others, row.others_took)} if look.others else seen
 
 
 def _judge_missing(row: PendingRequest, look: Look, *, is_claiming: bool) -> Verdict:

@@ -39,7 +39,8 @@ class PendingRequest(TimeStamped):
     it ahead first. `told_state` is the state that the heartbeat and the owner were told last.
     An order keeps what its permit reserved until it ends: `holds_micro_usd` is its part of that, `spent_micro_usd` what
     of it turned out to be spent. `seen_block` of a request is the last block in which it waited: nothing of it could be
-    claimed yet.
+    claimed yet. `others_took` is what others were seen to take of it while it goes on, a sum a token, looked for up to
+    `others_block`; `others_told` is what of that its owners were told.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -82,6 +83,9 @@ class PendingRequest(TimeStamped):
     seen_state = models.CharField(max_length=9, blank=True, help_text="An end that one look saw")
     ended_at = models.DateTimeField(null=True, blank=True)
     seen_block = models.PositiveBigIntegerField(null=True, blank=True, help_text="The last block in which it was there")
+    others_took = models.JSONField(default=list, help_text="What others claimed of it for themselves")
+    others_block = models.PositiveBigIntegerField(null=True, blank=True)
+    others_told = models.JSONField(default=list)
     holds_micro_usd = models.BigIntegerField(default=0)
     spent_micro_usd = models.BigIntegerField(null=True, blank=True)
 

@@ -18,6 +18,7 @@ ETHENA = "tools_app/protocols/ethena/test_staking.py"
 SLASHES = "catalogue/test_slashes.py"
 RESTAKED = "catalogue/test_restaked_halt.py"
 ASKED = "tools_app/protocols/erc4626/test_vaults_by_request.py"
+YIELDS = "catalogue/test_yields_at_the_door.py"
 ASKED_HALT = "catalogue/test_vault_request_halt.py"
 HELD: dict[str, tuple[str, ...]] = {
     "a receipt that nobody declared": (
@@ -63,10 +64,12 @@ HELD: dict[str, tuple[str, ...]] = {
         f"{ASKED}::test_a_gift_to_the_vault_moves_neither_what_waits_nor_what_is_claimed",
     ),
     "a market of claims at and after its maturity": (
+        f"{YIELDS}::test_claims_that_fall_due_before_they_are_paid_for_are_not_bought_and_what_is_held_is_redeemed",
         f"{PENDLE}::test_from_maturity_on_nothing_is_traded_and_everything_is_due",
         "tools_app/protocols/pendle/test_market_maths.py::test_a_market_that_is_over_trades_nothing",
     ),
     "an oracle of claims that nobody prepared": (
+        f"{YIELDS}::test_an_oracle_that_nobody_prepared_is_refused_by_name_and_what_is_held_is_told_as_unread",
         f"{PENDLE}::test_a_market_whose_oracle_was_not_prepared_is_refused_until_somebody_prepared_it",
     ),
     "a reward token without a price": (
@@ -74,27 +77,41 @@ HELD: dict[str, tuple[str, ...]] = {
         "permits_app/test_what_never_counts.py::test_a_reward_that_nobody_prices_adds_nothing_and_keeps_no_deposit_out",
     ),
     "a cooldown that a stranger's dust would restart": (
+        f"{YIELDS}::test_dust_that_a_stranger_sends_restarts_no_cooldown_and_a_halt_ends_all_the_same",
         f"{ETHENA}::test_shares_that_a_stranger_sends_do_not_keep_what_cools_down_from_being_claimed",
         f"{ETHENA}::test_a_second_exit_says_that_it_would_start_the_first_ones_time_anew",
         f"{ASKED}::test_dust_that_a_stranger_asks_for_in_its_name_keeps_nothing_from_being_taken_back_or_claimed",
     ),
     "a queue that is slashed": (
+        f"{YIELDS}::"
+        "test_a_request_at_an_issuer_that_is_slashed_while_it_waits_brings_what_is_left_and_is_followed_to_its_end",
         f"{RESTAKED}::test_what_is_slashed_while_it_is_queued_comes_out_as_what_is_left_and_is_told",
         f"{RESTAKED}::test_what_is_slashed_to_nothing_in_the_queue_ends_the_halt",
         f"{SLASHES}::test_a_slash_in_the_block_of_the_withdrawal_is_no_outcome_that_broke_its_promise",
     ),
     "a queue that is stuck": (
+        f"{YIELDS}::test_a_request_that_an_issuer_struck_is_told_as_stuck_and_a_halt_hands_it_to_its_owner",
         f"{RESTAKED}::test_a_queue_that_is_paused_is_waited_for_and_said_to_be",
         f"{ASKED_HALT}::test_what_a_vault_never_settles_is_stuck_and_told_once",
         f"{ASKED_HALT}::test_a_vault_that_is_paused_is_waited_for_under_a_halt_and_told_as_locked",
     ),
     "a withdrawal that somebody else completed": (
+        f"{YIELDS}::test_a_request_that_a_stranger_claimed_for_the_golem_has_arrived",
+        f"{ASKED_HALT}::"
+        "test_a_part_that_an_operator_claims_for_somebody_else_is_told_at_the_next_look_while_the_rest_is_there",
+        f"{ASKED_HALT}::test_what_was_settled_and_taken_between_two_looks_is_told_though_more_was_asked_for_since",
         f"{RESTAKED}::test_a_withdrawal_that_was_completed_elsewhere_is_told_and_holds_up_no_halt",
         f"{ASKED_HALT}::test_shares_that_the_vault_s_own_people_pushed_out_end_the_request_as_done",
     ),
     "an issuer that freezes the holder": (
+        f"{YIELDS}::test_who_is_frozen_by_the_issuer_is_told_by_the_tick_refused_and_handed_to_its_owner_by_a_halt",
         f"{ETHENA}::test_an_account_that_the_issuer_restricts_is_told_as_stuck_and_goes_on_with_nothing",
         "tools_app/protocols/erc4626/test_listed_vaults.py::test_who_is_taken_off_a_vaults_list_is_refused_before_any_call_and_told_as_stuck",
+    ),
+    "an issuer that keeps what is there": (
+        f"{YIELDS}::test_an_issuer_that_keeps_what_is_there_is_told_by_the_next_tick_not_liquid_and_entered_no_more",
+        "catalogue/test_what_cannot_be_taken_out.py::test_a_lender_that_is_lent_out_whole_is_told_and_entered_no_more",
+        "catalogue/test_what_depends_on_others.py::test_an_issuer_that_keeps_what_is_there_is_entered_nowhere",
     ),
     "a reserve that is paused": ("refused: a reserve that is paused", "between: the reserve is paused"),
     "a reserve that is frozen": ("refused: a reserve that is frozen", "between: the reserve is frozen"),

@@ -553,6 +553,11 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
     E.REQUEST_STUCK: _describe(
         "It is over its time, or no step gets it out; an owner has to look.", _PENDING, **_PENDING_MORE
     ),
+    E.REQUEST_TAKEN: _describe(
+        "Somebody else claimed a part of it for themselves; `reason` says how much, and the rest goes on.",
+        _PENDING,
+        **_PENDING_MORE,
+    ),
     E.REQUEST_LOST: _describe(
         "It is gone, and no claim of the golem took it: somebody else did, or has it.", _PENDING, **_PENDING_MORE
     ),

@@ -70,6 +70,7 @@ class EventType(StrEnum):
     REQUEST_READY = "request:ready"
     REQUEST_DONE = "request:done"
     REQUEST_STUCK = "request:stuck"
+    REQUEST_TAKEN = "request:taken"
     REQUEST_LOST = "request:lost"
     REQUEST_EXECUTED = "request:executed"
     REQUEST_CANCELLED = "request:cancelled"

@@ -1,6 +1,6 @@
 """Requests that finish later are told on: one that is ready, or a standing order that ended, wakes the golem's
 heartbeat; one that is not to be had any more, not in time, or that brought less than it asked for, is an alert for its
-owner.
+owner, and so is a part that somebody else took.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from django.db.models import F
+from django.db.models import F, Q
 
 from golem_project.heartbeat.claims import make_due
 from golem_project.heartbeat.duties.alerting import Alert, tell_alerts
-from permits_app.limits.pending_requests import BROUGHT_LESS
+from permits_app.limits.pending_requests import BROUGHT_LESS, say_taken
 from permits_app.models import PendingRequest
-from permits_app.models.pending_request import ENDS_OF_ORDERS, RequestState
+from permits_app.models.pending_request import ENDS_OF_ORDERS, FOLLOWED, RequestState
 from tools_app.core.one_by_one import one_by_one
 
 SOURCE: Final = "pending-requests"
@@ -25,7 +25,9 @@ _BATCH: Final = 500
 
 def tell_requests(*, now: datetime) -> int:
     """Tell on every request whose state nobody was told yet; how many. Told again where this dies half-way."""
-    news = PendingRequest.objects.filter(state__in=[str(state) for state in _TOLD]).exclude(told_state=F("state"))
+    in_news = Q(state__in=[str(state) for state in _TOLD]) & ~Q(told_state=F("state"))
+    took_more = Q(state__in=[str(state) for state in FOLLOWED]) & ~Q(others_told=F("others_took"))
+    news = PendingRequest.objects.filter(in_news | took_more)
     by_golem: dict[object, list[PendingRequest]] = {}
     for row in news.select_related("golem").order_by("updated_at")[:_BATCH]:
         by_golem.setdefault(row.golem_id, []).append(row)
@@ -33,16 +35,20 @@ def tell_requests(*, now: datetime) -> int:
 
 
 def _tell(rows: list[PendingRequest], now: datetime) -> int:
-    ready = [row for row in rows if row.state in _WAKES and row.last_error != BROUGHT_LESS]
-    bad = [row for row in rows if row not in ready]
+    news = [row for row in rows if row.state in _TOLD and row.told_state != row.state]
+    ready = [row for row in news if row.state in _WAKES and row.last_error != BROUGHT_LESS]
+    bad = [row for row in news if row not in ready]
+    robbed = [row for row in rows if row.others_told != row.others_took]
     told = 0
     if ready:
         make_due(golem_id=rows[0].golem_id, now=now)
         told += _mark(ready)
     alerts = [Alert(f"request {row.state.lower()}", row.ref, row.last_error or "a way out") for row in bad]
+    alerts += [Alert("request taken in part", row.ref, say_taken(row.others_took)) for row in robbed]
     # A window has one batch; what comes later in it is told in the next.
     if alerts and tell_alerts(golem=rows[0].golem, source=SOURCE, alerts=alerts, now=now):
         told += _mark(bad)
+        told += sum(PendingRequest.objects.filter(pk=r.pk).update(others_told=r.others_took) for r in robbed)
     return told
 
 

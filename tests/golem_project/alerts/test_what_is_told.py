@@ -37,6 +37,7 @@ TOLD: Final[list[tuple[E, dict[str, Any], str, str]]] = [
     (E.PERMIT_UNKNOWN, {"tool_name": "a_swap"}, "danger", "Atlas: sent a_swap and did not see what came of it"),
     (E.PHASE_TRANSITION, {"to": "terminal"}, "danger", "Atlas: its phase became terminal"),
     (E.REQUEST_STUCK, {}, "danger", "Atlas: a request at a protocol is stuck"),
+    (E.REQUEST_TAKEN, {"reason": "R"}, "danger", "Atlas: somebody else took a part of a request at a protocol: R"),
     (E.REQUEST_LOST, {}, "danger", "Atlas: a request at a protocol is lost"),
     (
         E.POSITION_SLASHED,

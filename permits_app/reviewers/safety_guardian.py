@@ -101,7 +101,7 @@ def _judge(call: HookCall, figures: dict[str, Any], warnings: list[str]) -> tupl
         ("within the limits", lambda: judge_limits(call, spent_micro_usd=value_spends(effects, chain))),
         (
             f"worth what it costs, within {format_bps(tolerance)}",
-            lambda: judge_price(plan, chain, most_lost_bps=tolerance),
+            lambda: judge_price(plan, chain, most_lost_bps=tolerance, pays=effects.only_pays),
         ),
         (
             f"pool prices, within {format_bps(tolerance)}",
@@ -300,15 +300,15 @@ def judge_rights(effects: Effects, plan: TxPlan) -> list[Finding]:
     ]
 
 
-def judge_price(plan: TxPlan, chain: ChainReader, *, most_lost_bps: int) -> list[Finding]:
+def judge_price(plan: TxPlan, chain: ChainReader, *, most_lost_bps: int, pays: bool = False) -> list[Finding]:
     """An exchange brings at least what it costs at feed prices, less what slippage and price impact may take.
 
-    Deposits and payments bring nothing and are not an exchange; a promise always is one. What goes into a position, or
-    repays a debt, is not lost, and what comes out of one or is borrowed was not bought. A side without a feed cannot be
-    judged. What never counts is bought and sold at no price of ours, but in a promise, which no run measures: there its
-    protocol's oracle prices it.
+    Deposits and payments bring nothing and are not an exchange; a promise always is one, unless its reader says that it
+    `pays` and does no more. What goes into a position, or repays a debt, is not lost, and what comes out of one or is
+    borrowed was not bought. A side without a feed cannot be judged. What never counts is bought and sold at no price of
+    ours, but in a promise, which no run measures: there its protocol's oracle prices it.
     """
-    if plan.promise is None and (not plan.spends or not plan.receives):
+    if (plan.promise is None or pays) and (not plan.spends or not plan.receives):
         return []
     try:
         spent = sum(_value(flow.token.address, flow.bound, chain) for flow in plan.spends)

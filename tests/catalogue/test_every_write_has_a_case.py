@@ -34,12 +34,15 @@ SIGNED_ALONE = {
         "test_an_order_is_signed_handed_in_and_filled_by_a_stranger_for_no_less_than_was_told"
     ),
     "pendle_place_yt_bid": "test_it_is_signed_handed_in_and_filled_once_by_a_stranger_for_no_less_than_was_told",
+    "x402_pay": "test_a_payment_is_signed_settled_by_a_stranger_once_and_stands_in_the_audit_log",
+    "x402_cancel_payment": "test_a_payment_that_is_taken_back_is_settled_by_nobody_and_frees_what_it_held",
     "pendle_cancel_limit_order": "test_an_order_that_is_taken_back_is_filled_by_nobody_and_frees_what_it_held",
 }
 """Writes that send nothing, or take back what was signed, so that a case has nothing to carry out; and the test that
 carries them to their end.
 """
 READS_OF_SIGNED = {
+    "x402_get_payment": "test_a_payment_that_is_settled_too_late_is_not_and_what_it_held_is_free",
     "uniswap_get_uniswapx_order_status": "test_an_order_whose_time_is_over_is_expired",
     "pendle_get_limit_order": "test_an_order_whose_time_is_over_is_expired_and_free",
 }

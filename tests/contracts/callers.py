@@ -299,6 +299,8 @@ SIMULATED: Final[Mapping[str, Mapping[Whose, tuple[str, ...]]]] = {
         Whose.ALLOWED: ("approve", "claimWithdrawals", "claimWithdrawalsTo", "safeTransferFrom", "transferFrom"),
     },
     "SimulatedWrappedStakedEther": _token_and({Whose.OWN: ("unwrap", "wrap")}),
+    "SimulatedX402ExactProxy": {Whose.ANYBODY: ("settle",)},
+    "SimulatedX402UptoProxy": {Whose.ALLOWED: ("settle",)},
     "SimulatedYearnVault": _token_and(
         {
             Whose.DEPLOYER: ("process_report", "set_deposit_limit", "shutdown_vault", "suffer", "update_debt"),

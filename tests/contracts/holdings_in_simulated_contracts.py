@@ -26,15 +26,20 @@ from golem_project.embedded.world.protocols import (
     moonwell,
     rocketpool,
     uniswap_twamm,
+    x402,
     yearn,
 )
 from golem_project.embedded.world.solidity import load_contract
 from tests.contracts.lent_safe import deploy_code
 from tests.contracts.site_in_process import SiteInProcess, open_site
-from tests.proof.caged.engines import InProcessEngine, make_account
+from tests.proof.caged.engines import CHAIN_ID, InProcessEngine, install_permit2, make_account
 from tests.proof.caged.safe import BALANCE, CagedSafe
+from tests.tools_app.protocols.x402.payee import SETTLE
 from tools_app.chain.abi import decode_values, encode_call
 from tools_app.chain.signatures import parse_signature
+from tools_app.chain.typed_hash import hash_typed_data
+from tools_app.protocols.x402.payments import Terms, type_payment
+from tools_app.standards.permit2 import PERMIT2
 
 WAD: Final = 10**18
 RAY: Final = 10**27
@@ -757,6 +762,34 @@ def hold_what_opens_a_jar(caged: CagedSafe) -> Holding:
     return held
 
 
+def hold_what_pays_for_a_request(caged: CagedSafe) -> Holding:
+    """Dollars beside those of somebody who signed two payments to a stranger; one of them is settled by a friend."""
+    held = Holding(caged, open_site(caged, "x402"))
+    install_permit2(held.engine)
+    proxies = {scheme: held.site.create_ours(contract) for scheme, (contract, _) in x402.PLACES.items()}
+    held.name(SimulatedX402ExactProxy=proxies["exact"], SimulatedX402UptoProxy=proxies["upto"])
+    held.fund("USDC", 5_000 * 10**6, PERMIT2)
+    payer, usdc, amount = make_account("who pays for a request"), held.coin("USDC"), 10**6
+    held.engine.give_coins(payer.address, 10**24)
+    caged.mint("USDC", payer.address, 10 * amount)
+    let = encode_call("function approve(address,uint256)", PERMIT2, 2**200)
+    assert held.engine.send(payer, usdc, let).succeeded
+    ends = held.engine.now() + 10**9
+    for nonce, (scheme, proxy) in enumerate(proxies.items()):
+        settler = held.friend.address if scheme == "upto" else ""
+        terms = Terms(scheme, payer.address, held.thief, usdc, amount, nonce, ends, proxy, settler)
+        digest = hash_typed_data(type_payment(terms, chain_id=CHAIN_ID))
+        signed = bytes(payer.unsafe_sign_hash(Hash32(digest)).signature)
+        permit = ((usdc, amount), nonce, ends)
+        asked: tuple[Any, ...]
+        if settler:
+            asked = (permit, amount, payer.address, (held.thief, settler, 0), signed)
+        else:
+            asked = (permit, payer.address, (held.thief, 0), signed)
+        held.say(proxy, SETTLE[scheme], *asked, by=settler or held.thief)
+    return held
+
+
 HOLDINGS: Final[Mapping[str, Callable[[CagedSafe], Holding]]] = {
     "a token": hold_tokens,
     "shares of a pool": hold_shares_of_a_pool,
@@ -770,6 +803,7 @@ HOLDINGS: Final[Mapping[str, Callable[[CagedSafe], Holding]]] = {
     "restaked tokens": hold_restaked_tokens,
     "an order": hold_an_order,
     "what opens a jar": hold_what_opens_a_jar,
+    "what pays for a request": hold_what_pays_for_a_request,
     "staked ether": hold_staked_ether,
     "an identity": hold_an_identity,
 }

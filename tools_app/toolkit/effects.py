@@ -103,6 +103,12 @@ class Effects:
     hooks: list[PoolHooks] = field(default_factory=list)
     principals: list[PrincipalRead] = field(default_factory=list)
 
+    @property
+    def only_pays(self) -> bool:
+        """Whether all that was read is money for others, paid plainly; who may be paid so is judged elsewhere."""
+        paid = bool(self.recipients) and set(self.recipients) <= set(self.paid_plainly)
+        return paid and not (self.receives or self.changes or self.markets or self.arrivals or self.items)
+
 
 class EffectsReader(Protocol):
     """Reads one protocol's calls."""

@@ -5139,6 +5139,65 @@ export interface components {
             amount: string;
             chain_id?: (number | null) | null;
         };
+        /** @description x402_approve: Let Permit2 take exactly so much of a token, for payments that are signed afterwards. */
+        X402ApproveBody: {
+            /** @constant */
+            action_type?: "approve_payments";
+            /** @enum {unknown} */
+            venue?: "x402" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            amount: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description x402_cancel_payment: Take a signed payment back on the chain. */
+        X402CancelPaymentBody: {
+            /** @constant */
+            action_type?: "cancel_payment";
+            /** @enum {unknown} */
+            venue?: "x402" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description 0x-prefixed id of 32 bytes. */
+            payment_id: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description x402_get_payment: What became of a payment that this golem signed, as the chain says now. */
+        X402GetPaymentBody: {
+            /** @constant */
+            query?: "x402_payment";
+            /** @enum {unknown} */
+            venue?: "x402" | null;
+            cursor?: string | null;
+            /** @description 0x-prefixed id of 32 bytes. */
+            payment_id: string;
+            chain_id?: (number | null) | null;
+        };
+        /** @description x402_pay: Sign the payment that a 402 answer asks for (x402, exact or upto), through Permit2. */
+        X402PayBody: {
+            /** @constant */
+            action_type?: "pay";
+            /** @enum {unknown} */
+            venue?: "x402" | null;
+            kind?: unknown;
+            type?: unknown;
+            why?: unknown;
+            /** @description The header PAYMENT-REQUIRED of the 402 answer, as it came. */
+            payment_required: string;
+            /** @description 0x-prefixed account or contract address. */
+            recipient: string;
+            /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
+            token: string;
+            /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
+            most: string;
+            reference?: string | null;
+            chain_id?: (number | null) | null;
+        };
         /** @description yearn_deposit: Deposit an asset into a Yearn V3 vault for shares. */
         YearnDepositBody: {
             /** @constant */

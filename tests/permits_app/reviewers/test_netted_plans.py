@@ -9,9 +9,10 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.reviewers.test_safety_guardian import MINT, RANGE, assert_veto, plan_of, with_plan
 from tests.permits_app.safety.calls import OTHER, USDC, WETH, live_call, swap_call
 from tools_app.chain.abi import decode_input, encode_call
-from tools_app.toolkit.effects import Effects, RightRead
+from tools_app.toolkit.effects import ChangeRead, Effects, MarketRead, RightRead
 from tools_app.toolkit.plan import TokenFlow
 from tools_app.toolkit.positions import PositionChange
+from tools_app.toolkit.typed_data import TypedData
 
 ETH = 10**18
 
@@ -61,3 +62,27 @@ def test_a_deposit_that_is_made_at_any_price_is_vetoed(live_golem: LiveGolem) ->
     (arguments,) = decode_input(MINT, mint.data)
     bare = replace(mint, data=encode_call(MINT, (*arguments[:7], 0, 0, *arguments[9:])))
     assert_veto(with_plan(call, calls=(*before, bare)), "at any price")
+
+
+def test_a_promise_that_pays_somebody_plainly_is_no_exchange_and_any_other_that_brings_nothing_is(
+    live_golem: LiveGolem,
+) -> None:
+    plan, chain = plan_of(swap_call(live_golem)), swap_call(live_golem).chain
+    assert chain is not None
+    typed = TypedData(domain={}, primary_type="Offer", types={"Offer": ()}, message={})
+    signed = replace(plan, calls=(), spends=(TokenFlow(USDC, 10**6, 10**6),), receives=(), promise=typed)
+    payment = Effects(spends={USDC.address: 10**6}, recipients=[OTHER], paid_plainly=[OTHER])
+    assert payment.only_pays
+    assert safety_guardian.judge_price(signed, chain, most_lost_bps=100, pays=True) == []
+    assert safety_guardian.judge_price(signed, chain, most_lost_bps=100)
+    for other in (
+        replace(payment, paid_plainly=[]),
+        replace(payment, recipients=[OTHER, WETH.address]),
+        replace(payment, recipients=[], paid_plainly=[]),
+        replace(payment, receives={WETH.address: 1}),
+        replace(payment, changes=[ChangeRead("bank", "account", USDC.address, 10**6)]),
+        replace(payment, markets=[MarketRead("bank", USDC.address, WETH.address)]),
+    ):
+        assert not other.only_pays
+    brings = replace(signed, receives=(TokenFlow(WETH, 1, 1),))
+    assert safety_guardian.judge_price(brings, chain, most_lost_bps=100, pays=True)

@@ -31,6 +31,11 @@ def set_log_days(*, person: Any, days: int | None) -> OwnerHistory | None:
     return kept
 
 
+def find_log_days(person: Any) -> int | None:
+    """The days that a person set; None where nothing was."""
+    return OwnerHistory.objects.filter(person=person).values_list("log_days", flat=True).first()
+
+
 def list_log_days(wanted_by: Collection[str]) -> Mapping[str, int]:
     """Days by golem id and by account, of those whose owner set some."""
     accounts = [each for each in wanted_by if each.startswith("0x")]

@@ -8,16 +8,22 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils.safestring import SafeString
+from unfold.widgets import UnfoldAdminTextInputWidget
 
+from archetypes_app.kept_history import find_log_days, set_log_days
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from tools_app.admin.display import format_chain, group_digits, show_age
-from tools_app.core import clock
+from tools_app.core import audit_log, clock
 from tools_app.history.overview import FollowedContract, look_over
 from tools_app.models.history import FollowedChain, LogGap
 
@@ -54,21 +60,48 @@ class ChainLine:
     spent: int
 
 
+class KeptDaysForm(forms.Form):
+    """How long the owner's golems keep logs."""
+
+    days = forms.IntegerField(
+        label="Keep logs for (days)",
+        min_value=1,
+        required=False,
+        widget=UnfoldAdminTextInputWidget(),
+        help_text="For all your golems. Empty: as long as this server keeps anybody's. What was let go does not come"
+        " back; what somebody else wants too is kept as long as the longest of you keeps it",
+    )
+
+    def clean_days(self) -> int | None:
+        """At most what this server keeps."""
+        days: int | None = self.cleaned_data["days"]
+        most = settings.GOLEM_HISTORY_LOG_DAYS
+        if days is not None and days > most:
+            raise ValidationError(f"This server keeps logs for {most} days at most.")
+        return days
+
+
 class FollowedPages:
-    """A page of the golem's admin that only tells: whoever sees the golem sees it."""
+    """A page of the golem's admin: whoever sees the golem sees it, and its owner says how long logs are kept."""
 
     def list_followed_urls(self, wrap: Callable[[Any], Any], name: str) -> list[Any]:
         """Its address."""
         return [path("<uuid:golem_id>/followed/", wrap(self.followed_view), name=f"{name}_followed")]
 
     def followed_view(self, request: HttpRequest, golem_id: UUID) -> HttpResponse:
-        """What is followed for this golem. Reads rows; asks no node."""
-        if request.method not in ("GET", "HEAD"):
-            raise PermissionDenied("this page only tells")
+        """What is followed for this golem, and for how long. Asks no node."""
         # The class it is mixed into is Django's admin, whose attributes nothing here declares.
         admin: Any = self
         golem: Golem = admin.find_golem_with(request, golem_id, Power.SEE)
+        is_owner = golem.owner_id == request.user.pk
         now = clock.now()
+        form = KeptDaysForm(initial={"days": find_log_days(golem.owner)})
+        if request.method == "POST":
+            if not is_owner:
+                raise PermissionDenied("how long logs are kept is said by the golem's owner alone")
+            form = KeptDaysForm(request.POST)
+            if form.is_valid():
+                return _keep(request, golem, form.cleaned_data["days"], now)
         found = look_over([str(golem.pk), *([golem.address] if golem.address else [])])
         context = {
             **admin.admin_site.each_context(request),
@@ -77,10 +110,20 @@ class FollowedPages:
             "golem": golem,
             "back_url": admin.page_of(golem),
             "overview": found,
+            "days_form": form if is_owner else None,
             "contracts": [_describe(each, found.most_logs, now) for each in found.contracts],
             "chains": [_describe_chain(each, now) for each in found.chains],
         }
         return TemplateResponse(request, "admin/golem/followed.html", context)
+
+
+def _keep(request: HttpRequest, golem: Golem, days: int | None, now: datetime) -> HttpResponse:
+    with transaction.atomic():
+        set_log_days(person=golem.owner, days=days)
+        actor = f"owner:{golem.owner_id}"
+        audit_log.append(golem_id=golem.pk, event="LogDaysChanged", actor=actor, data={"days": days}, now=now)
+    messages.success(request, f"Logs are kept for {days} days." if days else "Logs are kept as long as anybody's.")
+    return HttpResponseRedirect(request.path)
 
 
 def _describe(each: FollowedContract, most_logs: int, now: datetime) -> ContractLine:

@@ -67,13 +67,13 @@ def _fill_step(network: Network, deadline: Deadline, now: datetime) -> int:
     gaps = tuple(_open_gaps(network.chain_id).filter(to_block=newest.to_block, until_hash=newest.until_hash))
     if not gaps:
         return 0  # Another filled it in this moment.
-    sources = {gap.source.told_by: gap.source for gap in gaps}
-    topics = {about: frozenset(source.topics) for about, source in sources.items()}
+    sources = [gap.source for gap in gaps]
+    topics = storage.wanted_of(sources)
     found = _read_outside(network, gaps, topics, deadline, now) or _read_of_node(network, gaps, topics, deadline, now)
     if found is None:
         return 0
     piece, stretch = found
-    rows = [storage.read_new(sources[about], log, stretch.time_of(log.block_number)) for about, log in stretch.told]
+    rows = storage.read_told(sources, stretch)
     storage.make_months(row.time for row in rows)
     return len(stretch.headers) if _write(network.chain_id, piece, stretch, rows) else 0
 

@@ -20,7 +20,7 @@ from tools_app.chain.node_errors import RpcLagging, RpcNonsense
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
 from tools_app.core.whole import whole
-from tools_app.history import bars, places, storage
+from tools_app.history import bars, places, sampled, storage
 from tools_app.history.checked_logs import Header, Stretch, read_headers, read_stretch
 from tools_app.models.history import ChainLog, FollowedChain, LogGap, LogSource, SeenBlock
 
@@ -86,19 +86,25 @@ def _follow_step(network: Network, place: FollowedChain, final: int, deadline: D
         return _leave_out(network, place, final, deadline, now)
     sources = places.list_sources(network.chain_id)
     last = min(final, place.next_block + settings.GOLEM_HISTORY_BLOCKS_PER_READ - 1)
-    wanted = {about: frozenset(source.topics) for about, source in sources.items()}
-    stretch = read_stretch(network, wanted, first=place.next_block, last=last, deadline=deadline)
+    stretch = read_stretch(
+        network, storage.wanted_of(sources.values()), first=place.next_block, last=last, deadline=deadline
+    )
     places.note_lie(network.chain_id, stretch.lie, now=now)
     if stretch.before is None or stretch.before.hash != place.head_hash:
         _mend(network, place, deadline, now)
         return 0
-    rows = [storage.read_new(sources[about], log, stretch.time_of(log.block_number)) for about, log in stretch.told]
+    rows = storage.read_told(sources.values(), stretch)
+    # State is asked of the newest block alone: a full node has none of older ones.
+    due = sampled.list_due(sources.values(), stretch.headers[-1]) if last == final else []
+    rows += sampled.ask_rates(network, due, stretch.headers[-1], now=now)
     storage.make_months(row.time for row in rows)
-    return len(stretch.headers) if _write(place, stretch, rows, now) else 0
+    return len(stretch.headers) if _write(place, stretch, rows, due, now) else 0
 
 
 @whole
-def _write(place: FollowedChain, stretch: Stretch, rows: list[storage.NewLog], now: datetime) -> bool:
+def _write(
+    place: FollowedChain, stretch: Stretch, rows: list[storage.NewLog], asked: list[LogSource], now: datetime
+) -> bool:
     with transaction.atomic():
         row = places.lock_place(place.chain_id, where=place)
         if row is None:
@@ -106,6 +112,7 @@ def _write(place: FollowedChain, stretch: Stretch, rows: list[storage.NewLog], n
         storage.copy_logs(rows)
         bars.fold({(each.source_id, bars.hour_of(each.time)) for each in rows})
         places.add_logs(Counter(each.source_id for each in rows))
+        sampled.note_asked(asked, stretch.headers[-1])
         places.see_blocks(place.chain_id, list(stretch.headers))
         places.move(row, stretch.headers[-1], now=now)
     return True
@@ -179,6 +186,7 @@ def roll_back(place: FollowedChain, common: int, now: datetime) -> bool:
         bars.fold({(source_id, bars.hour_of(time)) for source_id, time in gone})
         taken = Counter(source_id for source_id, _ in gone)
         places.add_logs({source_id: -count for source_id, count in taken.items()})
+        LogSource.objects.filter(pk__in=sources, asked_at__gt=block.time).update(asked_at=None)
         # What begins after the fork is read forward again, also where it was not read before.
         after = LogGap.objects.filter(source__in=sources, to_block__gt=common)
         after.filter(from_block__gt=common).delete()

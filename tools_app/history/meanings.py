@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tools_app.chain.abi import decode_log, event_topic
-from tools_app.models.history import SourceKind
+from tools_app.models.history import ASKED_KINDS, SourceKind
 from tools_app.standards.erc4626 import DEPOSIT_EVENT, WITHDRAW_EVENT
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import LogEntry
@@ -48,6 +48,11 @@ def list_topics(chain_id: int, kind: SourceKind) -> list[str]:
     if kind == SourceKind.RATE:
         told = (topic for each in SHELF.on(chain_id) if each.rates for topic in each.rates.topics)
         return list(dict.fromkeys(told))
+    if kind == SourceKind.DEBT_RATE:
+        told = (topic for each in SHELF.on(chain_id) if each.debt_rates for topic in each.debt_rates.topics)
+        return list(dict.fromkeys(told))
+    if kind in ASKED_KINDS:
+        return []
     return [event_topic(each) for each in GOVERNOR_EVENTS]
 
 
@@ -60,8 +65,8 @@ def read_log(chain_id: int, kind: SourceKind, log: LogEntry) -> Said:
     if kind == SourceKind.FEED:
         answer = decode_log(_ANSWER_UPDATED, log)
         return Said(answer["current"] * PRICE_UNIT) if answer and 0 < answer["current"] < 2**127 else NOTHING
-    if kind == SourceKind.RATE:
-        return _read_rate(chain_id, log)
+    if kind in (SourceKind.RATE, SourceKind.DEBT_RATE):
+        return _read_rate(chain_id, kind, log)
     return NOTHING
 
 
@@ -75,9 +80,10 @@ def _read_trade(chain_id: int, log: LogEntry) -> Said:
     return NOTHING
 
 
-def _read_rate(chain_id: int, log: LogEntry) -> Said:
+def _read_rate(chain_id: int, kind: SourceKind, log: LogEntry) -> Said:
     for each in SHELF.on(chain_id):
-        rate = each.rates.read(log) if each.rates is not None else None
+        rates = each.rates if kind == SourceKind.RATE else each.debt_rates
+        rate = rates.read(log) if rates is not None else None
         if rate is not None:
             x192 = rate.numerator * PRICE_UNIT // rate.denominator
             # What a stranger's contract says beyond any column is no rate.

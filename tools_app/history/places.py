@@ -13,13 +13,13 @@ from django.db.models import F
 from tools_app.core.errors import GolemError
 from tools_app.core.whole import whole
 from tools_app.history.checked_logs import Header
-from tools_app.models.history import FollowedChain, LogGap, LogSource, SeenBlock
-from tools_app.toolkit.pool_ids import PoolId
+from tools_app.models.history import ASKED_KINDS, FollowedChain, LogGap, LogSource, SeenBlock, SourceKey
 
 logger = logging.getLogger(__name__)
 
 _MINUTE = timedelta(minutes=1)
 _MOST_WORDS = 200
+ASKED_ONLY = "no log tells it: it is asked once an hour since it is followed"
 
 
 def load_place(chain_id: int) -> FollowedChain | None:
@@ -33,9 +33,9 @@ def list_silent(chains: Collection[int], *, now: datetime) -> list[FollowedChain
     return list(FollowedChain.objects.filter(pk__in=chains, followed_at__lt=before).order_by("pk"))
 
 
-def list_sources(chain_id: int) -> dict[PoolId, LogSource]:
-    """What is followed on a chain, by whose logs tell of it."""
-    return {source.told_by: source for source in LogSource.objects.filter(chain_id=chain_id)}
+def list_sources(chain_id: int) -> dict[SourceKey, LogSource]:
+    """What is followed on a chain, by whose logs tell of it and what is read of them."""
+    return {source.key: source for source in LogSource.objects.filter(chain_id=chain_id)}
 
 
 def begin(chain_id: int, head: Header, *, now: datetime) -> None:
@@ -144,6 +144,7 @@ def open_gaps(sources: list[LogSource], *, first: int, last: Header, because: st
                 until_time=last.time,
                 until_hash=last.hash,
                 because=because,
+                closed_because=ASKED_ONLY if source.kind in ASKED_KINDS else "",
             )
             for source in sources
         ],

@@ -165,8 +165,9 @@ class KeptTrade(NamedTuple):
 
 
 def find_kept(chain_id: int, addresses: Sequence[str]) -> dict[str, Kept]:
-    """What is kept of these contracts; one that is not followed is left out."""
-    found = _describe(chain_id, LogSource.objects.filter(chain_id=chain_id, address__in=addresses))
+    """What is kept of these pools; one that is not followed is left out."""
+    named = LogSource.objects.filter(chain_id=chain_id, address__in=addresses, kind=SourceKind.POOL)
+    found = _describe(chain_id, named)
     return {about.text: kept for about, kept in found.items()}
 
 
@@ -175,9 +176,9 @@ def is_any_kept(chain_id: int, kind: SourceKind) -> bool:
     return LogSource.objects.filter(chain_id=chain_id, kind=kind).exists()
 
 
-def find_one(chain_id: int, about: PoolId) -> Kept | None:
-    """What is kept of what `about` names; None where it is not followed."""
-    named = LogSource.objects.filter(chain_id=chain_id, address=about.text, manager=about.manager)
+def find_one(chain_id: int, about: PoolId, kind: SourceKind) -> Kept | None:
+    """What is kept of this figure of what `about` names; None where it is not followed."""
+    named = LogSource.objects.filter(chain_id=chain_id, address=about.text, manager=about.manager, kind=kind)
     return _describe(chain_id, named).get(about)
 
 

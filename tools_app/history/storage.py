@@ -10,8 +10,10 @@ from typing import Final
 from django.db import connection, transaction
 
 from tools_app.core.whole import whole
+from tools_app.history.checked_logs import Stretch, Wanted
 from tools_app.history.meanings import Said, read_log
 from tools_app.models.history import ChainLog, LogSource, SourceKind
+from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import LogEntry
 
 TABLE: Final = ChainLog._meta.db_table
@@ -39,6 +41,28 @@ class NewLog:
 def read_new(source: LogSource, log: LogEntry, time: datetime) -> NewLog:
     """The row of a log of `source`, with what it says."""
     return NewLog(source.pk, time, log, read_log(source.chain_id, SourceKind(source.kind), log))
+
+
+def wanted_of(sources: Iterable[LogSource]) -> Wanted:
+    """What is asked of a node for these; what no log tells is not asked."""
+    topics: dict[PoolId, frozenset[str]] = {}
+    for source in sources:
+        if source.topics:
+            topics[source.told_by] = topics.get(source.told_by, frozenset()) | frozenset(source.topics)
+    return topics
+
+
+def read_told(sources: Iterable[LogSource], stretch: Stretch) -> list[NewLog]:
+    """The rows of all that a stretch told: one for each source that reads such a log."""
+    by_teller: dict[PoolId, list[LogSource]] = {}
+    for source in sources:
+        by_teller.setdefault(source.told_by, []).append(source)
+    return [
+        read_new(source, log, stretch.time_of(log.block_number))
+        for about, log in stretch.told
+        for source in by_teller[about]
+        if log.topics[0].lower() in source.topics
+    ]
 
 
 def month_of(time: datetime) -> datetime:

@@ -25,7 +25,7 @@ from tools_app.history.checked_logs import Header
 from tools_app.history.following import begin_chain
 from tools_app.history.meanings import list_topics
 from tools_app.models import KnownPosition, LogSource, LogWish, StreamSubscription
-from tools_app.models.history import FollowedChain, SourceKind
+from tools_app.models.history import ASKED_KINDS, FollowedChain, SourceKey, SourceKind
 from tools_app.models.subscription import SubscriptionKind
 from tools_app.standards.erc4626 import KIND as VAULT_KIND
 from tools_app.toolkit.params import check_address
@@ -43,7 +43,7 @@ _OF_POOLS: Final = (SubscriptionKind.POOL_EVENTS, SubscriptionKind.POOL_STATE)
 class Wish:
     """Somebody wants a contract followed: `wanted_by` is a golem's id or an account's address.
 
-    A pool within a `manager` is named by its 32 bytes.
+    A pool within a `manager` is named by its 32 bytes. `protocol` and `token` say of whom a rate is asked.
     """
 
     chain_id: int
@@ -52,11 +52,13 @@ class Wish:
     wanted_by: str
     because: str
     manager: str = ""
+    protocol: str = ""
+    token: str = ""
 
     @property
-    def about(self) -> PoolId:
-        """Whose logs tell of it, and how they name it."""
-        return PoolId(self.address, self.manager)
+    def key(self) -> SourceKey:
+        """Whose logs tell of it, how they name it, and what is read of them."""
+        return SourceKey(PoolId(self.address, self.manager), self.kind)
 
 
 Lister: TypeAlias = Callable[[int], Iterable[Wish]]
@@ -102,19 +104,19 @@ def take_up(chain_id: int, wishes: Collection[Wish], *, now: datetime) -> int:
         if place is None:
             return 0
         sources = places.list_sources(chain_id)
-        mine: defaultdict[str, set[PoolId]] = defaultdict(set)
+        mine: defaultdict[str, set[SourceKey]] = defaultdict(set)
         for row in LogWish.objects.filter(source__chain_id=chain_id).select_related("source"):
-            mine[row.wanted_by].add(row.source.told_by)
+            mine[row.wanted_by].add(row.source.key)
         renewed = []
         for wish in wishes:
             topics = list_topics(chain_id, wish.kind)
-            if not topics or not _has_room(wish, mine[wish.wanted_by], sources):
+            if not (topics or wish.kind in ASKED_KINDS) or not _has_room(wish, mine[wish.wanted_by], sources):
                 continue
-            mine[wish.wanted_by].add(wish.about)
-            if wish.about not in sources:
-                sources[wish.about] = _follow(place, wish, topics, now)
+            mine[wish.wanted_by].add(wish.key)
+            if wish.key not in sources:
+                sources[wish.key] = _follow(place, wish, topics, now)
             renewed.append(
-                LogWish(source=sources[wish.about], wanted_by=wish.wanted_by, because=wish.because, renewed_at=now)
+                LogWish(source=sources[wish.key], wanted_by=wish.wanted_by, because=wish.because, renewed_at=now)
             )
         once = {(row.source_id, row.wanted_by): row for row in renewed}
         LogWish.objects.bulk_create(
@@ -126,10 +128,10 @@ def take_up(chain_id: int, wishes: Collection[Wish], *, now: datetime) -> int:
     return len(once)
 
 
-def _has_room(wish: Wish, mine: Collection[PoolId], sources: dict[PoolId, LogSource]) -> bool:
-    if wish.about not in mine and len(mine) >= settings.GOLEM_HISTORY_MOST_CONTRACTS_PER_GOLEM:
+def _has_room(wish: Wish, mine: Collection[SourceKey], sources: dict[SourceKey, LogSource]) -> bool:
+    if wish.key not in mine and len(mine) >= settings.GOLEM_HISTORY_MOST_CONTRACTS_PER_GOLEM:
         return False
-    return wish.about in sources or len(sources) < settings.GOLEM_HISTORY_MOST_CONTRACTS_PER_CHAIN
+    return wish.key in sources or len(sources) < settings.GOLEM_HISTORY_MOST_CONTRACTS_PER_CHAIN
 
 
 def _follow(place: FollowedChain, wish: Wish, topics: list[str], now: datetime) -> LogSource:
@@ -142,6 +144,8 @@ def _follow(place: FollowedChain, wish: Wish, topics: list[str], now: datetime) 
         topics=topics,
         added_at=now,
         kept_from=now - timedelta(days=settings.GOLEM_HISTORY_BACK_DAYS),
+        protocol=wish.protocol,
+        token=wish.token,
     )
     last = Header(place.next_block - 1, place.head_hash, "", place.head_time, None)
     places.open_gaps([source], first=0, last=last, because=NOT_YET, since=None)

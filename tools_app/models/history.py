@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -64,12 +66,28 @@ class SourceKind(models.TextChoices):
     FEED = "FEED", "price feed"
     GOVERNOR = "GOVERNOR", "governor"
     RATE = "RATE", "rate"
+    DEBT_RATE = "DEBT_RATE", "borrowing rate"
+    ASKED_RATE = "ASKED_RATE", "rate, asked each hour"
+    ASKED_DEBT_RATE = "ASKED_DEBT_RATE", "borrowing rate, asked each hour"
+
+
+class SourceKey(NamedTuple):
+    """Whose logs tell of it, and which figure is read of them."""
+
+    about: PoolId
+    kind: SourceKind
+
+
+ASKED_KINDS = frozenset({SourceKind.ASKED_RATE, SourceKind.ASKED_DEBT_RATE})
+"""What no log tells: the lender itself is asked once an hour, from when it is followed on."""
 
 
 class LogSource(models.Model):
     """One contract that is followed, for whoever wants it. `topics` are the first topics that are read of it.
 
     A pool without a contract of its own is named by its 32 bytes, and `manager` is the contract that tells of it.
+    One contract may be followed for several figures, each a row. Of a rate that is asked for, `protocol` and `token`
+    say of whom, and `asked_at` is the time of the block at which it was asked last.
     """
 
     chain_id = models.PositiveBigIntegerField()
@@ -80,15 +98,25 @@ class LogSource(models.Model):
     added_at = models.DateTimeField()
     kept_from = models.DateTimeField(help_text="Nothing older is looked for")
     logs = models.PositiveBigIntegerField(default=0, help_text="How many logs of it are kept")
+    protocol = models.CharField(max_length=40, blank=True)
+    token = models.CharField(max_length=42, blank=True)
+    asked_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         verbose_name = "followed contract"
-        constraints = [models.UniqueConstraint(fields=["chain_id", "address", "manager"], name="log_source_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["chain_id", "address", "manager", "kind"], name="log_source_once")
+        ]
 
     @property
     def told_by(self) -> PoolId:
         """Whose logs tell of it, and how they name it."""
         return PoolId(self.address, self.manager)
+
+    @property
+    def key(self) -> SourceKey:
+        """What it is among all that is followed on its chain."""
+        return SourceKey(self.told_by, SourceKind(self.kind))
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.address} on {self.chain_id}"

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.ratio import Ratio
 from tools_app.history.reading import Bars, Kept, KeptTrade, Missing, find_one, read_bars, read_trades
-from tools_app.models.history import BarSpan
+from tools_app.models.history import BarSpan, SourceKind
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import Markets, Pool
 from tools_app.toolkit.pool_ids import PoolId
@@ -145,7 +145,7 @@ def read_kept_past(kept: Kept, *, since: datetime, until_block: int, most: int) 
 
 def find_kept_pool(chain_id: int, pool: PoolId, *, is_turned: bool = False) -> Kept | None:
     """What the index keeps of a pool, to be read turned where its logs are; None for one that is not followed."""
-    kept = find_one(chain_id, pool)
+    kept = find_one(chain_id, pool, SourceKind.POOL)
     return None if kept is None else replace(kept, is_turned=is_turned)
 
 

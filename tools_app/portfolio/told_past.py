@@ -91,10 +91,17 @@ def tell_past(
     period: str,
     interval: str,
     show: Callable[[Ratio], str],
+    protocol: str = "",
+    token: str = "",
 ) -> ToldPast:
-    """What was told up to the reader's block, and have it followed from now on."""
-    kept = find_one(reader.chain_id, about)
-    is_followed = have_followed(reader.chain_id, about, kind, golem_id=ctx.golem.id, now=ctx.now)
+    """What was told up to the reader's block, and have it followed from now on.
+
+    `protocol` and `token` say of whom a rate is asked that no log tells.
+    """
+    kept = find_one(reader.chain_id, about, kind)
+    is_followed = have_followed(
+        reader.chain_id, about, kind, golem_id=ctx.golem.id, now=ctx.now, protocol=protocol, token=token
+    )
     until = datetime.fromtimestamp(reader.block.timestamp, UTC)
     if kept is None:
         reason = _NOT_YET if is_followed else _NOT_FOLLOWED
@@ -144,7 +151,7 @@ def read_answer_at(reader: ChainReader, feed: str, moment: int) -> Ratio | None:
     # Nobody is asked who tells for a feed where no feed is followed.
     if not is_any_kept(reader.chain_id, SourceKind.FEED):
         return None
-    kept = find_one(reader.chain_id, PoolId(find_teller(reader, feed)))
+    kept = find_one(reader.chain_id, PoolId(find_teller(reader, feed)), SourceKind.FEED)
     return read_price_at(kept, datetime.fromtimestamp(moment, UTC)) if kept is not None else None
 
 
@@ -153,7 +160,7 @@ def read_logs_since(reader: ChainReader, contract: str, topics: Sequence[str], s
     node; else all from the node. Raises the node's errors.
     """
     last = reader.block.number
-    kept = find_one(reader.chain_id, PoolId(contract))
+    kept = find_one(reader.chain_id, PoolId(contract), SourceKind.RATE)
     first, old = 0, []
     moment = datetime.fromtimestamp(since, UTC)
     if kept is not None and moment <= kept.known_until and _is_enough(kept, moment, topics):

@@ -192,7 +192,8 @@ class ProtocolDef:
     halted golem may still sign there. `trails` are, by chain and account, the logs by which positions are found that no
     contract lists; what they tell goes through `positions.born`. `is_only_in_logs` tells which of its positions these
     are, where some of the same kind are listed.
-    `yields` tell where a token earns beside what `lending` tells. `rates` read from logs what rates were.
+    `yields` tell where a token earns beside what `lending` tells. `rates` read from logs what rates were, `debt_rates`
+    what borrowing cost.
     `listed_as` is what lists of yields call it,
     where they mean the same places as we do; without it nothing of a list is compared with it. `prices` tell what its
     own tokens are worth in an asset, where allowances and promises of them are counted.
@@ -222,6 +223,7 @@ class ProtocolDef:
     lending: Lending | None = None
     yields: Yields | None = None
     rates: LoggedRates | None = None
+    debt_rates: LoggedRates | None = None
     listed_as: tuple[str, ...] = ()
     prices: ClaimPrices | None = None
     leaving: tuple[LeavingCall, ...] = ()

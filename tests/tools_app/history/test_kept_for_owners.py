@@ -15,7 +15,8 @@ from tests.factories import make_golem, make_owner
 from tests.tools_app.history.followed import Followed
 from tools_app.history import cleaning
 from tools_app.history.reading import find_one, read_since
-from tools_app.models import ChainLog, LogGap, LogSource, LogWish, OwnerHistory
+from tools_app.models import AuditEntry, ChainLog, LogGap, LogSource, LogWish, OwnerHistory
+from tools_app.models.history import SourceKind
 from tools_app.portfolio.pool_history import read_kept_past
 from tools_app.toolkit.pool_ids import PoolId
 
@@ -81,12 +82,12 @@ def test_of_days_whose_logs_went_the_node_is_asked_and_no_figure_is_made_of_what
     while followed.fill():
         pass
     about = PoolId(followed.pool.address)
-    kept = find_one(31337, about)
+    kept = find_one(31337, about, SourceKind.POOL)
     assert kept is not None and kept.logs_since is not None
     early = kept.known_until - timedelta(hours=1)
     assert kept.has_logs(early)
     LogSource.objects.update(kept_from=kept.known_until)
-    gone = find_one(31337, about)
+    gone = find_one(31337, about, SourceKind.POOL)
     assert gone is not None and not gone.has_logs(early) and gone.is_whole(early, gone.known_until)
     block = gone.next_block
     assert read_kept_past(kept, since=early, until_block=block, most=10) is not None
@@ -114,6 +115,34 @@ def test_an_owner_reads_the_days_on_the_golems_page_and_another_has_its_own(gole
     read_all(followed, str(golem.pk), str(other.pk))
     assert "<b>3 d</b><span>logs are kept</span>" in open_page(golem)
     assert "<b>90 d</b><span>logs are kept</span>" in open_page(other)
+
+
+def test_an_owner_sets_the_days_on_the_page_and_nobody_else_does(
+    golem: Golem, followed: Followed, settings: Any
+) -> None:
+    assert send_days(golem, golem.owner, "3") == 302
+    assert "<b>3 d</b><span>logs are kept</span>" in open_page(golem) and 'value="3"' in open_page(golem)
+    read_all(followed, str(golem.pk))
+    clean_after(5, followed)
+    assert not ChainLog.objects.exists()
+    assert AuditEntry.objects.filter(golem_id=golem.pk, event="LogDaysChanged").count() == 1
+    most = settings.GOLEM_HISTORY_LOG_DAYS
+    for wrong in ("0", "-1", str(most + 1), "3.5", "three"):
+        assert send_days(golem, golem.owner, wrong) == 200, "the form is shown again"
+    assert OwnerHistory.objects.get().log_days == 3
+    helper = make_owner(name="helper")
+    golem.co_owners.add(helper)
+    assert send_days(golem, helper, "5") == 403, "a co-owner sees the page and cannot set another's days"
+    assert send_days(golem, make_owner(name="stranger"), "5") in (403, 404)
+    assert OwnerHistory.objects.get().log_days == 3
+    assert send_days(golem, golem.owner, str(most)) == 302 and send_days(golem, golem.owner, "") == 302
+    assert not OwnerHistory.objects.exists()
+
+
+def send_days(golem: Golem, person: Any, days: str) -> int:
+    client = Client()
+    client.force_login(person)
+    return client.post(f"/admin/archetypes_app/golem/{golem.pk}/followed/", {"days": days}).status_code
 
 
 def open_page(golem: Golem) -> str:

@@ -102,7 +102,7 @@ def test_a_feeds_answers_are_told_as_it_gave_them_and_the_price_of_a_moment_is_t
     assert points[-1]["value"] == "3000"
     assert min(Decimal(each["lowest"]) for each in points[-2:]) == 2_900
     assert max(Decimal(each["highest"]) for each in points[-2:]) == 3_100
-    kept = find_one(CHAIN_ID, PoolId(feed))
+    kept = find_one(CHAIN_ID, PoolId(feed), SourceKind.FEED)
     assert kept is not None
     between = read_price_at(kept, answers[1] - timedelta(seconds=1))
     assert between is not None and between.numerator // between.denominator == 2_900 * 10**8
@@ -144,9 +144,29 @@ def test_a_lenders_rate_is_told_whenever_it_changed_and_of_that_market_alone(fol
     assert ether["past"]["data_points"][-1]["value"] != told["past"]["data_points"][-1]["value"]
 
 
-def test_who_logs_no_rate_is_refused_with_who_does(followed: Followed) -> None:
+def test_what_borrowing_cost_is_told_by_the_same_logs_beside_what_supplying_paid(followed: Followed) -> None:
+    desk = Desk(followed.world, followed.world.new_account(10 * ETH, {"WETH": 50 * ETH}))
+    for side in ("supply", "borrow"):
+        ask(followed, "data_get_rate_history", protocol="aave_v3", token="USDC", side=side)
+    assert LogSource.objects.count() == 2
+    read_on(followed)
+    desk.do("aave_supply", asset="WETH", amount=str(20 * ETH))
+    desk.do("aave_borrow", asset="USDC", amount=str(20_000 * USDC))
+    read_on(followed)
+    now = desk.ask("aave_get_rates", asset="USDC")
+    last = {}
+    for side in ("supply", "borrow"):
+        told = ask(followed, "data_get_rate_history", protocol="aave_v3", token="USDC", side=side, interval="1h")
+        assert (told["side"], told["is_asked"], told["past"]["gaps"]) == (side, False, [])
+        last[side] = (Decimal(told["past"]["data_points"][-1]["value"]).exp() - 1) * 100
+    assert abs(last["supply"] - Decimal(now["supply_apy"])) < Decimal("0.0002")
+    assert abs(last["borrow"] - Decimal(now["variable_borrow_apy"])) < Decimal("0.0002") < last["borrow"]
+    assert last["supply"] < last["borrow"]
+
+
+def test_who_tells_no_rate_is_refused_with_who_does(followed: Followed) -> None:
     with pytest.raises(GolemError) as refused:
-        ask(followed, "data_get_rate_history", protocol="compound_v3", token="USDC")
+        ask(followed, "data_get_rate_history", protocol="uniswap", token="USDC")
     assert refused.value.code == "NO_PAST_TOLD"
     assert {"aave_v3", "lido"} <= set(refused.value.data["choices"])
 

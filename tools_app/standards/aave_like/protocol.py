@@ -8,7 +8,7 @@ from tools_app.standards.aave_like import words
 from tools_app.standards.aave_like.effects import PoolEffects
 from tools_app.standards.aave_like.lending import PoolLending
 from tools_app.standards.aave_like.positions import AccountExits, AccountPositions
-from tools_app.standards.aave_like.rates import ReserveRates
+from tools_app.standards.aave_like.rates import DebtRates, ReserveRates
 from tools_app.standards.aave_like.valuer import describe_valuer, list_reserve_tokens
 from tools_app.toolkit.positions import Reads
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait
@@ -62,6 +62,7 @@ def describe_lender(
         effects=PoolEffects(name, deployments),
         lending=PoolLending(name, label, deployments),
         rates=ReserveRates(deployments),
+        debt_rates=DebtRates(deployments),
         listed_as=listed_as,
         rights=(
             RightEvent(

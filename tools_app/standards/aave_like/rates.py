@@ -38,3 +38,15 @@ class ReserveRates:
         """The rate of whoever supplies."""
         told = decode_log(RATES_UPDATED, log)
         return None if told is None else Ratio(int(told["liquidityRate"]), RAY)
+
+
+@dataclass(frozen=True, slots=True)
+class DebtRates(ReserveRates):
+    """What borrowing at the variable rate costs a year, out of the same log."""
+
+    meaning: str = "what borrowing costs a year as a share of it, without interest on interest"
+
+    def read(self, log: LogEntry) -> Ratio | None:
+        """The rate of whoever borrows."""
+        told = decode_log(RATES_UPDATED, log)
+        return None if told is None else Ratio(int(told["variableBorrowRate"]), RAY)

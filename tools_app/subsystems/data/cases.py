@@ -224,7 +224,7 @@ READS: Final = (
         "data_get_rate_history",
         {"protocol": "aave_v3", "token": "USDC"},
         {"token.symbol": "USDC", "past.data_points.#": 0, "past.is_followed": True, "is_simulated": False},
-        refuses=(({"protocol": "compound_v3"}, "NO_PAST_TOLD"), ({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
+        refuses=(({"protocol": "uniswap"}, "NO_PAST_TOLD"), ({"token": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
         most_exchanges=6,
     ),
 )

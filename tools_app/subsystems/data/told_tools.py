@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
 from tools_app.core.ratio import Ratio, decimal_text
-from tools_app.models.history import SourceKind
+from tools_app.models.history import ASKED_KINDS, SourceKind
 from tools_app.portfolio.told_past import Interval, NoPast, Period, ToldPast, find_teller, tell_past
 from tools_app.subsystems.data.family import data
-from tools_app.toolkit.context import ReadContext
+from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.params import Token
 from tools_app.toolkit.pool_ids import PoolId
-from tools_app.toolkit.protocol import SHELF
+from tools_app.toolkit.positions import drive
+from tools_app.toolkit.protocol import SHELF, ProtocolDef
 from tools_app.toolkit.spelling import Meaning
 from tools_app.toolkit.views import TokenMeta
 
@@ -43,14 +44,35 @@ class FeedHistory:
     past: ToldPast
 
 
+Side = Annotated[Literal["supply", "borrow"], Field(description="What supplying pays, or what borrowing costs.")]
+MarketName = Annotated[
+    str | None,
+    Field(
+        max_length=66,
+        description="Of a lender with several markets for the token: which. By default the one with most to lend.",
+    ),
+]
+_ASKED_MEANING = {
+    "supply": "what supplying pays a year as a share of it, compounded, as the lender said once an hour; an hour"
+    " without a point was not asked",
+    "borrow": "what borrowing costs a year as a share of it, compounded, as the lender said once an hour; an hour"
+    " without a point was not asked",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class RateHistory:
-    """Points are decimal text of what `meaning` says."""
+    """Points are decimal text of what `meaning` says. `market` is null where the token alone names it. `is_asked`: no
+    log tells it, so that nothing is known from before it was followed.
+    """
 
     protocol: str
+    market: str | None
     token: TokenMeta
     chain_id: int
+    side: str
     meaning: str
+    is_asked: bool
     is_simulated: bool
     past: ToldPast
 
@@ -96,30 +118,96 @@ def data_get_feed_history(
     query="rate_history",
     budget=TickBudget.FAST,
     steps=("Reading what is kept",),
-    snippet=("rate_history: what supplying a token paid, or what an issuer's token was worth, by hour, day or week."),
-    guidelines=("A rate holds until the next one is told: an hour or a day without a point has the one before.",),
+    snippet=(
+        "rate_history: what supplying a token paid, what borrowing it cost, or what an issuer's token was worth, by"
+        " hour, day or week."
+    ),
+    guidelines=(
+        "A rate that is logged holds until the next one: a time without a point has the one before. One that is asked"
+        " for is known in its hour alone.",
+    ),
 )
 def data_get_rate_history(
-    ctx: ReadContext, protocol: RateTeller, token: Token, period: Period = "30d", interval: Interval = "1d"
+    ctx: ReadContext,
+    protocol: RateTeller,
+    token: Token,
+    side: Side = "supply",
+    market: MarketName = None,
+    period: Period = "30d",
+    interval: Interval = "1d",
 ) -> RateHistory:
     """Read the past rates of a lender's market or of an issuer's token.
 
-    Use before supplying, to see whether a rate lasts. Asking has it followed by this server's index for a while.
-    Does not tell rates of lenders whose contracts log none; it refuses them by name.
+    Use before supplying or borrowing, to see whether a rate lasts. Asking has it followed by this server's index for
+    a while. Of a lender whose contracts log no rates it is known from then on, once an hour.
     """
     reader = ctx.chain()
     ctx.step("Reading what is kept")
     meta = reader.token(token)
-    tellers = [each for each in SHELF.on(reader.chain_id) if each.rates is not None]
+    tellers = [each for each in SHELF.on(reader.chain_id) if each.rates is not None or each.lending is not None]
     found = next((each for each in tellers if protocol in (each.name, each.name.partition("_")[0])), None)
-    rates = found.rates if found is not None else None
-    about = rates.about(reader.chain_id, meta.address) if rates is not None else None
-    if found is None or rates is None or about is None:
+    told = _find_told(reader, found, meta.address, side, market) if found is not None else None
+    if found is None or told is None:
         raise NoPast(
-            f"no log on this chain tells a rate of {meta.symbol} at {protocol}", choices=[each.name for each in tellers]
+            f"nothing on this chain tells a rate to {side} {meta.symbol} at {market or protocol}",
+            choices=[each.name for each in tellers],
         )
-    past = tell_past(ctx, reader, about, SourceKind.RATE, period=period, interval=interval, show=_show)
-    return RateHistory(found.name, meta, reader.chain_id, rates.meaning, found.is_simulated(reader.chain_id), past)
+    past = tell_past(
+        ctx,
+        reader,
+        told.about,
+        told.kind,
+        period=period,
+        interval=interval,
+        show=_show,
+        protocol=found.name if told.is_asked else "",
+        token=meta.address if told.is_asked else "",
+    )
+    return RateHistory(
+        protocol=found.name,
+        market=told.about.text if told.is_asked else None,
+        token=meta,
+        chain_id=reader.chain_id,
+        side=side,
+        meaning=told.meaning,
+        is_asked=told.is_asked,
+        is_simulated=found.is_simulated(reader.chain_id),
+        past=past,
+    )
+
+
+class _Told(NamedTuple):
+    """Who tells a rate, and how."""
+
+    about: PoolId
+    kind: SourceKind
+    meaning: str
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the lender is asked, because no log tells it."""
+        return self.kind in ASKED_KINDS
+
+
+def _find_told(reader: ChainReader, protocol: ProtocolDef, token: str, side: Side, market: str | None) -> _Told | None:
+    """The logs that tell it, else the market that is asked; None where neither is."""
+    borrows = side == "borrow"
+    logged = protocol.debt_rates if borrows else protocol.rates
+    about = logged.about(reader.chain_id, token) if logged is not None and market is None else None
+    if logged is not None and about is not None:
+        return _Told(about, SourceKind.DEBT_RATE if borrows else SourceKind.RATE, logged.meaning)
+    if logged is not None or protocol.lending is None:
+        return None
+    offered = drive(protocol.lending.markets(reader.chain_id, token), reader.call_many)
+    fitting = [each for each in offered if market in (None, each.market)]
+    chosen = max(fitting, key=lambda each: each.liquidity, default=None)
+    if chosen is None or (borrows and chosen.borrow_ppm is None):
+        return None
+    # What is no contract is named within the one that stands for the protocol.
+    owns = protocol.owns(reader.chain_id, chosen.market)
+    manager = "" if owns else protocol.address(reader.chain_id, protocol.entry) or ""
+    kind = SourceKind.ASKED_DEBT_RATE if borrows else SourceKind.ASKED_RATE
+    return _Told(PoolId(chosen.market, manager), kind, _ASKED_MEANING[side])
 
 
 def _show(rate: Ratio) -> str:

@@ -112,7 +112,7 @@ def _read(reader: ChainReader, governor: str, since: datetime) -> tuple[Sequence
     """Logs since a moment, since when they are known, and from where. Raises InsufficientHistory."""
     topics = [[event_topic(each) for each in GOVERNOR_EVENTS]]
     last = reader.block.number
-    kept = find_one(reader.chain_id, PoolId(governor))
+    kept = find_one(reader.chain_id, PoolId(governor), SourceKind.GOVERNOR)
     if kept is not None and kept.has_logs(since):
         old = read_logs(kept, governor, since=since, until_block=last, most=MOST_CHANGES + 1)
         new = (

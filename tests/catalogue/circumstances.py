@@ -30,8 +30,12 @@ from tests.tools_app.protocols.uniswap.test_liquidity import trade_back_and_fort
 from tests.tools_app.protocols.uniswap.test_positions import add_shares
 from tests.tools_app.protocols.uniswap.test_v4_liquidity import trade_back_and_forth as trade_back_and_forth_v4
 from tests.tools_app.subsystems.stream.test_new_pools import make_pair, make_token
+from tools_app import runner
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.core import clock
+from tools_app.core.clock import Deadline
+from tools_app.subsystems.coding.operations import Workspaces
+from tools_app.subsystems.coding.paths import parse_path
 
 if TYPE_CHECKING:
     from tests.catalogue.stage import Stage
@@ -222,6 +226,22 @@ def open_new_pair(stage: Stage) -> None:
     stage.told["new_pair"] = (token, world.tokens["DAI"].address)
 
 
+def write_program(stage: Stage) -> None:
+    """Two files of its own, and one of a folder that no search looks into."""
+    workspaces = runner.list_services()[Workspaces]
+    deadline = Deadline.after_ms(5_000)
+    files = {
+        "src/main.py": "import os\ndef run():\n    pass\n",
+        "notes.txt": "def it(): later\n",
+        ".git/x.py": "def no()\n",
+    }
+    with workspaces.open(golem_id=stage.live.golem.pk, deadline=deadline) as workspace:  # type: ignore[attr-defined]
+        for path, text in files.items():
+            place = parse_path(path, root=workspace.root)
+            if workspace.files.find(place, deadline=deadline) is None:
+                workspace.files.write(place, text.encode(), replaces=None, deadline=deadline)
+
+
 CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "it once let a person take USDC and WETH": approve_long_ago,
     "an owner lets it draw 25 USDC a day": give_runway,
@@ -234,6 +254,7 @@ CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "the deepest pool is followed, and somebody buys WETH in it for 1,000 and for 2,000 USDC": buy_in_a_followed_pool,
     "somebody makes a pair of a new token and DAI": open_new_pair,
     "its heart beat twice": beat,
+    "its folder holds a program of two files": write_program,
     "it has its debts watched from a health of 5 down": watch_debts,
     "it swapped six times and two of them failed": swap_six_times,
     "another golem of its owner ended after three swaps, one of which failed": end_another,

@@ -1,10 +1,10 @@
-"""What a draw does on the local chain, from an owner who gives 25 USDC a day."""
+"""What a draw does on the local chain, from an owner who gives 25 USDC a day, and what is told of what is left."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import Case
+from tools_app.toolkit.case import Case, ReadCase
 from tools_app.toolkit.enums import ActionClass
 
 USD: Final = 10**6
@@ -24,5 +24,32 @@ CASES: Final = (
             ({"golem_id": _ANOTHER}, "INVALID_PARAMS"),
         ),
         gains_bps=10_000,
+    ),
+)
+
+_DAYS: Final = 400
+
+READS: Final = (
+    ReadCase(
+        "metamask_check_permission_health",
+        {},
+        {
+            "health": "revoked",
+            "principal": None,
+            "days_remaining": 0,
+        },
+        name="metamask_check_permission_health_of_nobody",
+    ),
+    ReadCase(
+        "metamask_check_permission_health",
+        {},
+        {
+            "health": "healthy",
+            "remaining_today": str(25 * USD),
+            "days_remaining": _DAYS - 1,
+            "last_redemption_at": None,
+        },
+        given=(_GRANTED,),
+        refuses=(({"golem_id": _ANOTHER}, "INVALID_PARAMS"), ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")),
     ),
 )

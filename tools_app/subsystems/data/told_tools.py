@@ -116,6 +116,7 @@ def data_get_feed_history(
 
 @data.read(
     query="rate_history",
+    schema_version=2,
     budget=TickBudget.FAST,
     steps=("Reading what is kept",),
     snippet=(

@@ -116,7 +116,6 @@ def preview_delegation(ctx: WriteContext, target: str, instruction: str, context
     budget=TickBudget.SLOW,
     preview=preview_delegation,
     action_class=ActionClass.READ_ONLY,
-    steps=("Asking the delegate",),
     snippet=(
         "delegate: ask another archetype of this golem to judge an open permit (APPROVE or VETO with reasons), or to do"
         " a step with its own tools inside your limits."

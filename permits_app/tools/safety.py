@@ -78,7 +78,6 @@ class SimulatedTransaction:
     query="simulate_transaction",
     aliases=("simulate_transaction",),
     budget=TickBudget.MEDIUM,
-    steps=("Simulating",),
     requires=(Requirement.WALLET,),
     snippet=(
         "simulate_transaction: run raw call data from the golem's account on the chain's present state and see"

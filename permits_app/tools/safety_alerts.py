@@ -178,7 +178,6 @@ def safety_get_health_alerts(ctx: ReadContext, chain_id: ChainOrAll | None = Non
 @alerts.read(
     query="pending_alerts",
     budget=TickBudget.MEDIUM,
-    steps=("Reading debts",),
     snippet="pending_alerts: which of your health alerts are breached now, with the step that helps each.",
     guidelines=("Run it before you borrow more; where all_clear is false, mend the first one first.",),
 )

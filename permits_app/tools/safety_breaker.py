@@ -106,7 +106,6 @@ def preview_breaker(ctx: WriteContext, action: WhatToDo, reason: Reason | None =
     budget=TickBudget.MEDIUM,
     preview=preview_breaker,
     requires=(Requirement.WALLET,),
-    steps=("Stopping the golem",),
     snippet=(
         "circuit_breaker: stop this golem at once when something is wrong that you cannot judge; open permits end,"
         " nothing more is signed, and only the owner resumes it."

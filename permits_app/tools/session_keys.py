@@ -173,7 +173,6 @@ def preview_session_key(
     action_class=ActionClass.READ_ONLY,
     privileged=True,
     aliases=("wallet_provision_session_key",),
-    steps=("Asking the owners",),
     snippet=(
         "provision_session_key: ask your owners for a key that acts for their Safe through the cage until its time,"
         " batches or budget are used up; they sign it on chain."
@@ -274,7 +273,6 @@ def preview_revocation(ctx: WriteContext, key_id: KeyId | None = None, reason: K
     action_class=ActionClass.READ_ONLY,
     privileged=True,
     aliases=("wallet_revoke_session_key",),
-    steps=("Asking the owners",),
     snippet=(
         "revoke_session_key: ask your owners to end a key of the cage on chain; where it must stop now, emergency_halt"
         " stops this server's at once."

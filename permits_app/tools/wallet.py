@@ -145,7 +145,6 @@ class GasPrice:
     query="wallet_status",
     aliases=("get_wallet_address", "get_account_balance", "get_token_balance"),
     budget=TickBudget.MEDIUM,
-    steps=("Reading balances", "Reading limits"),
     requires=(Requirement.WALLET,),
     snippet=(
         "wallet_status: the golem's address, every balance and position with its value, debts and health, profit and"
@@ -214,7 +213,6 @@ def report_transfer(outcome: PlanOutcome) -> TransferReport:
     budget=TickBudget.MEDIUM,
     report=report_transfer,
     action_class=None,
-    steps=("Reading the balance", "Building the call"),
     snippet=(
         "transfer: send a token or the chain's coin from the golem's wallet to another address; in strict mode only"
         " to addresses the owner registered."
@@ -279,7 +277,6 @@ def is_registered_recipient(ctx: ReadContext, chain_id: int, recipient: str) -> 
 @wallet.read(
     query="gas_price",
     budget=TickBudget.FAST,
-    steps=("Reading fees",),
     snippet="gas_price: the chain's fees now, and what a swap or a new liquidity position costs at them in dollars.",
     guidelines=("Set it against what an action earns; on a dear block a small harvest can wait.",),
 )

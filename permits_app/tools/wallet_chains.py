@@ -63,7 +63,6 @@ class AccountType:
 @wallet.read(
     query="supported_chains",
     budget=TickBudget.MEDIUM,
-    steps=("Asking every chain",),
     snippet=(
         "supported_chains: every chain of this server with its newest block, how its nodes are, and whose pools are"
         " traded there."
@@ -84,7 +83,6 @@ def wallet_get_supported_chains(ctx: ReadContext) -> SupportedChains:
 @wallet.read(
     query="account_type",
     budget=TickBudget.FAST,
-    steps=("Reading its code",),
     snippet=(
         "account_type: whether an address is a key's account, a Safe, a smart account, another contract, and whose code"
         " it runs where it delegated itself."

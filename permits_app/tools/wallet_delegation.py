@@ -58,7 +58,6 @@ class DelegationStatus:
 @wallet.read(
     query="delegation",
     budget=TickBudget.MEDIUM,
-    steps=("Reading the account", "Asking who gave rights"),
     requires=(Requirement.WALLET,),
     snippet=(
         "delegation: whether the golem's account runs another contract's code, and which rights over others' money it"

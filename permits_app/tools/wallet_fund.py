@@ -69,7 +69,6 @@ def preview_fund(
     preview=preview_fund,
     action_class=ActionClass.DECREASE_POSITION,
     requires=(Requirement.WALLET,),
-    steps=("Asking the faucet",),
     snippet=(
         "fund: take test money from the local chain's faucet, at most 1 coin or 15,000 units of a token at a time; on"
         " any other chain it answers the address that an owner sends to."

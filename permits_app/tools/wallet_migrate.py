@@ -82,7 +82,6 @@ def report_migration(outcome: PlanOutcome) -> Migrated:
     report=report_migration,
     action_class=ActionClass.DECREASE_POSITION,
     privileged=True,
-    steps=("Reading the balances", "Building the transfers"),
     snippet=(
         "migrate: move every balance to another wallet that the owner registered, tokens first and the coin last; the"
         " preview is the dry run, and owners approve it."

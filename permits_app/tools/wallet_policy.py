@@ -83,7 +83,6 @@ def preview_policy(
     risk=RiskLayer.BOUNDED,
     preview=preview_policy,
     privileged=True,
-    steps=("Reading the policy",),
     snippet=(
         "configure_policy: ask your owners for a policy by name, for contracts, for what one transaction may spend or"
         " for fewer chains; they decide, with a second factor and where there is a contract with their own signature."

@@ -104,7 +104,6 @@ def _ask_for_safe(ctx: WriteContext, golem: Golem, safe: str | None) -> LocalEff
     action_class=ActionClass.READ_ONLY,
     privileged=True,
     aliases=("bootstrap_setup_wallet",),
-    steps=("Making the wallet",),
     snippet=(
         "provision: ask your owners for a wallet: a new key where the golem has none, or a Safe that they made; they"
         " decide with a second factor."

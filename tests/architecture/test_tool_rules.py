@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import typing
 from collections.abc import Iterator
@@ -13,10 +14,11 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from golem_project.pi.shape_lines import name_home
-from tests.architecture.sources import ROOT, list_tracked
+from tests.architecture.sources import ROOT, list_tracked, parse
 from tests.batches import in_batches
 from tools_app.standards.receipts import Mined
 from tools_app.toolkit.enums import CapabilityTier
+from tools_app.toolkit.family import list_said_steps
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool, ToolDef, WriteTool
 
@@ -150,6 +152,47 @@ def test_amounts_are_decimal_strings(tool: ToolDef) -> None:
         if _AMOUNT.match(name) and f"{tool.name}.{name}" not in _NOT_AMOUNTS and _types_of(schema) != {"string"}
     }
     assert wrong == {}
+
+
+def test_no_tool_names_steps_that_its_function_says_itself() -> None:
+    twice = []
+    for path in sorted({tool.source.rpartition(":")[0] for tool in TOOLS}):
+        for node in parse(str(Path(path).relative_to(ROOT))).body:
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            named = [
+                ast.literal_eval(keyword.value)
+                for call in node.decorator_list
+                if isinstance(call, ast.Call)
+                for keyword in call.keywords
+                if keyword.arg == "steps" and isinstance(keyword.value, ast.Tuple)
+            ]
+            said = {
+                call.args[0].value
+                for call in ast.walk(node)
+                if isinstance(call, ast.Call)
+                and isinstance(call.func, ast.Attribute)
+                and call.func.attr == "step"
+                and isinstance(call.args[0], ast.Constant)
+            }
+            twice += [node.name for steps in named if set(steps) <= said]
+    assert twice == []
+
+
+def test_the_steps_of_a_tool_are_those_its_function_says_in_the_order_of_its_lines_each_once() -> None:
+    def says(ctx: Any, many: bool) -> None:
+        ctx.step("first")
+        if many:
+            try:
+                ctx.step("a longer one")
+            except ValueError:
+                ctx.step("third")
+                raise
+        ctx.step("last")
+        ctx.step("first")
+        ctx.told("not a step")
+
+    assert list_said_steps(says.__code__) == ("first", "a longer one", "third", "last")
 
 
 @EACH_TOOL

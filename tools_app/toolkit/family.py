@@ -2,7 +2,7 @@
 
     market = ToolFamily(prefix="market", category=Category.TRADING, chains=addresses.CHAINS)
 
-    @market.read(query="quote", budget=TickBudget.MEDIUM, steps=("Quoting pools",))
+    @market.read(query="quote", budget=TickBudget.MEDIUM)
     def market_get_quote(ctx: ReadContext, token_in: Token, ...) -> Quote: ...
 
 The docstring's first line is the summary; the whole of it is what a model reads.
@@ -10,12 +10,15 @@ The docstring's first line is the summary; the whole of it is what a model reads
 
 from __future__ import annotations
 
+import dis
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import wraps
-from typing import Any, TypeVar
+from itertools import pairwise
+from types import CodeType
+from typing import Any, Final, TypeVar
 
 from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import (
@@ -35,11 +38,14 @@ from tools_app.toolkit.schema import build_params_model, with_chain
 from tools_app.toolkit.tooldef import LocalWriteTool, PrivilegedTool, ReadTool, ToolDef, WriteTool
 
 F = TypeVar("F", bound=Callable[..., Any])
+_NAMES_A_METHOD: Final = frozenset({"LOAD_METHOD", "LOAD_ATTR"})
 
 
 @dataclass
 class ToolFamily:
     """Declares the tools of one prefix. `chains` None means every configured chain; `venue` defaults to the prefix.
+
+    The steps of a tool are those that its function says; `steps` names them where another function says some.
 
     With `picks_chain` every tool takes an optional `chain_id` that its function need not name: `ctx.chain()` is that
     chain, or the golem's home. A function that names the parameter itself gets it as it declares it.
@@ -271,7 +277,7 @@ class ToolFamily:
             "description": description,
             "snippet": snippet or summary,
             "guidelines": tuple(guidelines),
-            "progress_steps": tuple(steps),
+            "progress_steps": tuple(steps) or list_said_steps(code),
             "requires": frozenset(requires) | self.requires,
             "supported_chains": chains if chains is not None else self.chains,
             "schema_version": schema_version,
@@ -280,6 +286,17 @@ class ToolFamily:
             "handler": handler,
             "source": f"{code.co_filename}:{code.co_firstlineno}",
         }
+
+
+def list_said_steps(code: CodeType) -> tuple[str, ...]:
+    """The steps that a function itself says by `ctx.step`, in the order of its lines, each once."""
+    said = []
+    instructions = list(dis.get_instructions(code))
+    for named, given in pairwise(instructions):
+        if named.argval == "step" and named.opname in _NAMES_A_METHOD and isinstance(given.argval, str):
+            line = given.positions.lineno if given.positions is not None else None
+            said.append((line or 0, given.argval))
+    return tuple(dict.fromkeys(words for _, words in sorted(said, key=lambda pair: pair[0])))
 
 
 def on_chosen_chain(handler: Callable[..., Any]) -> Callable[..., Any]:

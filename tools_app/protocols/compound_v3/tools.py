@@ -408,7 +408,6 @@ def compound_v3_claim_rewards(ctx: WriteContext, market: Token) -> TxPlan:
 @compound.read(
     query="compound_v3_markets",
     budget=TickBudget.MEDIUM,
-    steps=("Reading markets",),
     snippet="compound_v3_get_markets: rates, liquidity and what covers debts in the markets of Compound V3.",
     guidelines=("Rates are of interest alone; whether rewards come on top is said.",),
 )
@@ -432,7 +431,6 @@ def compound_v3_get_markets(ctx: ReadContext, market: Token | None = None) -> Ma
 @compound.read(
     query="compound_v3_position",
     budget=TickBudget.MEDIUM,
-    steps=("Reading positions",),
     snippet="compound_v3_get_position: what an account lends, owes and has as covers in each Compound V3 market.",
     guidelines=("Read it before repaying or taking out: interest changes amounts all the time.",),
 )

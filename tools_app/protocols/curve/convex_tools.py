@@ -151,7 +151,6 @@ def report_claim(outcome: PlanOutcome) -> ClaimReport:
     budget=TickBudget.SLOW,
     report=report_stake,
     action_class=None,
-    steps=("Reading the pool", "Building calls"),
     snippet="stake_convex: stake Curve LP tokens at Convex for CRV with the votes of all, and CVX; max is all of them.",
     guidelines=("LP tokens come from add_liquidity at curve; those in Curve's own gauge are unstaked there first.",),
 )
@@ -194,7 +193,6 @@ def convex_stake_lp(ctx: WriteContext, pool: ContractAddress, amount: RawAmountO
     budget=TickBudget.SLOW,
     report=report_unstake,
     action_class=None,
-    steps=("Reading the pool", "Building calls"),
     snippet="unstake_convex: take Curve LP tokens out of Convex, with what was earned; allowed in every phase.",
     guidelines=("With claim off nothing is claimed, and no reward that fails keeps LP tokens in.",),
 )
@@ -229,7 +227,6 @@ def convex_unstake_lp(ctx: WriteContext, pool: ContractAddress, amount: RawAmoun
     budget=TickBudget.SLOW,
     report=report_claim,
     action_class=None,
-    steps=("Reading the pool", "Building calls"),
     snippet="claim_convex: have CRV and CVX of Curve LP tokens at Convex paid out; the LP tokens stay.",
     guidelines=("On Ethereum CRV and CVX have no price here: their owner allows both before they are claimed.",),
 )
@@ -257,7 +254,6 @@ def convex_claim_rewards(ctx: WriteContext, pool: ContractAddress) -> TxPlan:
 @convex.read(
     query="convex_pools",
     budget=TickBudget.MEDIUM,
-    steps=("Reading pools",),
     snippet="convex_pools: known pools of Convex with yearly rates of fees and CRV, and size; by coin.",
     guidelines=("crv_apy is what is paid now and ends with the week; compare it with curve_pools' own gauge.",),
 )

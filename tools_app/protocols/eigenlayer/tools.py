@@ -107,7 +107,6 @@ ListOfStrategies = Annotated[
     budget=TickBudget.SLOW,
     report=report_deposit,
     action_class=None,
-    steps=("Reading EigenLayer", "Building calls"),
     snippet="deposit_lst: restake a token at EigenLayer; it goes to the operator that all is delegated to, if any.",
     guidelines=("Leaving waits in a queue of blocks, two weeks on Ethereum, and what waits can still be slashed.",),
 )
@@ -155,7 +154,6 @@ def eigenlayer_deposit_lst(ctx: WriteContext, token: Token, amount: RawAmount) -
     budget=TickBudget.SLOW,
     report=report_delegate,
     action_class=ActionClass.REBALANCE,
-    steps=("Reading EigenLayer", "Building calls"),
     snippet="delegate_stake: give all that is restaked to one operator, who can be slashed for what it does.",
     guidelines=("Read eigenlayer_get_operators first; one delegates to an operator, never to a service.",),
     aliases=("eigenlayer_delegate_avs",),
@@ -197,7 +195,6 @@ def eigenlayer_delegate(ctx: WriteContext, operator: Address) -> TxPlan:
     budget=TickBudget.MEDIUM,
     report=report_leave,
     action_class=None,
-    steps=("Reading EigenLayer", "Building calls"),
     snippet="undelegate: leave the operator, or change it; all that is restaked goes into the queue.",
     guidelines=("Everything goes into the queue, also for a new operator, and can be slashed until it is free.",),
 )
@@ -230,7 +227,6 @@ def eigenlayer_undelegate(ctx: WriteContext, new_operator: Address | None = None
     budget=TickBudget.MEDIUM,
     report=report_leave,
     action_class=None,
-    steps=("Reading EigenLayer", "Building calls"),
     snippet="queue_withdrawal at eigenlayer: send deposit shares of strategies into the queue, to be completed later.",
     guidelines=("Shares are deposit shares as eigenlayer_get_position tells; slashes change what they give.",),
 )
@@ -269,7 +265,6 @@ def eigenlayer_queue_withdrawal(ctx: WriteContext, strategies: ListOfStrategies,
     budget=TickBudget.MEDIUM,
     report=report_complete,
     action_class=ActionClass.CLOSE_POSITION,
-    steps=("Reading EigenLayer", "Building calls"),
     snippet="complete_withdrawal at eigenlayer: take the tokens of a queued withdrawal whose blocks have passed.",
     guidelines=("request:ready tells when it is free.",),
 )
@@ -307,7 +302,6 @@ def eigenlayer_complete_withdrawal(ctx: WriteContext, withdrawal_root: Bytes32) 
 @eigenlayer.read(
     query="eigenlayer_operators",
     budget=TickBudget.MEDIUM,
-    steps=("Reading the past", "Reading operators"),
     snippet="eigenlayer_operators: operators of EigenLayer, what is delegated, where they serve, slashes; reads only.",
     guidelines=("An operator that was slashed, or serves many services, can lose what is delegated to it.",),
 )
@@ -359,7 +353,6 @@ def eigenlayer_get_operators(
 @eigenlayer.read(
     query="eigenlayer_avs",
     budget=TickBudget.MEDIUM,
-    steps=("Reading the past",),
     snippet="eigenlayer_avs: services that EigenLayer's operators secure, and how many serve each; reads only.",
     guidelines=("A service can slash the operators in its sets: read its terms where it publishes them.",),
 )
@@ -384,7 +377,6 @@ def eigenlayer_get_avs_list(ctx: ReadContext) -> Services:
 @eigenlayer.read(
     query="eigenlayer_position",
     budget=TickBudget.FAST,
-    steps=("Reading EigenLayer",),
     snippet="eigenlayer_position: what is restaked, with whom, and what waits in the queue until when; reads only.",
     guidelines=("What waits can be slashed until it is free: read it again before counting on it.",),
 )

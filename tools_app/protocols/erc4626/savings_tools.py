@@ -39,7 +39,6 @@ class Savings:
 @vault_tools.read(
     query="vault_savings",
     budget=TickBudget.FAST,
-    steps=("Reading the vault",),
     snippet="vault_get_savings: Sky's savings rate now, and what an account has in sUSDS; changes nothing.",
     guidelines=("Whoever governs Sky changes the rate at once; vault_deposit and vault_withdraw go in and out.",),
 )

@@ -30,7 +30,6 @@ class SharePrices:
 @vault_tools.read(
     query="vault_share_prices",
     budget=TickBudget.FAST,
-    steps=("Reading the vault", "Reading what is kept of it"),
     snippet=(
         "vault_get_share_price_history: what a share of a known vault was worth by hour, day or week, from who went in"
         " and out, and since when that is known."

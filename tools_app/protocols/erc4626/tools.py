@@ -142,7 +142,6 @@ def report_cancel(outcome: PlanOutcome) -> CancelReport:
     budget=TickBudget.SLOW,
     report=report_deposit,
     action_class=None,
-    steps=("Reading the vault", "Building calls"),
     snippet=(
         "deposit: put an asset into a known ERC-4626 vault for its shares; refused where the shares would be worth"
         " less than the deposit."
@@ -176,7 +175,6 @@ def vault_deposit(ctx: WriteContext, vault: ContractAddress, amount: RawAmount) 
     budget=TickBudget.MEDIUM,
     report=report_redeem,
     action_class=None,
-    steps=("Reading the vault", "Building calls"),
     snippet=(
         "withdraw: give shares of a known ERC-4626 vault back for the asset they stand for; max gives back all of them."
     ),
@@ -209,7 +207,6 @@ def vault_withdraw(ctx: WriteContext, vault: ContractAddress, shares: RawAmountO
     budget=TickBudget.MEDIUM,
     report=report_claim,
     action_class=None,
-    steps=("Reading the vault", "Building calls"),
     snippet=(
         "claim_request at a vault by request: take the shares of a settled deposit, or the assets of a settled"
         " withdrawal."
@@ -237,7 +234,6 @@ def vault_claim_request(ctx: WriteContext, vault: ContractAddress, request: Requ
     budget=TickBudget.MEDIUM,
     report=report_cancel,
     action_class=ActionClass.CLOSE_POSITION,
-    steps=("Reading the vault", "Building calls"),
     snippet="cancel_request at a vault by request: take back what was asked to be put in and is not settled.",
     guidelines=("Once the vault has begun to settle, the simulation says RequestNotCancelable: wait and claim.",),
 )

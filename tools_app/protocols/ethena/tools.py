@@ -203,7 +203,6 @@ def report_claim(outcome: PlanOutcome) -> ClaimReport:
     budget=TickBudget.SLOW,
     report=report_stake,
     action_class=None,
-    steps=("Reading sUSDe", "Building calls"),
     snippet="stake_usde: put USDe into Ethena for sUSDe, whose worth in USDe grows with rewards.",
     guidelines=(
         "Leaving takes a cooldown of days that the contract sets; the preview says how long.",
@@ -235,7 +234,6 @@ def ethena_stake_usde(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     budget=TickBudget.MEDIUM,
     report=report_leave,
     action_class=None,
-    steps=("Reading sUSDe", "Building calls"),
     snippet=(
         "unstake_usde: give sUSDe up for the USDe it stands for, which cools down for days before it is claimed; max"
         " gives up all of it."
@@ -324,7 +322,6 @@ def ethena_unstake_usde(
     budget=TickBudget.MEDIUM,
     report=report_claim,
     action_class=ActionClass.CLOSE_POSITION,
-    steps=("Reading sUSDe", "Building calls"),
     snippet="claim_unstaked at ethena: take the USDe whose cooldown is over into the golem's wallet.",
     guidelines=("request:ready tells when the cooldown is over.",),
 )
@@ -360,7 +357,6 @@ def ethena_claim_unstaked(ctx: WriteContext) -> TxPlan:
 @ethena.read(
     query="ethena_apy",
     budget=TickBudget.FAST,
-    steps=("Reading sUSDe", "Reading the past"),
     snippet="ethena_apy: what sUSDe earns a year, now and over a week and a month; reads rewards, changes nothing.",
     guidelines=("Rewards follow funding rates and can stop; yield_risk says by which rule it is judged.",),
 )
@@ -396,7 +392,6 @@ def ethena_get_apy(ctx: ReadContext) -> Yields:
 @ethena.read(
     query="ethena_position",
     budget=TickBudget.MEDIUM,
-    steps=("Reading sUSDe", "Reading the past"),
     snippet="ethena_position: USDe, sUSDe, what cools down and what was earned; reads, changes nothing.",
     guidelines=("What cools down is part of what is held: count it before leaving or staking more.",),
 )

@@ -97,7 +97,6 @@ def report_burn(outcome: PlanOutcome) -> Burned:
     query="tokenjar_balances",
     aliases=("get_tokenjar_balances",),
     budget=TickBudget.MEDIUM,
-    steps=("Reading the jar",),
     snippet="tokenjar_balances: what lies in Uniswap's jar of fees, what it costs to empty it, and the surplus.",
     guidelines=(
         "A surplus is anybody's: another may empty the jar first, and then a burn reverts and costs gas alone.",
@@ -143,7 +142,6 @@ def firepit_get_tokenjar_balances(ctx: ReadContext, tokens: JarAssets | None = N
     budget=TickBudget.MEDIUM,
     report=report_burn,
     action_class=ActionClass.REBALANCE,
-    steps=("Reading the jar", "Building calls"),
     snippet="burn at firepit: give up the fixed amount of UNI and get all the jar holds of the assets that are named.",
     guidelines=(
         "What is given up is gone for good; it is refused unless what comes is worth more at the feeds.",

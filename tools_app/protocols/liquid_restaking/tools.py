@@ -99,7 +99,6 @@ BASIS: Final = "growth of the issuer's rate since the first rate it told in the 
     budget=TickBudget.SLOW,
     report=report_deposit,
     action_class=None,
-    steps=("Reading the issuer", "Asking markets", "Building calls"),
     snippet="restake_deposit at liquid_restaking: turn ETH into weETH, rsETH or ezETH, which grow against ETH.",
     guidelines=(
         "Leaving waits for days or weeks: keep the ETH that is needed sooner.",
@@ -157,7 +156,6 @@ def lrt_deposit(
     budget=TickBudget.MEDIUM,
     report=report_withdraw,
     action_class=ActionClass.DECREASE_POSITION,
-    steps=("Reading the issuer", "Building calls"),
     snippet=(
         "restake_withdraw at liquid_restaking: weETH, rsETH or ezETH back to ETH, at once for a fee where the issuer"
         " pays, else by a request that waits."
@@ -216,7 +214,6 @@ def lrt_withdraw(ctx: WriteContext, amount: RawAmountOrMax, protocol: Issuer, mo
     budget=TickBudget.MEDIUM,
     report=report_claim,
     action_class=ActionClass.CLOSE_POSITION,
-    steps=("Reading requests", "Building calls"),
     snippet="restake_claim at liquid_restaking: take the ETH of a withdrawal request that is paid into the wallet.",
     guidelines=("At Kelp the oldest request leaves first; request:ready tells when one can be claimed.",),
 )
@@ -250,7 +247,6 @@ def lrt_claim_withdrawal(ctx: WriteContext, request_id: RequestName) -> TxPlan:
 @lrt.read(
     query="restaking_apy",
     budget=TickBudget.MEDIUM,
-    steps=("Reading issuers", "Reading the past"),
     snippet="restaking_apy: how the worth of weETH, rsETH and ezETH in ETH grew, a year; reads, changes nothing.",
     guidelines=("The past is no promise; compare with staking that has no restaking risk.",),
 )
@@ -289,7 +285,6 @@ def lrt_get_apy(ctx: ReadContext, protocol: IssuerOrAll = "all") -> Apys:
 @lrt.read(
     query="restaked_ether",
     budget=TickBudget.MEDIUM,
-    steps=("Reading issuers", "Reading the past"),
     snippet="restaked_ether: weETH, rsETH and ezETH of an account, their ETH, and requests that wait; reads only.",
     guidelines=("Requests are part of what is held: count them before restaking more.",),
 )
@@ -348,7 +343,6 @@ def lrt_get_position(ctx: ReadContext, account: Address | None = None) -> Held:
 @lrt.read(
     query="restaking_depeg_risk",
     budget=TickBudget.SLOW,
-    steps=("Reading the issuer", "Asking markets", "Reading the past"),
     snippet="restaking_depeg_risk: a restaked token's market against its issuer's rate, queue, pauses, falls; reads.",
     guidelines=("Nothing goes in while risk_level is high; what is held can still be asked back or sold.",),
 )

@@ -45,7 +45,6 @@ _ROUNDING: Final = 2
     budget=TickBudget.MEDIUM,
     report=report_open,
     action_class=ActionClass.NEW_POSITION,
-    steps=("Building calls",),
     snippet="open_vault: open an empty Maker vault of a collateral type such as ETH-A; nothing is put in or drawn yet.",
     guidelines=("The collateral of all types served here is the wrapped coin.",),
 )
@@ -78,7 +77,6 @@ def maker_open_vault(ctx: WriteContext, collateral_type: CollateralType) -> TxPl
     budget=TickBudget.MEDIUM,
     report=report_deposit,
     action_class=ActionClass.INCREASE_POSITION,
-    steps=("Reading the vault", "Building calls"),
     snippet="deposit_collateral: put wrapped coin into a Maker vault of the golem, so that it can owe more safely.",
     guidelines=("Collateral alone earns nothing; it only covers debt.",),
 )
@@ -116,7 +114,6 @@ def maker_deposit_collateral(ctx: WriteContext, vault_id: PositionId, amount: Ra
     budget=TickBudget.MEDIUM,
     report=report_generate,
     action_class=ActionClass.INCREASE_POSITION,
-    steps=("Reading the vault", "Judging the debt", "Building calls"),
     snippet=(
         "generate_dai: draw DAI against the collateral of a Maker vault; the ratio stays above 200% and health at 1.5"
         " or more, or it is refused with the most that passes."
@@ -194,7 +191,6 @@ def maker_generate_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawA
     report=report_repay,
     action_class=ActionClass.DECREASE_POSITION,
     is_rescue=True,
-    steps=("Reading the vault", "Building calls"),
     snippet="repay_dai: pay a part of the debt of a Maker vault of the golem back out of the wallet's DAI.",
     guidelines=("A vault owes nothing or at least its dust; close_vault pays everything.",),
 )
@@ -248,7 +244,6 @@ def maker_repay_dai(ctx: WriteContext, vault_id: PositionId, dai_amount: RawAmou
     budget=TickBudget.SLOW,
     report=report_close,
     action_class=ActionClass.CLOSE_POSITION,
-    steps=("Reading the vault", "Building calls"),
     snippet="close_vault: pay all debt of a Maker vault of the golem and take all of its collateral back, in one plan.",
     guidelines=("The wallet must hold all DAI that is owed, with some minutes of the fee.",),
 )

@@ -83,7 +83,6 @@ def preview_request(
     preview=preview_request,
     action_class=ActionClass.READ_ONLY,
     in_database=True,
-    steps=("Writing the request",),
     snippet=(
         "request_runway: write what an owner's wallet is asked for so that this golem lives on: so much USDC a day,"
         " for so many days; nothing is granted by it."
@@ -128,7 +127,6 @@ def preview_revocation(ctx: WriteContext, reason: str, golem_id: str | None, cha
     action_class=ActionClass.CLOSE_POSITION,
     in_database=True,
     privileged=True,
-    steps=("Dropping rights",),
     snippet=(
         "revoke_permissions: have this golem use the runways that owners gave it no more, whatever the chain says;"
         " an owner's wallet alone takes them back there."

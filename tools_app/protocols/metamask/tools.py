@@ -105,7 +105,6 @@ def report(outcome: PlanOutcome) -> Redeemed:
     budget=TickBudget.MEDIUM,
     report=report,
     action_class=ActionClass.DECREASE_POSITION,
-    steps=("Reading the runway", "Building the call"),
     snippet=(
         "redeem_runway: draw from the allowance that an owner gave this golem to live on, so much a day; without an"
         " amount, what its phase draws of what is left today."
@@ -173,7 +172,6 @@ def metamask_redeem_runway(
 @metamask.read(
     query="permission_health",
     budget=TickBudget.FAST,
-    steps=("Reading the runway",),
     snippet="permission_health: whether an owner's runway for this golem stands, what is left of it today and in days.",
     guidelines=("Tell the owner while it is low; when it is critical there are three days or less.",),
 )

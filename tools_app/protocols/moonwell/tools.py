@@ -211,7 +211,6 @@ def moonwell_repay(ctx: WriteContext, asset: Token, amount: RawAmountOrMax) -> T
     budget=TickBudget.MEDIUM,
     report=report_claim,
     action_class=None,
-    steps=("Reading markets", "Building calls"),
     snippet="claim_moonwell: have the rewards of all Moonwell markets paid out; what is lent and owed stays.",
     guidelines=("A reward without a price here does not count: its owner allows it before it is claimed.",),
 )
@@ -253,7 +252,6 @@ def moonwell_claim_rewards(ctx: WriteContext) -> TxPlan:
 @moonwell.read(
     query="moonwell_markets",
     budget=TickBudget.MEDIUM,
-    steps=("Reading markets",),
     snippet="moonwell_get_markets: rates, liquidity, caps and what covers debts in the markets of Moonwell.",
     guidelines=("Rates are of interest alone; rewards come on top where there are any.",),
 )
@@ -278,7 +276,6 @@ def moonwell_get_markets(ctx: ReadContext, asset: Token | None = None) -> Market
 @moonwell.read(
     query="moonwell_position",
     budget=TickBudget.MEDIUM,
-    steps=("Reading positions",),
     snippet="moonwell_get_position: what an account lends, owes and may borrow at Moonwell, and its health.",
     guidelines=("Read it before repaying or taking out: interest changes amounts all the time.",),
 )

@@ -235,7 +235,6 @@ def pendle_place_yt_bid(
     budget=TickBudget.MEDIUM,
     report=report_withdrawn,
     action_class=ActionClass.DECREASE_POSITION,
-    steps=("Reading the order", "Building calls"),
     snippet="pendle_cancel_limit_order: take a limit order back on the chain; what was filled of it stays.",
     guidelines=("A filler may be quicker; pendle_get_limit_order says how much was filled.",),
 )
@@ -284,7 +283,6 @@ class OrderTold:
 @pendle.read(
     query="pendle_limit_order",
     budget=TickBudget.FAST,
-    steps=("Reading the order",),
     snippet="pendle_get_limit_order: how much of a limit order that this golem signed was filled, from the chain.",
     guidelines=("What is left of an open order may be filled any moment.",),
 )

@@ -82,7 +82,6 @@ class Holdings:
 @pendle.read(
     query="pendle_markets",
     budget=TickBudget.MEDIUM,
-    steps=("Reading markets",),
     snippet="pendle_get_markets: known Pendle markets with maturity, implied yearly rate, discount and size.",
     guidelines=("is_oracle_ready false: nothing can be bought there yet.",),
 )
@@ -116,7 +115,6 @@ def pendle_get_markets(
 @pendle.read(
     query="pendle_position",
     budget=TickBudget.MEDIUM,
-    steps=("Reading positions",),
     snippet="pendle_get_position: PT, YT and LP tokens of an account at Pendle and what each counts as.",
     guidelines=("YT count as nothing; market_value is what they would cost at the average.",),
 )

@@ -61,7 +61,6 @@ def report(outcome: PlanOutcome) -> Moved:
     budget=TickBudget.MEDIUM,
     report=report,
     action_class=None,
-    steps=("Reading the bar", "Building calls"),
     snippet="enter_bar: put SUSHI into SushiBar for xSUSHI, whose worth in SUSHI grows with the fees of SushiSwap.",
     guidelines=("There is no queue and no fee: leave_bar gives all back at any time.",),
 )
@@ -98,7 +97,6 @@ def sushi_bar_enter(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     budget=TickBudget.MEDIUM,
     report=report,
     action_class=None,
-    steps=("Reading the bar", "Building calls"),
     snippet="leave_bar: give xSUSHI back to SushiBar for the SUSHI it stands for; max gives back all of it.",
     guidelines=("Leaving is open at any time and costs nothing but gas.",),
 )
@@ -130,7 +128,6 @@ def sushi_bar_leave(ctx: WriteContext, shares: RawAmountOrMax) -> TxPlan:
 @sushi_bar.read(
     query="bar_position",
     budget=TickBudget.FAST,
-    steps=("Reading the bar",),
     snippet="bar_position: how much xSUSHI the golem holds, and what it gives now; reads the bar, changes nothing.",
     guidelines=("What it gives grows with every fee that comes in; compare with what was put in.",),
 )

@@ -114,7 +114,6 @@ def report_submitted(outcome: PlanOutcome) -> Submitted:
     budget=TickBudget.MEDIUM,
     report=report_submitted,
     action_class=ActionClass.NEW_POSITION,
-    steps=("Reading prices", "Building calls"),
     snippet="submit_twamm_order: sell a token for another in even parts over hours or days, never below a least price.",
     guidelines=(
         "It stands until it is sold, over or cancelled; what is not sold comes back, and a halt cancels it.",
@@ -176,7 +175,6 @@ def uniswap_lp_submit_twamm_order(
     risk=RiskLayer.LOW,
     budget=TickBudget.MEDIUM,
     action_class=ActionClass.CLOSE_POSITION,
-    steps=("Reading the order", "Building calls"),
     snippet="cancel_twamm_order: close an order over time; what is not sold and what was bought come back at once.",
     guidelines=("An order that is sold or over is closed the same way: what it bought is paid out then.",),
 )
@@ -214,7 +212,6 @@ def uniswap_lp_cancel_twamm_order(ctx: WriteContext, order_id: TwammOrderId) -> 
 @twamm.read(
     query="twamm_order",
     budget=TickBudget.FAST,
-    steps=("Reading the order",),
     snippet="twamm_order: how far an order over time of the golem is, at what average price, and what is left of it.",
     guidelines=("An order that sells nothing has a least price nobody pays: cancel it, or wait until it is over.",),
 )

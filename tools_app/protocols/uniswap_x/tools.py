@@ -128,7 +128,6 @@ def report_cancel(outcome: PlanOutcome) -> CancelReport:
     budget=TickBudget.MEDIUM,
     report=report_approval,
     action_class=ActionClass.INCREASE_POSITION,
-    steps=("Reading the allowance", "Building calls"),
     aliases=("uniswap_approve_token",),
     snippet="approve_order_token at uniswap_x: let Permit2 take exactly an amount of a token, which orders then spend.",
     guidelines=("It lasts until orders used it up or it is taken back; Permit2 takes nothing without a signed order.",),
@@ -166,7 +165,6 @@ def uniswap_approve_uniswapx(
     budget=TickBudget.MEDIUM,
     report=report_order,
     action_class=ActionClass.INCREASE_POSITION,
-    steps=("Reading prices", "Reading balances", "Building the order"),
     aliases=("uniswap_api_submit_order",),
     snippet=(
         "submit_order at uniswap_x: sign a gasless order that fillers carry out; its price falls from the feeds' to the"
@@ -264,7 +262,6 @@ def uniswap_submit_uniswapx_order(
     budget=TickBudget.MEDIUM,
     report=report_cancel,
     action_class=ActionClass.DECREASE_POSITION,
-    steps=("Building calls",),
     snippet="cancel_order at uniswap_x: use an order's nonce up at Permit2, so that nobody can fill it any more.",
     guidelines=("A filler may be quicker; only its end, as it is followed, says whether it was filled.",),
 )

@@ -172,7 +172,6 @@ def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
     report=report_deposit,
     action_class=None,
     aliases=("yearn_deposit_vault",),
-    steps=("Reading the vault", "Building calls"),
     snippet="deposit_yearn: put an asset into a known Yearn V3 vault for shares, whose price grows as profit unlocks.",
     guidelines=(
         "The price of a share must stay within 0.25% until the transaction; preview again when it moved.",
@@ -209,7 +208,6 @@ def yearn_deposit(
     budget=TickBudget.SLOW,
     report=report_withdraw,
     action_class=None,
-    steps=("Reading the vault", "Building calls"),
     snippet="withdraw_yearn: give shares of a Yearn V3 vault back for its asset; max gives back all of them.",
     guidelines=(
         "max_loss_bps is how much of what leaves a strategy's unreported loss may take; without it none is taken.",
@@ -284,7 +282,6 @@ def yearn_withdraw(
 @yearn.read(
     query="yearn_vaults",
     budget=TickBudget.MEDIUM,
-    steps=("Reading vaults",),
     snippet="yearn_vaults: known Yearn V3 vaults with rates, size and what speaks against each; changes nothing.",
     guidelines=("A rate is what unlocks now; a week and a month say how steady it was.",),
 )
@@ -326,7 +323,6 @@ def yearn_get_vaults(
 @yearn.read(
     query="yearn_position",
     budget=TickBudget.FAST,
-    steps=("Reading vaults", "Reading the past"),
     snippet="yearn_position: shares of Yearn V3 vaults, what they stand for and earned; changes nothing.",
     guidelines=("What shares stand for is not always what can leave at once: withdraw_yearn says how much can.",),
 )

@@ -70,7 +70,6 @@ def describe_command(
     preview=preview_bash,
     risk=RiskLayer.BOUNDED,
     aliases=("bash",),
-    steps=("Running the command",),
     snippet=(
         "bash: run one shell command in your workspace, such as its tests; the owner may have to approve it first, and"
         " it is killed when its time is over."

@@ -42,7 +42,6 @@ _KINDS: Final = {"f": EntryKind.FILE, "d": EntryKind.FOLDER}
     schema_version=2,
     budget=TickBudget.MEDIUM,
     aliases=("read",),
-    steps=("Reading the file",),
     snippet=(
         "read: the lines of a text file in your workspace, or an image; a long file is continued with the offset that"
         " the answer names."
@@ -75,7 +74,6 @@ def coding_read(
     schema_version=2,
     budget=TickBudget.SLOW,
     aliases=("grep",),
-    steps=("Searching",),
     snippet=(
         "grep: lines in your workspace that match a regular expression, each as path:line: text; narrow it by a path"
         " or by names such as *.py."
@@ -117,7 +115,6 @@ def coding_grep(
     schema_version=2,
     budget=TickBudget.SLOW,
     aliases=("find",),
-    steps=("Searching",),
     snippet=(
         "find: paths in your workspace whose name matches a shell pattern such as *_test.go; * lists everything, type"
         " keeps to files or folders."

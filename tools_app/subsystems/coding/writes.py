@@ -44,7 +44,6 @@ def preview_write(ctx: WriteContext, path: str, content: str, result_shape: str)
     budget=TickBudget.SLOW,
     preview=preview_write,
     aliases=("write",),
-    steps=("Writing the file",),
     snippet=(
         "write: make or replace a whole file in your workspace, its folders included; the preview shows the diff and"
         " the permit holds for that file as it was."
@@ -88,7 +87,6 @@ def preview_edit(ctx: WriteContext, path: str, old_string: str, new_string: str,
     budget=TickBudget.SLOW,
     preview=preview_edit,
     aliases=("edit",),
-    steps=("Editing the file",),
     snippet=(
         "edit: replace one exact piece of text in a file of your workspace; it must be there once, and the permit holds"
         " only for the file as the preview saw it."

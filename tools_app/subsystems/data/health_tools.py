@@ -42,7 +42,6 @@ class PoolHealth:
 @data.read(
     query="pool_health",
     budget=TickBudget.MEDIUM,
-    steps=("Reading the pool", "Reading 24 hours of trades", "Scoring"),
     snippet=(
         "pool_health: a score from 0 to 100 for one pool, with five sub-scores for size, turnover, fees, depth"
         " near the price and calm, and a short recommendation."

@@ -72,7 +72,6 @@ class PoolInfo:
 @data.read(
     query="pool",
     budget=TickBudget.FAST,
-    steps=("Reading the pool", "Reading 24 hours of trades"),
     aliases=("get_pool_info", "uniswap_get_pool_info"),
     snippet=(
         "pool: the state of one pool of a market: price, depth, what it holds in dollars, what was traded in"
@@ -147,7 +146,6 @@ class PoolList:
 @data.read(
     query="pools_by_pair",
     budget=TickBudget.FAST,
-    steps=("Finding pools", "Reading 24 hours of trades"),
     aliases=("uniswap_get_pools_by_token_pair",),
     snippet=(
         "pools_by_pair: every pool of two tokens in every market with its fee, dollars held and 24-hour volume,"
@@ -187,7 +185,6 @@ class TokenPools:
 @data.read(
     query="pools_by_token",
     budget=TickBudget.FAST,
-    steps=("Finding pools", "Reading 24 hours of trades"),
     snippet=(
         "pools_by_token: the pools of every market in which one token trades against the tokens this server knows,"
         " the deepest first."

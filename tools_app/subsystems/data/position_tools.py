@@ -61,7 +61,6 @@ class PositionInfo:
     query="position",
     budget=TickBudget.FAST,
     schema_version=2,
-    steps=("Reading the position",),
     snippet=(
         "position: one liquidity position with a range, by its id: whether the price is inside, both amounts, fees"
         " waiting to be collected, and its value."
@@ -103,7 +102,6 @@ class OwnedPositions:
 @data.read(
     query="positions",
     budget=TickBudget.MEDIUM,
-    steps=("Listing positions", "Reading positions"),
     snippet=(
         "positions: every liquidity position with a range of a wallet, by default the golem's own, with amounts,"
         " waiting fees and total value."

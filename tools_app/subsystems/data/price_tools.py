@@ -49,7 +49,6 @@ class TokenPrice:
 @data.read(
     query="token_price",
     budget=TickBudget.FAST,
-    steps=("Reading pools", "Reading 24 hours of trades"),
     aliases=("get_token_price",),
     snippet=(
         "token_price: what one token is worth now, in dollars or another token, from its deepest pool, beside"

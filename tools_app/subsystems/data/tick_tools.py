@@ -42,7 +42,6 @@ class TickData:
 @data.read(
     query="ticks",
     budget=TickBudget.MEDIUM,
-    steps=("Reading the pool", "Reading ticks"),
     snippet=(
         "ticks: where liquidity of a pool with ranges begins and ends around the current price, tick by tick; shows how"
         " deep the market is and where it thins out."

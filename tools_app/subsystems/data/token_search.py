@@ -46,7 +46,6 @@ class TokensFound:
 @data.read(
     query="search_tokens",
     budget=TickBudget.FAST,
-    steps=("Looking through tokens",),
     aliases=("search_tokens",),
     snippet="search_tokens: which tokens of a chain are called so, by a part of symbol or name; only known ones.",
     guidelines=("A symbol is no proof: take the address of the token that is meant, and look at its source.",),

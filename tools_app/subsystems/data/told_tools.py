@@ -80,7 +80,6 @@ class RateHistory:
 @data.read(
     query="feed_history",
     budget=TickBudget.FAST,
-    steps=("Reading the feed", "Reading what is kept of it"),
     snippet=(
         "feed_history: what a token's price feed answered by hour, day or week, out of this server's own index, and"
         " since when that is known."
@@ -118,7 +117,6 @@ def data_get_feed_history(
     query="rate_history",
     schema_version=2,
     budget=TickBudget.FAST,
-    steps=("Reading what is kept",),
     snippet=(
         "rate_history: what supplying a token paid, what borrowing it cost, or what an issuer's token was worth, by"
         " hour, day or week."

@@ -87,7 +87,6 @@ class VolumeHistory:
 @data.read(
     query="pool_volume_history",
     budget=TickBudget.FAST,
-    steps=("Reading the pool", "Reading what is kept of it"),
     aliases=("get_pool_volume_history",),
     snippet=(
         "pool_volume_history: what was traded in a pool by hour or by day, with prices and fees, out of this server's"

@@ -35,7 +35,6 @@ class HookTemplate:
 @hook.read(
     query="hook_template",
     budget=TickBudget.FAST,
-    steps=("Choosing the text",),
     aliases=("get_hook_template",),
     snippet=(
         "hook_template: Solidity of a hook of pools to begin with, with the bits its address needs; our own text under"

@@ -105,7 +105,6 @@ class HookEvaluation:
 @hook.read(
     query="hooks",
     budget=TickBudget.MEDIUM,
-    steps=("Searching logs",),
     snippet=(
         "hooks: the newest pools that run a hook, of any pair or of one, each with what the hook could do to whoever"
         " uses the pool, by what nobody can change."
@@ -136,7 +135,6 @@ def hook_discover(
 @hook.read(
     query="hook_safety",
     budget=TickBudget.SLOW,
-    steps=("Reading the pool", "Trying swaps", "Trying the ways out"),
     aliases=("scan_hook_safety",),
     snippet=(
         "hook_safety: what a pool's hook could do and what it does when swaps, ways in and ways out are tried in a"

@@ -36,7 +36,6 @@ class ChainStatus:
 @intel.read(
     query="chain_status",
     budget=TickBudget.FAST,
-    steps=("Asking the node",),
     snippet=(
         "chain_status: newest block and its age, fees of the next block, how quickly the node answers, and whose"
         " pools are traded on the chain."

@@ -78,7 +78,6 @@ class YieldTable:
 @intel.read(
     query="compare_yields",
     budget=TickBudget.SLOW,
-    steps=("Reading places", "Weighing gas"),
     aliases=("compare_yields",),
     snippet=(
         "compare_yields: where a token earns most over some days at lenders, vaults, savings, fixed terms, staking and"

@@ -90,7 +90,6 @@ class DefiContext:
 @intel.read(
     query="defi_context",
     budget=TickBudget.SLOW,
-    steps=("Asking what lies there", "Asking what trades there"),
     aliases=("get_defi_context",),
     snippet="defi_context: what lies in a chain's protocols and what trades there, and how both changed; by DefiLlama.",
     guidelines=("Falling value with rising volume is people leaving: look at exits before entries.",),

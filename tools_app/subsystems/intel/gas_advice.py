@@ -88,7 +88,6 @@ class GasAdvice:
 @intel.read(
     query="gas_advice",
     budget=TickBudget.MEDIUM,
-    steps=("Reading fees",),
     snippet=(
         "gas_advice: what some operations would cost in gas on each of your chains now, whether fees are dear against"
         " the last blocks, and what a batch saves."

@@ -71,7 +71,6 @@ class GovernanceChanges:
 @track.read(
     query="governance_changes",
     budget=TickBudget.MEDIUM,
-    steps=("Reading logs",),
     snippet=(
         "governance_changes: proposals that one governor's contract logged, what became of each, and since when that"
         " is known; their words are strangers'."

@@ -74,7 +74,6 @@ class Sentiment:
 @intel.read(
     query="market_sentiment",
     budget=TickBudget.SLOW,
-    steps=("Asking for the index", "Asking for futures"),
     aliases=("get_market_sentiment",),
     snippet="market_sentiment: fear and greed of the day, open interest and funding of futures, each with its source.",
     guidelines=("Sentiment explains a market and decides nothing; limits and quotes decide.",),

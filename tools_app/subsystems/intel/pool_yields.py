@@ -110,7 +110,6 @@ class PoolYields:
 @intel.read(
     query="pool_yields",
     budget=TickBudget.SLOW,
-    steps=("Asking for the list", "Reading the chain"),
     requires=(YIELDS.need,),
     aliases=("defilama_get_yields",),
     snippet=(

@@ -72,7 +72,6 @@ class Regime:
 @intel.read(
     query="regime",
     budget=TickBudget.MEDIUM,
-    steps=("Finding its deepest pool", "Reading a week of trades"),
     snippet=(
         "regime: whether an asset has trended up or down of late or went sideways, how strongly, and how often such"
         " hours were followed by others."

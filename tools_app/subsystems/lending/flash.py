@@ -84,7 +84,6 @@ def report_flash(outcome: PlanOutcome) -> dict[str, Any]:
     budget=TickBudget.SLOW,
     report=report_flash,
     action_class=ActionClass.REBALANCE,
-    steps=("Reading the terms", "Building calls"),
     snippet=(
         "lending_flash_loan: borrow and pay back within one transaction; only for an account that is a contract which"
         " can receive such loans."

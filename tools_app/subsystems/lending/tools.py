@@ -132,7 +132,6 @@ def lending_build_loop(
     report=report_loop,
     action_class=ActionClass.INCREASE_POSITION,
     schema_version=2,
-    steps=("Reading the market", "Quoting swaps", "Building calls"),
     snippet=(
         "lending_execute_leverage_loop: supply collateral, borrow against it, swap and supply again until the wanted"
         " leverage; health stays at 1.5 or above after every step."

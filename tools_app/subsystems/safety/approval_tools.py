@@ -104,7 +104,6 @@ class RevokeReport:
 @board.read(
     query="approvals",
     budget=TickBudget.MEDIUM,
-    steps=("Searching logs", "Asking what still stands"),
     requires=(Requirement.WALLET,),
     snippet=(
         "approvals: who may take which tokens from the wallet now, also through Permit2 and for whole collections, the"
@@ -150,7 +149,6 @@ def report_revoked(outcome: PlanOutcome) -> RevokeReport:
     budget=TickBudget.MEDIUM,
     action_class=ActionClass.CLOSE_POSITION,
     report=report_revoked,
-    steps=("Reading approvals", "Building the calls"),
     snippet=(
         "batch_revoke_approvals: take back up to ten approvals at once, so that nobody can take those tokens from the"
         " wallet any more; it moves no token."

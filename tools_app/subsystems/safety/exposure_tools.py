@@ -55,7 +55,6 @@ class ProtocolExposure:
 @board.read(
     query="protocol_exposure",
     budget=TickBudget.MEDIUM,
-    steps=("Reading everything the account holds",),
     snippet=(
         "protocol_exposure: how much of an account lies at each protocol, on each chain, in each token and in tokens"
         " that follow the dollar, held and owed apart."

@@ -135,7 +135,6 @@ class RiskDashboard:
 @board.read(
     query="portfolio_health",
     budget=TickBudget.MEDIUM,
-    steps=("Reading everything the account holds",),
     aliases=("data_get_portfolio_snapshot",),
     snippet=(
         "portfolio_health: value, collateral, debt and net worth of an account over all protocols, the health of each"
@@ -173,7 +172,6 @@ def safety_get_portfolio_health(
 @board.read(
     query="liquidation_risks",
     budget=TickBudget.MEDIUM,
-    steps=("Reading debts",),
     snippet=(
         "liquidation_risks: every debt of an account, the nearest to liquidation first, with the fall of its collateral"
         " that would end it and the step that helps."
@@ -204,7 +202,6 @@ def safety_get_liquidation_risks(
 @board.read(
     query="risk_dashboard",
     budget=TickBudget.MEDIUM,
-    steps=("Reading everything the account holds",),
     snippet=(
         "risk_dashboard: one answer that says how safe an account is now: net worth, debt, positions in danger, and"
         " what to do next in order."

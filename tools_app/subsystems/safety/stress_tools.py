@@ -71,7 +71,6 @@ class PriceStress:
 @board.read(
     query="price_stress",
     budget=TickBudget.MEDIUM,
-    steps=("Reading everything the account holds", "Trying falls"),
     snippet=(
         "price_stress: what an account would be worth if all its tokens, or one of them, fell by 20, 40, 60 percent,"
         " what would be liquidated, and the deepest fall it survives."

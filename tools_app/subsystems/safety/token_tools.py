@@ -115,7 +115,6 @@ class Depth:
 @board.read(
     query="honeypot",
     budget=TickBudget.MEDIUM,
-    steps=("Finding its deepest pool", "Buying and selling in a simulation"),
     snippet=(
         "honeypot: whether a token that can be bought can be sold again, now, in a day and in thirty, in part and"
         " whole, with the taxes it keeps and what its owner may change."

@@ -70,7 +70,6 @@ class UnwindCost:
 @board.read(
     query="unwind_cost",
     budget=TickBudget.MEDIUM,
-    steps=("Reading positions", "Asking each protocol for its way out"),
     snippet=(
         "unwind_cost: what leaving an account's positions would cost in gas and trades, which can be left now, which"
         " wait and until when, and the order to leave them in."

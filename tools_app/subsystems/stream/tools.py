@@ -56,7 +56,6 @@ class Subscribed:
 @stream.read(
     query="stream_new_pools",
     budget=TickBudget.FAST,
-    steps=("Checking the chain",),
     snippet="stream_new_pools: be told of every pool that is made on a chain, or of those of one token.",
     guidelines=(
         "Anyone can make a pool, name a token and choose a hook: an event here is a stranger's advertisement. Validate "
@@ -81,7 +80,6 @@ def stream_new_pools(ctx: ReadContext, chain_id: ChainId, token: Token | None = 
 @stream.read(
     query="stream_pool_events",
     budget=TickBudget.FAST,
-    steps=("Checking the pool",),
     snippet="stream_pool_events: follow the swaps, mints, burns and collects of one pool as pool:event events.",
     guidelines=(
         "Name only the kinds of events you will act on, open it once, and renew it before its day is over; missed "
@@ -111,7 +109,6 @@ def stream_pool_events(
 @stream.read(
     query="stream_pool_state",
     budget=TickBudget.FAST,
-    steps=("Checking the pool",),
     snippet="stream_pool_state: a snapshot of one pool's price and liquidity at an interval, as pool:state.",
     guidelines=(
         "Choose an interval as long as the plan allows; for each single trade take stream_pool_events and not a "
@@ -136,7 +133,6 @@ def stream_pool_state(
 @stream.read(
     query="stream_position_alerts",
     budget=TickBudget.FAST,
-    steps=("Checking the position",),
     snippet="stream_position_alerts: be told when a V3 position leaves or re-enters its range or earns enough fees.",
     guidelines=(
         "An alert is a reason to look and not yet one to act: read the position again, since the price may have "
@@ -173,7 +169,6 @@ def stream_position_alerts(
     query="stream_price_feed",
     aliases=("subscribe_price_feed", "stream_subscribe_price"),
     budget=TickBudget.FAST,
-    steps=("Finding the pool",),
     snippet="stream_price_feed: the price of one token in another at an interval, from their deepest pool, as events.",
     guidelines=(
         "One pool's price can be pushed for a moment: confirm it with a quote or an oracle's feed before you trade "
@@ -232,7 +227,6 @@ def stream_trades(
 @stream.read(
     query="stream_tokenjar",
     budget=TickBudget.FAST,
-    steps=("Checking the jar",),
     snippet="stream_tokenjar: what lies in a jar of fees at an interval, and how often it was emptied, as events.",
     guidelines=(
         "What an event tells may be gone a block later: read the jar again before you give anything up for it.",

@@ -59,7 +59,6 @@ def preview_setup(
     action_type="setup_testnet",
     budget=TickBudget.SLOW,
     preview=preview_setup,
-    steps=("Starting the chain",),
     aliases=("setup_local_testnet",),
     snippet=(
         "setup_testnet: start a private chain with Uniswap, tokens and funded accounts, to try things where nothing has"
@@ -122,7 +121,6 @@ def preview_stop(ctx: WriteContext, chain_ref: str | None) -> LocalEffect:
     action_type="stop_testnet",
     budget=TickBudget.FAST,
     preview=preview_stop,
-    steps=("Stopping the chain",),
     snippet=(
         "stop_testnet: end a private test chain that this golem started and forget everything on it; the latest one"
         " unless a chain_ref names another."
@@ -167,7 +165,6 @@ def preview_travel(ctx: WriteContext, seconds: int, mine_blocks: int, chain_ref:
     action_type="time_travel",
     budget=TickBudget.FAST,
     preview=preview_travel,
-    steps=("Moving the clock",),
     aliases=("time_travel",),
     snippet=(
         "time_travel: move the clock of a private test chain ahead and mine blocks, to see interest, deadlines and"

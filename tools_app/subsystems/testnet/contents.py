@@ -75,7 +75,6 @@ def preview_fund(
     action_type="fund_account",
     budget=TickBudget.FAST,
     preview=preview_fund,
-    steps=("Funding the account",),
     snippet=(
         "fund_account: give an account on a private test chain coins and tokens out of nothing; they are worth nothing"
         " and exist only there."
@@ -138,7 +137,6 @@ def preview_pool(ctx: WriteContext, **params: Any) -> LocalEffect:
     action_type="deploy_mock_pool",
     budget=TickBudget.MEDIUM,
     preview=preview_pool,
-    steps=("Opening the pool",),
     aliases=("deploy_mock_pool",),
     snippet=(
         "deploy_mock_pool: open a Uniswap V2 or V3 pool on a private test chain at a price, depth and range you choose,"

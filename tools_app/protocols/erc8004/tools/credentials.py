@@ -28,7 +28,6 @@ class CredentialList:
 @identity.read(
     query="credentials",
     budget=TickBudget.FAST,
-    steps=("Listing keys",),
     snippet="credentials: fingerprints, scopes and ends of this golem's own keys, and its agent; never a key itself.",
     guidelines=(
         "Tell the owner before a key ends that your work needs; this tool renews none, and no tool takes a key as a "

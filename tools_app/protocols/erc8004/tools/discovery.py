@@ -74,7 +74,6 @@ class _Row:
 @identity.read(
     query="agents",
     budget=TickBudget.MEDIUM,
-    steps=("Searching the logs", "Reading agents"),
     aliases=("erc8004_search_agents",),
     snippet="agents: who is registered as an agent on a chain, newest first, a page at a time; all words are theirs.",
     guidelines=(

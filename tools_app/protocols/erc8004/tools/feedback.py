@@ -51,7 +51,6 @@ def report_feedback(outcome: PlanOutcome) -> FeedbackReport:
     budget=TickBudget.MEDIUM,
     report=report_feedback,
     action_class=ActionClass.NEW_POSITION,
-    steps=("Reading the agent", "Building calls"),
     snippet="give_feedback: publish 0 to 5 stars, in hundredths, about another's agent; stays on the chain for ever.",
     guidelines=("Say only what the golem itself has seen of the agent's work.",),
 )

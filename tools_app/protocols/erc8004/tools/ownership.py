@@ -67,7 +67,6 @@ def report_milestone(outcome: PlanOutcome) -> MilestoneReport:
     report=report_transfer,
     action_class=ActionClass.NEW_POSITION,
     privileged=True,
-    steps=("Reading the agent", "Building calls"),
     snippet="transfer_agent: hand one of the golem's agents to a recipient its owner registered; not undone from here.",
     guidelines=("With the agent goes all that was said of it; only its new owner can give it back.",),
 )
@@ -100,7 +99,6 @@ def identity_transfer_ownership(
     budget=TickBudget.MEDIUM,
     report=report_milestone,
     action_class=ActionClass.NEW_POSITION,
-    steps=("Reading the agent", "Counting points", "Building calls"),
     snippet="claim_milestone: write into an own agent's metadata that it reached silver, gold or platinum; no more.",
     guidelines=("Others count for themselves; a milestone brings no limit and no permission.",),
 )

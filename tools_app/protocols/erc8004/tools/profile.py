@@ -85,7 +85,6 @@ class AgentProfile:
 @identity.read(
     query="agent_profile",
     budget=TickBudget.MEDIUM,
-    steps=("Reading the agent", "Reading its file", "Reading feedback", "Asking domains"),
     aliases=("erc8004_get_agent",),
     snippet="agent_profile: one agent's owner, wallet, file, doors and feedback; its words are its own claims.",
     guidelines=(

@@ -79,7 +79,6 @@ def report_update(outcome: PlanOutcome) -> UpdateReport:
     budget=TickBudget.MEDIUM,
     report=report_registration,
     action_class=ActionClass.NEW_POSITION,
-    steps=("Writing the file", "Building calls"),
     aliases=("register_agent",),
     snippet=("register_agent: register the golem's account as an agent on a chain; its words are public for ever."),
     guidelines=(
@@ -133,7 +132,6 @@ def identity_register_agent(
     budget=TickBudget.MEDIUM,
     report=report_update,
     action_class=ActionClass.NEW_POSITION,
-    steps=("Reading the agent", "Building calls"),
     snippet="update_agent: change single fields of what one of the golem's own agents says of itself on the chain.",
     guidelines=("active false tells others to leave the agent alone; the registration itself stays.",),
 )

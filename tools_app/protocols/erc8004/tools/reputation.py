@@ -116,7 +116,6 @@ class Eligibility:
 @identity.read(
     query="agent_reputation",
     budget=TickBudget.MEDIUM,
-    steps=("Reading feedback", "Reading the logs"),
     aliases=("identity_get_reputation", "query_reputation", "erc8004_get_reputation_summary"),
     snippet="agent_reputation: what clients said of an agent, one voice each, with a Beta posterior and the trend.",
     guidelines=(
@@ -169,7 +168,6 @@ def identity_get_reputation_summary(ctx: ReadContext, agent_id: AgentIdText) -> 
 @identity.read(
     query="agent_trust",
     budget=TickBudget.MEDIUM,
-    steps=("Reading the registries",),
     snippet="agent_trust: 0 to 100 for an agent out of three registries, with what is odd about it; information only.",
     guidelines=(
         "Sort by it, then look closer: a high figure permits nothing, and whatever it calls odd deserves a look at "
@@ -204,7 +202,6 @@ def identity_evaluate_agent_trust(ctx: ReadContext, agent_id: AgentIdText) -> Tr
 @identity.read(
     query="agent_tier",
     budget=TickBudget.FAST,
-    steps=("Counting points",),
     snippet="agent_tier: bronze, silver, gold or platinum by points of an agent; a word for others, no right here.",
     guidelines=(
         "A tier says how much was said of an agent; read identity_get_reputation_summary for what was said before "
@@ -234,7 +231,6 @@ def identity_get_tier(ctx: ReadContext, agent_id: AgentIdText) -> AgentTier:
 @identity.read(
     query="agent_eligibility",
     budget=TickBudget.FAST,
-    steps=("Reading the registries",),
     snippet="agent_eligibility: whether an agent has the stars, voices and validation asked for; information only.",
     guidelines=(
         "Ask with the figures that the door itself names; passing here is no promise, since its keeper decides and "

@@ -79,7 +79,6 @@ def report_request(outcome: PlanOutcome) -> ValidationRequestReport:
     report=report_request,
     action_class=ActionClass.NEW_POSITION,
     chains=VALIDATION_CHAINS,
-    steps=("Reading the agent", "Building calls"),
     snippet="verify_agent: hand a proof of an own agent's work to a validator on the chain, who may answer later.",
     guidelines=("Choose a validator whose word others take; identity_get_validation_status shows its answer.",),
 )
@@ -121,7 +120,6 @@ def identity_verify_agent(
 @identity.read(
     query="agent_validation",
     budget=TickBudget.FAST,
-    steps=("Reading validations",),
     snippet="agent_validation: what validators answered about an agent, 0 to 100; methods are strangers' words.",
     guidelines=(
         "Look at who validated before you look at the figure: a validator that nobody knows adds nothing, whatever "

@@ -65,7 +65,6 @@ def report_harvest(outcome: PlanOutcome) -> HarvestReport:
     budget=TickBudget.SLOW,
     report=report_harvest,
     action_class=ActionClass.DECREASE_POSITION,
-    steps=("Reading the past", "Asking markets", "Building calls"),
     snippet="harvest_yield at lido: sell the wstETH that was earned since the last harvest for USDC, and no principal.",
     guidelines=(
         "Compare the yield with gas and the market's discount; small harvests cost more than they bring.",

@@ -101,7 +101,6 @@ def report_unwrap(outcome: PlanOutcome) -> UnwrapReport:
     budget=TickBudget.MEDIUM,
     report=report_stake,
     action_class=None,
-    steps=("Reading the pool", "Building calls"),
     aliases=("lido_stake_eth",),
     snippet=(
         "stake at lido: turn ETH into wstETH or stETH, directly at the pool or, where a market gives more or the pool"
@@ -244,7 +243,6 @@ def _class_of(state: Staking, key: str) -> ActionClass:
     budget=TickBudget.FAST,
     report=report_wrap,
     action_class=ActionClass.INCREASE_POSITION,
-    steps=("Reading the pool", "Building calls"),
     snippet="wrap at lido: turn stETH into wstETH, whose balance stands still; worth the same, no slippage.",
     guidelines=("Wrap what other protocols are to hold: few of them count a balance that grows by itself.",),
 )
@@ -282,7 +280,6 @@ def lido_wrap(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     budget=TickBudget.FAST,
     report=report_unwrap,
     action_class=ActionClass.REBALANCE,
-    steps=("Reading the pool", "Building calls"),
     snippet="unwrap at lido: turn wstETH back into stETH, whose balance grows; worth the same, no slippage.",
     guidelines=("Unwrapping is no way to ETH: ask for a withdrawal, which takes wstETH as well.",),
 )

@@ -85,7 +85,6 @@ def report_claim(outcome: PlanOutcome) -> ClaimReport:
     budget=TickBudget.MEDIUM,
     report=report_unstake,
     action_class=ActionClass.DECREASE_POSITION,
-    steps=("Reading the queue", "Building calls"),
     aliases=("lido_request_withdrawal",),
     snippet=(
         "unstake at lido: put stETH or wstETH into the withdrawal queue; ETH can be claimed once the request is final,"
@@ -153,7 +152,6 @@ def lido_unstake(
     budget=TickBudget.MEDIUM,
     report=report_claim,
     action_class=ActionClass.CLOSE_POSITION,
-    steps=("Reading the queue", "Building calls"),
     snippet="claim_withdrawal at lido: take the ETH of withdrawal requests that are final into the golem's wallet.",
     guidelines=("Only final requests can be claimed; request:ready tells when one is.",),
 )

@@ -100,7 +100,6 @@ def report_repay(outcome: PlanOutcome) -> RepayReport:
     budget=TickBudget.MEDIUM,
     report=report_borrow,
     action_class=None,
-    steps=("Reading the market", "Judging the debt", "Building calls"),
     aliases=("morpho_borrow",),
     snippet=(
         "borrow: take the loan token of a Morpho market against collateral there; collateral_amount puts collateral in"
@@ -177,7 +176,6 @@ def morpho_borrow_market(
     action_class=None,
     is_rescue=True,
     schema_version=2,
-    steps=("Reading the market", "Building calls"),
     aliases=("morpho_repay",),
     snippet=(
         "repay: pay back a debt in a Morpho market, in part or with max entirely; withdraw_collateral takes the"

@@ -94,7 +94,6 @@ def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
     budget=TickBudget.MEDIUM,
     report=report_supply,
     action_class=None,
-    steps=("Reading the market", "Building calls"),
     aliases=("morpho_supply",),
     snippet=(
         "supply: lend the loan token of a Morpho market for interest, or put its collateral token in, which earns"
@@ -135,7 +134,6 @@ def morpho_supply_market(
     budget=TickBudget.MEDIUM,
     report=report_withdraw,
     action_class=None,
-    steps=("Reading the market", "Building calls"),
     aliases=("morpho_withdraw",),
     snippet=(
         "withdraw: take back what was lent in a Morpho market with its interest, or collateral that its debt there"

@@ -53,7 +53,6 @@ def report_liquidate(outcome: PlanOutcome) -> LiquidateReport:
     budget=TickBudget.MEDIUM,
     report=report_liquidate,
     action_class=ActionClass.REBALANCE,
-    steps=("Reading the market", "Judging the borrower", "Building calls"),
     snippet=(
         "liquidate: pay a part of an uncovered borrower's debt in a Morpho market and get collateral worth more than"
         " that, at the market's incentive."

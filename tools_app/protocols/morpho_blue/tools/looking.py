@@ -94,7 +94,6 @@ class PositionList:
 @morpho.read(
     query="market_info",
     budget=TickBudget.FAST,
-    steps=("Reading markets",),
     aliases=("morpho_get_market",),
     chains=CHAINS,
     snippet=(
@@ -140,7 +139,6 @@ def morpho_get_market_info(
 @morpho.read(
     query="user_position",
     budget=TickBudget.MEDIUM,
-    steps=("Finding markets", "Reading positions"),
     aliases=("morpho_get_position",),
     chains=CHAINS,
     snippet=(

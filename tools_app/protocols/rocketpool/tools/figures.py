@@ -89,7 +89,6 @@ class Operators:
 @rocketpool.read(
     query="staking_position",
     budget=TickBudget.MEDIUM,
-    steps=("Reading the network", "Reading the past"),
     snippet="staking_position at rocketpool: the rETH an account holds, its worth in ETH, and what it earned.",
     guidelines=(
         "The yield lies in the rate, so the number of rETH stands still: compare what it is worth in ETH and not "
@@ -128,7 +127,6 @@ def rocketpool_get_position(ctx: ReadContext, account: Address | None = None) ->
 @rocketpool.read(
     query="staking_rates",
     budget=TickBudget.MEDIUM,
-    steps=("Reading the network", "Reading the past"),
     snippet="staking_rates at rocketpool: ETH of a rETH and how it grew, and whether the pool can be left through.",
     guidelines=(
         "Where `redeemable` is less than you hold, the pool cannot take all of it back now: sell a part on the "
@@ -168,7 +166,6 @@ def rocketpool_get_rates(ctx: ReadContext) -> NetworkRates:
 @rocketpool.read(
     query="staking_operators",
     budget=TickBudget.MEDIUM,
-    steps=("Reading operators",),
     snippet=(
         "staking_operators at rocketpool: node operators with their minipools, their commission and what they stake."
     ),

@@ -85,7 +85,6 @@ def report_unstake(outcome: PlanOutcome) -> UnstakeReport:
     budget=TickBudget.MEDIUM,
     report=report_stake,
     action_class=None,
-    steps=("Reading the network", "Building calls"),
     aliases=("rocketpool_deposit_eth",),
     snippet=(
         "stake at rocketpool: turn ETH into rETH, whose worth grows and whose balance stands still; a small part of"
@@ -135,7 +134,6 @@ def rocketpool_stake(ctx: WriteContext, amount: RawAmount) -> TxPlan:
     budget=TickBudget.MEDIUM,
     report=report_unstake,
     action_class=ActionClass.DECREASE_POSITION,
-    steps=("Reading the network", "Building calls"),
     snippet=(
         "unstake at rocketpool: burn rETH for ETH at once at full worth while there is ether behind it, else sell it on"
         " a market within the slippage."

@@ -103,7 +103,6 @@ def report_increase(outcome: PlanOutcome) -> IncreaseReport:
     report=report_add,
     action_class=ActionClass.NEW_POSITION,
     schema_version=2,
-    steps=("Reading tokens", "Reading the pool", "Building calls"),
     aliases=("add_liquidity",),
     snippet=(
         "add_liquidity: open a Uniswap V3 or V4 position in a price range you choose; earns swap fees while the price"
@@ -197,7 +196,6 @@ def uniswap_lp_add_liquidity(
     report=report_increase,
     action_class=ActionClass.INCREASE_POSITION,
     schema_version=2,
-    steps=("Reading the position", "Building calls"),
     snippet=(
         "increase_liquidity: add tokens to a Uniswap V3 or V4 position the golem already holds, in the same price"
         " range; fees earned so far stay in a V3 one until collected."

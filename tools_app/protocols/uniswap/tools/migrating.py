@@ -57,7 +57,6 @@ def report_migrate(outcome: PlanOutcome) -> MigrateReport:
     budget=TickBudget.SLOW,
     report=report_migrate,
     action_class=ActionClass.REBALANCE,
-    steps=("Reading the position", "Reading the pool", "Building calls"),
     snippet=(
         "migrate_position: take a Uniswap V3 position out and open the same range in a V4 pool of its tokens, or at"
         " another fee, under one permit; what is over stays in the wallet."

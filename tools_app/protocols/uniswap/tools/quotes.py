@@ -87,7 +87,6 @@ class Quote:
 @uniswap.read(
     query="quote",
     budget=TickBudget.MEDIUM,
-    steps=("Reading tokens", "Quoting pools"),
     aliases=("get_quote",),
     snippet=(
         "quote: what a Uniswap swap would give at this block, with its route, price impact, pool fee and gas cost;"
@@ -216,7 +215,6 @@ class Allowance:
 @uniswap.read(
     query="allowance",
     budget=TickBudget.FAST,
-    steps=("Reading the allowance",),
     requires=(Requirement.WALLET,),
     snippet=(
         "allowance: how much of a token a spender, such as a Uniswap router or Permit2, may take from the golem's"

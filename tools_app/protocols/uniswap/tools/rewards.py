@@ -85,7 +85,6 @@ StakedIds = Annotated[
     budget=TickBudget.SLOW,
     report=report_staked,
     action_class=ActionClass.REBALANCE,
-    steps=("Reading the position", "Reading incentives", "Building calls"),
     snippet="stake_position: put a Uniswap V3 position into the canonical staker, where an incentive pays for it.",
     guidelines=(
         "A staked position earns fees as before; to collect, move or close it, unstake_position comes first.",
@@ -148,7 +147,6 @@ def uniswap_lp_stake_position(
     budget=TickBudget.SLOW,
     report=report_back,
     action_class=ActionClass.DECREASE_POSITION,
-    steps=("Reading the staker", "Building calls"),
     snippet="unstake_position: bring a Uniswap V3 position back from the staker, with its rewards; in every phase.",
     guidelines=("Rewards in tokens this server does not know stay with the staker; claim them by their incentive.",),
 )
@@ -176,7 +174,6 @@ def uniswap_lp_unstake_position(
     budget=TickBudget.SLOW,
     report=report_claim,
     action_class=ActionClass.DECREASE_POSITION,
-    steps=("Reading rewards", "Building calls"),
     snippet="claim_rewards: fetch what a staked Uniswap V3 position earned, or a claim of a campaign's list.",
     guidelines=(
         "The position goes on earning; one whose incentive is over comes back to the wallet with the claim.",
@@ -227,7 +224,6 @@ def uniswap_lp_claim_rewards(
     budget=TickBudget.SLOW,
     report=report_harvest,
     action_class=ActionClass.DECREASE_POSITION,
-    steps=("Reading rewards", "Building calls"),
     snippet="harvest_rewards: fetch what all staked Uniswap V3 positions of the golem earned, in one transaction.",
     guidelines=("Positions whose incentives are over come back to the wallet; the others go on earning.",),
 )
@@ -262,7 +258,6 @@ def uniswap_lp_harvest_rewards(
     category=Category.LP,
     budget=TickBudget.SLOW,
     requires=(Requirement.WALLET,),
-    steps=("Reading the staker", "Reading incentives"),
     snippet="lp_rewards: what staked Uniswap V3 positions are owed, and which incentives run for one position.",
     guidelines=("An incentive pays by the share of liquidity in range; what is left is shared by all who stake.",),
 )

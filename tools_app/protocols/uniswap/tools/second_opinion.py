@@ -57,7 +57,6 @@ class SecondOpinion:
 @uniswap.read(
     query="second_opinion",
     budget=TickBudget.SLOW,
-    steps=("Reading tokens", "Quoting pools", "Asking the SDK"),
     snippet="second_opinion: the route that Uniswap's own SDKs would take for a swap, beside ours, both quoted.",
     guidelines=("Ask it before a large swap; where the SDK's route gives more, pass it to swap as route.",),
 )

@@ -74,7 +74,6 @@ def report_remove_shares(outcome: PlanOutcome) -> RemoveSharesReport:
     budget=TickBudget.MEDIUM,
     report=report_remove_shares,
     action_class=None,
-    steps=("Reading the pair", "Building calls"),
     snippet=(
         "remove_shares: give shares of a Uniswap V2 pair back for both of its tokens; allowed in every phase. V3"
         " positions are left with remove_liquidity."

@@ -72,7 +72,6 @@ def report_swap(outcome: PlanOutcome) -> SwapReport:
     report=report_swap,
     action_class=None,
     schema_version=3,
-    steps=("Reading tokens", "Quoting pools", "Building calls"),
     aliases=("execute_swap",),
     snippet=(
         "swap: exchange one token for another on Uniswap V2, V3 or V4, whichever gives more, with a minimum that must"

@@ -82,7 +82,6 @@ def report_collect(outcome: PlanOutcome) -> CollectReport:
     report=report_remove,
     action_class=None,
     schema_version=2,
-    steps=("Reading the position", "Building calls"),
     aliases=("remove_liquidity",),
     snippet=(
         "remove_liquidity: take part or all of a Uniswap V3 or V4 position back into the golem's wallet, by default"
@@ -180,7 +179,6 @@ def uniswap_lp_remove_liquidity(
     report=report_collect,
     action_class=ActionClass.DECREASE_POSITION,
     schema_version=2,
-    steps=("Reading the position", "Building calls"),
     aliases=("collect_fees",),
     snippet=(
         "collect_fees: bring the fees a Uniswap V3 or V4 position has earned into the golem's wallet and leave its"

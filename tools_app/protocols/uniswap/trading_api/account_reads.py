@@ -63,7 +63,6 @@ class ApiApprovals:
 @uniswap_api.read(
     query="api_approval",
     budget=TickBudget.SLOW,
-    steps=("Asking the service",),
     requires=(Requirement.WALLET,),
     snippet="api_approval: whether the Trading API would want an approval first, for whom and for how much.",
     guidelines=("Writes approve exactly what they need by themselves; nothing has to be approved beforehand.",),
@@ -143,7 +142,6 @@ class ApiTransfer:
     query="api_transfer",
     category=Category.WALLET,
     budget=TickBudget.SLOW,
-    steps=("Reading the token", "Asking the service"),
     requires=(Requirement.WALLET,),
     snippet="api_transfer: what a transfer would cost by the Trading API, its calldata looked at and not handed out.",
     guidelines=("transfer sends, under a permit; this only asks what another would take for it.",),
@@ -224,7 +222,6 @@ class ApiDelegations:
     schema_version=2,
     category=Category.WALLET,
     budget=TickBudget.SLOW,
-    steps=("Asking the service",),
     requires=(Requirement.WALLET,),
     snippet="api_delegation: whether an account runs a contract's code on some chains, by the Trading API.",
     guidelines=("The account's own code on the chain decides; this is a hint for chains that are not read here.",),
@@ -281,7 +278,6 @@ class ApiDestinations:
     query="api_bridgeable",
     category=Category.DATA,
     budget=TickBudget.SLOW,
-    steps=("Reading the token", "Asking the service"),
     snippet=(
         "api_bridgeable: to which chains, and into which tokens there, the vendor's Trading API would bridge a token;"
         " a stranger's list."

@@ -64,7 +64,6 @@ class ApiOrders:
 @uniswap_api.read(
     query="api_orders",
     budget=TickBudget.SLOW,
-    steps=("Asking the service",),
     requires=(Requirement.WALLET,),
     snippet="api_orders: orders of the golem's own account as the Trading API lists them, by status.",
     guidelines=("The chain decides what was filled; look at the wallet and not at this list.",),
@@ -135,7 +134,6 @@ class ApiSwaps:
 @uniswap_api.read(
     query="api_swap_status",
     budget=TickBudget.SLOW,
-    steps=("Asking the service",),
     snippet="api_swap_status: PENDING, SUCCESS, FAILED, EXPIRED or NOT_FOUND of swaps by hash, by the Trading API.",
     guidelines=("A permit's own outcome is read from receipts; this is for transactions of others.",),
 )
@@ -188,7 +186,6 @@ class ApiLimitQuote:
 @uniswap_api.read(
     query="api_limit_quote",
     budget=TickBudget.SLOW,
-    steps=("Reading tokens", "Asking the service"),
     requires=(Requirement.WALLET,),
     snippet=(
         "api_limit_quote: whether the vendor's Trading API would take a limit order of the golem at a price, and when"

@@ -52,7 +52,6 @@ class ApiPool:
     query="api_pool",
     category=Category.LP,
     budget=TickBudget.SLOW,
-    steps=("Asking the service",),
     snippet=(
         "api_pool: one pool of any version as the vendor's Trading API describes it, with its hooks and reserves; a"
         " stranger's words."

@@ -71,7 +71,6 @@ class ApiQuote:
 @uniswap_api.read(
     query="api_quote",
     budget=TickBudget.SLOW,
-    steps=("Reading tokens", "Asking the service"),
     snippet=(
         "api_quote: what the vendor's Trading API would give for a swap, over all versions and order kinds; a"
         " stranger's figure, to set beside quote."

@@ -105,7 +105,6 @@ def report_cancel(outcome: PlanOutcome) -> CancelReport:
     budget=TickBudget.MEDIUM,
     report=report_approval,
     action_class=ActionClass.INCREASE_POSITION,
-    steps=("Reading the allowance", "Building calls"),
     snippet="approve_payments at x402: let Permit2 take exactly an amount of a token, which signed payments use up.",
     guidelines=("Say the sum of the payments to come; Permit2 takes nothing without a signed one.",),
 )
@@ -138,7 +137,6 @@ def x402_approve(ctx: WriteContext, token: Token, amount: RawAmount, chain_id: C
     budget=TickBudget.MEDIUM,
     report=report_payment,
     action_class=ActionClass.NEW_POSITION,
-    steps=("Reading what is asked for", "Reading balances", "Building the payment"),
     snippet=(
         "pay at x402: sign the payment that a 402 answer asks for, to the recipient you name and for at most the amount"
         " you say; its payee settles it."
@@ -219,7 +217,6 @@ def x402_pay(
     budget=TickBudget.MEDIUM,
     report=report_cancel,
     action_class=ActionClass.DECREASE_POSITION,
-    steps=("Reading the payment", "Building calls"),
     snippet="cancel_payment at x402: use a signed payment's nonce up at Permit2, so that nobody can settle it.",
     guidelines=("A facilitator may be quicker; x402_payment says whether it was settled.",),
 )
@@ -264,7 +261,6 @@ class PaymentTold:
 @x402.read(
     query="x402_payment",
     budget=TickBudget.FAST,
-    steps=("Reading the payment",),
     snippet="x402_payment: what became of a payment that this golem signed, from the chain and not from its payee.",
     guidelines=("A payee who says that it was not paid, or was, is held to this.",),
 )

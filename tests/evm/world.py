@@ -29,6 +29,7 @@ DEPLOYMENTS_FILE = CHECKOUT / "tools_app" / "chain" / "deployments" / "31337.jso
 CHAIN_ID = 31337
 MINING_TIMEOUT_SECONDS = 20
 GAS_LIMIT = 3_000_000
+BASE_FEE = 10**7  # wei for a unit of gas
 
 
 @dataclass(frozen=True)
@@ -279,14 +280,15 @@ class World:
 
 @contextmanager
 def as_before(rpc: JsonRpc) -> Iterator[None]:
-    """Take the node back afterwards: blocks, balances, time and what the next block asks for gas."""
-    snapshot, fees = rpc.call_all([("evm_snapshot", []), ("eth_feeHistory", [1, "latest", []])])
-    # Going back to a snapshot takes the node's clock back too; a test begins at the machine's time.
-    rpc.call("evm_setTime", int(time.time()))
+    """Take the node back afterwards: blocks, balances and time. Inside, the first block asks `BASE_FEE` for gas."""
+    snapshot = rpc.call("evm_snapshot")
+    # Going back to a snapshot takes the node's clock back too; a test begins at the machine's time. What a block asks
+    # for gas does not go back: it would be what the tests before left, a hundred times as much or next to nothing.
+    rpc.call_all(
+        [("evm_setTime", [int(time.time())]), ("anvil_setNextBlockBaseFeePerGas", [hex(BASE_FEE)])],
+    )
     yield
     assert rpc.call("evm_revert", snapshot), "the node lost its snapshot"
-    # It goes on asking for what it asked last, which a test may have made a hundred times as dear.
-    rpc.call("anvil_setNextBlockBaseFeePerGas", fees["baseFeePerGas"][-1])
     # It keeps what it mined in its pool for a moment; after going back it would mine that a second time.
     rpc.call("anvil_dropAllTransactions")
 

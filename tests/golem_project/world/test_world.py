@@ -12,7 +12,7 @@ from golem_project.embedded.world import deployments, figures
 from golem_project.embedded.world.artifacts import fetch_artifacts
 from golem_project.embedded.world.rpc import checksum, encode_arguments
 from golem_project.embedded.world.solidity import load_contract
-from tests.evm.world import World, WorldPool, as_before
+from tests.evm.world import BASE_FEE, World, WorldPool, as_before
 
 MAINNET_PAIR_HASH = "0x96e8ac4277198ff8b6f785478aa9a39f403cb768dd02cbee326c3e7da348845f"
 MAINNET_POOL_HASH = "0xe34f199b19b2b4f47f68442619d555527d244f78a3297ea89325f843f87b8b54"
@@ -175,15 +175,16 @@ def test_the_past_ends_at_the_machines_time_and_goes_on_from_there(chain: World)
     assert max(latest, before - 1) <= mined <= time.time() + 1
 
 
-def test_gas_that_one_test_made_dear_is_as_cheap_as_before_for_the_next(chain: World) -> None:
-    before = chain.fair_gas_price()
+def test_gas_that_one_test_made_dear_is_as_cheap_as_ever_for_the_next(chain: World) -> None:
+    assert chain.fair_gas_price() == 2 * BASE_FEE
     with as_before(chain.rpc):
-        chain.rpc.call("anvil_setNextBlockBaseFeePerGas", hex(100 * before))
+        chain.rpc.call("anvil_setNextBlockBaseFeePerGas", hex(100 * BASE_FEE))
         chain.rpc.call("evm_mine")
-        assert chain.fair_gas_price() > 50 * before
-    assert chain.fair_gas_price() == before
-    chain.rpc.call("evm_mine")
-    assert chain.fair_gas_price() <= before
+        assert chain.fair_gas_price() > 50 * BASE_FEE
+    with as_before(chain.rpc):
+        assert chain.fair_gas_price() == 2 * BASE_FEE
+        chain.rpc.call("evm_mine")
+        assert chain.fair_gas_price() <= 2 * BASE_FEE
 
 
 def test_block_times_never_go_back(world: World) -> None:

@@ -20,6 +20,7 @@ from archetypes_app.tier_queries import TIER_KEYS
 from archetypes_app.toolset import resolve_toolset, view_golem
 from permits_app.actions.announce import is_watchdog, list_announced_elsewhere
 from permits_app.limits import ledger
+from permits_app.limits.pending_requests import say_taken
 from permits_app.limits.rate_rules import most_writes_per_hour
 from permits_app.limits.signed_promises import list_open, tell
 from permits_app.models import ActionPermit, PendingRequest, SignedPromise, SpendingLimits, StandingAllowance
@@ -212,7 +213,7 @@ def _show_request(row: PendingRequest) -> dict[str, Any]:
         "checked_at": row.checked_at.isoformat() if row.checked_at else None,
         "asked_by_permit": str(row.permit_id),
         "claimed_by_permit": str(row.claim_id) if row.claim_id else None,
-        "note": row.last_error or None,
+        "note": row.last_error or (say_taken(row.others_took) if row.others_took else None),
         **(_show_order(row) if row.is_order else {}),
     }
 

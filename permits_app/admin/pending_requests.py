@@ -42,6 +42,7 @@ class PendingRequestAdmin(LedgerAdmin):
         "may_happen",
         "came_back",
         "became",
+        "taken",
         "looked",
         "last_error",
         "network",
@@ -84,6 +85,11 @@ class PendingRequestAdmin(LedgerAdmin):
     def became(self, obj: PendingRequest) -> str:
         """The position that an order turned into."""
         return obj.successor or NOTHING
+
+    @display(description="Others took")
+    def taken(self, obj: PendingRequest) -> str:
+        """What somebody else claimed of it for themselves while it goes on."""
+        return say_amounts(obj.expects_chain_id, obj.others_took) or NOTHING
 
     @display(description="Looked at", ordering="checked_at")
     def looked(self, obj: PendingRequest) -> SafeString | str:

@@ -188,6 +188,10 @@ def test_a_part_that_an_operator_claims_for_somebody_else_is_told_at_the_next_lo
     tell_requests(now=clock.now() + timedelta(minutes=10))
     [batch] = AlertBatch.objects.filter(golem=live.golem, source="pending-requests")
     assert [each["limit"] for each in batch.alerts] == [first]
+    page = read_page(live, "permits_app.pendingrequest", "change", PendingRequest.objects.get().pk)
+    [waiting] = asked.post("query_state", {"query": "requests"})["data"]["waiting"]
+    assert (waiting["state"], waiting["note"]) == ("READY", first)
+    assert "Others took" in page and f"{2_500 * 10**18:,} base units of {VAULT[:8]}" in page
     # What is claimed for the account itself is no news, and another part is told with the sum.
     live.world.transact(stranger, VAULT, CLAIM_IN_FOR, ASKED // 4, live.golem.address, live.golem.address)
     live.world.transact(stranger, *take)

@@ -29,6 +29,7 @@ from tests.tools_app.protocols.erc4626.people import VAULT
 from tests.tools_app.protocols.ethena.test_staking import give
 from tests.tools_app.protocols.liquid_restaking.issuers import as_admin, at, pay_all
 from tests.tools_app.protocols.liquid_restaking.test_restaked_ether import PAUSES
+from tests.tools_app.protocols.pendle.paused_yield import pause_yield
 from tests.tools_app.protocols.pendle.test_market import forget_past
 from tests.tools_app.protocols.yearn.test_vaults import VAULT as YEARN
 from tools_app.core import clock
@@ -239,6 +240,9 @@ FAILURES = {
         "vault_ask_in",
         lambda world: world.transact(derive_account("erc4626 deployer"), VAULT, "pause()"),
         "VAULT_CLOSED",
+    ),
+    "pendle": Failure(
+        "pendle_buy_pt", lambda world: pause_yield(world, find_places(CHAIN_ID)[0].sy), "PENDLE_YIELD_PAUSED"
     ),
     "yearn": Failure("yearn_deposit", dry_up, "VAULT_CLOSED"),
     "compound_v3": Failure("compound_v3_supply", pause_compound, "MARKET_CLOSED"),

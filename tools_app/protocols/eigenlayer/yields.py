@@ -6,7 +6,7 @@ from typing import Final
 
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, DEPOSITS, NAME, deployments, strategies
 from tools_app.protocols.eigenlayer.math import SLOT_SECONDS
-from tools_app.protocols.eigenlayer.reads import DELAY, NO_DEPOSIT, PAUSED, UNDERLYING
+from tools_app.protocols.eigenlayer.reads import DELAY, NO_DEPOSIT, NO_EXIT, NO_QUEUE, NO_WITHDRAWAL, PAUSED, UNDERLYING
 from tools_app.standards.batches import read_all
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.yields import YieldKind, YieldOffer
@@ -23,9 +23,9 @@ def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
     if at is None:
         return ()
     known = strategies(at)
-    calls = [ReadCall(at[DELEGATION], DELAY), ReadCall(at[DEPOSITS], PAUSED)]
+    calls = [ReadCall(at[DELEGATION], DELAY), ReadCall(at[DEPOSITS], PAUSED), ReadCall(at[DELEGATION], PAUSED)]
     calls += [ReadCall(each, view) for each in known for view in (UNDERLYING, PAUSED)]
-    (delay,), (stopped,), *told = read_all(reader, calls)
+    (delay,), (stopped,), (shut,), *told = read_all(reader, calls)
     found = zip(known, told[::2], told[1::2], strict=True)
     return tuple(
         YieldOffer(
@@ -39,8 +39,15 @@ def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
             # It earns once it is delegated, and leaves through a queue.
             steps_in=2,
             steps_out=2,
-            closed="deposits are paused" if (int(stopped) | int(paused)) & NO_DEPOSIT else "",
+            closed=_closed(deposits=int(stopped) | int(paused), way_out=int(shut), strategy=int(paused)),
         )
         for strategy, (underlying,), (paused,) in found
         if str(underlying) == token
     )
+
+
+def _closed(*, deposits: int, way_out: int, strategy: int) -> str:
+    """Of flags of `paused`."""
+    if deposits & NO_DEPOSIT:
+        return "deposits are paused"
+    return "leaving is paused" if way_out & (NO_QUEUE | NO_EXIT) or strategy & NO_WITHDRAWAL else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tools_app.protocols.liquid_restaking.addresses import LABELS, NAME, SYMBOLS, TOKENS, deployments, issuers_of
 from tools_app.protocols.liquid_restaking.history import read_yearly_bps
+from tools_app.protocols.liquid_restaking.issuers import Standing
 from tools_app.protocols.liquid_restaking.looking import ask_standings
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.positions import drive
@@ -32,7 +33,13 @@ def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
                 waits_seconds=standing.delay or None,
                 free=standing.at_once or None,
                 steps_out=2,
-                closed="the issuer has paused deposits" if standing.is_in_paused else "",
+                closed=_closed(standing),
             )
         )
     return tuple(found)
+
+
+def _closed(standing: Standing) -> str:
+    if standing.is_in_paused:
+        return "the issuer has paused deposits"
+    return "the issuer has paused leaving" if standing.is_out_paused or standing.is_claim_paused else ""

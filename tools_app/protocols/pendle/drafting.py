@@ -15,6 +15,7 @@ from tools_app.protocols.pendle.errors import (
     OracleNotReady,
     TooFewHeld,
     WorseThanAverage,
+    YieldPaused,
 )
 from tools_app.protocols.pendle.market_maths import (
     WAD,
@@ -46,13 +47,19 @@ DAY_SECONDS: Final = 86_400
 
 
 def look_at(ctx: WriteContext, reader: ChainReader, address: str) -> tuple[Place, Standing]:
-    """The market of an address and how it stands. Raises MarketNotFound."""
+    """The market of an address and how it stands. Raises MarketNotFound, and YieldPaused where nothing moves."""
     ctx.step("Reading the market")
     known = places_on(reader.chain_id)
     place = find_place(reader.chain_id, address)
     if place is None:
         raise MarketNotFound(f"{address} is no known market of Pendle", markets=[each.market for each in known])
-    return place, drive(ask_standings(reader.chain_id, (place,), ctx.account), reader.call_many)[0]
+    (standing,) = drive(ask_standings(reader.chain_id, (place,), ctx.account), reader.call_many)
+    if standing.is_paused:
+        raise YieldPaused(
+            f"the yield behind {place.symbols.pt} is paused: nothing goes in or comes out until it goes on",
+            market=place.market,
+        )
+    return place, standing
 
 
 def open_market(ctx: WriteContext, reader: ChainReader, address: str) -> tuple[Place, Standing]:

@@ -24,6 +24,16 @@ class ClaimsAreDue(GolemError):
     title = "The market is over"
 
 
+class YieldPaused(GolemError):
+    """Whoever runs the yield behind the market paused it: its shares move nowhere, in or out."""
+
+    code = "PENDLE_YIELD_PAUSED"
+    http_status = 409
+    recovery = Recovery.WAIT
+    cleared_by = "the yield behind the market goes on"
+    title = "The yield behind the market is paused"
+
+
 class OracleNotReady(GolemError):
     """The market has no average price of `data.seconds` yet, so what is bought there could not be counted."""
 

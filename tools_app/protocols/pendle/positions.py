@@ -9,7 +9,7 @@ from tools_app.protocols.pendle.addresses import NAME, Place, find_places
 from tools_app.protocols.pendle.standing import Standing, ask_standings, shares_worth
 from tools_app.toolkit.counting_rules import Shown, Uncounted
 from tools_app.toolkit.params import EVERYTHING
-from tools_app.toolkit.positions import Act, ExitStep, Leg, Position, PositionRef, Reads
+from tools_app.toolkit.positions import Act, ExitStep, Leg, Locked, Position, PositionRef, Reads, Wait
 from tools_app.toolkit.views import LogEntry
 
 KIND: Final = "market"
@@ -54,6 +54,8 @@ class PendleExits:
         """One step; dust stays."""
         facts, chain_id = position.facts, position.ref.chain_id
         market = {"market": position.ref.id, "chain_id": chain_id}
+        if facts["is_paused"]:
+            return Wait(None, "the yield behind the market is paused: its shares move nowhere")
         least, is_due = int(facts["dust"]), now >= int(facts["expiry"])
         if int(facts["lp"]) >= least:
             leave = {**market, "lp_amount": EVERYTHING}
@@ -78,14 +80,17 @@ def _make(chain_id: int, place: Place, standing: Standing) -> Position:
     shown = Shown(place.asset, standing.market_of_yields(held.yt))
     yields = Uncounted(place.yt, held.yt, place.symbols.yt, place.decimals, "yield", shown)
     reward = Uncounted(place.reward, held.reward, REWARD_SYMBOL, REWARD_DECIMALS, "reward")
+    legs = (
+        *((standing.claim(place).leg(held.pt),) if held.pt else ()),
+        *((Leg(place.asset, standing.worth_of_lp(place, held.lp)),) if held.lp else ()),
+        *((Leg(place.asset, shares_worth(standing, earned)),) if earned else ()),
+    )
+    total = sum(each.raw for each in legs)
     return Position(
         ref=ref_of(chain_id, place),
         label=f"Pendle {place.symbols.lp.removeprefix('PLP-')}",
-        legs=(
-            *((standing.claim(place).leg(held.pt),) if held.pt else ()),
-            *((Leg(place.asset, standing.worth_of_lp(place, held.lp)),) if held.lp else ()),
-            *((Leg(place.asset, shares_worth(standing, earned)),) if earned else ()),
-        ),
+        legs=legs,
+        locked=(Locked(place.asset, total, "paused"),) if standing.is_paused and total else (),
         uncounted=(*((yields,) if held.yt else ()), *((reward,) if held.reward else ())),
         claim_tokens=place.tokens,
         facts={
@@ -99,6 +104,7 @@ def _make(chain_id: int, place: Place, standing: Standing) -> Position:
             "sy": str(held.sy),
             "interest": str(held.interest),
             "reward": str(held.reward),
+            "is_paused": standing.is_paused,
         },
         relies_on=frozenset({place.oracle, place.sy}),
         oracles=frozenset({place.oracle}),

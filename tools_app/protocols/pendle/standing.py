@@ -32,6 +32,8 @@ INTEREST: Final = "function userInterest(address user) view returns (uint128 ind
 INTEREST_FEE: Final = "function interestFeeRate() view returns (uint128)"
 REWARDS: Final = "function redeemRewards(address user) returns (uint256[] rewards)"
 """Not a view: the market pays what it owes and answers it. Asked by eth_call, behind everything else of the batch."""
+PAUSED: Final = "function paused() view returns (bool)"
+"""Of a yield that can be paused, as Pendle's own base of yields can; others do not answer."""
 NOW: Final = "function getCurrentBlockTimestamp() view returns (uint256)"
 
 
@@ -57,7 +59,7 @@ class Held:
 @dataclass(frozen=True, slots=True)
 class Standing:
     """A market at one moment. `share_rate` is what a share brings; `pt_rate` and `lp_rate` are the oracle's averages,
-    None where it has none.
+    None where it has none. While it `is_paused` the yield's shares move nowhere.
     """
 
     market: Market
@@ -65,6 +67,7 @@ class Standing:
     pt_rate: int | None
     lp_rate: int | None
     held: Held
+    is_paused: bool = False
 
     @property
     def face(self) -> int:
@@ -118,6 +121,7 @@ def standing_calls(chain_id: int, place: Place, account: str) -> list[ReadCall]:
         ReadCall(place.oracle, LP_RATE, (place.market, AVERAGE_SECONDS)),
         *(erc20.balance_call(token, account) for token in (place.pt, place.yt, place.market, place.sy)),
         ReadCall(place.yt, INTEREST, (account,)),
+        ReadCall(place.sy, PAUSED),
         ReadCall(place.market, REWARDS, (account,)),
     ]
 
@@ -125,7 +129,7 @@ def standing_calls(chain_id: int, place: Place, account: str) -> list[ReadCall]:
 def read_standing(place: Place, outcomes: Sequence[ReadOutcome]) -> Standing:
     """The answers to `standing_calls`. Raises PositionsUnreadable."""
     state, now, share_rate, stored, closed, fee, pt_rate, lp_rate, *own = outcomes
-    *balances, interest, reward = own
+    *balances, interest, paused, reward = own
     if not all(each.ok for each in (state, now, share_rate, stored, fee, *balances, interest)):
         raise PositionsUnreadable(f"the market of {place.symbols.pt} does not tell how it stands")
     rate = int(share_rate.values[0])
@@ -161,6 +165,7 @@ def read_standing(place: Place, outcomes: Sequence[ReadOutcome]) -> Standing:
         pt_rate=int(pt_rate.values[0]) if pt_rate.ok else None,
         lp_rate=int(lp_rate.values[0]) if lp_rate.ok else None,
         held=held,
+        is_paused=paused.ok and bool(paused.values[0]),
     )
 
 

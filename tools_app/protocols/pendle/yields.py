@@ -6,7 +6,7 @@ from typing import Final
 
 from tools_app.protocols.pendle.addresses import NAME, find_places
 from tools_app.protocols.pendle.market_maths import WAD, yearly_rate
-from tools_app.protocols.pendle.standing import ask_standings
+from tools_app.protocols.pendle.standing import Standing, ask_standings
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.lending import PPM
 from tools_app.toolkit.positions import drive
@@ -30,13 +30,15 @@ def list_yields(reader: ChainReader, token: str) -> tuple[YieldOffer, ...]:
             yearly_ppm=yearly_rate(standing.market.ln_rate) * PPM // WAD,
             basis="the market's rate now, fixed to who buys a little and holds it to its end; a size moves it",
             waits_seconds=standing.market.seconds_left,
-            closed=_closed(is_over=standing.market.is_over, has_average=standing.pt_rate is not None),
+            closed=_closed(standing),
         )
         for place, standing in zip(places, standings, strict=True)
     )
 
 
-def _closed(*, is_over: bool, has_average: bool) -> str:
-    if is_over:
+def _closed(standing: Standing) -> str:
+    if standing.is_paused:
+        return "the yield behind the market is paused"
+    if standing.market.is_over:
         return "the market is over"
-    return "" if has_average else "the market has no average price yet"
+    return "" if standing.pt_rate is not None else "the market has no average price yet"

@@ -11,6 +11,7 @@ from golem_project.embedded.world.accounts import derive_account
 from tests.evm.world import CHAIN_ID, World
 from tests.tools_app.factories import answer_of, make_context, run_plan
 from tests.tools_app.protocols.measured import Golem
+from tests.tools_app.protocols.pendle.paused_yield import go_on, pause_yield
 from tools_app.apps import load_registry
 from tools_app.chain.abi import encode_call
 from tools_app.core.errors import GolemError
@@ -22,7 +23,7 @@ from tools_app.protocols.pendle.standing import ask_standings
 from tools_app.standards.receipts import events_of
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import Call, PlanOutcome
-from tools_app.toolkit.positions import drive
+from tools_app.toolkit.positions import Wait, drive
 
 pytestmark = pytest.mark.protocols("pendle")
 WAD, DAY = 10**18, 86_400
@@ -176,6 +177,33 @@ def test_a_market_whose_oracle_was_not_prepared_is_refused_until_somebody_prepar
     assert chain.send(somebody, ROUTER, "0x" + data.hex())["status"] == "0x1"
     pass_time(chain, 901)
     golem.act("pendle_buy_pt", market=MARKET, amount=str(1_000 * WAD))
+
+
+def test_while_the_yield_behind_a_market_is_paused_nothing_goes_in_or_out_and_what_is_held_is_told_as_locked(
+    chain: World, golem: Golem
+) -> None:
+    (place,) = find_places(CHAIN_ID)
+    golem.act("pendle_buy_pt", market=MARKET, amount=str(1_000 * WAD))
+    golem.act("pendle_add_lp", market=MARKET, amount=str(1_000 * WAD))
+    (before,) = golem.positions()
+    code = pause_yield(chain, place.sy)
+    (position,) = golem.positions()
+    assert position.legs[0].raw >= before.legs[0].raw
+    assert [(each.reason, each.raw) for each in position.locked] == [("paused", sum(e.raw for e in position.legs))]
+    assert PROTOCOL.exits is not None
+    waits = PROTOCOL.exits.next_step(position, {}, chain.timestamp())
+    assert isinstance(waits, Wait) and waits.until is None
+    for tool, params in (
+        ("pendle_buy_pt", {"market": MARKET, "amount": str(WAD)}),
+        ("pendle_sell_pt", {"market": MARKET, "amount": "max"}),
+        ("pendle_remove_lp", {"market": MARKET, "lp_amount": "max"}),
+        ("pendle_redeem", {"pt": place.pt, "amount": "max"}),
+    ):
+        assert refused(golem, tool, **params).code == "PENDLE_YIELD_PAUSED"
+    go_on(chain, place.sy, code)
+    (position,) = golem.positions()
+    assert position.locked == ()
+    golem.act("pendle_sell_pt", market=MARKET, amount="max")
 
 
 def forget_past(chain: World) -> None:

@@ -9,12 +9,16 @@ import pytest
 from golem_project.embedded.world.accounts import derive_account
 from tests.evm.world import CHAIN_ID, World
 from tests.tools_app.factories import answer_of, make_context
+from tests.tools_app.protocols.liquid_restaking.issuers import as_admin
+from tests.tools_app.protocols.liquid_restaking.test_restaked_ether import PAUSES
+from tests.tools_app.protocols.pendle.paused_yield import pause_yield
 from tools_app.apps import load_registry
 from tools_app.protocols.compound_v3.protocol import PROTOCOL as COMPOUND
 from tools_app.protocols.curve.protocol import PROTOCOL as CURVE
 from tools_app.protocols.eigenlayer.protocol import PROTOCOL as EIGENLAYER
 from tools_app.protocols.ethena.protocol import PROTOCOL as ETHENA
 from tools_app.protocols.moonwell.protocol import PROTOCOL as MOONWELL
+from tools_app.protocols.pendle.addresses import find_places
 from tools_app.protocols.rocketpool.protocol import PROTOCOL as ROCKETPOOL
 from tools_app.protocols.yearn.protocol import PROTOCOL as YEARN
 from tools_app.subsystems.intel.compare_yields import class_of
@@ -167,6 +171,26 @@ def test_restaking_is_there_with_its_wait_and_why_nobody_knows_its_rate(chain: W
     chain.transact(derive_account("eigenlayer deployer"), strategy, "setPaused(uint256)", 1)
     (why,) = (each["why"] for each in table(chain, asset)["left_out"] if each["protocol"] == "eigenlayer")
     assert why == "deposits are paused"
+    chain.transact(derive_account("eigenlayer deployer"), strategy, "setPaused(uint256)", 0)
+    chain.transact(derive_account("eigenlayer deployer"), delegation, "setPaused(uint256)", 2)
+    (why,) = (each["why"] for each in table(chain, asset)["left_out"] if each["protocol"] == "eigenlayer")
+    assert why == "leaving is paused"
+
+
+@pytest.mark.protocols("liquid_restaking", "pendle")
+def test_a_place_that_lets_nobody_out_is_left_out_with_its_reason(chain: World) -> None:
+    assert len([each for each in table(chain, "WETH")["places"] if each["protocol"] == "liquid_restaking"]) == 3
+    for key, signature, args in PAUSES.values():
+        as_admin(chain, key, signature, *args)
+    told = table(chain, "WETH")
+    whys = [each["why"] for each in told["left_out"] if each["protocol"] == "liquid_restaking"]
+    # ether.fi knows one pause for both.
+    assert sorted(whys) == ["the issuer has paused deposits", *2 * ["the issuer has paused leaving"]]
+    assert not [each for each in told["places"] if each["protocol"] == "liquid_restaking"]
+    place(table(chain, "DAI"), "pendle")
+    pause_yield(chain, find_places(CHAIN_ID)[0].sy)
+    (why,) = (each["why"] for each in table(chain, "DAI")["left_out"] if each["protocol"] == "pendle")
+    assert why == "the yield behind the market is paused"
 
 
 @pytest.mark.protocols("curve")

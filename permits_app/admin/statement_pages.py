@@ -1,4 +1,4 @@
-"""A golem's month on a page to print, and its permits, outcomes and profit as CSV."""
+"""A golem's month on a page to print, and its permits, outcomes, promises and profit as CSV."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from django.urls import path
 from archetypes_app.models import Golem
 from archetypes_app.roles import Power
 from permits_app.actions.record_nav import values_kept
+from permits_app.admin.promise_lines import name_promised_at, say_amounts, say_given
 from permits_app.performance.csv_exports import EXPORTS, list_years
 from permits_app.performance.monthly_statement import MonthlyStatement, build_statement, find_month, list_months
+from permits_app.words.move_words import describe_move
 from tools_app.admin.display import format_chain, format_coin, format_usd, shorten_amount
 from tools_app.core import clock
 from tools_app.core.csv_text import write_rows
@@ -109,6 +111,18 @@ def _spell(statement: MonthlyStatement) -> dict[str, Any]:
         "slashes": [
             (at, each.protocol, each.keeper, shorten_amount(f"{each.units} {each.symbol}"), format_usd(-each.micro_usd))
             for at, each in statement.slashes
+        ],
+        "filled": [
+            (
+                row.ended_at,
+                row.permit_id,
+                describe_move(row.permit.action_type, row.permit.bounds),
+                name_promised_at(row),
+                say_given(row),
+                say_amounts(row.chain_id, row.gets),
+                row.permit.bounds.get("recipients", ()),
+            )
+            for row in statement.filled
         ],
         "gas": _spell_gas(statement),
         "chains": [

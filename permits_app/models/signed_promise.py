@@ -64,6 +64,7 @@ class SignedPromise(TimeStamped):
         indexes = [
             models.Index(fields=["next_check_at"], condition=Q(state="OPEN"), name="signed_promise_due"),
             models.Index(fields=["golem"], condition=Q(state="OPEN"), name="signed_promise_open"),
+            models.Index(fields=["golem", "ended_at"], condition=Q(state="FILLED"), name="signed_promise_filled"),
             models.Index(fields=["golem", "reference"], name="signed_promise_by_reference"),
         ]
 

@@ -1,8 +1,8 @@
-"""A golem's permits, outcomes and profit as rows to take away. Dollars as exact decimals, times in RFC 3339."""
+"""A golem's permits, outcomes, promises and profit as rows. Dollars as exact decimals, times in RFC 3339."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from django.db.models import Model, QuerySet
 
 from archetypes_app.models import Golem
-from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord
+from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord, SignedPromise
 from permits_app.performance.nav_parts import PARTS
 from permits_app.words.move_words import describe_move
 from tools_app.core.page_through import page_through
@@ -70,6 +70,28 @@ def list_outcomes(golem: Golem, year: int | None = None) -> Iterator[Row]:
         }
 
 
+def list_promises(golem: Golem, year: int | None = None) -> Iterator[Row]:
+    """What it signed for others to carry out, and what became of it: the receipt of each payment and order."""
+    rows = _within(SignedPromise.objects.filter(golem=golem).select_related("permit"), "created_at", year)
+    for row in page_through(rows, by=("created_at", "pk")):
+        yield {
+            "permit_id": row.permit_id,
+            "signed_at": row.created_at.isoformat(),
+            "holds_until": row.ends_at.isoformat(),
+            "state": row.state,
+            "ended_at": _time(row.ended_at),
+            "what": describe_move(row.permit.action_type, row.permit.bounds),
+            "venue": row.permit.venue,
+            "chain_id": row.chain_id,
+            "account": row.account,
+            "paid_to": " ".join(row.permit.bounds.get("recipients", ())),
+            "gives": _amounts(row.gives),
+            "gets": _amounts(row.gets),
+            "reference": row.reference,
+            "digest": row.digest,
+        }
+
+
 def list_profit(golem: Golem, year: int | None = None) -> Iterator[Row]:
     """Each kept measure of its value, and what made the difference to the one before."""
     rows = _within(NavSnapshot.objects.filter(golem=golem).defer("state", "holdings"), "at", year)
@@ -96,6 +118,11 @@ def _within(rows: QuerySet[R], column: str, year: int | None) -> QuerySet[R]:
 def to_usd(micro_usd: int | None) -> Decimal | None:
     """Dollars with six decimals, exactly."""
     return None if micro_usd is None else Decimal(micro_usd).scaleb(-6)
+
+
+def _amounts(amounts: Iterable[Mapping[str, str]]) -> str:
+    """Base units and token addresses, `1000000 0x…`."""
+    return "; ".join(f"{each['raw']} {each['token']}" for each in amounts)
 
 
 def _time(at: datetime | None) -> str:
@@ -133,6 +160,25 @@ EXPORTS: Final[Mapping[str, Export]] = {
             "taken_back_at",
         ),
         list_outcomes,
+    ),
+    "promises": Export(
+        (
+            "permit_id",
+            "signed_at",
+            "holds_until",
+            "state",
+            "ended_at",
+            "what",
+            "venue",
+            "chain_id",
+            "account",
+            "paid_to",
+            "gives",
+            "gets",
+            "reference",
+            "digest",
+        ),
+        list_promises,
     ),
     "profit": Export(
         ("at", "chain_id", "block_number", "value_usd", "debt_usd", *(f"{name}_usd" for name in PARTS)),

@@ -10,12 +10,14 @@ from typing import Final
 from django.db.models import Count, QuerySet, Sum
 
 from archetypes_app.models import Golem
-from permits_app.models import ActionPermit, DeniedCall, NavSnapshot, OutcomeRecord
+from permits_app.models import ActionPermit, DeniedCall, NavSnapshot, OutcomeRecord, SignedPromise
 from permits_app.models.permit import PermitStatus
+from permits_app.models.signed_promise import PromiseState
 from permits_app.performance.nav_parts import Parts, sum_parts
 from permits_app.performance.told_slashes import ToldSlash
 
 MOST_MONTHS: Final = 24
+MOST_FILLED: Final = 50
 _RAN: Final = (PermitStatus.COMMITTED, PermitStatus.REVERTED, PermitStatus.UNKNOWN)
 
 
@@ -59,6 +61,9 @@ class MonthlyStatement:
     chains: Sequence[ChainLine] = ()
     slashes: Sequence[tuple[datetime, ToldSlash]] = ()
     """What slashes took, and when that was seen."""
+    filled: Sequence[SignedPromise] = ()
+    """What others took of what it had signed, the newest first and no more than MOST_FILLED."""
+    has_more_filled: bool = False
 
     @property
     def is_measured(self) -> bool:
@@ -107,6 +112,10 @@ def build_statement(golem: Golem, *, begins: datetime) -> MonthlyStatement:
     lasts = [within[each][-1] if each in within else before[each] for each in chains] if within else []
     permits = ActionPermit.objects.filter(golem=golem, created_at__gte=begins, created_at__lt=ends)
     by_status = permits.values_list("status").annotate(n=Count("pk")).order_by("status")
+    filled = SignedPromise.objects.filter(
+        golem=golem, state=PromiseState.FILLED, ended_at__gte=begins, ended_at__lt=ends
+    ).select_related("permit")
+    newest = list(filled.order_by("-ended_at", "-pk")[: MOST_FILLED + 1])
     outcomes = OutcomeRecord.live.filter(permit__golem=golem, created_at__gte=begins, created_at__lt=ends)
     gas: dict[int, int] = {}
     for chain_id, fee in outcomes.values_list("permit__chain_id", "fee_wei"):
@@ -130,6 +139,8 @@ def build_statement(golem: Golem, *, begins: datetime) -> MonthlyStatement:
         verified=outcomes.filter(is_verified=True).count(),
         refused=_list_refused(golem, begins, ends),
         slashes=[(row.at, ToldSlash.from_json(each)) for row in counted for each in row.slashes],
+        filled=newest[:MOST_FILLED],
+        has_more_filled=len(newest) > MOST_FILLED,
     )
 
 

@@ -11,10 +11,18 @@ import pytest
 from django.test import Client
 
 from archetypes_app.models import Golem
-from permits_app.models import ActionPermit, DeniedCall, NavSnapshot
-from permits_app.performance.monthly_statement import begin_month, build_statement, find_month, list_months
+from permits_app.models import ActionPermit, DeniedCall, NavSnapshot, SignedPromise
+from permits_app.models.signed_promise import PromiseState
+from permits_app.performance.monthly_statement import (
+    MOST_FILLED,
+    begin_month,
+    build_statement,
+    find_month,
+    list_months,
+)
 from tests import factories
 from tests.admin.rows import page
+from tools_app.toolkit.views import NATIVE
 
 pytestmark = pytest.mark.django_db
 USD = 10**6
@@ -58,6 +66,13 @@ def deny(golem: Golem, at: datetime, code: str, usd: int) -> None:
         code=code,
         value_micro_usd=usd * USD,
     )
+
+
+def sign(golem: Golem, *, ended_at: datetime, state: PromiseState = PromiseState.FILLED) -> SignedPromise:
+    row = factories.make_signed_promise(permit=factories.make_permit(golem=golem))
+    row.state, row.ended_at = state, ended_at
+    row.save()
+    return row
 
 
 def test_a_month_begins_with_the_measure_before_it_and_its_parts_add_up(golem: Golem) -> None:
@@ -108,6 +123,39 @@ def test_without_a_month_it_is_the_last_whole_one_and_none_lies_before_its_life(
     young = list_months(golem, now=MARCH + timedelta(days=20))
     assert (young, find_month("", months=young)) == ([MARCH], MARCH)
     assert begin_month(datetime(2026, 12, 31, 23, 59, tzinfo=UTC)) == datetime(2026, 12, 1, tzinfo=UTC)
+
+
+def test_what_others_took_of_what_was_signed_stands_in_its_month_and_its_file(golem: Golem) -> None:
+    eve, other = factories.make_owner(name="eve"), factories.make_golem(owner=golem.owner, name="Other")
+    moments = {MAY: "next", APRIL: "first", MAY - timedelta(seconds=1): "last", APRIL - timedelta(seconds=1): "before"}
+    rows = {name: sign(golem, ended_at=at) for at, name in moments.items()}
+    rows["of another"] = sign(other, ended_at=APRIL)
+    rows["taken back"] = sign(golem, ended_at=APRIL, state=PromiseState.CANCELLED)
+    statement = build_statement(golem, begins=APRIL)
+    assert list(statement.filled) == [rows["last"], rows["first"]] and not statement.has_more_filled
+    url = page("archetypes_app.golem", "statement", golem.pk) + "?month=2026-04"
+    text = _log_in(golem.owner).get(url).content.decode()
+    assert str(rows["first"].permit_id) in text and str(rows["taken back"].permit_id) not in text
+    assert rows["first"].permit.bounds["recipients"][0] in text
+    assert "What others took" not in _log_in(golem.owner).get(url.replace("04", "07")).content.decode()
+    taken = page("archetypes_app.golem", "csv", golem.pk, "promises")
+    assert _log_in(eve).get(taken).status_code == 404
+    answer = _log_in(golem.owner).get(taken)
+    told = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))  # type: ignore[attr-defined]
+    assert {row["permit_id"]: row["state"] for row in told} == {
+        str(row.permit_id): row.state for row in rows.values() if row.golem_id == golem.pk
+    }
+    assert told[0]["gives"] == f"{10**18} {NATIVE}" and rows["first"].signature not in str(told)
+
+
+def test_a_month_names_the_fifty_that_others_took_last_and_says_that_there_are_more(golem: Golem) -> None:
+    rows = [sign(golem, ended_at=APRIL + timedelta(hours=hour)) for hour in range(MOST_FILLED)]
+    assert list(build_statement(golem, begins=APRIL).filled) == rows[::-1]
+    newest = sign(golem, ended_at=MAY - timedelta(hours=1))
+    statement = build_statement(golem, begins=APRIL)
+    assert list(statement.filled) == [newest, *rows[:0:-1]] and statement.has_more_filled
+    url = page("archetypes_app.golem", "statement", golem.pk) + "?month=2026-04"
+    assert "There are more" in _log_in(golem.owner).get(url).content.decode()
 
 
 def test_permits_outcomes_and_profit_are_taken_away_as_csv_of_this_golem_alone(golem: Golem) -> None:

@@ -61,7 +61,10 @@ def full_disk(model: type[models.Model]) -> Iterator[FullDisk]:
     try:
         if mounted:
             _run(
-                f"CREATE TABLESPACE {name} LOCATION '{folder / 'data'}'", f'ALTER TABLE "{table}" SET TABLESPACE {name}'
+                f"CREATE TABLESPACE {name} LOCATION '{folder / 'data'}'",
+                f'ALTER TABLE "{table}" SET TABLESPACE {name}',
+                # A page that rows of an earlier test left behind would take new ones on a full disk too.
+                f'VACUUM FULL "{table}"',
             )
         yield disk
     finally:

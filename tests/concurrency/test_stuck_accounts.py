@@ -163,6 +163,8 @@ def test_a_sent_permit_whose_wake_up_found_no_place_is_gone_on_with_by_who_gives
     sent, other = give(golem), give(golem, amount="93000000")
     with mining_paused(golem.world):
         golem.work(str(sent))
+    # What is not mined at a first look is looked at once more: here each is looked for until it is.
+    settings.GOLEM_FIRST_LOOK_SECONDS = 30
     met = list[UUID]()
 
     def meet(*, permit_id: UUID) -> dict[str, Any] | None:

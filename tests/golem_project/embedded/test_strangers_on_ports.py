@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -32,7 +32,7 @@ class Stranger:
 
     def __init__(self, port: int, answer: bytes) -> None:
         self.port, self.heard = port, bytearray()
-        self._answer = answer
+        self._answer, self._heard_out = answer, threading.Event()
         self._listening = socket.socket()
         self._listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._listening.bind(("127.0.0.1", port))
@@ -43,20 +43,25 @@ class Stranger:
         self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
 
+    def hear_out(self) -> bytes:
+        """All that was said by whoever connected first, once they have hung up."""
+        assert self._heard_out.wait(60), "nobody came, or they stay"
+        return bytes(self.heard)
+
     def _serve(self) -> None:
         while True:
             try:
                 connection, _ = self._listening.accept()
             except OSError:
                 return
-            with closing(connection):
-                try:
-                    connection.sendall(self._answer)
-                    connection.settimeout(0.5)
-                    while received := connection.recv(4096):
-                        self.heard += received
-                except OSError:
-                    continue
+            threading.Thread(target=self._hear, args=(connection,), daemon=True).start()
+
+    def _hear(self, connection: socket.socket) -> None:
+        with closing(connection), suppress(OSError):
+            connection.sendall(self._answer)
+            while received := connection.recv(4096):
+                self.heard += received
+        self._heard_out.set()
 
 
 @pytest.fixture
@@ -109,7 +114,8 @@ def test_a_database_that_asks_for_the_bare_password_does_not_get_it(
     postgres.port = stranger.port
     password = postgres.url.partition("golem:")[2].partition("@")[0]
     assert password and not postgres.is_ready()
-    assert stranger.heard and password.encode() not in stranger.heard
+    heard = stranger.hear_out()
+    assert heard and password.encode() not in heard
 
 
 def test_the_web_server_is_never_taken_for_ready_on_a_strangers_port(

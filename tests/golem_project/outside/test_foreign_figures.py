@@ -122,10 +122,13 @@ def test_an_answer_of_ten_megabytes_is_cut_off_at_its_bound_and_refused(asker: A
     ("headers", "is_taken"), [({"Age": "599"}, True), ({"Age": "86400"}, False), ({"Age": "much"}, True)]
 )
 def test_an_answer_of_yesterday_is_refused_by_its_date(
-    asker: Agent, vendors: Vendors, headers: dict[str, str], is_taken: bool
+    asker: Agent, vendors: Vendors, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str], is_taken: bool
 ) -> None:
     vendors.answers["/pools"] = (200, {"status": "success", "data": [make_pool()]}, headers)
     if is_taken:
+        # However long the answer takes: it is looked at in the second in which it is asked for.
+        asked_at = clock.now()
+        monkeypatch.setattr(clock, "now", lambda: asked_at)
         assert ask(asker, YIELDS)["total_matching"] == 1
     else:
         assert refuse(asker, YIELDS, "SERVICE_ANSWER_REFUSED")["age_seconds"] >= 86_400

@@ -86,6 +86,7 @@ _RESERVE: Final = (
     "function getReserveData(address) view returns ((uint256, uint128, uint128, uint128, uint128, uint128, uint40,"
     " uint16, address, address, address, address, uint128, uint128, uint128))"
 )
+_BALANCE: Final = "function balanceOf(address) view returns (uint256)"
 _HELD: Final = ("aave_borrow", "aave_supply_more")
 _NO_ACCOUNT: Final = ({"account": "0x12"}, "INVALID_PARAMS")
 _NO_LENDER: Final = ({"protocol": "nobody"}, "UNKNOWN_LENDER")
@@ -95,6 +96,16 @@ _ROW: Final = "rates[protocol=aave_v3]"
 
 def _supplied(look: Look) -> int:
     return int(look.call(look.call(look.at("data_provider"), _TOKENS, look.token("USDC"))[0], _SUPPLY))
+
+
+def _owed(look: Look) -> int:
+    """Millionths of a dollar: 3,000 USDC, and what a second more or less of interest makes of them."""
+    debt = look.call(look.at("data_provider"), _TOKENS, look.token("USDC"))[2]
+    return int(look.call(debt, _BALANCE, look.account)) * look.price("USDC") // 10**8
+
+
+def _own(look: Look) -> str:
+    return dollars((4 * look.price("WETH") + 2_000 * look.price("DAI")) // 100 - _owed(look))
 
 
 def _paid(look: Look) -> str:
@@ -115,7 +126,7 @@ READS: Final = (
             # 82.5% of four WETH at 3,000 and 80% of 2,000 DAI over 3,000 USDC; the loop is the WETH and the USDC.
             "health_factor": "3.83",
             "total_collateral_usd": lambda look: dollars(4 * look.price("WETH") // 100),
-            "total_debt_usd": "3000.000000",
+            "total_debt_usd": lambda look: dollars(_owed(look)),
             "leverage_ratio": "1.33",
             "liquidation_price.price_usd": About((3_000 - 1_600) * 10**9 // 3_300, 3),
             "risk_level": "safe",
@@ -141,8 +152,8 @@ READS: Final = (
         {
             "positions.#": 1,
             "total_supplied_usd": lambda look: dollars((4 * look.price("WETH") + 2_000 * look.price("DAI")) // 100),
-            "total_borrowed_usd": lambda look: dollars(3_000 * look.price("USDC") // 100),
-            "net_position_usd": "11000.000000",
+            "total_borrowed_usd": lambda look: dollars(_owed(look)),
+            "net_position_usd": _own,
             "overall_health_factor": "3.83",
             "positions.0.legs[symbol=USDC].side": "owed",
         },

@@ -31,7 +31,9 @@ _MOST_KEPT = 3
 def _digest() -> str:
     """Of everything a migrated database follows from."""
     found = hashlib.sha256()
-    migrations = sorted(path for path in CHECKOUT.glob("*/**/migrations/*.py") if ".venv" not in path.parts)
+    # Not a glob over everything: var/ and the clients' packages hold tens of thousands of folders.
+    packages = [each.parent for each in CHECKOUT.glob("*/__init__.py")]
+    migrations = sorted(path for package in packages for path in package.glob("**/migrations/*.py"))
     for path in (*migrations, *(CHECKOUT / each for each in _PRODUCT_FILES), CHECKOUT / "constraints.txt"):
         found.update(str(path.relative_to(CHECKOUT)).encode() + b"\0" + path.read_bytes())
     return found.hexdigest()[:32]

@@ -68,7 +68,7 @@ def send(safe: OwnedSafe, to: str, data: str) -> str:
 @contextmanager
 def nothing_mined(safe: OwnedSafe) -> Iterator[None]:
     """What is sent waits in the node's pool, and the relayer does not wait for it."""
-    with override_settings(GOLEM_RELAYER_WAIT_SECONDS=0.5), mining_paused(safe.live.world):
+    with override_settings(GOLEM_RELAYER_WAIT_SECONDS=0.05), mining_paused(safe.live.world):
         yield
 
 

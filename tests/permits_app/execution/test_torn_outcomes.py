@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.test import override_settings
 
 from golem_project.embedded.world.rpc import RpcError
 from permits_app.execution import evidence, settlement
@@ -18,6 +19,8 @@ from tests.live_golem import LiveGolem
 from tests.permits_app.execution.chain_tricks import mine, mining_paused
 
 GWEI = 10**9
+# Nothing is mined meanwhile, so nobody looks for longer than beside a follower.
+_ONE_LOOK = 0.05
 
 
 def send_again(golem: LiveGolem, *permit_ids: str) -> None:
@@ -62,7 +65,7 @@ def test_a_permit_beside_another_that_a_rollback_moved_into_its_block_is_verifie
     before = world.rpc.call("evm_snapshot")
     first = live_golem.preview()["permit_id"]
     assert live_golem.commit(first)["status"] == PermitStatus.COMMITTED
-    with mining_paused(world):
+    with mining_paused(world), override_settings(GOLEM_FIRST_LOOK_SECONDS=_ONE_LOOK):
         second = live_golem.preview(amount="77000000")["permit_id"]
         live_golem.start(second)
         live_golem.work(second)
@@ -80,7 +83,7 @@ def test_a_permit_beside_another_whose_block_of_the_same_number_is_a_new_one_is_
     """The receipt that is kept of the other one tells what it did on the chain that is gone."""
     world = live_golem.world
     before = world.rpc.call("evm_snapshot")
-    with mining_paused(world):
+    with mining_paused(world), override_settings(GOLEM_FIRST_LOOK_SECONDS=_ONE_LOOK):
         first = live_golem.preview()["permit_id"]
         live_golem.start(first)
         live_golem.work(first)

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 
 DURATIONS = Path(__file__).with_name("durations.json")
+A_SHORT_FILE_SECONDS = 0.5
+"""What one that is not in it takes, all of them together taken."""
 
 
 @cache

@@ -152,6 +152,7 @@ class Walk:
         set_session(self.caged)
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("seed", range(4))
 def test_every_step_of_governance_is_what_the_model_says(seed: int) -> None:
     caged = build_caged_safe(InProcessEngine())

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tests.drawing.families import Family, find_family
+from tests.drawing.families import OF_ONE_OF_MANY, Family, find_family
 
 NO_KIND: Final = ""
 
@@ -25,6 +25,8 @@ class Candidate:
     path: str
     is_example: bool = False
     kind: str = NO_KIND
+    is_one_of_many: bool = False
+    """One more walk or number of the same test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def draw(candidates: Iterable[Candidate], *, seed: str, whole: Whole) -> Drawn:
     of_family: dict[str, list[Candidate]] = defaultdict(list)
     families: dict[str, Family] = {}
     for each in candidates:
-        family = find_family(each.path)
+        family = OF_ONE_OF_MANY if each.is_one_of_many else find_family(each.path)
         if family is not None:
             families[family.name] = family
             of_family[family.name].append(each)
@@ -73,6 +75,9 @@ def draw(candidates: Iterable[Candidate], *, seed: str, whole: Whole) -> Drawn:
 def _keep(family: Family, members: list[Candidate], *, seed: str, whole: Whole) -> set[str]:
     if whole.holds(family):
         return {each.name for each in members}
+    if family.is_of_one_of_many:
+        changed = {each.name for each in members if each.path in whole.paths}
+        return changed | _list_first_of_each({each.name: each.name.partition("[")[0] for each in members}, seed)
     heap = -1 if family.name in whole.unchanged_inputs else _number(f"{seed} {family.name}") % family.one_in
     kept = {
         each.name
@@ -82,7 +87,9 @@ def _keep(family: Family, members: list[Candidate], *, seed: str, whole: Whole) 
         or (family.is_of_examples and not each.is_example)
         or (heap >= 0 and _number(each.name) % family.one_in == heap)
     }
-    return kept | _list_first_of_each_kind(members, seed) if family.has_one_of_each_kind else kept
+    if not family.has_one_of_each_kind:
+        return kept
+    return kept | _list_first_of_each({each.name: (each.path, each.kind) for each in members}, seed)
 
 
 def _is_about(kind: str, changed: frozenset[str]) -> bool:
@@ -90,11 +97,11 @@ def _is_about(kind: str, changed: frozenset[str]) -> bool:
     return any(one.startswith(other) or other.startswith(one) for one in kind.split() for other in changed)
 
 
-def _list_first_of_each_kind(members: list[Candidate], seed: str) -> set[str]:
-    """One test of each protocol in each file, another for another seed."""
-    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for each in members:
-        groups[each.path, each.kind].append(each.name)
+def _list_first_of_each(members: Mapping[str, Hashable], seed: str) -> set[str]:
+    """One test of each group, another for another seed. `members` says of each test which group it is of."""
+    groups: dict[Hashable, list[str]] = defaultdict(list)
+    for name, group in members.items():
+        groups[group].append(name)
     return {min(names, key=lambda name: _number(f"{seed} {name}")) for names in groups.values()}
 
 

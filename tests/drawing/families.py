@@ -15,12 +15,37 @@ from tests.durations import read_durations
 
 # What decides about money, about who sees what, and about how the code is built: no draw may leave any of it out.
 ALWAYS: Final = (
-    "tests/admin/*",
-    "tests/architecture/*",
-    "tests/contracts/*",
+    # Permits, limits, approvals, cages, and the way out of what was gone into.
     "tests/permits_app/*",
+    "tests/contracts/*",
+    "tests/catalogue/test_*_halt*",
+    "tests/catalogue/test_permits_in_one_block*",
+    "tests/catalogue/test_slashes*",
+    "tests/catalogue/test_two_ways_out*",
+    "tests/catalogue/test_what_cannot_be_taken_out*",
+    "tests/concurrency/test_left_behind*",
+    "tests/concurrency/test_one_that_fails*",
+    "tests/golem_project/heartbeat/test_health_alerts*",
+    "tests/golem_project/pi/test_actions*",
+    "tests/golem_project/pi/test_failing_commits*",
+    # Whose rows anybody sees and changes, and who may come in.
+    "tests/admin/test_every_action*",
+    "tests/admin/test_owner_*",
+    "tests/admin/test_roles*",
+    "tests/admin/test_saved_filters*",
+    "tests/admin/test_set_apart*",
+    "tests/admin/test_whose_*",
+    "tests/golem_project/front/test_logins*",
+    "tests/golem_project/people/*",
+    "tests/golem_project/pi/test_authentication*",
+    "tests/golem_project/pi/test_outages*",
+    "tests/golem_project/pi/test_whose_*",
     "tests/taint/*",
-    "tests/golem_project/pi/*",
+    # How the code is built, what is asked of every tool, and this draw.
+    "tests/architecture/*",
+    "tests/catalogue/test_reads*",
+    "tests/golem_project/pi/test_schema_is_the_server*",
+    "tests/golem_project/pi/test_versions*",
     "tests/golem_project/proof/test_drawing*",
 )
 
@@ -41,6 +66,8 @@ class Family:
     """One test of each protocol runs each time, whichever the draw says."""
     inputs: tuple[str, ...] = ()
     """What its verdict depends on: whole where that changed, left out while it is as it was when all of it passed."""
+    is_of_one_of_many: bool = False
+    """Of tests marked `one_of_many`, wherever they lie and whatever they are about: of each one example runs."""
     is_of_slow_files: bool = False
     """Only of files that take long, as `tests/durations.json` says."""
 
@@ -55,7 +82,7 @@ FAMILIES: Final = (
     Family(
         name="browser",
         paths=("tests/browser/test_*",),
-        one_in=5,
+        one_in=8,
         always=("tests/browser/test_owner_journey.py",),
         whole_when=("golem_project/static/", "templates/"),
     ),
@@ -75,14 +102,14 @@ FAMILIES: Final = (
             "tests/catalogue/test_ten_jobs.py",
             "tests/catalogue/test_the_suite_can_fail.py",
         ),
-        one_in=4,
+        one_in=8,
         has_one_of_each_kind=True,
         whole_when=("tools_app/toolkit/",),
     ),
     Family(
         name="protocols",
         paths=("tests/tools_app/protocols/*",),
-        one_in=3,
+        one_in=8,
         whole_when=("tools_app/toolkit/", "tools_app/portfolio/"),
     ),
     Family(
@@ -92,7 +119,6 @@ FAMILIES: Final = (
             "tests/concurrency/test_hooks_in_chaos.py",
             "tests/concurrency/test_every_task_twice.py",
             "tests/golem_project/heartbeat/test_killed_*",
-            "tests/golem_project/stream/test_killed_*",
         ),
         one_in=3,
         whole_when=(
@@ -101,8 +127,13 @@ FAMILIES: Final = (
             "permits_app/halts/",
             "permits_app/tasks.py",
             "golem_project/heartbeat/",
-            "golem_project/stream/",
         ),
+    ),
+    Family(
+        name="crashes that move no money",
+        paths=("tests/golem_project/stream/test_killed_*", "tests/golem_project/world/test_killed_*"),
+        one_in=8,
+        whole_when=("golem_project/stream/", "golem_project/embedded/"),
     ),
     Family(
         name="adversaries' examples",
@@ -114,7 +145,7 @@ FAMILIES: Final = (
     Family(
         name="walks and what proofs prove",
         paths=("tests/golem_project/proof/*", "tests/golem_project/heartbeat/test_*walk*"),
-        one_in=4,
+        one_in=8,
         whole_when=("tests/proof/", "tests/bench/"),
     ),
     Family(
@@ -125,25 +156,25 @@ FAMILIES: Final = (
             "tests/golem_project/test_pooler.py",
             "tests/golem_project/test_warm_workers.py",
         ),
-        one_in=3,
+        one_in=8,
         whole_when=("golem_project/embedded/", "golem_project/settings/", "golem_project/boot.py", "Makefile"),
     ),
     Family(
         name="toolchains",
         paths=("tests/tools_app/sandbox/test_toolchains.py",),
-        one_in=3,
+        one_in=6,
         inputs=("tools_app/sandbox/", "tests/tools_app/sandbox/", "docs/how-to/write-a-module.md", "packages.lock"),
     ),
     Family(
         name="Solidity compiled anew",
         paths=("tests/golem_project/world/test_solidity.py",),
-        one_in=3,
+        one_in=6,
         inputs=("contracts/", "golem_project/embedded/world/", "tests/golem_project/world/test_solidity.py"),
     ),
     Family(
         name="clients",
         paths=("tests/clients/*",),
-        one_in=3,
+        one_in=6,
         inputs=(
             "clients/",
             "tests/clients/",
@@ -153,8 +184,25 @@ FAMILIES: Final = (
             "packages.lock",
         ),
     ),
-    Family(name="other slow tests", paths=("tests/*",), one_in=3, is_of_slow_files=True),
+    Family(
+        name="examples of one test",
+        paths=(),
+        is_of_one_of_many=True,
+        whole_when=(
+            "contracts/",
+            "permits_app/",
+            "tools_app/chain/",
+            "tools_app/protocols/",
+            "tools_app/simulation/",
+            "tools_app/toolkit/",
+            "tests/permits_app/safety/",
+        ),
+    ),
+    Family(name="other slow tests", paths=("tests/*",), one_in=8, is_of_slow_files=True),
 )
+
+
+OF_ONE_OF_MANY: Final = next(family for family in FAMILIES if family.is_of_one_of_many)
 
 
 @cache

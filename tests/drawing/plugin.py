@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from tests.drawing.draw import NO_KIND, Candidate, Whole, draw
 from tests.drawing.families import FAMILIES, find_family
 from tests.drawing.reach import Reach
 from tests.drawing.verdicts import Verdicts, find_unchanged, hash_inputs, read_verdicts, write_verdicts
+from tests.durations import A_SHORT_FILE_SECONDS, read_durations
 
 SEED_VARIABLE: Final = "GOLEM_DRAW_SEED"
 VERDICTS: Final = CHECKOUT / "var" / "verdicts.json"
@@ -142,6 +144,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
             lines.append(f"  {family.name}: left out, passed with these inputs")
         elif family.name in whole.families:
             lines.append(f"  {family.name}: whole, {whole.families[family.name]} changed")
+        elif family.is_of_one_of_many:
+            lines.append(f"  {family.name}: one of each")
         else:
             lines.append(f"  {family.name}: one in {family.one_in}")
     named = sorted(whole.paths)
@@ -156,18 +160,39 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     drawn = draw([describe(item) for item in items], seed=plan.seed, whole=plan.whole)
     left = [item for item in items if item.nodeid in drawn.left_out]
-    report = {"all": len(items), "left_out": len(left), "families": drawn.counts}
+    report = {
+        "all": len(items),
+        "left_out": len(left),
+        "families": drawn.counts,
+        "seconds": estimate(Counter(map(_path_of, items)), Counter(map(_path_of, left))),
+    }
     _write(Path(plan.told_at), json.dumps(report))
     if left:
         items[:] = [item for item in items if item.nodeid not in drawn.left_out]
         config.hook.pytest_deselected(items=left)
 
 
+def _path_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
+
+
+def estimate(collected: Mapping[str, int], left_out: Mapping[str, int]) -> int:
+    """How long the drawn tests take one after the other: of each file the part of its seconds that its tests are."""
+    known = read_durations()
+    return round(
+        sum(
+            known.get(path, A_SHORT_FILE_SECONDS) * (count - left_out.get(path, 0)) / count
+            for path, count in collected.items()
+        )
+    )
+
+
 def describe(item: pytest.Item) -> Candidate:
     """What the draw knows of a collected test."""
     mark = item.get_closest_marker("protocols")
     kind = " ".join(str(each) for each in mark.args) or BUILT_IN if mark else NO_KIND
-    return Candidate(item.nodeid, item.nodeid.partition("::")[0], hasattr(item, "callspec"), kind)
+    is_one_of_many = item.get_closest_marker("one_of_many") is not None
+    return Candidate(item.nodeid, _path_of(item), hasattr(item, "callspec"), kind, is_one_of_many)
 
 
 def tell_counts(config: pytest.Config) -> list[str]:
@@ -179,7 +204,11 @@ def tell_counts(config: pytest.Config) -> list[str]:
     report = json.loads(text)
     kept = report["all"] - report["left_out"]
     families = [f"  {name}: {ran} of {all}, {all - ran} left out" for name, (ran, all) in report["families"].items()]
-    return [f"drawn: {kept} of {report['all']} tests, {report['left_out']} left out", *families]
+    return [
+        f"drawn: {kept} of {report['all']} tests, {report['left_out']} left out",
+        f"as long as {report['seconds']} seconds of one process among three, by tests/durations.json",
+        *families,
+    ]
 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
@@ -222,6 +251,18 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Listen where all reports arrive."""
     if not is_worker(session.config):
         session.config.pluginmanager.register(Recorder(session.config.stash[STATE]), "drawing-recorder")
+
+
+def count_core_seconds() -> int:
+    """What this process and those that it waited for used of the processors: its workers, with their servers."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return round(sum(each.ru_utime + each.ru_stime for each in used))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """At the end of a run of the whole suite, when its workers are gone."""
+    if not is_worker(config) and not is_narrowed(config):
+        terminalreporter.write_line(f"used: {count_core_seconds()} core seconds")
 
 
 @pytest.hookimpl(trylast=True)
@@ -270,6 +311,7 @@ def keep_figures(state: Drawing, config: pytest.Config) -> None:
     figures = {
         "is_drawn": plan is not None,
         "seconds": round(time.monotonic() - state.begun, 1),
+        "core_seconds": count_core_seconds(),
         "workers": config.getoption("numprocesses", default=0) or 1,
         "ran": ran,
         "all": json.loads(text)["all"] if text else ran,

@@ -24,6 +24,7 @@ _IMPORT: Final = re.compile(
     r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([\w., \t]+))", re.MULTILINE
 )
 _PLUGIN: Final = re.compile(r'^    "(tests\.[\w.]+)",$', re.MULTILINE)
+_ONE_OF_MANY: Final = "mark.one_of_many"
 _WORD_OF_A_PAGE: Final = 4
 _PAGES: Final = ("templates/", "golem_project/", "permits_app/", "archetypes_app/", "memory_app/")
 
@@ -33,7 +34,9 @@ class Reach:
 
     def __init__(self, checkout: Path) -> None:
         self.checkout = checkout
-        self.tests = [path for path in _list_tests(checkout) if find_family(path) is not None]
+        self.tests = [
+            path for path in _list_tests(checkout) if find_family(path) is not None or self._has_examples(path)
+        ]
         self.imports = cache(self._imports)
 
     def find(self, changed: Iterable[str], *, unchanged_inputs: frozenset[str] = frozenset()) -> Whole:
@@ -50,6 +53,9 @@ class Reach:
         kinds = frozenset(found[1] for path in files if (found := _PROTOCOL.match(path)))
         paths = frozenset(test for test in self.tests if any(self._is_near(test, path) for path in files))
         return Whole(everything, families, paths, kinds, unchanged_inputs)
+
+    def _has_examples(self, test: str) -> bool:
+        return _ONE_OF_MANY in (self.checkout / test).read_text(encoding="utf-8")
 
     def _is_near(self, test: str, changed: str) -> bool:
         if test == changed:

@@ -107,6 +107,23 @@ def test_one_case_of_each_protocol_runs_whatever_the_seed() -> None:
         assert kept == set(kinds)
 
 
+WALKS: Final = "tests/permits_app/safety/test_leaving_safes.py"
+
+
+def test_of_what_is_one_of_many_examples_one_of_each_test_runs_and_all_of_them_in_turn() -> None:
+    names = [f"{WALKS}::test_{test}[{number}]" for test in ("one", "other") for number in range(3)]
+    walks = [Candidate(name, WALKS, True, is_one_of_many=True) for name in names]
+    met: set[str] = set()
+    for seed in SEEDS:
+        kept = set(names) - leave_out(seed=seed, given=walks)
+        assert sorted(name.partition("[")[0] for name in kept) == sorted({name.partition("[")[0] for name in names})
+        met |= kept
+    assert met == set(names)
+    for changed in (WALKS, "tests/permits_app/safety/leaving_walk.py", "permits_app/limits/anything.py"):
+        assert not leave_out(given=walks, whole=REACH.find([changed])), changed
+    assert leave_out(given=walks, whole=REACH.find(["docs/map.md"]))
+
+
 def test_a_changed_protocols_cases_run_whole_also_where_its_folder_says_more_than_its_name() -> None:
     path = "tests/catalogue/test_cases.py"
     cases = [Candidate(f"{path}::test[{number}]", path, True, "maker") for number in range(40)]

@@ -179,7 +179,7 @@ def test_workers_hear_the_plan_as_it_was_made() -> None:
 
 
 def run_suite(*words: str, **environment: str) -> str:
-    """What a run on one worker prints; quick tests of arithmetic, of which a third is drawn."""
+    """What a run on one worker prints; quick tests of arithmetic, of which an eighth is drawn."""
     files = ["tests/tools_app/protocols/uniswap/test_v2_math.py", "tests/tools_app/protocols/test_math_of_protocols.py"]
     command = [
         sys.executable,
@@ -213,6 +213,17 @@ def test_a_run_says_its_seed_how_many_it_drew_and_how_to_run_everything() -> Non
     assert told.count(" PASSED ") == kept
     # A change that is not committed yet makes more of them run.
     assert re.search(rf"  protocols: {kept} of {all_of_them}, {left} left out", told)
+
+    assert re.search(r"as long as \d+ seconds of one process among three", told)
+
+
+def test_what_a_draw_takes_is_of_each_file_the_part_of_its_seconds_that_its_tests_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(plugin, "read_durations", lambda: {"long": 90, "half": 10})
+    assert plugin.estimate({"long": 9, "half": 4, "short": 5}, {}) == 100
+    assert plugin.estimate({"long": 9, "half": 4}, {"long": 3, "half": 4}) == 60
+    assert plugin.estimate({f"short {number}": 1 for number in range(20)}, {}) == 10
 
 
 @pytest.mark.slow

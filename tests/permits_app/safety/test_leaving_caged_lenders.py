@@ -130,6 +130,7 @@ def test_shares_of_a_pair_that_retires_are_taken_out_by_the_owners(local_chain: 
     _get_out(walk, by_owner=True)
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("by_owner", [False, True])
 @pytest.mark.parametrize("seconds", [1, 30, 90, 250])
 def test_whatever_it_earns_between_the_steps_what_retires_is_left_but_for_a_rest_that_its_owners_take(
@@ -218,6 +219,7 @@ def test_a_paused_lender_keeps_no_debt_from_being_paid_through_a_cage(local_chai
     _get_out(walk, by_owner=True)
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("number", range(2))
 def test_on_a_walk_a_lender_behind_its_cage_gets_out(number: int, local_chain: World) -> None:
     chance = random.Random(number)

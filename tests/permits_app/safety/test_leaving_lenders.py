@@ -22,6 +22,7 @@ pytestmark = [
 _STEPS = 6
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("number", range(2))
 def test_what_is_lent_and_owed_is_left_from_wherever_a_walk_through_restrictions_leads(
     number: int, local_chain: World

@@ -27,6 +27,7 @@ def _get_out(walk: LeavingWalk, *, by_owner: bool) -> None:
         walk.check_agent_gets_out()
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("number", range(3))
 def test_on_a_walk_through_most_restrictions_every_step_out_stays_open(number: int, local_chain: World) -> None:
     """Different acts in a drawn order, the same at each run; the machine below goes on from there."""

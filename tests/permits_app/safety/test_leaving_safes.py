@@ -79,6 +79,7 @@ def test_a_position_above_its_cap_is_left_before_anything_is_sold(local_chain: W
     _get_out(walk, by_owner=False)
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("number", range(2))
 def test_on_a_walk_a_golem_with_a_safe_gets_out(number: int, local_chain: World) -> None:
     chance = random.Random(number)
@@ -89,6 +90,7 @@ def test_on_a_walk_a_golem_with_a_safe_gets_out(number: int, local_chain: World)
     _get_out(walk, by_owner=number % 2 == 0)
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("number", range(3))
 def test_on_a_walk_a_golem_behind_its_cage_gets_out(number: int, local_chain: World) -> None:
     chance = random.Random(number)

@@ -19,9 +19,9 @@ from golem_project.embedded.world.rpc import JsonRpc, checksum
 from golem_project.embedded.world.solidity import load_contract
 from permits_app.actions.sync_policy_cage import register_cage
 from permits_app.models import CageMirror
-from permits_app.policy_cage.contract import MOST_POSITIONS, encode_deployment
+from permits_app.policy_cage.contract import BYTES_OF_A_RULE, MOST_POSITIONS, Rule, encode_deployment
 from permits_app.policy_cage.published import mask_immutables
-from permits_app.policy_cage.suggested_rules import list_subjects, list_uncaged, suggest_rules
+from permits_app.policy_cage.suggested_rules import list_subjects, list_uncaged, read_ground, suggest_rules
 from tools_app.chain.abi import encode_constructor
 from tools_app.core import clock
 from tools_app.core.units import usd_to_micro
@@ -64,6 +64,10 @@ def build_deployment(
         valuers=valuers,
         left_out=left_out,
     )
+    return _encode(golem, chain, options, rules)
+
+
+def _encode(golem: Golem, chain: ChainReader, options: dict[str, Any], rules: Sequence[Rule]) -> bytes:
     code = bytes.fromhex(load_contract("PolicyCage").bytecode[2:])
     base_asset = chain.token(golem.base_asset).address
     return encode_deployment(code, account=checksum(options["account"]), base_asset=base_asset, rules=rules)
@@ -76,16 +80,29 @@ def choose_left_out(golem: Golem, chain: ChainReader, options: dict[str, Any]) -
     Markets are kept longest, since everything is left through them; of the others the one with the most rules goes
     first. Raises CageNotDeployable where even none of them fits, and what a feed raises.
     """
+    mark = usd_to_micro(options["high_water_mark_usd"])
+    ground = read_ground(golem=golem, chain=chain, high_water_mark_micro_usd=mark)
     # Any address will do to measure with.
     stand_ins = {subject: subject for subject in find_valuers(golem, chain, (), left_out=())[1]}
     left: list[str] = []
 
     def measure(*more: str) -> int:
-        return len(build_deployment(golem, chain, options, valuers=stand_ins, left_out=[*left, *more]))
+        rules = suggest_rules(
+            golem=golem,
+            chain=chain,
+            high_water_mark_micro_usd=mark,
+            guardian=options["guardian"],
+            valuers=stand_ins,
+            left_out=[*left, *more],
+            ground=ground,
+        )
+        return empty + BYTES_OF_A_RULE * len(rules)
 
     def count(*more: str) -> int:
-        return len(stand_ins.keys() & set(list_subjects(golem, chain.chain_id, left_out=[*left, *more])))
+        kept = list_subjects(golem, chain.chain_id, left_out=[*left, *more], ground=ground)
+        return len(stand_ins.keys() & set(kept))
 
+    empty = len(_encode(golem, chain, options, ()))
     size = measure()
     while size > MOST_BYTES_OF_CREATION or count() > MOST_POSITIONS:
         kept = [each for each in SHELF.on(chain.chain_id) if each.name not in left]

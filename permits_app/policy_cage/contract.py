@@ -298,6 +298,10 @@ def payout_rule(role: int, recipient: int, asset: str, refill: Refill) -> Rule:
 # ---- calls ---------------------------------------------------------------------------------------------------------
 
 
+BYTES_OF_A_RULE: Final = 64
+"""Two words of the constructor's list."""
+
+
 def encode_deployment(creation_code: bytes, *, account: str, base_asset: str, rules: Sequence[Rule]) -> bytes:
     """The data of the transaction that creates a cage."""
     listed = [(int(rule.kind) << 248 | int.from_bytes(rule.key, "big"), rule.value) for rule in rules]

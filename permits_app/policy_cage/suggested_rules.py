@@ -7,6 +7,7 @@ registry. The owner reads and signs them with the deployment.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -58,22 +59,19 @@ _OF_OTHERS: Final = "it moves money of a principal, and a cage counts its accoun
 _PHASES: Final = (Phase.THRIVING, Phase.CAUTIOUS, Phase.DEFENSIVE, Phase.SURVIVAL, Phase.TERMINAL)
 
 
-def suggest_rules(
-    *,
-    golem: Golem,
-    chain: ChainReader,
-    high_water_mark_micro_usd: int,
-    guardian: str | None,
-    valuers: Mapping[str, str],
-    left_out: Collection[str] = (),
-) -> list[Rule]:
-    """Rules for the golem's home chain. An allowed token without a feed is left out: the cage could not value it.
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a cage's rules rest on whatever is left out: the golem's rows, and its feeds as they stand."""
 
-    `valuers` are contracts on the chain that value positions, by their subjects; `left_out` are names of protocols that
-    the cage begins without. What a cage cannot count is never among them: see `call_rules`.
+    limits: SpendingLimits
+    addresses: Mapping[str, Sequence[str]]
+    """Of its allowlist, by kind."""
+    rules: Sequence[Rule]
+    """Of limits and assets."""
 
-    Raises what a feed raises.
-    """
+
+def read_ground(*, golem: Golem, chain: ChainReader, high_water_mark_micro_usd: int) -> Ground:
+    """For whoever suggests rules several times over. Raises what a feed raises."""
     cage = PolicyCage.objects.filter(golem=golem).first() or PolicyCage(golem=golem)
     limits = SpendingLimits.objects.filter(golem=golem).first() or SpendingLimits(golem=golem)
     allowed = AllowlistEntry.objects.filter(golem=golem, chain_id=chain.chain_id).order_by("kind", "address")
@@ -83,6 +81,30 @@ def suggest_rules(
     priced = [token for token in addresses[AllowlistKind.TOKEN] if token in get_deployment(chain.chain_id).feeds]
     for token in priced[: cage.max_assets]:
         rules += _asset_rules(chain, token, limits, base_asset=golem.base_asset)
+    return Ground(limits, addresses, rules)
+
+
+def suggest_rules(
+    *,
+    golem: Golem,
+    chain: ChainReader,
+    high_water_mark_micro_usd: int,
+    guardian: str | None,
+    valuers: Mapping[str, str],
+    left_out: Collection[str] = (),
+    ground: Ground | None = None,
+) -> list[Rule]:
+    """Rules for the golem's home chain. An allowed token without a feed is left out: the cage could not value it.
+
+    `valuers` are contracts on the chain that value positions, by their subjects; `left_out` are names of protocols that
+    the cage begins without. What a cage cannot count is never among them: see `call_rules`. `ground` is what was read
+    just now.
+
+    Raises what a feed raises.
+    """
+    if ground is None:
+        ground = read_ground(golem=golem, chain=chain, high_water_mark_micro_usd=high_water_mark_micro_usd)
+    rules, addresses = list(ground.rules), ground.addresses
     counted = {each.key for each in rules if each.kind is RuleKind.ASSET}
     valued = {key_address(key) for key in counted}
     valued |= {place for place, subject in SHELF.valued_on(chain.chain_id).items() if subject in valuers}
@@ -90,7 +112,7 @@ def suggest_rules(
     rules += call_rules(chain.chain_id, set(addresses[AllowlistKind.CONTRACT]) - gone, valued=valued)
     for spender in addresses[AllowlistKind.SPENDER]:
         if spender not in gone:
-            rules.append(spender_rule(spender, most_micro_usd=limits.per_transaction_micro_usd))
+            rules.append(spender_rule(spender, most_micro_usd=ground.limits.per_transaction_micro_usd))
     rules += [valuer_rule(subject, valuer) for subject, valuer in valuers.items() if subject not in gone]
     rules += sequencer_rules(chain.chain_id)
     rules += _payout_rules(chain.token(golem.base_asset).address, addresses[AllowlistKind.RECIPIENT], rules)
@@ -99,14 +121,17 @@ def suggest_rules(
     return rules
 
 
-def list_subjects(golem: Golem, chain_id: int, *, left_out: Collection[str] = ()) -> list[str]:
+def list_subjects(
+    golem: Golem, chain_id: int, *, left_out: Collection[str] = (), ground: Ground | None = None
+) -> list[str]:
     """The places on a chain where the golem may hold something that needs a valuer, by the contracts it may call.
 
-    `left_out` are names of protocols that do not count.
+    `left_out` are names of protocols that do not count; `ground` is what was read just now.
     """
     allowed = AllowlistEntry.objects.filter(golem=golem, chain_id=chain_id, kind=AllowlistKind.CONTRACT)
     places = SHELF.valued_on(chain_id)
-    called = set(allowed.values_list("address", flat=True)) - _list_addresses(chain_id, left_out)
+    contracts = ground.addresses[AllowlistKind.CONTRACT] if ground else allowed.values_list("address", flat=True)
+    called = set(contracts) - _list_addresses(chain_id, left_out)
     return list(dict.fromkeys(subject for place, subject in places.items() if place in called and subject))
 
 

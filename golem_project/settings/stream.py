@@ -33,6 +33,7 @@ GOLEM_STREAM_SUBSCRIPTION_HOURS = 24  # a subscription that is not renewed ends 
 GOLEM_STREAM_BLOCKS_PER_READ = 500  # one eth_getLogs covers at most this many blocks
 GOLEM_STREAM_MOST_BLOCKS_BEHIND = 5_000  # after a longer outage the older blocks are given up, and that is told
 GOLEM_STREAM_NEW_POOLS_PER_READ = 40  # new pools told after one look; the next look goes on with the following block
+GOLEM_STREAM_EVENTS_PER_READ = 200  # events of a pool, or trades of a wallet, told after one look; the next goes on
 GOLEM_STREAM_REORG_DEPTH_BLOCKS = read_integer("GOLEM_STREAM_REORG_DEPTH_BLOCKS", 64)
 
 # Requests at once to servers of other people, by kind. A person has a quarter of a kind's places at most, and those who

@@ -650,10 +650,12 @@ SCHEMAS: Final[Mapping[E, PayloadSchema]] = {
     ),
     E.STREAM_FAILED: _describe(
         "A subscription could not be served; it is tried again. `skipped_from_block` and `skipped_to_block` name "
-        "blocks that were given up, `skipped_pools` how many of one block's new pools are not told.",
+        "blocks that were given up, `skipped_pools` how many of one block's new pools are not told and "
+        "`skipped_events` how many of its trades or of its pool's events.",
         {**_SUBSCRIPTION, "kind": TEXT, "error_code": TEXT},
         failures=INTEGER,
         skipped_pools=INTEGER,
+        skipped_events=INTEGER,
         skipped_from_block=INTEGER,
         skipped_to_block=INTEGER,
     ),

@@ -11,6 +11,7 @@ from django.conf import settings
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.portfolio.markets import markets_on
 from tools_app.subsystems.stream.pool_events import describe_token
+from tools_app.subsystems.stream.turns import take_turn
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import CreatedPool
 
@@ -34,13 +35,8 @@ def find_new_pools(reader: ChainReader, params: Mapping[str, Any], *, from_block
     token = params.get("token")
     wanted = [each for each in made if token in (None, each.token0, each.token1)]
     most: int = settings.GOLEM_STREAM_NEW_POOLS_PER_READ
-    told, last, left_out = wanted, to_block, 0
-    if len(wanted) > most:
-        first = wanted[0].block_number
-        last = max(first, wanted[most].block_number - 1)
-        fitting = [each for each in wanted if each.block_number <= last]
-        told, left_out = fitting[:most], max(0, len(fitting) - most)
-    return PoolsMade(_describe_all(reader, told), last, left_out)
+    turn = take_turn([each.block_number for each in wanted], most=most, to_block=to_block)
+    return PoolsMade(_describe_all(reader, wanted[: turn.told]), turn.last_block, turn.left_out)
 
 
 def _describe_all(reader: ChainReader, made: Sequence[CreatedPool]) -> list[dict[str, Any]]:

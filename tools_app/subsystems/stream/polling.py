@@ -23,7 +23,6 @@ from tools_app.core.events import Event, EventType
 from tools_app.core.whole import whole
 from tools_app.models import StreamSubscription
 from tools_app.models.subscription import SubscriptionKind
-from tools_app.portfolio.markets import markets_on
 from tools_app.runner import open_reader
 from tools_app.subsystems.stream import new_pools, pool_events, snapshots, subscriptions, trades
 from tools_app.toolkit.context import ChainReader
@@ -181,18 +180,15 @@ def _read_logs(
     if row.kind == SubscriptionKind.NEW_POOLS:
         made = new_pools.find_new_pools(reader, row.params, from_block=first, to_block=last)
         if made.left_out:
-            found.events.append(_tell_left_out(row, made.last_block, made.left_out))
+            found.events.append(_tell_left_out(row, made.last_block, "POOLS_SKIPPED", skipped_pools=made.left_out))
         return [{**_name(row), **payload} for payload in made.payloads], made.last_block
     if row.kind == SubscriptionKind.TRADES:
-        told = trades.find_trades(reader, row.params["wallet_address"], from_block=first, to_block=last)
+        read = trades.find_trades(reader, row.params["wallet_address"], from_block=first, to_block=last)
     else:
-        pool = markets_on(reader.chain_id).read(reader, row.params["pool_address"])
-        topics = pool.pool_id.filter_logs(
-            markets_on(reader.chain_id).of_pool(pool).event_topics(pool, row.params["events"])
-        )
-        logs = reader.logs(address=pool.pool_id.contract, topics=topics, from_block=first, to_block=last)
-        told = [(log, payload) for log in logs if (payload := pool_events.describe_log(reader, pool, log)) is not None]
-    return [{**_name(row), **_place(log), **payload} for log, payload in told], last
+        read = pool_events.find_events(reader, row.params, from_block=first, to_block=last)
+    if read.left_out:
+        found.events.append(_tell_left_out(row, read.last_block, "EVENTS_SKIPPED", skipped_events=read.left_out))
+    return [{**_name(row), **_place(log), **payload} for log, payload in read.told], read.last_block
 
 
 def _place(log: LogEntry) -> dict[str, Any]:
@@ -217,9 +213,9 @@ def _tell_gap(row: StreamSubscription, first: int, last: int) -> Event:
     return Event(EventType.STREAM_FAILED, {**_name(row), "kind": str(row.kind), **facts})
 
 
-def _tell_left_out(row: StreamSubscription, block: int, count: int) -> Event:
-    facts = {"error_code": "POOLS_SKIPPED", "skipped_from_block": block, "skipped_to_block": block}
-    return Event(EventType.STREAM_FAILED, {**_name(row), "kind": str(row.kind), **facts, "skipped_pools": count})
+def _tell_left_out(row: StreamSubscription, block: int, code: str, **counts: int) -> Event:
+    facts = {"error_code": code, "skipped_from_block": block, "skipped_to_block": block}
+    return Event(EventType.STREAM_FAILED, {**_name(row), "kind": str(row.kind), **facts, **counts})
 
 
 @whole

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
+
+from django.conf import settings
 
 from tools_app.core.units import format_units
 from tools_app.portfolio.markets import markets_on
+from tools_app.subsystems.stream.turns import ToldLogs, take_turn
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.views import LogEntry, TokenMeta
 
 POOL_EVENT_NAMES: Final = ("swap", "mint", "burn", "collect")
+
+
+def find_events(reader: ChainReader, params: Mapping[str, Any], *, from_block: int, to_block: int) -> ToldLogs:
+    """What a pool logged of the wanted kinds in a range of blocks, as far as one look tells it.
+
+    Anybody can trade in a pool as often as they pay for. Raises PoolNotFound, RpcUnavailable.
+    """
+    markets = markets_on(reader.chain_id)
+    pool = markets.read(reader, params["pool_address"])
+    topics = pool.pool_id.filter_logs(markets.of_pool(pool).event_topics(pool, params["events"]))
+    logs = reader.logs(address=pool.pool_id.contract, topics=topics, from_block=from_block, to_block=to_block)
+    most: int = settings.GOLEM_STREAM_EVENTS_PER_READ
+    turn = take_turn([log.block_number for log in logs], most=most, to_block=to_block)
+    told = [(log, found) for log in logs[: turn.told] if (found := describe_log(reader, pool, log)) is not None]
+    return ToldLogs(told, turn.last_block, turn.left_out)
 
 
 def describe_log(reader: ChainReader, pool: Pool, log: LogEntry) -> dict[str, Any] | None:

@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from django.conf import settings
+
 from tools_app.chain.abi import decode_log, encode_event_topics
+from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.units import format_units
 from tools_app.portfolio.markets import markets_on
 from tools_app.standards.erc20 import TRANSFER_EVENT
 from tools_app.subsystems.stream.pool_events import describe_log, describe_token
+from tools_app.subsystems.stream.turns import ToldLogs, take_turn
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.markets import Pool, PoolNotFound
+from tools_app.toolkit.markets import Pool
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.views import LogEntry
 
 _ACCOUNT_BITS: Final = 160
+_SWAPS_AT_EACH_END: Final = 8
+"""So many logs at the beginning and the end of a transaction are looked at: a trade is told by its first and last."""
 
 
 @dataclass
 class _Trade:
     paid: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     got: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    logs: list[LogEntry] = field(default_factory=list)
     swaps: list[tuple[Pool, LogEntry]] = field(default_factory=list)
 
 
-def find_trades(
-    reader: ChainReader, wallet: str, *, from_block: int, to_block: int
-) -> list[tuple[LogEntry, dict[str, Any]]]:
-    """Each trade as the log of its last swap and its payload, in chain order. Raises RpcUnavailable."""
+def find_trades(reader: ChainReader, wallet: str, *, from_block: int, to_block: int) -> ToldLogs:
+    """The trades of a wallet in a range of blocks, as far as one look tells them. Raises RpcUnavailable.
+
+    Anybody can send a wallet something, and log what never moved: so many such transactions are looked at, and so many
+    pools of each.
+    """
     moved: dict[str, _Trade] = defaultdict(_Trade)
     for direction in ("from", "to"):
         topics = encode_event_topics(TRANSFER_EVENT, **{direction: wallet})
@@ -40,26 +49,44 @@ def find_trades(
                 side = moved[log.tx_hash].paid if direction == "from" else moved[log.tx_hash].got
                 side[log.address] += found["value"]
     if not moved:
-        return []
-    _add_swaps(reader, moved, from_block=from_block, to_block=to_block)
+        return ToldLogs([], to_block)
+    _add_logs(reader, moved, from_block=from_block, to_block=to_block)
+    swapping = sorted((each for each in moved.values() if each.logs), key=lambda each: _place_of(each.logs[0]))
+    most: int = settings.GOLEM_STREAM_EVENTS_PER_READ
+    turn = take_turn([each.logs[0].block_number for each in swapping], most=most, to_block=to_block)
+    looked_at = swapping[: turn.told]
+    _confirm(reader, looked_at)
     trades = [
         (trade.swaps[-1][1], payload)
-        for trade in moved.values()
-        if trade.swaps and (payload := _describe(reader, wallet, trade)) is not None
+        for trade in looked_at
+        if trade.swaps and (payload := _tell(reader, wallet, trade)) is not None
     ]
-    return sorted(trades, key=lambda found: (found[0].block_number, found[0].log_index))
+    return ToldLogs(sorted(trades, key=lambda found: _place_of(found[0])), turn.last_block, turn.left_out)
 
 
-def _add_swaps(reader: ChainReader, moved: dict[str, _Trade], *, from_block: int, to_block: int) -> None:
+def _place_of(log: LogEntry) -> tuple[int, int]:
+    return log.block_number, log.log_index
+
+
+def _add_logs(reader: ChainReader, moved: dict[str, _Trade], *, from_block: int, to_block: int) -> None:
     markets = markets_on(reader.chain_id)
     topics = [list(dict.fromkeys(topic for each in markets.by_protocol.values() for topic in each.swap_topics))]
-    pools: dict[PoolId, Pool | None] = {}
     for log in reader.logs(address=None, topics=topics, from_block=from_block, to_block=to_block):
-        if log.tx_hash not in moved:
-            continue
-        pool = next((found for name in _list_names(log) if (found := _confirm(reader, pools, name)) is not None), None)
+        if log.tx_hash in moved:
+            moved[log.tx_hash].logs.append(log)
+
+
+def _confirm(reader: ChainReader, trades: Sequence[_Trade]) -> None:
+    """Note the swaps whose pools their markets know, all asked at once; others' logs only have the shape of one."""
+    most = _SWAPS_AT_EACH_END
+    asked = [(trade, log) for trade in trades for log in (*trade.logs[:most], *trade.logs[most:][-most:])]
+    names = dict.fromkeys(name.text for _, log in asked for name in _list_names(log))
+    known = markets_on(reader.chain_id).recognize(reader, list(names)) if names else {}
+    for trade, log in asked:
+        found = (known[name.text] for name in _list_names(log) if name.text in known)
+        pool = next((each for each in found if each.pool_id.tells(log)), None)
         if pool is not None:
-            moved[log.tx_hash].swaps.append((pool, log))
+            trade.swaps.append((pool, log))
 
 
 def _list_names(log: LogEntry) -> list[PoolId]:
@@ -68,15 +95,12 @@ def _list_names(log: LogEntry) -> list[PoolId]:
     return [PoolId(log.address), *([PoolId(first, log.address)] if first and int(first, 16) >> _ACCOUNT_BITS else [])]
 
 
-def _confirm(reader: ChainReader, pools: dict[PoolId, Pool | None], name: PoolId) -> Pool | None:
-    """The pool of a name, asked of its market once; None for somebody else's contract with an event of that shape."""
-    if name not in pools:
-        try:
-            found = markets_on(reader.chain_id).read(reader, name.text)
-        except PoolNotFound:
-            found = None
-        pools[name] = found if found is not None and found.pool_id == name else None
-    return pools[name]
+def _tell(reader: ChainReader, wallet: str, trade: _Trade) -> dict[str, Any] | None:
+    """None where a stranger's contract logged a movement and is no token: the other trades are told all the same."""
+    try:
+        return _describe(reader, wallet, trade)
+    except TokenNotFound:
+        return None
 
 
 def _describe(reader: ChainReader, wallet: str, trade: _Trade) -> dict[str, Any] | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,8 +125,30 @@ def find_read(case: ReadCase) -> ReadTool:
     return tool
 
 
+@contextmanager
+def among(names: Collection[str]) -> Iterator[None]:
+    """Only these protocols are on the shelf; all where none is named. Others stand on the chain that tests share."""
+    everything = tuple(SHELF)
+    for each in everything if names else ():
+        SHELF.remove(each.name)
+    try:
+        for each in everything if names else ():
+            if each.name in names:
+                SHELF.add(each)
+        yield
+    finally:
+        for each in everything if names else ():
+            SHELF.remove(each.name)
+            SHELF.add(each)
+
+
 def find_wrong_told(stage: Stage, case: ReadCase, protocol: str) -> list[str]:
     """What is not true of a read case whose beginnings are prepared, in words with the case's name."""
+    with among(case.among):
+        return _find_wrong_told(stage, case, protocol)
+
+
+def _find_wrong_told(stage: Stage, case: ReadCase, protocol: str) -> list[str]:
     first = ask(stage, case)
     with counted() as exchanges:
         data = ask(stage, case)

@@ -151,7 +151,8 @@ class ReadCase:
     decimal its millionths), or a `Figure`; a whole number is met by the same digits as text. `refuses` are parameters
     (on top of `params`) with the code of their refusal. `after`, `given` and `name` are as in `Case`.
     `most_exchanges` bounds the round trips to the node, as met by a process that knows the chain, and
-    `most_characters` the answer as JSON.
+    `most_characters` the answer as JSON. `among` names the only protocols that are on the shelf meanwhile, for a read
+    that asks each that is there.
     """
 
     tool: str
@@ -160,6 +161,7 @@ class ReadCase:
     name: str = ""
     after: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+    among: tuple[str, ...] = ()
     refuses: tuple[tuple[Mapping[str, Any], str], ...] = ()
     most_exchanges: int = FEW_EXCHANGES
     most_characters: int = SHORT_ANSWER

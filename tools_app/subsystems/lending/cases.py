@@ -195,8 +195,8 @@ READS: Final = (
             "places[protocol=aave_v3].wait_seconds": 0,
         },
         after=_HELD,
+        among=("aave_v3", "uniswap"),
         refuses=(({"days": 91}, "INVALID_PARAMS"), ({"asset": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
-        most_exchanges=20,
-        most_characters=6_000,
+        most_exchanges=13,
     ),
 )

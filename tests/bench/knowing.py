@@ -78,7 +78,12 @@ def time_kept_vpin() -> Figure:
     try:
         with transaction.atomic():
             source = LogSource.objects.create(
-                chain_id=CHAIN_ID, address="0x" + "fe" * 20, kind=SourceKind.POOL, topics=[], added_at=since
+                chain_id=CHAIN_ID,
+                address="0x" + "fe" * 20,
+                kind=SourceKind.POOL,
+                topics=[],
+                added_at=since,
+                kept_from=since,
             )
             storage.copy_logs([_draw_swap(source, number, since, drawn) for number in range(SWAPS)])
             kept = Kept(source.pk, since, until, (), SWAPS + 1)

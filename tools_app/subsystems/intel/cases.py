@@ -15,6 +15,7 @@ _BOUGHT: Final = ("somebody buys WETH in the pool once an hour for 36 hours",)
 _OUTSIDE: Final = ("its owner switched on what others say of markets",)
 _SLOT0: Final = "function slot0() view returns (uint160, int24, uint16, uint16, uint16, uint8, bool)"
 _FEE: Final = "function fee() view returns (uint24)"
+_LIQUIDITY: Final = "function liquidity() view returns (uint128)"
 _MILLION: Final = 10**6
 _Q192: Final = 2**192
 
@@ -39,6 +40,43 @@ def _fees_lost(look: Look) -> About:
 def _fees_paid(look: Look) -> About:
     """Micro-USD: the pool's fee of all that was bought with dollars."""
     return About(36 * 100_000 * int(look.call(look.told("pool"), _FEE)), 300)
+
+
+def _whole_range(look: Look) -> int:
+    """Micro-USD that liquidity over all prices would be worth were it as much as the pool has now."""
+    pool = _deep(look)
+    return 2 * int(look.call(pool, _LIQUIDITY)) * int(look.call(pool, _SLOT0)[0]) >> 96
+
+
+def _fees_of(look: Look, liquidity: int) -> int:
+    """Micro-USD: the share of all fees of liquidity that would be worth so much over all prices."""
+    return _fees_paid(look).raw * liquidity // (liquidity + _whole_range(look))
+
+
+def _fees_of_two_days(look: Look) -> About:
+    """3,000 dollars over all prices earn their share of two days of seven."""
+    return About(_fees_of(look, 3_000 * _MILLION) * 2 // 7, 300)
+
+
+def _fees_replayed(look: Look) -> About:
+    """10,000 dollars that reach a tenth down are worth over all prices what is divided by 1 - sqrt(0.9); they began at
+    the price before it rose by six percent.
+    """
+    return About(_fees_of(look, round(10_000 * _MILLION / (1 - 0.9**0.5))), 400)
+
+
+def _fees_a_year(look: Look) -> About:
+    """Millionths of a percent of 10,000 dollars that reach to a fifth of the price: a year as these seven days."""
+    earned = _fees_of(look, round(10_000 * _MILLION / (1 - 0.2**0.5))) * 365 // 7
+    return About(100 * earned // 10_000, 300)
+
+
+def _hourly_move(look: Look) -> About:
+    """Millionths of a percent: a purchase moves the root of the price by what is paid over all there is; most hours
+    have one, some two or none.
+    """
+    paid = 100_000 * _MILLION * (_MILLION - int(look.call(_deep(look), _FEE))) // _MILLION
+    return About(2 * paid * 100 * _MILLION * 2 // _whole_range(look), 1_500)
 
 
 def _part_of_the_pool(look: Look) -> int:
@@ -261,7 +299,13 @@ READS: Final = (
             "position_size_usd": "3000",
             "duration_days": 2,
         },
-        {"projected_il_usd": "0.000000", "time_in_range_pct": "100", "daily_projections.#": 2},
+        {
+            "projected_il_usd": "0.000000",
+            "projected_fees_usd": _fees_of_two_days,
+            "projected_net_pnl_usd": _fees_of_two_days,
+            "time_in_range_pct": "100",
+            "daily_projections.#": 2,
+        },
         given=_BOUGHT,
         refuses=(({"scenario": "moon"}, "INVALID_PARAMS"), ({"tick_lower": 887_200}, "INVALID_PARAMS")),
         most_exchanges=20,
@@ -269,15 +313,28 @@ READS: Final = (
     ReadCase(
         "intel_optimize_range",
         _SIZED,
-        {"candidate_ranges.#": 4, "simulations": 5_000, "horizon_days": 30},
+        {
+            "candidate_ranges.#": 4,
+            "candidate_ranges[label=widest].in_range_probability": "1",
+            "candidate_ranges[label=widest].fee_apr": _fees_a_year,
+            "hourly_volatility_pct": _hourly_move,
+            "simulations": 5_000,
+            "horizon_days": 30,
+        },
         given=_BOUGHT,
         refuses=(({"simulations": 5}, "INVALID_PARAMS"), ({"fee": 7}, "POOL_NOT_FOUND")),
         most_exchanges=30,
     ),
     ReadCase(
         "intel_backtest_strategy",
-        _SIZED,
-        {"results.#": 4, "gas_price_known": True, "results.0.rebalance_count": 0},
+        {**_SIZED, "days": 2},
+        {
+            "results.#": 4,
+            "gas_price_known": True,
+            "results[strategy=10% kept].fees_earned_usd": _fees_replayed,
+            "results[strategy=10% kept].in_range_pct": "100",
+            "results.0.rebalance_count": 0,
+        },
         given=_BOUGHT,
         refuses=(({"days": 0}, "INVALID_PARAMS"), ({"fee": 7}, "POOL_NOT_FOUND")),
         most_exchanges=30,

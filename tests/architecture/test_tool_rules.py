@@ -165,7 +165,9 @@ def test_no_tool_names_steps_that_its_function_says_itself() -> None:
                 for call in node.decorator_list
                 if isinstance(call, ast.Call)
                 for keyword in call.keywords
-                if keyword.arg == "steps" and isinstance(keyword.value, ast.Tuple)
+                if keyword.arg == "steps"
+                and isinstance(keyword.value, ast.Tuple)
+                and all(isinstance(each, ast.Constant) for each in keyword.value.elts)
             ]
             said = {
                 call.args[0].value

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from archetypes_app.models import Heartbeat
+from archetypes_app.models import Heartbeat, ToolOverride
+from archetypes_app.models.override import OverrideMode
 from permits_app.actions.allow_addresses import allow_addresses
+from permits_app.actions.preview import preview_action
 from permits_app.actions.receive_grant import receive_grant
 from permits_app.actions.set_health_alert import WantedAlert, set_health_alert
-from permits_app.limits.suggested_allowlist import AllowlistChoice
+from permits_app.limits.suggested_allowlist import AllowlistChoice, suggest_allowlist
+from permits_app.models import SignedPromise
 from permits_app.models.allowlist import AllowlistKind
 from tests import factories
-from tests.catalogue.services import lend_figures
+from tests.catalogue.services import lend_desks, lend_figures
 from tests.evm.governors import EXECUTED, log_as, open_governor, propose
 from tests.evm.world import CHAIN_ID
 from tests.golem_project.heartbeat.pulses import tick, turn_on
@@ -34,8 +37,10 @@ from tools_app import runner
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
+from tools_app.protocols.pendle.addresses import find_places
 from tools_app.subsystems.coding.operations import Workspaces
 from tools_app.subsystems.coding.paths import parse_path
+from tools_app.toolkit.registry import REGISTRY
 
 if TYPE_CHECKING:
     from tests.catalogue.stage import Stage
@@ -242,6 +247,49 @@ def write_program(stage: Stage) -> None:
                 workspace.files.write(place, text.encode(), replaces=None, deadline=deadline)
 
 
+def sign_order(stage: Stage, **body: Any) -> None:
+    """Its agent signs an order, and the desk takes it."""
+    live, venue = stage.live, body["venue"]
+    for tool in REGISTRY:
+        if tool.venue == venue:
+            ToolOverride.objects.get_or_create(
+                golem=live.golem, tool_name=tool.name, defaults={"mode": OverrideMode.INCLUDE}
+            )
+    allow_addresses(golem=live.golem, choices=suggest_allowlist(CHAIN_ID), actor="system:test", now=clock.now())
+    lend_desks(("uniswap_x", CHAIN_ID), ("pendle", CHAIN_ID))
+    permit = preview_action(golem_id=live.golem.pk, api_key_id=live.key.key.pk, body=body, now=clock.now())
+    done = live.commit(permit["permit_id"])
+    assert done["status"] == "COMMITTED", done
+    stage.told["order_hash"] = SignedPromise.objects.get(permit_id=permit["permit_id"]).reference
+
+
+def sign_limit_order(stage: Stage) -> None:
+    """300 DAI for a tenth of a WETH at least."""
+    sign_order(
+        stage,
+        action_type="submit_order",
+        venue="uniswap_x",
+        token_in="DAI",
+        token_out="WETH",
+        amount=str(300 * ETH),
+        order_type="limit",
+        limit_amount_out=str(ETH // 10),
+    )
+
+
+def sign_order_for_claims(stage: Stage) -> None:
+    """300 DAI for claims on a yield, at 5.5 percent a year."""
+    place = find_places(CHAIN_ID)[0]
+    sign_order(
+        stage,
+        action_type="pendle_place_limit_order",
+        venue="pendle",
+        market=place.market,
+        amount=str(300 * ETH),
+        implied_apy="5.5",
+    )
+
+
 CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "it once let a person take USDC and WETH": approve_long_ago,
     "an owner lets it draw 25 USDC a day": give_runway,
@@ -254,6 +302,8 @@ CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "the deepest pool is followed, and somebody buys WETH in it for 1,000 and for 2,000 USDC": buy_in_a_followed_pool,
     "somebody makes a pair of a new token and DAI": open_new_pair,
     "its heart beat twice": beat,
+    "it signed an order that gives 300 DAI for a tenth of a WETH": sign_limit_order,
+    "it signed an order that gives 300 DAI for claims": sign_order_for_claims,
     "its folder holds a program of two files": write_program,
     "it has its debts watched from a health of 5 down": watch_debts,
     "it swapped six times and two of them failed": swap_six_times,

@@ -19,6 +19,7 @@ from tools_app.chain.chains import open_reader
 from tools_app.core import clock
 from tools_app.toolkit.enums import ServiceNeed
 from tools_app.toolkit.official_sdk import OfficialSdk
+from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
 from tools_app.toolkit.outside import OutsideDoor
 from tools_app.toolkit.tooldef import ToolDef
 
@@ -27,6 +28,8 @@ _LENT: dict[type, object] = {}
 _SERVED: dict[str, tuple[TradingApi, str]] = {}
 _FIGURES: list[str] = []
 """Where what others say of markets is served, once it is."""
+_DESKS: list[str] = []
+"""Where signed orders are taken, once somebody signs one."""
 _OPEN = ExitStack()
 atexit.register(_OPEN.close)
 
@@ -49,6 +52,16 @@ def lend_services(live: LiveGolem, tool: ToolDef) -> None:
         api, url = _SERVED[need]
         api.world = live.world
         _give(live, {need: url}, key=KEY)
+
+
+def lend_desks(*places: tuple[str, int]) -> None:
+    """Desks that take whatever order they are handed, and fill none."""
+    if not _DESKS:
+        _DESKS.append(_OPEN.enter_context(serve_stand_in(lambda method, path, headers, body: (201, {}))))
+    services = runner.list_services()
+    desks = OrderDesks(dict.fromkeys(places, OrderDesk(_DESKS[0])), allows_private=True)
+    if services.get(OrderDesks) != desks:
+        runner.configure(runner.ToolEnvironment(open_reader, {**services, OrderDesks: desks}))
 
 
 def lend_figures(live: LiveGolem) -> None:

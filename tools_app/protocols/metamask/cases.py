@@ -46,7 +46,7 @@ READS: Final = (
         {
             "health": "healthy",
             "remaining_today": str(25 * USD),
-            "days_remaining": _DAYS - 1,
+            "days_remaining": _DAYS,
             "last_redemption_at": None,
         },
         given=(_GRANTED,),

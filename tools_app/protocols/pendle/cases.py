@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.pendle.addresses import LOCAL_CHAIN_ID, MARKET, ORACLE, PT, YT, deployments
-from tools_app.toolkit.case import About, Case, Look, ReadCase
+from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.told_figures import decimals_text
 
@@ -188,5 +188,24 @@ READS: Final = (
         {"pt_positions.#": 0, "yt_positions.#": 0, "lp_positions.#": 0, "total_value_usd": "0.000000"},
         refuses=(({"account": "me"}, "INVALID_PARAMS"), ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED")),
         most_exchanges=6,
+    ),
+    ReadCase(
+        "pendle_get_limit_order",
+        {"order_hash": Told("order_hash")},
+        {
+            "market": lambda look: look.at(MARKET),
+            "status": "open",
+            "amount_in": str(300 * _WAD),
+            "filled": "0",
+            "left": str(300 * _WAD),
+            "handed_in": True,
+            "note": None,
+        },
+        after=("pendle_approve_limit_orders",),
+        given=("it signed an order that gives 300 DAI for claims",),
+        refuses=(
+            ({"order_hash": "0x" + "11" * 32}, "PENDLE_ORDER_UNKNOWN"),
+            ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED"),
+        ),
     ),
 )

@@ -1,10 +1,10 @@
-"""What the writes that send something do on the local chain; what is signed alone has tests of its own."""
+"""What the writes that send something do on the local chain, and what is told of an order that was signed."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import Case
+from tools_app.toolkit.case import Case, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
 
 CASES: Final = (
@@ -18,5 +18,23 @@ CASES: Final = (
         "uniswap_cancel_uniswapx_order",
         {"nonce": "777"},
         ActionClass.DECREASE_POSITION,
+    ),
+)
+
+READS: Final = (
+    ReadCase(
+        "uniswap_get_uniswapx_order_status",
+        {"order_hash": Told("order_hash")},
+        {
+            "status": "open",
+            "order_type": "Limit",
+            "amount_in": str(300 * 10**18),
+            "least_amount_out": str(10**17),
+            "handed_in": True,
+            "note": None,
+        },
+        after=("uniswap_approve_uniswapx",),
+        given=("it signed an order that gives 300 DAI for a tenth of a WETH",),
+        refuses=(({"order_hash": "0x" + "11" * 32}, "ORDER_UNKNOWN"), ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")),
     ),
 )

@@ -138,7 +138,8 @@ def data_get_rate_history(
     """Read the past rates of a lender's market or of an issuer's token.
 
     Use before supplying or borrowing, to see whether a rate lasts. Asking has it followed by this server's index for
-    a while. Of a lender whose contracts log no rates it is known from then on, once an hour.
+    a while. A lender that logs no rates is asked once an hour from then on.
+    Does not know what such a lender's rate was before somebody asked.
     """
     reader = ctx.chain()
     ctx.step("Reading what is kept")

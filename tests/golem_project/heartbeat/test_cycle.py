@@ -14,6 +14,7 @@ from permits_app.actions.query import query_state
 from permits_app.models.action_record import ActionRecord
 from tests.golem_project.heartbeat.pulses import claim_one, make_due, tick, turn_on, work_here
 from tests.live_golem import LiveGolem
+from tests.tools_app.history.followed import Followed
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.core import clock
 from tools_app.core.models import OutboxEvent
@@ -39,6 +40,25 @@ def test_a_quiet_tick_takes_at_most_twelve_queries(live_golem: LiveGolem) -> Non
     assert record is not None and record.tier == "T0", record and record.gating_reason
     queries = _list_queries(captured)
     assert len(queries) <= 12, "\n\n".join(queries)
+
+
+def test_a_quiet_tick_asks_the_database_no_more_with_twenty_contracts_followed(live_golem: LiveGolem) -> None:
+    golem, index = live_golem.golem, Followed(live_golem.world)
+    turn_on(golem, rule={})
+    tick(golem)
+    counts = []
+    for addresses in ((), tuple(f"0x{number:040X}" for number in range(1, 21))):
+        if addresses:
+            assert index.watch(*addresses, by=str(golem.pk)) == len(addresses)
+            index.mine()
+            index.follow()
+        make_due(golem)
+        claim = claim_one(golem)
+        with CaptureQueriesContext(connection) as captured:
+            record = run_heartbeat_tick(claim=claim, work=work_here)
+        assert record is not None and record.tier == "T0", record and record.gating_reason
+        counts.append(len(_list_queries(captured)))
+    assert counts[1] <= counts[0]
 
 
 def test_a_quiet_tick_is_recorded_whole(live_golem: LiveGolem) -> None:

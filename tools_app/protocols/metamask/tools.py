@@ -17,7 +17,7 @@ from tools_app.protocols.metamask.received import Delegations
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, Phase, Requirement, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import PLAIN, ChainId, RawAmount
+from tools_app.toolkit.params import PLAIN, RawAmount
 from tools_app.toolkit.plan import Call, PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.principals import PrincipalFlow, RightsBook, RightUsed, RightView, Standing
 from tools_app.toolkit.result import TokenAmount
@@ -26,6 +26,7 @@ metamask = ToolFamily(
     prefix="metamask",
     category=Category.WALLET,
     chains=CHAINS,
+    picks_chain=True,
     venue=NAME,
     requires=frozenset({Requirement.WALLET}),
 )
@@ -118,7 +119,6 @@ def metamask_redeem_runway(
     ctx: WriteContext,
     golem_id: GolemId | None = None,
     amount: RawAmount | None = None,
-    chain_id: ChainId | None = None,
 ) -> TxPlan:
     """Draw operating funds from an owner's delegation to the golem's own account.
 
@@ -126,7 +126,7 @@ def metamask_redeem_runway(
     what is left in the period times the share of the golem's phase: all, half in DEFENSIVE, a tenth in SURVIVAL.
     Does not draw for another golem, does not ask an owner for more, and does not draw beyond what was granted.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     check_own(ctx, golem_id)
     ctx.step("Reading the runway")
     right, standing = _find_standing(ctx, reader)
@@ -175,16 +175,14 @@ def metamask_redeem_runway(
     snippet="permission_health: whether an owner's runway for this golem stands, what is left of it today and in days.",
     guidelines=("Tell the owner while it is low; when it is critical there are three days or less.",),
 )
-def metamask_check_permission_health(
-    ctx: ReadContext, golem_id: GolemId | None = None, chain_id: ChainId | None = None
-) -> RunwayHealth:
+def metamask_check_permission_health(ctx: ReadContext, golem_id: GolemId | None = None) -> RunwayHealth:
     """Read whether the golem's runway stands and how long it lasts, from the delegation's own contracts.
 
     Use before drawing, and to warn the owner in time: healthy, low (under a quarter of a period's amount), critical
     (three days or less), revoked (there is none that stands).
     Does not look at other golems and does not ask for a new one.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     check_own(ctx, golem_id)
     ctx.step("Reading the runway")
     try:

@@ -30,7 +30,7 @@ from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
-from tools_app.toolkit.params import ChainId, PositionId, RawAmount, RawAmountOrZero, SlippageBps, Token, check_whole
+from tools_app.toolkit.params import PositionId, RawAmount, RawAmountOrZero, SlippageBps, Token, check_whole
 from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, Statement, TokenFlow, TxPlan
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.result import TokenAmount
@@ -69,7 +69,7 @@ OrderHash = Annotated[
     Field(pattern=r"^0x[0-9a-fA-F]{64}$", description="The order's hash or EIP-712 digest, as the commit answered."),
 ]
 
-uniswap_x = ToolFamily(prefix="uniswap", category=Category.TRADING, chains=CHAINS, venue=NAME)
+uniswap_x = ToolFamily(prefix="uniswap", category=Category.TRADING, chains=CHAINS, venue=NAME, picks_chain=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +132,12 @@ def report_cancel(outcome: PlanOutcome) -> CancelReport:
     snippet="approve_order_token at uniswap_x: let Permit2 take exactly an amount of a token, which orders then spend.",
     guidelines=("It lasts until orders used it up or it is taken back; Permit2 takes nothing without a signed order.",),
 )
-def uniswap_approve_uniswapx(
-    ctx: WriteContext, token: Token, amount: RawAmount, chain_id: ChainId | None = None
-) -> TxPlan:
+def uniswap_approve_uniswapx(ctx: WriteContext, token: Token, amount: RawAmount) -> TxPlan:
     """Let Permit2 take exactly so much of a token, for orders that are signed afterwards.
 
     Use before uniswap_submit_uniswapx_order. Does not sign an order and gives nobody a right of its own.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     meta = _erc20(reader, token)
     ctx.step("Reading the allowance")
     held, allowed = reader.call_many(
@@ -180,7 +178,6 @@ def uniswap_submit_uniswapx_order(
     token_in: Token,
     token_out: Token,
     amount: RawAmount,
-    chain_id: ChainId | None = None,
     decay_start_time: DecayStart = 10,
     decay_end_time: DecayEnd = 120,
     slippage_bps: SlippageBps = 50,
@@ -196,7 +193,7 @@ def uniswap_submit_uniswapx_order(
     the Trading API's; its terms are this server's, and nobody's quote is signed.
     Does not send a transaction, and does not promise that anybody fills it.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading prices")
     sold, bought = _erc20(reader, token_in), _erc20(reader, token_out)
     if sold.address == bought.address:
@@ -265,12 +262,12 @@ def uniswap_submit_uniswapx_order(
     snippet="cancel_order at uniswap_x: use an order's nonce up at Permit2, so that nobody can fill it any more.",
     guidelines=("A filler may be quicker; only its end, as it is followed, says whether it was filled.",),
 )
-def uniswap_cancel_uniswapx_order(ctx: WriteContext, nonce: PositionId, chain_id: ChainId | None = None) -> TxPlan:
+def uniswap_cancel_uniswapx_order(ctx: WriteContext, nonce: PositionId) -> TxPlan:
     """Take an order back by its nonce, which Permit2 then takes from nobody.
 
     Use to end an order before its time. Does not undo a fill and does not take the approval back.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     number = int(nonce)
     ctx.step("Building calls")
     word, mask = number >> 8, 1 << (number & 255)
@@ -308,14 +305,12 @@ class OrderStatus:
     snippet="uniswapx_order: what became of an order that this golem signed, from the chain.",
     guidelines=("An order whose approval was taken back is open still: given again, it can be filled.",),
 )
-def uniswap_get_uniswapx_order_status(
-    ctx: ReadContext, order_hash: OrderHash, chain_id: ChainId | None = None
-) -> OrderStatus:
+def uniswap_get_uniswapx_order_status(ctx: ReadContext, order_hash: OrderHash) -> OrderStatus:
     """What became of an order that this golem signed: open, filled, cancelled or expired, as the chain says now.
 
     Use with the order_hash that the commit answered. Does not tell orders of others, nor who may fill it.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     found = ctx.service(SignedOrders)(  # type: ignore[type-abstract]
         golem_id=ctx.golem.id, chain_id=reader.chain_id, name=order_hash
     )

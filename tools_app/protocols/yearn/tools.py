@@ -25,7 +25,6 @@ from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import (
     EVERYTHING,
     Address,
-    ChainId,
     ContractAddress,
     DecimalText,
     RawAmount,
@@ -36,7 +35,7 @@ from tools_app.toolkit.params import (
 from tools_app.toolkit.plan import Call, PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.result import TokenAmount
 
-yearn = ToolFamily(prefix="yearn", category=Category.YIELD, chains=CHAINS, venue=NAME)
+yearn = ToolFamily(prefix="yearn", category=Category.YIELD, chains=CHAINS, venue=NAME, picks_chain=True)
 
 REDEEM: Final = "function redeem(uint256 shares, address receiver, address owner, uint256 max_loss)"
 WEEK, MONTH, LOOK_BACK_DAYS = 7, 30, 90
@@ -178,16 +177,14 @@ def report_withdraw(outcome: PlanOutcome) -> WithdrawReport:
         "Compare yearn_vaults first: it tells rates and what speaks against a vault.",
     ),
 )
-def yearn_deposit(
-    ctx: WriteContext, vault: ContractAddress, amount: RawAmount, chain_id: ChainId | None = None
-) -> TxPlan:
+def yearn_deposit(ctx: WriteContext, vault: ContractAddress, amount: RawAmount) -> TxPlan:
     """Deposit an asset into a Yearn V3 vault for shares.
 
     Use to earn what the vault's strategies earn. `amount` is base units of the vault's asset; what the shares are worth
     is measured, so a price that was blown up is refused.
     Does not choose a vault, and does not deposit for another account.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading the vault")
     found = _find(reader, vault)
     standing, token = read_standing(reader, found), reader.token(found.asset)
@@ -218,7 +215,6 @@ def yearn_withdraw(
     vault: ContractAddress,
     shares: RawAmountOrMax,
     max_loss_bps: LossBps = 0,
-    chain_id: ChainId | None = None,
 ) -> TxPlan:
     """Redeem shares of a Yearn V3 vault for its asset.
 
@@ -226,7 +222,7 @@ def yearn_withdraw(
     always says how much loss is taken: Yearn's own default takes any.
     Does not wait for a vault whose strategies cannot give, and does not redeem shares of others.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading the vault")
     found = _find(reader, vault)
     owned, reachable, within = (
@@ -290,7 +286,6 @@ def yearn_get_vaults(
     asset: Token | None = None,
     min_apy: DecimalText | None = None,
     min_tvl: DecimalText | None = None,
-    chain_id: ChainId | None = None,
 ) -> Vaults:
     """List known Yearn V3 vaults, highest rate first.
 
@@ -298,7 +293,7 @@ def yearn_get_vaults(
     `min_tvl`.
     Does not list vaults that are not known here.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading vaults")
     wanted = None if asset is None else reader.token(asset).address
     rows = []
@@ -326,7 +321,7 @@ def yearn_get_vaults(
     snippet="yearn_position: shares of Yearn V3 vaults, what they stand for and earned; changes nothing.",
     guidelines=("What shares stand for is not always what can leave at once: withdraw_yearn says how much can.",),
 )
-def yearn_get_position(ctx: ReadContext, account: Address | None = None, chain_id: ChainId | None = None) -> HeldVaults:
+def yearn_get_position(ctx: ReadContext, account: Address | None = None) -> HeldVaults:
     """Read what an account has in known Yearn V3 vaults, and what it earned there.
 
     Use before depositing more or leaving. `account` defaults to the golem's own.
@@ -335,7 +330,7 @@ def yearn_get_position(ctx: ReadContext, account: Address | None = None, chain_i
     owner = account or ctx.golem.address
     if owner is None:
         raise WalletNotConfigured("this golem has no wallet; name an account")
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading vaults")
     held, worths = [], []
     ctx.step("Reading the past")

@@ -9,7 +9,7 @@ from tools_app.toolkit.hooked_pools import HookedPools
 from tools_app.toolkit.markets import Markets
 from tools_app.toolkit.protocol import SHELF
 
-hook = ToolFamily(prefix="hook", category=Category.HOOK)
+hook = ToolFamily(prefix="hook", category=Category.HOOK, picks_chain=True)
 
 
 def hooked_on(chain_id: int) -> tuple[HookedPools, Markets]:

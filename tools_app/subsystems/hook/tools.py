@@ -16,7 +16,7 @@ from tools_app.toolkit.context import ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.hooked_pools import SwapTried
 from tools_app.toolkit.markets import Pool, pool_asset
-from tools_app.toolkit.params import ChainId, PoolName, Token
+from tools_app.toolkit.params import PoolName, Token
 from tools_app.toolkit.pool_hooks import HookPower, PoolHooks
 
 MOST_POOLS: Final = 10
@@ -111,15 +111,13 @@ class HookEvaluation:
     ),
     guidelines=("Evaluate a pool's hook before asking the owners to list it; a swap takes such a pool by its id.",),
 )
-def hook_discover(
-    ctx: ReadContext, token_a: Token | None = None, token_b: Token | None = None, chain_id: ChainId | None = None
-) -> HooksFound:
+def hook_discover(ctx: ReadContext, token_a: Token | None = None, token_b: Token | None = None) -> HooksFound:
     """List the newest pools with hooks, and what each hook could do.
 
     Use to see whether a pair has pools with other rules than the usual ones. Give both tokens for one pair, or none.
     Does not judge what a hook does, and does not find pools that were opened before the first block it names.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     hooked, _ = hooked_on(reader.chain_id)
     ctx.step("Searching logs")
     pair = None
@@ -142,14 +140,14 @@ def hook_discover(
     ),
     guidelines=("Never ask owners to list a hook whose danger is TAKES, or that keeps somebody from leaving.",),
 )
-def hook_evaluate(ctx: ReadContext, pool: PoolName, chain_id: ChainId | None = None) -> HookEvaluation:
+def hook_evaluate(ctx: ReadContext, pool: PoolName) -> HookEvaluation:
     """Judge the hook of a pool by its address and by what it does when it is tried, before anybody enters.
 
     Use before a swap or a deposit in a pool with a hook. Small swaps run with the hook and are worked out without it;
     somebody who is in the pool gets out, in again and out again in a simulation.
     Does not send anything, and does not know what the hook does tomorrow.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     hooked, markets = hooked_on(reader.chain_id)
     ctx.step("Reading the pool")
     found = markets.read(reader, pool)

@@ -16,7 +16,7 @@ from tools_app.standards.permit2 import PERMIT2
 from tools_app.subsystems.safety.family import board, choose_account
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Requirement, RiskLayer, TickBudget
-from tools_app.toolkit.params import Address, ChainId, Flag, Token
+from tools_app.toolkit.params import Address, Flag, Token
 from tools_app.toolkit.plan import AllowanceLeft, PlanOutcome, TxPlan
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import TokenAmount
@@ -111,9 +111,7 @@ class RevokeReport:
     ),
     guidelines=("Take back what is Risky with batch_revoke_approvals; an approval costs nothing until it is used.",),
 )
-def safety_audit_approvals(
-    ctx: ReadContext, chain_id: ChainId | None = None, include_revoked: Flag = False
-) -> ApprovalAudit:
+def safety_audit_approvals(ctx: ReadContext, include_revoked: Flag = False) -> ApprovalAudit:
     """List who may take tokens from the golem's wallet, as it stands on the chain now.
 
     Use after work with a new protocol, and before trusting an old wallet. Logs lead to what to ask; what counts is what
@@ -121,7 +119,7 @@ def safety_audit_approvals(
     Does not find what a token gave without a log, and does not judge a contract's code.
     """
     account = choose_account(ctx, None)
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Searching logs")
     found = find_given_allowances(chain=reader, account=account)
     ctx.step("Asking what still stands")
@@ -158,16 +156,14 @@ def report_revoked(outcome: PlanOutcome) -> RevokeReport:
         " that was given through Permit2 for that token.",
     ),
 )
-def safety_batch_revoke_approvals(
-    ctx: WriteContext, approvals: ApprovalsToRevoke, chain_id: ChainId | None = None
-) -> TxPlan:
+def safety_batch_revoke_approvals(ctx: WriteContext, approvals: ApprovalsToRevoke) -> TxPlan:
     """Take back approvals of tokens, so that their spenders can take nothing of the golem any more.
 
     Use for what safety_audit_approvals calls Risky, and for what is not needed any longer. Those that are over already
     are left out; all others go in one plan, which runs whole or not at all.
     Does not take back operators of collections, and does not move tokens.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading approvals")
     wanted = dict.fromkeys((reader.token(each["token"]), each["spender"]) for each in approvals)
     if any(token.is_native for token, _ in wanted):

@@ -18,7 +18,7 @@ ChainOrAll = Annotated[
     BeforeValidator(check_whole),
 ]
 
-board = ToolFamily(prefix="safety", category=Category.SAFETY)
+board = ToolFamily(prefix="safety", category=Category.SAFETY, picks_chain=True)
 
 
 def choose_account(ctx: ReadContext, account: str | None) -> str:

@@ -20,7 +20,7 @@ from tools_app.subsystems.safety.measuring import show_percent
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext
 from tools_app.toolkit.enums import TickBudget
 from tools_app.toolkit.markets import Pool, sort_tokens
-from tools_app.toolkit.params import ChainId, Token
+from tools_app.toolkit.params import Token
 from tools_app.toolkit.result import UsdAmount
 from tools_app.toolkit.views import TokenMeta
 
@@ -124,14 +124,14 @@ class Depth:
         " its abilities.",
     ),
 )
-def safety_detect_honeypot(ctx: ReadContext, token: Token, chain_id: ChainId | None = None) -> HoneypotVerdict:
+def safety_detect_honeypot(ctx: ReadContext, token: Token) -> HoneypotVerdict:
     """Try in a simulation whether a token can be bought from its deepest pool and sold back.
 
     Use before buying a token that the registry does not list. Sales are tried now, a day and thirty days ahead, by
     made-up accounts through somebody they allowed, as a router does.
     Does not see what its owner may change later, and does not trade.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     meta = reader.token(token)
     if meta.is_native:
         raise InvalidParams("the chain's own coin is no token", fields={"token": "name a token"})
@@ -177,13 +177,13 @@ def safety_detect_honeypot(ctx: ReadContext, token: Token, chain_id: ChainId | N
     ),
     guidelines=("Dangerous is not to be bought; at Caution read the warnings to your owner before you do.",),
 )
-def safety_validate_token(ctx: ReadContext, token: Token, chain_id: ChainId | None = None) -> TokenCheck:
+def safety_validate_token(ctx: ReadContext, token: Token) -> TokenCheck:
     """Check a token before it is bought: code, words, registry, depth, taxes, and whether it can be sold again.
 
     Use for every token that the owner did not name. Symbols are compared with registered ones as an eye reads them.
     Does not read off-chain lists or audits, and a Safe is no promise of a price.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading the token")
     meta = reader.token(token)
     if meta.is_native:

@@ -50,8 +50,8 @@ def test_a_quiet_tick_asks_the_database_no_more_with_twenty_contracts_followed(l
     for addresses in ((), tuple(f"0x{number:040X}" for number in range(1, 21))):
         if addresses:
             assert index.watch(*addresses, by=str(golem.pk)) == len(addresses)
-            index.mine()
-            index.follow()
+        index.mine()
+        index.follow()
         make_due(golem)
         claim = claim_one(golem)
         with CaptureQueriesContext(connection) as captured:

@@ -103,7 +103,8 @@ class Maker:
         return row
 
     def told(self, row: SignedPromise) -> dict[str, Any]:
-        code, told = self.ask("query_state", query="pendle_limit_order", order_hash=row.reference)
+        query = REGISTRY.get("pendle_get_limit_order").key
+        code, told = self.ask("query_state", query=query, order_hash=row.reference)
         assert code == 200, told
         data: dict[str, Any] = told["data"]
         return data

@@ -17,11 +17,12 @@ from permits_app.actions.query import query_state
 from permits_app.actions.receive_grant import LONGEST_TEXT, receive_grant
 from permits_app.errors import RightEnded, RightLimitExceeded, RightWithdrawn
 from permits_app.limits.received_rights import StoredRights
-from permits_app.models import OutcomeRecord, ReceivedRight
+from permits_app.models import ChangeRequest, OutcomeRecord, ReceivedRight
 from permits_app.models.permit import PermitStatus
 from permits_app.permits.selectors import load_permit
 from tests.evm.world import CHAIN_ID, World
 from tests.live_golem import LiveGolem, make_live_golem
+from tests.permits_app.approvals.people import approve, carry_out, give_device
 from tests.tools_app.protocols.metamask.owner_wallet import DAY, ROOT, USD, OwnerWallet, at, raw
 from tools_app.core import clock
 from tools_app.core.errors import GolemError, InvalidParams
@@ -242,6 +243,22 @@ def test_a_runway_that_is_given_up_is_used_no_more_and_what_is_open_on_the_chain
     permit = kept.live.preview(**asked, amount=None, reason="terminal")
     assert permit["status"] == PermitStatus.AWAITING_APPROVAL, "owners are asked"
     assert kept.live.permit(permit["permit_id"]).tool_name == "metamask_revoke_permissions"
+
+
+def test_the_owners_word_drops_every_runway_and_their_money_is_moved_no_more(kept: Kept) -> None:
+    right = kept.keep()
+    give_device(kept.live.owner)
+    asked = {"action_type": "revoke_permissions", "venue": "metamask", "token_in": None, "token_out": None}
+    permit = kept.live.preview(**asked, amount=None, reason="terminal")
+    request = ChangeRequest.objects.get(permit_id=permit["permit_id"])
+    carry_out(approve(request, kept.live.owner), chain=kept.live.world)
+    kept.live.work(permit["permit_id"])
+    done = kept.live.permit(permit["permit_id"])
+    assert done.status == PermitStatus.COMMITTED, done.status_reason
+    right.refresh_from_db()
+    assert (right.state, done.result["data"]["still_open"]) == ("DROPPED", [right.reference])
+    with pytest.raises(NoRunway):
+        kept.draw(USD)
 
 
 def ask_delegation(kept: Kept, **params: Any) -> dict[str, Any]:

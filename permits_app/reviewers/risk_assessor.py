@@ -1,9 +1,10 @@
 """risk-assessor: weighs what a call does to the golem, on facts it reads itself at the newest block.
 
-It decodes the calls, adds up what they can take, holds that to the owner's limits, simulates them again, measures the
-pools they go through, and estimates from those pools' own history how likely the call is to revert while its permit
-waits. A chance above 5% is a veto, a pool worth less than $100,000 a warning. What the index knows of the pools and
-what health alerts say is a veto of what enters one, and else a warning. When it fails it vetoes.
+It decodes the calls, or what is signed where nothing is sent, adds up what they can take, holds that to the owner's
+limits, simulates the calls again, measures the pools they go through, and estimates from those pools' own history how
+likely the call is to revert while its permit waits. A chance above 5% is a veto, a pool worth less than $100,000 a
+warning. What the index knows of the pools and what health alerts say is a veto of what enters one, and else a warning.
+When it fails it vetoes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from permits_app.reviewers.pool_facts import NamedPool, find_pools, value_pool
 from permits_app.reviewers.revert_chance import judge_revert_chance, measure_revert_chance
 from permits_app.reviewers.review import Review, ReviewVerdict
 from permits_app.reviewers.safety_guardian import judge_price, judge_spends
-from permits_app.safety.decoding import read_calls
+from permits_app.safety.decoding import read_calls, read_promise
 from permits_app.safety.hook import HookCall
 from permits_app.safety.hooks.simulator import build_request
 from tools_app import runner
@@ -77,13 +78,15 @@ def _judge(call: HookCall) -> Review:
         return _veto("there is no account to judge against", "account present")
     chain = runner.open_reader(plan.chain_id, now=call.now, deadline=Deadline.after_ms(_BUDGET_MS))
     effects = read_calls(plan.calls, account=account, chain=chain)
+    if plan.promise is not None:
+        read_promise(plan.promise, account=account, chain=chain, into=effects)
     desk = _Desk(call, plan, chain, account, effects, find_pools(effects, chain))
     tolerance = call.limits.max_slippage_bps + call.limits.max_price_impact_bps
     rules: Sequence[tuple[str, Callable[[], None]]] = (
         ("spent equals the plan", lambda: desk.reasons.extend(judge_spends(effects, plan))),
         ("within the owner's limits", lambda: _judge_limits(desk)),
-        ("simulated again at the newest block", lambda: _judge_simulation(desk)),
-        ("price sanity", lambda: desk.reasons.extend(judge_price(plan, chain, most_lost_bps=tolerance))),
+        *((("simulated again at the newest block", lambda: _judge_simulation(desk)),) if plan.calls else ()),
+        ("price sanity", lambda: desk.reasons.extend(_judge_price(desk, tolerance))),
         ("depth of the pools", lambda: _weigh_pools(desk)),
         ("chance of a revert at most 5%", lambda: _judge_revert(desk)),
         ("what is known of the pools and of debts in danger", lambda: _judge_known(desk)),
@@ -99,6 +102,10 @@ def _judge(call: HookCall) -> Review:
         tuple(desk.warnings),
         desk.figures,
     )
+
+
+def _judge_price(desk: _Desk, tolerance: int) -> list[str]:
+    return judge_price(desk.plan, desk.chain, most_lost_bps=tolerance, pays=desk.effects.only_pays)
 
 
 def _judge_limits(desk: _Desk) -> None:

@@ -153,3 +153,25 @@ def test_a_payee_that_refuses_and_settles_later_is_paid_once_and_within_its_time
         payer.refuse("PAYMENT_SIGNED_ALREADY", ask_shop(url)[1])
     assert payer.payee.settle(payment) and not payer.payee.settle(payment)
     assert payer.status(payment)["status"] == "settled" and payer.payee.balance() == 2 * USD
+
+
+def ask_assessor(payer: Payer, permit_id: str) -> dict[str, Any]:
+    """What the risk-assessor says of a permit."""
+    about = {"target": "risk-assessor", "instruction": "Judge it", "context": permit_id}
+    status, asked = payer.post("preview_action", action_type="delegate", venue="golem", **about)
+    assert status == 200, asked
+    _, done = payer.post("commit_action", permit_id=asked["permit_id"])
+    assert done["status"] == "COMMITTED", done
+    answer: dict[str, Any] = done["result"]["data"]
+    return answer
+
+
+def test_a_second_opinion_on_a_payment_is_of_what_would_be_signed(payer: Payer) -> None:
+    _, permit = payer.preview()
+    answer = ask_assessor(payer, permit["permit_id"])
+    assert (answer["verdict"], answer["reasons"]) == ("APPROVE", [])
+    assert answer["figures"]["spends_at_most_usd"] == "$2.00"
+    assert "simulated again at the newest block" not in answer["checks"], "nothing runs before it is signed"
+    limit(payer, per_transaction_micro_usd=1_000_000)
+    answer = ask_assessor(payer, permit["permit_id"])
+    assert answer["verdict"] == "VETO" and "in one transaction" in str(answer["reasons"])

@@ -110,7 +110,10 @@ def preview_breaker(ctx: WriteContext, action: WhatToDo, reason: Reason | None =
         "circuit_breaker: stop this golem at once when something is wrong that you cannot judge; open permits end,"
         " nothing more is signed, and only the owner resumes it."
     ),
-    guidelines=("Use it rather than go on in doubt; say in the reason what you saw.",),
+    guidelines=(
+        "Use it rather than go on in doubt; say in the reason what you saw.",
+        "Where a limit refuses it or a wait stands before it, call emergency_halt: nothing stops that one.",
+    ),
 )
 def safety_set_circuit_breaker(
     ctx: WriteContext, capability: Capability, action: WhatToDo, reason: Reason | None = None

@@ -7,15 +7,17 @@ from typing import Any
 
 import pytest
 
-from archetypes_app.models import ToolOverride
+from archetypes_app.models import Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
+from permits_app.errors import RateLimited
+from permits_app.models import SpendingLimits
 from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
 from tests.catalogue.known_names import NAMES
 from tests.catalogue.looking import RawLook, find_at, is_same
 from tests.catalogue.shelf import ACROSS, load_cases, load_local, load_reads
 from tools_app.toolkit.case import Case, LocalCase
-from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.enums import ActionClass, Phase
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import LocalWriteTool
 
@@ -126,6 +128,18 @@ def test_once_the_breaker_is_open_an_agent_reads_and_does_nothing_else(open_door
     again = ask_for(open_door, LOCAL["safety_set_circuit_breaker"], action="RESET")
     assert again["code"] == "GOLEM_HALTED"
     assert open_door.post("query_state", {"query": "risk_dashboard"})["http"] == 200
+
+
+def test_where_limits_refuse_the_breaker_a_halt_is_accepted_and_it_is_the_same_stop(open_door: Door) -> None:
+    golem = open_door.agent.golem
+    SpendingLimits.objects.filter(golem=golem).update(writes_per_hour=0, per_day_micro_usd=0)
+    Golem.objects.filter(pk=golem.pk).update(phase=Phase.TERMINAL)
+    refused = ask_for(open_door, LOCAL["safety_set_circuit_breaker"])
+    assert refused["code"] == RateLimited.code and refused["recovery"]
+    report = open_door.post("emergency_halt", {"reason": "no price can be right"})
+    assert (report["http"], report["halted"]) == (200, True), report
+    status = open_door.post("query_state", {"query": "safety_status"})["data"]
+    assert (status["is_halted"], status["halt_reason"]) == (True, "no price can be right")
 
 
 def test_every_local_write_of_safety_has_a_case_that_refuses_and_leaves_something_that_is_read() -> None:

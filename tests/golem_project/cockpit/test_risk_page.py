@@ -13,6 +13,7 @@ from archetypes_app.models import Golem
 from permits_app.actions.halt import halt_golem
 from tests import factories
 from tests.evm.world import World
+from tests.permits_app.test_kept_predictions import chance, ended
 from tests.tools_app.protocols.aave_v3.desk import ETH, USD, Desk, open_desk
 from tools_app.core import clock
 
@@ -90,6 +91,18 @@ def test_a_stopped_golem_says_that_its_owner_resets_the_breaker(desk: Desk) -> N
     golem = factories.make_golem(owner=owner, address=desk.address)
     halt_golem(golem=golem, reason="something is wrong", actor=f"golem:{golem.pk}", now=clock.now())
     assert "circuit breaker is open" in open_board(owner, Golem.objects.get(pk=golem.pk))
+
+
+def test_an_owner_sees_how_predictions_came_out_for_this_golem_and_for_nobody_elses(desk: Desk) -> None:
+    ana, ben = factories.make_owner(name="ana"), factories.make_owner(name="ben")
+    golem = factories.make_golem(owner=ana, address=desk.address)
+    other = factories.make_golem(owner=ben, address=desk.chain.new_account(10**18).address)
+    for number in range(20):
+        ended(golem, chance(50_000), reverted=number < 8)
+        ended(other, chance(50_000))
+    # Eight of twenty; the interval is Wilson's, worked out by hand.
+    assert "up to 5% 20 8 5.0% 40.0% 21.9% to 61.3% more often" in open_board(ana, golem)
+    assert "up to 5% 20 0 5.0% 0.0% 0.0% to 16.1% as predicted" in open_board(ben, other)
 
 
 def test_another_owner_and_a_stranger_see_no_board(desk: Desk) -> None:

@@ -18,6 +18,7 @@ ETHENA = "tools_app/protocols/ethena/test_staking.py"
 SLASHES = "catalogue/test_slashes.py"
 RESTAKED = "catalogue/test_restaked_halt.py"
 ASKED = "tools_app/protocols/erc4626/test_vaults_by_request.py"
+TAKEN = "catalogue/test_what_others_take.py"
 YIELDS = "catalogue/test_yields_at_the_door.py"
 ASKED_HALT = "catalogue/test_vault_request_halt.py"
 HELD: dict[str, tuple[str, ...]] = {
@@ -97,9 +98,9 @@ HELD: dict[str, tuple[str, ...]] = {
     ),
     "a withdrawal that somebody else completed": (
         f"{YIELDS}::test_a_request_that_a_stranger_claimed_for_the_golem_has_arrived",
-        f"{ASKED_HALT}::"
+        f"{TAKEN}::"
         "test_a_part_that_an_operator_claims_for_somebody_else_is_told_at_the_next_look_while_the_rest_is_there",
-        f"{ASKED_HALT}::test_what_was_settled_and_taken_between_two_looks_is_told_though_more_was_asked_for_since",
+        f"{TAKEN}::test_what_was_settled_and_taken_between_two_looks_is_told_though_more_was_asked_for_since",
         f"{RESTAKED}::test_a_withdrawal_that_was_completed_elsewhere_is_told_and_holds_up_no_halt",
         f"{ASKED_HALT}::test_shares_that_the_vault_s_own_people_pushed_out_end_the_request_as_done",
     ),

@@ -19,8 +19,9 @@ from permits_app.models import OutcomeRecord, PendingRequest
 from permits_app.models.pending_request import RequestState
 from tests.catalogue.door import Door
 from tests.catalogue.test_restaked_halt import halt, is_done, read_page
-from tests.catalogue.test_vault_request_halt import confirm, outcomes
+from tests.catalogue.test_vault_request_halt import outcomes
 from tests.catalogue.test_what_cannot_be_taken_out import look, told
+from tests.catalogue.test_what_others_take import confirm
 from tests.evm.world import World
 from tests.golem_project.heartbeat.pulses import turn_on
 from tests.permits_app.test_staked_halt import carry_out

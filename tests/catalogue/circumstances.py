@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from archetypes_app.models import Heartbeat, ToolOverride
@@ -32,6 +32,7 @@ from tests.tools_app.protocols.uniswap.campaigns import list_claims, open_incent
 from tests.tools_app.protocols.uniswap.test_liquidity import trade_back_and_forth
 from tests.tools_app.protocols.uniswap.test_positions import add_shares
 from tests.tools_app.protocols.uniswap.test_v4_liquidity import trade_back_and_forth as trade_back_and_forth_v4
+from tests.tools_app.protocols.x402.payee import Payee
 from tests.tools_app.subsystems.stream.test_new_pools import make_pair, make_token
 from tools_app import runner
 from tools_app.chain.abi import checksum, encode_call
@@ -247,8 +248,8 @@ def write_program(stage: Stage) -> None:
                 workspace.files.write(place, text.encode(), replaces=None, deadline=deadline)
 
 
-def sign_order(stage: Stage, **body: Any) -> None:
-    """Its agent signs an order, and the desk takes it."""
+def sign_order(stage: Stage, **body: Any) -> Mapping[str, Any]:
+    """Its agent signs what somebody else carries out, and the desk takes it; what it was answered."""
     live, venue = stage.live, body["venue"]
     for tool in REGISTRY:
         if tool.venue == venue:
@@ -261,6 +262,8 @@ def sign_order(stage: Stage, **body: Any) -> None:
     done = live.commit(permit["permit_id"])
     assert done["status"] == "COMMITTED", done
     stage.told["order_hash"] = SignedPromise.objects.get(permit_id=permit["permit_id"]).reference
+    told: Mapping[str, Any] = done["result"]["data"]
+    return told
 
 
 def sign_limit_order(stage: Stage) -> None:
@@ -290,6 +293,23 @@ def sign_order_for_claims(stage: Stage) -> None:
     )
 
 
+def pay_for_an_answer(stage: Stage) -> None:
+    """Two dollars for a payee of its owner's list, who did not take them yet."""
+    payee = Payee(stage.world)
+    listed = AllowlistChoice(CHAIN_ID, AllowlistKind.RECIPIENT, payee.address, "payee")
+    allow_addresses(golem=stage.live.golem, choices=[listed], actor="user:owner", now=clock.now())
+    told = sign_order(
+        stage,
+        action_type="pay",
+        venue="x402",
+        payment_required=payee.ask(),
+        recipient=payee.address,
+        token="USDC",
+        most=str(3 * USD),
+    )
+    stage.told.update(payment_id=told["payment_id"], payee=payee.address)
+
+
 CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "it once let a person take USDC and WETH": approve_long_ago,
     "an owner lets it draw 25 USDC a day": give_runway,
@@ -304,6 +324,7 @@ CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "its heart beat twice": beat,
     "it signed an order that gives 300 DAI for a tenth of a WETH": sign_limit_order,
     "it signed an order that gives 300 DAI for claims": sign_order_for_claims,
+    "it signed a payment of two dollars": pay_for_an_answer,
     "its folder holds a program of two files": write_program,
     "it has its debts watched from a health of 5 down": watch_debts,
     "it swapped six times and two of them failed": swap_six_times,

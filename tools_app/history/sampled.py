@@ -27,6 +27,8 @@ from tools_app.toolkit.views import BlockRef, LogEntry
 logger = logging.getLogger(__name__)
 
 _BUDGET_MS: Final = 5_000
+_MOST_PPM: Final = PPM * 2**64
+"""What is beyond it is no rate, as of what is logged."""
 _NO_LOG: Final = -1
 """The place in its block of what was asked: before every log."""
 
@@ -52,6 +54,10 @@ def ask_rates(network: Network, due: Collection[LogSource], head: Header, *, now
         except GolemError as error:
             logger.warning("%s did not say its rates on chain %s: %s", protocol, network.chain_id, error.code)
             continue
+        except ArithmeticError:
+            # Compounded over a year, what it said is more than any number: the other lenders have theirs.
+            logger.warning("%s said a rate on chain %s that no year has", protocol, network.chain_id)
+            continue
         by_name = {each.market: each for each in markets}
         for source in due:
             market = by_name.get(source.address) if (source.protocol, source.token) == (protocol, token) else None
@@ -68,7 +74,8 @@ def note_asked(due: Collection[LogSource], head: Header) -> None:
 
 
 def _rate_of(market: LendingMarket, kind: SourceKind) -> int | None:
-    return market.borrow_ppm if kind == SourceKind.ASKED_DEBT_RATE else market.supply_ppm
+    said = market.borrow_ppm if kind == SourceKind.ASKED_DEBT_RATE else market.supply_ppm
+    return said if said is not None and 0 <= said < _MOST_PPM else None
 
 
 def _keep(source: LogSource, head: Header, ppm: int) -> NewLog:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from dataclasses import replace
+from decimal import Decimal, Overflow
 from typing import Any
 
 import pytest
@@ -19,9 +20,9 @@ from tools_app.models.history import SourceKind
 from tools_app.protocols.compound_v3.protocol import PROTOCOL as COMPOUND
 from tools_app.protocols.moonwell.protocol import PROTOCOL as MOONWELL
 from tools_app.protocols.morpho_blue.protocol import PROTOCOL as MORPHO
-from tools_app.toolkit.lending import LendingMarket
-from tools_app.toolkit.positions import drive
-from tools_app.toolkit.protocol import ProtocolDef
+from tools_app.toolkit.lending import PPM, LendingMarket
+from tools_app.toolkit.positions import Reads, drive
+from tools_app.toolkit.protocol import SHELF, ProtocolDef
 
 pytestmark = [pytest.mark.django_db, pytest.mark.protocols("compound_v3", "moonwell", "morpho")]
 USDC, ETH, HOUR = 10**6, 10**18, 3_600
@@ -135,6 +136,35 @@ def test_a_lender_that_does_not_answer_has_no_rate_in_that_hour_and_keeps_no_oth
     followed.follow()
     assert len(ask(followed, "compound")["past"]["data_points"]) == 1
     assert len(ask(followed, "moonwell")["past"]["data_points"]) == 2
+
+
+class Absurd:
+    """A lender whose market says what it is told to say; None is more than a number holds."""
+
+    def __init__(self, ppm: int | None) -> None:
+        self.ppm = ppm
+
+    def markets(self, chain_id: int, asset: str) -> Reads[tuple[LendingMarket, ...]]:
+        yield []
+        if self.ppm is None:
+            raise Overflow
+        comet = str(COMPOUND.address(chain_id, "comet_usdc"))
+        return (LendingMarket(COMPOUND.name, comet, "a lender", asset, self.ppm, None, 1, 0, 1),)
+
+
+@pytest.mark.parametrize(
+    ("ppm", "is_kept"), [(PPM * 2**64 - 1, True), (PPM * 2**64, False), (-1, False), (0, True), (None, False)]
+)
+def test_a_rate_beyond_any_year_is_none_and_the_other_lenders_have_theirs(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch, ppm: int | None, is_kept: bool
+) -> None:
+    ask(followed, "compound")
+    ask(followed, "moonwell")
+    absurd: Any = Absurd(ppm)
+    monkeypatch.setitem(SHELF._by_name, COMPOUND.name, replace(COMPOUND, lending=absurd))
+    followed.mine(2)
+    assert followed.follow() > 0
+    assert ChainLog.objects.count() == (2 if is_kept else 1)
 
 
 def test_of_several_markets_one_is_named_and_another_name_is_refused(followed: Followed) -> None:

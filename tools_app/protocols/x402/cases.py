@@ -1,10 +1,10 @@
-"""What the write that sends something by itself does on the local chain; what is signed alone has tests of its own."""
+"""What the write that sends something does on the local chain, and what is told of a payment that was signed."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from tools_app.toolkit.case import Case
+from tools_app.toolkit.case import Case, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
 
 CASES: Final = (
@@ -13,5 +13,22 @@ CASES: Final = (
         {"token": "USDC", "amount": str(30 * 10**6)},
         ActionClass.INCREASE_POSITION,
         refuses=(({"amount": "0"}, "INVALID_PARAMS"), ({"amount": str(10**30)}, "INSUFFICIENT_BALANCE")),
+    ),
+)
+
+READS: Final = (
+    ReadCase(
+        "x402_get_payment",
+        {"payment_id": Told("payment_id")},
+        {
+            "status": "open",
+            "scheme": "exact",
+            "recipient": lambda look: look.told("payee"),
+            "amount": str(2 * 10**6),
+            "paid": None,
+        },
+        after=("x402_approve",),
+        given=("it signed a payment of two dollars",),
+        refuses=(({"payment_id": "0x" + "11" * 32}, "PAYMENT_UNKNOWN"), ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")),
     ),
 )

@@ -933,6 +933,8 @@ export interface components {
             protocol: string;
             /** @description Token address (0x…) or a symbol registered on the chain, such as USDC. */
             token: string;
+            side?: ("supply" | "borrow") | null;
+            market?: (string | null) | null;
             period?: ("1d" | "7d" | "30d" | "90d" | "365d") | null;
             interval?: ("1h" | "1d" | "1w") | null;
             chain_id?: (number | null) | null;
@@ -3533,8 +3535,8 @@ export interface components {
             /** @enum {unknown} */
             venue?: "safety" | null;
             cursor?: string | null;
-            chain_id?: (number | null) | null;
             include_revoked?: boolean | null;
+            chain_id?: (number | null) | null;
         };
         /** @description safety_batch_revoke_approvals: Take back approvals of tokens, so that their spenders can take nothing of the golem any more. */
         SafetyBatchRevokeApprovalsBody: {
@@ -4884,13 +4886,13 @@ export interface components {
             token_out: string;
             /** @description Amount in the token's base units, as a decimal string: 500 USDC (6 decimals) is 500000000. */
             amount: string;
-            chain_id?: (number | null) | null;
             decay_start_time?: number | null;
             decay_end_time?: number | null;
             slippage_bps?: number | null;
             order_type?: ("auto" | "dutch_v2" | "dutch_v3" | "priority" | "limit") | null;
             limit_amount_out?: string | null;
             lasts_seconds?: number | null;
+            chain_id?: (number | null) | null;
         };
         /** @description Refuses fields it does not have, and names them together with what is missing or malformed. */
         UpdateDirectiveInput: {

@@ -31,6 +31,7 @@ from archetypes_app.models.profile import CATEGORY_CHOICES
 from archetypes_app.stock import list_stocked, tell_empty
 from archetypes_app.toolset import ArchetypeRule, list_protocols, make_profile_rule, split_overrides
 from tools_app.admin.display import format_chain
+from tools_app.admin.many_select import ManySelect
 from tools_app.admin.tokens import list_tokens
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
@@ -203,7 +204,7 @@ class ToolOverrideForm(forms.ModelForm[ToolOverride]):
         names = {tool.name for tool in REGISTRY} | ({self.instance.tool_name} if self.instance.pk else set())
         self.fields["tool_name"] = forms.ChoiceField(
             choices=[("", "Choose a tool"), *((name, name) for name in sorted(names))],
-            widget=UnfoldAdminSelectWidget(attrs={"aria-label": "Tool"}),
+            widget=ManySelect(attrs={"aria-label": "Tool"}),
             label="Tool",
         )
         self.fields["mode"].widget.attrs["aria-label"] = "Mode"

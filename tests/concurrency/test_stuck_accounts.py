@@ -164,8 +164,7 @@ def test_a_sent_permit_whose_wake_up_found_no_place_is_gone_on_with_by_who_gives
     with mining_paused(golem.world):
         golem.work(str(sent))
     # What is not mined at a first look is looked at once more: here each is looked for until it is.
-    settings.GOLEM_FIRST_LOOK_SECONDS = 30
-    met = list[UUID]()
+    met, settings.GOLEM_FIRST_LOOK_SECONDS = list[UUID](), 30
 
     def meet(*, permit_id: UUID) -> dict[str, Any] | None:
         if not met:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from django.db import connections
-from django.test import Client
+from django.test import Client, override_settings
 
 from archetypes_app.models import Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
@@ -113,7 +113,8 @@ def test_two_withdrawals_that_were_both_permitted_are_judged_together_again_when
     """As two previews at the same moment do it, of which neither saw the other."""
     permits = preview_at_once(saver, 11_000 * E18, 10_000 * E18)
     live = saver.live
-    with mining_paused(live.world):
+    # Nothing is mined meanwhile, so nobody looks for longer than beside a follower.
+    with mining_paused(live.world), override_settings(GOLEM_FIRST_LOOK_SECONDS=0.05):
         for permit in permits:
             live.start(str(permit["permit_id"]))
         for permit in permits:

@@ -16,17 +16,15 @@ _END = "</select>"
 class ManySelect(UnfoldAdminSelectWidget):
     """As its parent writes it, without groups."""
 
-    def optgroups(self, name: str, value: list[str], attrs: Mapping[str, Any] | None = None) -> list[Any]:
-        """None of them is for the template."""
-        return []
-
     def render(self, name: str, value: Any, attrs: Mapping[str, Any] | None = None, renderer: Any = None) -> SafeString:
         """The select of the template, with its options put in."""
         options = _write_options(tuple(self.choices))
         for chosen in self.format_value(value):
             option = _begin(chosen)
             options = options.replace(f"{option}>", f"{option} selected>", 1)
-        before, end, after = super().render(name, value, attrs, renderer).partition(_END)
+        bare = UnfoldAdminSelectWidget()
+        bare.attrs = self.attrs
+        before, end, after = bare.render(name, None, attrs, renderer).partition(_END)
         # Each of the four was escaped where it was written.
         return mark_safe(f"{before}{options}{end}{after}")  # noqa: S308
 

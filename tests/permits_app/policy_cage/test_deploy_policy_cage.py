@@ -12,13 +12,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from golem_project.cage_set_up.deployment import (
-    MOST_BYTES_OF_CREATION,
-    build_deployment,
-    check_valuer,
-    choose_left_out,
-    find_valuers,
-)
+from golem_project.cage_set_up.deployment import check_valuer, choose_left_out
 from golem_project.cage_set_up.errors import CageNotDeployable
 from golem_project.embedded.world.solidity import load_contract
 from permits_app.actions.sync_policy_cage import sync_policy_cage
@@ -173,22 +167,6 @@ def test_what_no_chain_takes_at_once_is_left_out_and_told(live_golem: LiveGolem)
     state = CageState.from_dict(CageMirror.objects.get().state)
     assert live_golem.world.contracts["uniswap_v3_position_manager"] in state.positions
     assert 1 < len(state.positions) < 8
-
-
-def test_what_has_to_go_is_found_with_a_few_questions_and_is_as_long_as_it_says(
-    live_golem: LiveGolem, django_assert_max_num_queries: Any
-) -> None:
-    options = {"high_water_mark_usd": "26000", "guardian": None, "account": live_golem.golem.address}
-    chain = open_reader()
-    with django_assert_max_num_queries(12):
-        left = choose_left_out(live_golem.golem, chain, options)
-    assert left
-
-    def measure(without: list[str]) -> int:
-        subjects = {subject: subject for subject in find_valuers(live_golem.golem, chain, (), left_out=())[1]}
-        return len(build_deployment(live_golem.golem, chain, options, valuers=subjects, left_out=without))
-
-    assert measure(left) <= MOST_BYTES_OF_CREATION < measure(left[:-1])
 
 
 def test_a_real_swap_is_let_through_by_pre_flight_and_by_the_contract(

@@ -13,6 +13,7 @@ from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
 from tests.evm.governors import open_governor, propose
 from tests.evm.world import World
+from tests.tools_app.history.followed import Followed
 from tests.tools_app.protocols.uniswap.v4_hooks import FEE_CHANGER, open_hooked_pool
 from tests.tools_app.subsystems.safety.labelled_tokens import TRAPS, list_in_a_pool
 from tests.tools_app.subsystems.stream.test_new_pools import V3_POOL, make_token
@@ -83,6 +84,36 @@ def test_one_huge_swap_is_told_beside_what_chance_would_show_of_it(door: Door) -
     assert float(before["vpin"]) < 0.3 and float(after["vpin"]) > 0.6
     assert float(after["vpin"]) < 1.5 * float(after["vpin_by_chance"]), "one trade says nothing about the next"
     assert "as one-sided as trades whose sides are tossed" in after["interpretation"]
+
+
+def test_trades_that_a_rollback_took_back_are_in_no_figure(door: Door, settings: Any) -> None:
+    settings.GOLEM_HISTORY_QUESTIONS_PER_MINUTE = 1_000_000
+    world, pool = door.stage.world, deep_pool(door)
+    index, swap = Followed(world), make_trader(world)
+    index.watch(pool)
+    door.stage.pass_days(1)
+    for _ in range(6):
+        swap("USDC", "WETH", 3_000 * USD)
+        swap("WETH", "USDC", ETH)
+    index.mine(3)
+    while index.fill():
+        pass
+    index.follow()
+    before = told(door, "vpin", pool=pool, lookback="1h", buckets=3)
+    snapshot = world.rpc.call("evm_snapshot")
+    for _ in range(12):
+        swap("USDC", "WETH", 3_000 * USD)
+    index.mine(3)
+    index.follow()
+    meanwhile = told(door, "vpin", pool=pool, lookback="1h", buckets=3)
+    assert world.rpc.call("evm_revert", snapshot)
+    index.mine(20)
+    for _ in range(2):
+        index.follow()
+    after = told(door, "vpin", pool=pool, lookback="1h", buckets=3)
+    assert [each["basis"]["sample"] for each in (before, meanwhile, after)] == [12, 24, 12]
+    assert after["vpin"] == before["vpin"] and float(meanwhile["vpin"]) > float(before["vpin"])
+    assert {each["basis"]["source"] for each in (before, meanwhile, after)} == {"this server's index"}
 
 
 @pytest.mark.protocols("uniswap_v4")

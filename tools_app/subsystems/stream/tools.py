@@ -97,6 +97,7 @@ def stream_pool_events(
 
     Use to react to trades and liquidity in a pool you are in. Each log appears once as `pool:event`, with amounts in
     base units and in units; when a reorganisation takes a block away, the event is told again with `is_removed`.
+    Where very much happens in one block, part is told and the rest counted in `stream:failed`.
     Does not tell what happened before it was opened. It ends after a day unless renewed.
     """
     reader = ctx.chain(chain_id)
@@ -211,8 +212,9 @@ def stream_trades(
     """Follow the trades of a wallet: what it paid into pools and what it got, once its block is mined.
 
     Use to be told when a swap is done. A trade is a transaction in which a pool of a market swapped and tokens
-    left or reached the wallet; a side paid in the chain's own coin shows as its wrapped form. Does not tell fills of
-    limit orders, nor what happened before it was opened. It ends after a day unless renewed.
+    left or reached the wallet; a side paid in the chain's own coin shows as its wrapped form. Anybody can send a wallet
+    something and log what never moved: believe a token only where it is registered. Does not tell fills of limit
+    orders, nor what happened before it was opened. It ends after a day unless renewed.
     """
     known = [network.chain_id for network in configured_networks() if network.chain_id in market_chains()]
     chosen = list(dict.fromkeys(chain_ids)) if chain_ids else known

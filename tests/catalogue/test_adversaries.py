@@ -344,6 +344,16 @@ REFUSED: dict[str, Attack] = {
     "a stale oracle behind a loan": Attack(
         "aave_borrow", "PRICE_STALE", before=("aave_supply",), deed=stop_feed("WETH")
     ),
+    "a stale oracle behind a loan of Compound": Attack(
+        "compound_v3_borrow",
+        "PRICE_STALE",
+        before=("compound_v3_cover",),
+        deed=stop_feed("WETH"),
+        worlds=("compound_v3",),
+    ),
+    "a stale oracle behind a loan of Moonwell": Attack(
+        "moonwell_borrow", "PRICE_STALE", before=("moonwell_cover",), deed=stop_feed("WETH"), worlds=("moonwell",)
+    ),
     "a queue that is not over": Attack(
         "lido_claim_withdrawal",
         "WITHDRAWAL_NOT_FINAL",
@@ -430,6 +440,13 @@ BETWEEN: dict[str, Surprise] = {
         "aave_borrow", govern("setBorrowCap(address,uint256)", "USDC", 1), "BLOCKED", ("aave_supply",)
     ),
     "the cover of a new loan falls": Surprise("aave_borrow", set_feed("WETH", 1_100), "BLOCKED", ("aave_supply",)),
+    "the cover of a new loan of Compound falls": Surprise(
+        "compound_v3_borrow", set_feed("WETH", 1_100), "BLOCKED", ("compound_v3_cover",), ("compound_v3",)
+    ),
+    # The market answers a number and goes on: what does not come is noticed all the same.
+    "the cover of a new loan of Moonwell falls": Surprise(
+        "moonwell_borrow", set_feed("WETH", 1_100), "BLOCKED", ("moonwell_cover",), ("moonwell",)
+    ),
     # Owners have agreed; it waits for the feed's next round.
     "the oracle falls silent": Surprise(
         "morpho_borrow_market", stop_feed("WETH"), "AWAITING_APPROVAL", worlds=("morpho",)

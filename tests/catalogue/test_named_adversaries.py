@@ -176,6 +176,155 @@ HELD: dict[str, tuple[str, ...]] = {
     ),
 }
 
+PRICE, TOKEN, GIFT, PAUSE, FIRST, LIES_TOLD = KINDS = (
+    "a moved price",
+    "a hostile token or hook",
+    "a donation",
+    "a pause or freeze",
+    "a stranger who acts first",
+    "a keeper or oracle that lies",
+)
+FOLDERS = "tools_app/protocols"
+CONVEX, COIN = f"{FOLDERS}/curve/test_convex.py", f"{FOLDERS}/curve/test_stable_pool.py"
+YEARN, SAVED = f"{FOLDERS}/yearn/test_vaults.py", f"{FOLDERS}/erc4626/test_savings.py"
+STAKER, ISSUED = f"{FOLDERS}/eigenlayer/test_restaked.py", f"{FOLDERS}/liquid_restaking/test_restaked_ether.py"
+RISK = f"{FOLDERS}/liquid_restaking/test_depeg_risk.py"
+COMPOUND, MOONWELL = (f"{FOLDERS}/{each}/test_markets.py" for each in ("compound_v3", "moonwell"))
+LEAST = 6
+OF_PROTOCOL: dict[str, dict[str, tuple[str, ...]]] = {
+    "Pendle": {
+        PRICE: (f"{PENDLE}::test_no_push_of_one_block_moves_what_claims_count_as",),
+        TOKEN: (f"{PENDLE}::test_a_reward_that_nobody_prices_adds_nothing_and_is_claimed_by_itself",),
+        GIFT: (f"{PENDLE}::test_a_gift_to_the_market_moves_nothing",),
+        PAUSE: (
+            f"{PENDLE}::"
+            "test_while_the_yield_behind_a_market_is_paused_nothing_goes_in_or_out_and_what_is_held_is_told_as_locked",
+        ),
+        FIRST: (
+            f"{PENDLE}::test_no_order_of_others_is_filled_and_a_market_that_was_pushed_meanwhile_gives_no_worse_fill",
+        ),
+        LIES_TOLD: (f"{PENDLE}::test_without_an_average_nothing_is_bought_and_nothing_held_is_left_out",),
+    },
+    "Yearn": {
+        PRICE: (
+            "between: a vault of Yearn loses three tenths",
+            f"{YEARN}::test_every_way_out_says_how_much_loss_is_taken",
+        ),
+        TOKEN: (f"{YEARN}::test_what_strategies_cannot_give_is_locked_and_leaves_in_parts",),
+        GIFT: (f"{YEARN}::test_a_gift_to_the_vault_changes_no_price",),
+        PAUSE: (f"{YEARN}::test_a_vault_that_is_full_or_shut_down_takes_nothing_and_says_so",),
+        FIRST: (
+            f"{YEARN}::test_a_stranger_who_takes_out_first_what_is_idle_refuses_the_plan_and_leaves_a_part",
+            f"{YEARN}::test_shares_that_a_stranger_sends_leave_with_the_others",
+        ),
+        LIES_TOLD: (f"{YEARN}::test_a_loss_that_nobody_reported_is_told_before_anybody_leaves_with_it",),
+    },
+    "Convex": {
+        PRICE: (f"{CONVEX}::test_a_trade_that_pushes_the_pool_moves_nothing_of_what_is_staked",),
+        TOKEN: (f"{CONVEX}::test_a_reward_that_cannot_be_paid_keeps_nobody_in",),
+        GIFT: (f"{CONVEX}::test_a_gift_to_the_booster_or_the_rewards_is_nobody_s_share",),
+        PAUSE: (f"{CONVEX}::test_a_pool_that_is_shut_down_takes_nothing_and_lets_everything_out",),
+        FIRST: (f"{CONVEX}::test_what_a_stranger_has_paid_out_to_the_golem_is_the_golem_s",),
+        LIES_TOLD: (
+            f"{CONVEX}::test_a_rate_ends_with_its_week",
+            f"{COIN}::test_a_silent_feed_of_any_coin_leaves_no_sum_and_the_way_out_open",
+        ),
+    },
+    "Ethena": {
+        PRICE: (f"{ETHENA}::test_a_loss_between_plan_and_call_refuses_what_would_leave_for_less",),
+        GIFT: (
+            f"{ETHENA}::test_a_gift_that_blows_up_the_price_of_a_share_between_plan_and_call_refuses_the_plan",
+            f"{ETHENA}::test_dust_that_a_stranger_sends_is_nothing_to_leave",
+        ),
+        PAUSE: (f"{ETHENA}::test_an_account_that_the_issuer_restricts_is_told_as_stuck_and_goes_on_with_nothing",),
+        FIRST: (f"{ETHENA}::test_nobody_else_starts_or_claims_a_golems_cooldown",),
+        LIES_TOLD: (f"{ETHENA}::test_a_cooldown_that_becomes_longer_is_told_and_what_waits_already_keeps_its_time",),
+    },
+    "Sky's savings": {
+        PRICE: (f"{SAVED}::test_a_loss_between_plan_and_call_refuses_what_would_leave_for_less",),
+        GIFT: (
+            f"{SAVED}::test_a_donation_moves_no_share_of_it",
+            f"{SAVED}::test_shares_that_a_stranger_sends_count_and_leave_with_the_others",
+        ),
+        FIRST: (f"{SAVED}::test_a_stranger_who_has_interest_added_first_changes_no_plan",),
+        LIES_TOLD: (
+            f"{SAVED}::test_a_rate_that_is_changed_or_taken_to_nothing_is_told_at_once_and_takes_nothing_back",
+            f"{FOLDERS}/erc4626/test_savings_of_ethereum.py::"
+            "test_without_the_feed_of_usds_nothing_is_saved_and_the_refusal_says_so",
+        ),
+    },
+    "EigenLayer": {
+        PRICE: (
+            f"{STAKER}::test_a_slash_makes_less_of_a_deposit_and_leaves_its_number",
+            f"{SLASHES}::test_a_slash_in_the_block_of_the_withdrawal_is_no_outcome_that_broke_its_promise",
+        ),
+        GIFT: (f"{STAKER}::test_a_gift_to_a_strategy_belongs_to_who_is_inside",),
+        PAUSE: (f"{RESTAKED}::test_a_queue_that_is_paused_is_waited_for_and_said_to_be",),
+        FIRST: (f"{RESTAKED}::test_a_withdrawal_that_was_completed_elsewhere_is_told_and_holds_up_no_halt",),
+        LIES_TOLD: (f"{STAKER}::test_a_staker_whom_the_operator_puts_out_finds_everything_in_the_queue",),
+    },
+    "Liquid restaking": {
+        PRICE: (f"{ISSUED}::test_a_report_that_lowers_the_rate_between_plan_and_call_refuses_the_plan",),
+        GIFT: (f"{ISSUED}::test_dust_that_a_stranger_sends_is_nothing_to_leave",),
+        PAUSE: (f"{ISSUED}::test_an_issuer_that_pauses_is_waited_for_told_as_locked_and_entered_by_nobody",),
+        FIRST: (f"{ISSUED}::test_a_claim_that_a_stranger_made_for_the_golem_has_arrived_and_is_not_lost",),
+        LIES_TOLD: (
+            f"{RISK}::test_a_market_far_under_the_rate_keeps_the_golem_out_and_lets_it_leave",
+            f"{ISSUED}::test_a_request_that_ether_fi_struck_is_told_as_stuck",
+        ),
+    },
+    "Vaults by request": {
+        PRICE: (f"{ASKED}::test_a_loss_between_preview_and_commit_refuses_to_ask_shares_back_as_the_preview_said",),
+        TOKEN: (f"{VAULTS}::test_what_a_request_granted_leaves_a_vault_whose_previews_revert",),
+        GIFT: (f"{ASKED}::test_a_gift_to_the_vault_moves_neither_what_waits_nor_what_is_claimed",),
+        PAUSE: (f"{ASKED}::test_a_vault_that_is_paused_takes_and_gives_nothing_and_is_waited_for",),
+        FIRST: (f"{ASKED}::test_a_request_that_somebody_else_ended_has_arrived_with_the_account",),
+        LIES_TOLD: (f"{ASKED_HALT}::test_what_a_vault_never_settles_is_stuck_and_told_once",),
+    },
+    "Compound": {
+        PRICE: (
+            "between: the cover of a new loan of Compound falls",
+            f"{COMPOUND}::test_a_price_that_falls_between_plan_and_call_refuses_a_debt",
+        ),
+        TOKEN: (f"{COMPOUND}::test_rewards_that_cannot_be_asked_for_count_for_nothing_and_stop_no_exit",),
+        GIFT: (f"{COMPOUND}::test_a_gift_of_the_asset_changes_no_position",),
+        PAUSE: (f"{COMPOUND}::test_a_paused_market_is_said_entered_no_more_and_waited_for",),
+        FIRST: (f"{COMPOUND}::test_a_stranger_who_claims_first_pays_the_golem_its_rewards",),
+        LIES_TOLD: ("refused: a stale oracle behind a loan of Compound",),
+    },
+    "Moonwell": {
+        PRICE: (
+            "between: the cover of a new loan of Moonwell falls",
+            f"{MOONWELL}::test_a_refusal_that_a_market_answers_with_a_number_is_not_taken_for_success",
+        ),
+        TOKEN: (f"{MOONWELL}::test_rewards_that_cannot_be_asked_for_count_for_nothing_and_stop_no_exit",),
+        GIFT: (f"{MOONWELL}::test_a_gift_to_a_market_changes_no_position_by_more_than_its_share",),
+        PAUSE: (f"{MOONWELL}::test_a_pause_and_a_cap_keep_the_golem_out_and_let_it_leave",),
+        FIRST: (f"{MOONWELL}::test_a_stranger_who_claims_first_pays_the_golem_its_rewards",),
+        LIES_TOLD: ("refused: a stale oracle behind a loan of Moonwell",),
+    },
+}
+"""Who earns a yield, and what is tried against it there, by kind."""
+NOT_THERE = {
+    "Ethena": {TOKEN: "it takes one token of one issuer, calls nobody, and pays no rewards in others"},
+    "Sky's savings": {
+        TOKEN: "it takes one token of one issuer, calls nobody, and pays no rewards in others",
+        PAUSE: "nobody can stop the vault: what its owners set is the rate, and what it was told stays paid",
+    },
+    "EigenLayer": {TOKEN: "a strategy is deployed for one token that is known, and calls nobody else"},
+    "Liquid restaking": {TOKEN: "the chain's coin goes in, and the token that comes is the issuer's own"},
+}
+"""Kinds that nobody can try there, with the reason."""
+
+
+@pytest.mark.parametrize("name", OF_PROTOCOL)
+def test_six_adversaries_of_a_protocol_that_earns_are_held_by_tests_that_exist(name: str) -> None:
+    tried = [each for tests in OF_PROTOCOL[name].values() for each in tests]
+    assert len(set(tried)) >= LEAST
+    assert [each for each in tried if not _exists(each)] == []
+    assert {*OF_PROTOCOL[name], *NOT_THERE.get(name, {})} == set(KINDS)
+    assert not OF_PROTOCOL[name].keys() & NOT_THERE.get(name, {}).keys()
+
 
 @pytest.mark.parametrize("phrase", HELD)
 def test_each_adversary_that_was_named_is_held_by_tests_that_exist(phrase: str) -> None:
@@ -183,7 +332,8 @@ def test_each_adversary_that_was_named_is_held_by_tests_that_exist(phrase: str) 
 
 
 def test_every_adversary_of_the_tables_is_named() -> None:
-    named = {name for names in HELD.values() for name in names}
+    tables = (HELD, *OF_PROTOCOL.values())
+    named = {name for table in tables for names in table.values() for name in names}
     assert {f"refused: {name}" for name in REFUSED} <= named
     # What else may happen meanwhile belongs to no phrase of its own.
     assert {f"between: {name}" for name in BETWEEN} - named == {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from eth_account.signers.local import LocalAccount
 
 from golem_project.embedded.world.accounts import derive_account
 from tests.evm.world import CHAIN_ID, World
@@ -61,6 +62,14 @@ def refused(golem: Golem, tool: str, **params: Any) -> GolemError:
 def pass_time(chain: World, seconds: int) -> None:
     chain.rpc.call("evm_increaseTime", seconds)
     chain.rpc.call("evm_mine")
+
+
+def stand_beside(chain: World) -> LocalAccount:
+    """Somebody else, with 20,000 USDC in the vault."""
+    stranger, usdc = chain.new_account(WAD, {"USDC": 20_000 * USD}), chain.tokens["USDC"].address
+    chain.transact(stranger, usdc, "approve(address,uint256)", VAULT, 20_000 * USD)
+    chain.transact(stranger, VAULT, "deposit(uint256,address)", 20_000 * USD, stranger.address)
+    return stranger
 
 
 def step(golem: Golem) -> Any:
@@ -170,6 +179,32 @@ def test_a_gift_to_the_vault_changes_no_price(chain: World, golem: Golem) -> Non
     chain.transact(giver, chain.tokens["USDC"].address, "transfer(address,uint256)", VAULT, 500_000 * USD)
     (after,) = golem.positions()
     assert after.legs == before.legs
+
+
+def test_a_stranger_who_takes_out_first_what_is_idle_refuses_the_plan_and_leaves_a_part(
+    chain: World, golem: Golem
+) -> None:
+    golem.act("yearn_deposit", **PUT)
+    stranger = stand_beside(chain)
+    (all_in,) = chain.rpc.read(VAULT, "totalAssets()", returns="(uint256)")
+    as_admin(chain, "update_debt(uint256)", all_in - 15_000 * USD)
+    as_admin(chain, "suffer(uint256,uint256)", 0, all_in - 15_000 * USD)
+    plan = golem.plan("yearn_withdraw", **ALL)
+    assert golem.simulate(plan).succeeded
+    take = "redeem(uint256,address,address,uint256)"
+    chain.transact(stranger, VAULT, take, 10_000 * USD, stranger.address, stranger.address, 0)
+    assert not golem.simulate(plan).succeeded
+    (position,) = golem.positions()
+    assert position.locked[0].raw in range(5_400 * USD - 2, 5_400 * USD + 2)
+    part = step(golem)
+    assert isinstance(part, Act) and int(part.params["shares"]) // USD == 4_705
+
+
+def test_shares_that_a_stranger_sends_leave_with_the_others(chain: World, golem: Golem) -> None:
+    golem.act("yearn_deposit", **PUT)
+    chain.transact(stand_beside(chain), VAULT, "transfer(address,uint256)", golem.address, 5)
+    golem.act("yearn_withdraw", **ALL)
+    assert golem.positions() == ()
 
 
 def test_foreign_bytes_and_ways_out_that_take_any_loss_are_a_veto(chain: World, golem: Golem) -> None:

@@ -466,6 +466,18 @@ class LeaseLost(GolemError):
     title = "Another worker took over this commit"
 
 
+class PromiseStands(GolemError):
+    """What would be signed was signed before under another permit, and is open or was carried out. `data` has its
+    permit. Nothing was signed this time.
+    """
+
+    code = "PROMISE_STANDS"
+    http_status = 409
+    recovery = Recovery.CHECK_STATE
+    cleared_by = "the end of the first one, or terms of its own for a second one"
+    title = "This was signed already"
+
+
 # ---- delegation at run time ----------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from archetypes_app.errors import GolemHalted
 from permits_app.custody.signers.choose import open_signer
 from permits_app.custody.signers.local import LocalSigner
 from permits_app.custody.signers.privy import PrivySigner
-from permits_app.errors import LeaseLost, PlanTampered, SignerMismatch, SignerUnavailable
+from permits_app.errors import LeaseLost, PlanTampered, PromiseStands, SignerMismatch, SignerUnavailable
 from permits_app.execution.lease import Lease
 from permits_app.limits.signed_promises import make_promise, tell
 from permits_app.models import ActionPermit, SignedPromise
@@ -52,7 +52,7 @@ def sign_promise(
     itself is asked on `chain` whether it takes that, before anything is stored.
 
     Raises SignerUnavailable where the key cannot sign typed data, SignerMismatch, GolemHalted, LeaseLost, PlanTampered,
-    CapabilityError, and what the node raises; then nothing is stored and nobody has a signature.
+    PromiseStands, CapabilityError, and what the node raises; then nothing is stored and nobody has a signature.
     """
     plan = decode_plan(permit)
     if plan.promise is None:
@@ -78,6 +78,28 @@ def _sign(typed: TypedData, signer: LocalSigner | PrivySigner, safe: str, chain:
     return signature
 
 
+def _check_first(row: SignedPromise) -> None:
+    """Under the golem's lock: nothing that its protocol knows by the same word is open or was carried out. Raises
+    PromiseStands.
+    """
+    if not row.reference:
+        return
+    before = SignedPromise.objects.filter(
+        golem_id=row.golem_id,
+        chain_id=row.chain_id,
+        account=row.account,
+        protocol=row.protocol,
+        reference=row.reference,
+        state__in=(PromiseState.OPEN, PromiseState.FILLED),
+    ).first()
+    if before is not None:
+        raise PromiseStands(
+            "this was signed under another permit, and nothing was signed this time",
+            permit_id=str(before.permit_id),
+            state=before.state,
+        )
+
+
 @whole
 def _store(permit: ActionPermit, row: SignedPromise, capability: MintedCapability, lease: Lease, now: datetime) -> None:
     check_minted(capability)
@@ -89,6 +111,7 @@ def _store(permit: ActionPermit, row: SignedPromise, capability: MintedCapabilit
             raise LeaseLost("another worker took over this commit", permit_id=str(permit.pk))
         if hash_plan(locked) != locked.plan_hash:
             raise PlanTampered("the stored plan does not match its hash", permit_id=str(permit.pk))
+        _check_first(row)
         capability.consume(tool_name=locked.tool_name, plan_hash=locked.plan_hash)
         row.save(force_insert=True)
         told = tell(row, PromiseState.OPEN)

@@ -55,6 +55,12 @@ class SignedPromise(TimeStamped):
         verbose_name = "signed promise"
         constraints = [
             models.UniqueConstraint(fields=["chain_id", "account", "digest"], name="signed_promise_once"),
+            # What a desk knows by one word is signed once: of two, one would count as carried out without being it.
+            models.UniqueConstraint(
+                fields=["chain_id", "account", "protocol", "reference"],
+                condition=Q(state__in=("OPEN", "FILLED")) & ~Q(reference=""),
+                name="signed_promise_reference_once",
+            ),
             models.CheckConstraint(condition=Q(state__in=PromiseState.values), name="signed_promise_known_state"),
             models.CheckConstraint(
                 condition=Q(state="OPEN", ended_at__isnull=True) | ~Q(state="OPEN") & Q(ended_at__isnull=False),

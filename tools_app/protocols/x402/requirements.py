@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tools_app.chain.abi import checksum
+from tools_app.core.outside_json import read_json
 from tools_app.protocols.x402.addresses import EXACT, UPTO
 from tools_app.protocols.x402.errors import PaymentRefused
 from tools_app.protocols.x402.payments import VERSION
@@ -68,8 +68,8 @@ def read_asked(header: str, *, chain_id: int, token: str, payee: str, most: int)
 
 def _open(header: str) -> dict[str, Any]:
     try:
-        told = json.loads(base64.b64decode(header, validate=True))
-    except (binascii.Error, ValueError, RecursionError) as error:
+        told = read_json(base64.b64decode(header, validate=True), most_bytes=len(header))
+    except (binascii.Error, ValueError) as error:
         raise PaymentRefused("it is no base64 of JSON, as the header PAYMENT-REQUIRED holds it") from error
     if not isinstance(told, dict):
         raise PaymentRefused("it is JSON of something else")

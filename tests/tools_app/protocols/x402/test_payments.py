@@ -113,18 +113,18 @@ def test_a_retry_is_paid_once_whatever_it_asks_for_then(payer: Payer) -> None:
     assert payer.payee.balance() == 4 * USD
 
 
-def test_two_permits_for_one_payment_are_settled_once(payer: Payer) -> None:
-    permits = [told["permit_id"] for status, told in (payer.preview() for _ in range(2)) if status == 200]
-    payments = []
-    for permit_id in dict.fromkeys(permits):
-        _, done = payer.post("commit_action", permit_id=permit_id)
-        if done.get("status") == "COMMITTED":
-            told = done["result"]["data"]
-            payments.append(
-                {**told["payment"], "payload": {**told["payment"]["payload"], "signature": told["signature"]}}
-            )
-    assert [payer.payee.settle(each) for each in payments].count(True) == 1
-    assert payer.payee.balance() == 2 * USD
+def test_of_two_permits_for_one_payment_the_second_is_not_signed_and_counts_for_nothing(payer: Payer) -> None:
+    first, second = (payer.preview()[1]["permit_id"] for _ in range(2))
+    assert first != second
+    _, done = payer.post("commit_action", permit_id=first)
+    told = done["result"]["data"]
+    payment = {**told["payment"], "payload": {**told["payment"]["payload"], "signature": told["signature"]}}
+    _, refused = payer.post("commit_action", permit_id=second)
+    assert refused["status"] != "COMMITTED" and "PROMISE_STANDS" in json.dumps(refused), refused
+    assert payer.payee.settle(payment) and payer.payee.balance() == 2 * USD
+    [row] = SignedPromise.objects.all()
+    assert str(row.permit_id) == first and payer.follow(row).state == "FILLED"
+    assert [each.state for each in SpendEntry.objects.filter(permit_id=second)] == ["RELEASED"]
 
 
 def test_a_payment_that_is_taken_back_is_settled_by_nobody_and_frees_what_it_held(payer: Payer) -> None:

@@ -4,7 +4,8 @@ The first run learns which tests reach which mutant, so a mutant meets only thos
 which ask a chain, run only once the quick ones have met every mutant, and meet what these did not notice. A test that
 fails with a mutant is asked again without it: only when it passes then was the mutant noticed, otherwise the test is
 of no use here. GOLEM_MUTATION_PLAN names a JSON file with the sources, the mutants in the order wanted, the test that
-noticed each before, and the descriptor that verdicts are written to, one line of JSON each.
+noticed each before, those that each passed before, and the descriptor that verdicts are written to, one line of JSON
+each.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ NO_MUTANT = -1
 LOADING = "while loading"
 HUNG = "hung"
 PARTLY_BOUND = "partly bound"
+MET = "met"
+"""No verdict yet: these tests did not notice it."""
 
 
 @dataclass
@@ -111,6 +114,9 @@ class MutationSession:
         self._seconds: dict[str, float] = {}
         self._unfit: set[str] = set()
         self._met: dict[int, set[str]] = defaultdict(set)
+        for number, tests in plan["met"].items():
+            self._met[int(number)].update(tests)
+        self._met_told: dict[int, set[str]] = defaultdict(set, {number: set(met) for number, met in self._met.items()})
         self._partly_bound: set[int] = set()
         self._before: dict[int, str] = {int(number): test for number, test in plan["noticed_before"].items()}
         self._noticed: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -182,6 +188,10 @@ class MutationSession:
         if is_last or verdict["verdict"] == "noticed" or self._list_tests(number) is None:
             self._report(number, **verdict)
             return True
+        # One that binds anew in part only is asked again: which tests saw all of it is not kept.
+        if number not in self._partly_bound and (met := self._met[number] - self._met_told[number]):
+            self._met_told[number] |= met
+            self._report(number, verdict=MET, tests=sorted(met))
         return False
 
     def _judge(self, number: int) -> dict[str, Any]:

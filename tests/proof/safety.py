@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import inf
@@ -31,8 +31,9 @@ from tests.proof.drawn_alone import FIRST_VARIABLE, SECONDS_VARIABLE
 from tests.proof.drawn_record import write_whole
 from tests.proof.equivalent_mutants import EQUIVALENT
 from tests.proof.forks import read_lines
+from tests.proof.met_tests import MetTests
 from tests.proof.mutants import Mutant, list_mutants
-from tests.proof.mutation_session import HUNG
+from tests.proof.mutation_session import HUNG, MET
 from tests.proof.registry import Progress, proof
 
 SAFETY = "permits_app/safety"
@@ -283,10 +284,16 @@ def _run_alone(module: str, text: str, first: Sequence[str], *, only: str = "") 
     return next(iter(re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output, re.MULTILINE)), "")
 
 
-def try_mutants(wanted: Sequence[int], *, noticed_before: Mapping[int, str] | None = None) -> Iterator[dict[str, Any]]:
+def try_mutants(
+    wanted: Sequence[int],
+    *,
+    noticed_before: Mapping[int, str] | None = None,
+    met_before: Mapping[int, Iterable[str]] | None = None,
+) -> Iterator[dict[str, Any]]:
     """The verdict on each of `wanted` candidates, as they come: noticed, survived, unreached, or alone (not to be told
-    from a fork). The test that `noticed_before` has for one is asked first. Raises RuntimeError when the suite itself
-    does not pass.
+    from a fork). The test that `noticed_before` has for one is asked first, what `met_before` has for it not again.
+    Between verdicts come lines that say `met`, with tests that did not notice one. Raises RuntimeError when the suite
+    itself does not pass.
     """
     reading, writing = os.pipe()
     with tempfile.TemporaryDirectory(prefix="golem-mutants-") as folder, os.fdopen(reading, encoding="utf-8") as lines:
@@ -294,8 +301,13 @@ def try_mutants(wanted: Sequence[int], *, noticed_before: Mapping[int, str] | No
         suites = list_suites()
         modules = {module: {"path": str(module_path(module)), "tests": suites[module]} for module in list_modules()}
         tests = sorted({test for suite in suites.values() for test in suite})
-        told_before = dict(noticed_before or {})
-        asked = {"modules": modules, "wanted": list(wanted), "noticed_before": told_before, "descriptor": writing}
+        asked = {
+            "modules": modules,
+            "wanted": list(wanted),
+            "noticed_before": dict(noticed_before or {}),
+            "met": {number: sorted(tests) for number, tests in (met_before or {}).items()},
+            "descriptor": writing,
+        }
         plan.write_text(json.dumps(asked))
         log = Path(folder) / "log"
         with log.open("wb") as output:
@@ -312,8 +324,9 @@ def try_mutants(wanted: Sequence[int], *, noticed_before: Mapping[int, str] | No
         told = 0
         try:
             for line in lines:
-                told += 1
-                yield json.loads(line)
+                verdict = json.loads(line)
+                told += verdict["verdict"] != MET
+                yield verdict
         finally:
             if told < len(wanted):
                 running.terminate()
@@ -338,10 +351,11 @@ def prove_mutants(progress: Progress) -> None:
         progress.findings.clear()
         progress.notes[:] = [sources]
     known = Verdicts.load(progress.path.with_name("safety_mutants.json"), sources)
+    met = MetTests.load(progress.path.with_name("safety_mutants_met.json"), sources)
     if progress.done < progress.rounds:
-        _try_rounds(progress, candidates, known)
+        _try_rounds(progress, candidates, known, met)
     else:
-        _try_again(progress, candidates, known)
+        _try_again(progress, candidates, known, met)
     write_whole(NOTICED_SLOWLY, json.dumps(known.list_slow(), indent=1) + "\n")
     _note_stale(progress, candidates)
     _note_figures(progress, tried=sum(len(list_round(n, count=len(candidates))) for n in range(progress.done)))
@@ -355,11 +369,11 @@ def _digest_sources() -> str:
     return digest.hexdigest()[:16]
 
 
-def _try_rounds(progress: Progress, candidates: Sequence[Candidate], known: Verdicts) -> None:
+def _try_rounds(progress: Progress, candidates: Sequence[Candidate], known: Verdicts, met: MetTests) -> None:
     """What is noticed at once is told first, so a round is done when the last of it is told."""
     rounds = {number: list_round(number, count=len(candidates)) for number in range(progress.done, progress.rounds)}
     wanted = [number for each in rounds.values() for number in each if not known.has(candidates[number])]
-    verdicts = _judge(wanted, candidates, known)
+    verdicts = _judge(wanted, candidates, known, met)
     for round_number in progress.remaining():
         while not all(known.has(candidates[number]) for number in rounds[round_number]):
             next(verdicts)
@@ -367,21 +381,26 @@ def _try_rounds(progress: Progress, candidates: Sequence[Candidate], known: Verd
             _note(progress, candidates[number], known)
 
 
-def _try_again(progress: Progress, candidates: Sequence[Candidate], known: Verdicts) -> None:
+def _try_again(progress: Progress, candidates: Sequence[Candidate], known: Verdicts, met: MetTests) -> None:
     found = tuple(progress.findings)
     wanted = [
         number for number, candidate in enumerate(candidates) if any(each.endswith(f": {candidate}") for each in found)
     ]
     progress.findings.clear()
-    for number in _judge(wanted, candidates, known) if wanted else ():
+    for number in _judge(wanted, candidates, known, met) if wanted else ():
         _note(progress, candidates[number], known)
 
 
-def _judge(wanted: Sequence[int], candidates: Sequence[Candidate], known: Verdicts) -> Iterator[int]:
-    """The numbers of `wanted` as their verdicts come; each is kept."""
+def _judge(wanted: Sequence[int], candidates: Sequence[Candidate], known: Verdicts, met: MetTests) -> Iterator[int]:
+    """The numbers of `wanted` as their verdicts come; each is kept, and what each met until then."""
     before = {number: by for number in wanted if (by := known.noticed_before.get(candidates[number].key))}
-    for verdict in try_mutants(wanted, noticed_before=before):
+    passed = {number: tests for number in wanted if (tests := met.tests.get(candidates[number].key))}
+    for verdict in try_mutants(wanted, noticed_before=before, met_before=passed):
         candidate = candidates[verdict["number"]]
+        if verdict["verdict"] == MET:
+            met.keep(candidate.key, verdict["tests"])
+            continue
+        met.drop(candidate.key)
         if verdict["verdict"] == "alone":
             is_survivor = survives(candidate.module, candidate.mutant, first=verdict.get("reaching", ()))
             verdict = {**verdict, "verdict": "survived" if is_survivor else "noticed", "by": ""}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.proof import safety
+from tests.proof import met_tests, safety
 from tests.proof.mutants import CHOOSER, list_mutants, weave_mutants
 from tests.proof.registry import Progress
 from tests.proof.safety import Candidate, list_candidates, list_round, list_suites, module_path
@@ -134,9 +135,16 @@ class Answers:
     ends_after: int | None = None
     asked: list[int] = field(default_factory=list)
     noticed_before: dict[int, str] = field(default_factory=dict)
+    met_before: dict[int, set[str]] = field(default_factory=dict)
+    meets: Sequence[str] = ()
 
-    def __call__(self, wanted: Sequence[int], *, noticed_before: Mapping[int, str]) -> Iterator[dict[str, Any]]:
+    def __call__(
+        self, wanted: Sequence[int], *, noticed_before: Mapping[int, str], met_before: Mapping[int, Iterable[str]]
+    ) -> Iterator[dict[str, Any]]:
         self.asked, self.noticed_before = list(wanted), dict(noticed_before)
+        self.met_before = {number: set(tests) for number, tests in met_before.items()}
+        for number in sorted(self.surviving & set(wanted)) if self.meets else ():
+            yield {"number": number, "verdict": "met", "tests": list(self.meets)}
         # What is noticed is told first.
         for told, number in enumerate(sorted(wanted, key=lambda each: each in self.surviving)):
             if told == self.ends_after:
@@ -205,6 +213,26 @@ def test_a_run_that_was_ended_goes_on_and_asks_about_no_mutant_twice(verdicts: A
     assert sorted([*verdicts.asked, *known]) == list(range(count))
     assert (progress.done, len(progress.findings)) == (2, 2)
     assert progress.notes[-1] == f"mutants: {count} tried, {count - 2} noticed by a test, 0 change nothing, 2 survived"
+
+
+def test_what_a_mutant_met_before_a_run_was_ended_it_does_not_meet_again_unless_that_test_changed(
+    verdicts: Answers, progress: Progress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("test_kept.py", "test_changed.py"):
+        (tmp_path / name).write_text("before")
+    monkeypatch.setattr(met_tests, "CHECKOUT", tmp_path)
+    met_tests._digest.cache_clear()
+    verdicts.ends_after, verdicts.meets = 1, ("test_kept.py::test_a", "test_changed.py::test_b")
+    with pytest.raises(KeyboardInterrupt):
+        safety.prove_mutants(progress)
+    assert verdicts.met_before == {}
+    (tmp_path / "test_changed.py").write_text("after")
+    met_tests._digest.cache_clear()
+    verdicts.ends_after, verdicts.meets = None, ()
+    safety.prove_mutants(progress)
+    assert verdicts.met_before == dict.fromkeys((3, 5), {"test_kept.py::test_a"})
+    assert json.loads((tmp_path / "safety_mutants_met.json").read_text())["tests"] == {}
+    met_tests._digest.cache_clear()
 
 
 def test_after_a_change_of_the_sources_each_mutant_is_asked_first_of_what_noticed_it(

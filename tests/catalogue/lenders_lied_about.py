@@ -10,11 +10,15 @@ from tests.catalogue.lies_about_health import (
     ALL_BUT_PRICES,
     TOGETHER,
     Changes,
+    about_comet,
     about_market,
+    about_moonwell,
     about_pool,
     about_vault,
+    comet_elsewhere,
     cover_elsewhere,
     ink_elsewhere,
+    moonwell_elsewhere,
     receipts_elsewhere,
 )
 from tests.catalogue.stage import ETH, USD, Stage
@@ -139,6 +143,41 @@ LENDERS: Final[dict[str, Lender]] = {
         falls=_fall_at_morpho,
         # Its parameters are hashed to its name, and its oracle is held beside the feeds.
         refusals=frozenset({"POSITIONS_UNREADABLE", "MORPHO_ORACLE_UNUSABLE"}),
+    ),
+    "Compound": Lender(
+        world="compound_v3",
+        opens=(("compound_v3_cover", {"amount": str(4 * ETH)}), ("compound_v3_borrow", {"amount": str(7_000 * USD)})),
+        lies=about_comet,
+        elsewhere=comet_elsewhere,
+        risky=(
+            ("compound_v3_withdraw_cover", {"amount": str(ETH // 2)}),
+            ("compound_v3_borrow", {"amount": str(500 * USD)}),
+        ),
+        out=(("compound_v3_repay_all", {}), _unwind("compound_v3")),
+        further=(_lower("compound_v3"),),
+        fits=(
+            ("compound_v3_withdraw_cover", {"amount": str(ETH // 100)}),
+            ("compound_v3_borrow", {"amount": str(50 * USD)}),
+        ),
+        falls=_set_feed(2_800),
+    ),
+    "Moonwell": Lender(
+        world="moonwell",
+        opens=(("moonwell_cover", {"amount": str(4 * ETH)}), ("moonwell_borrow", {"amount": str(6_300 * USD)})),
+        lies=about_moonwell,
+        elsewhere=moonwell_elsewhere,
+        risky=(
+            ("moonwell_withdraw_cover", {"amount": str(ETH // 2)}),
+            ("moonwell_borrow", {"amount": str(500 * USD)}),
+        ),
+        # Its market of ether pays out the coin, so what sells cover to repay is refused there for that.
+        out=(("moonwell_repay_all", {}),),
+        further=(),
+        fits=(
+            ("moonwell_withdraw_cover", {"amount": str(ETH // 100)}),
+            ("moonwell_borrow", {"amount": str(50 * USD)}),
+        ),
+        falls=_set_feed(2_800),
     ),
     "Maker": Lender(
         world="maker",

@@ -16,8 +16,12 @@ from tests.catalogue.stage import Stage
 from tests.proof.lying_node import Answers, Ask, Lie, Request, change_answers
 from tools_app.chain.abi import checksum, encode_call
 from tools_app.chain.networks import MULTICALL3
+from tools_app.protocols.compound_v3 import words as comet_words
+from tools_app.protocols.compound_v3.addresses import deployments as compound
 from tools_app.protocols.maker_sky import reads as maker_reads
 from tools_app.protocols.maker_sky.addresses import deployments as maker
+from tools_app.protocols.moonwell import words as moonwell_words
+from tools_app.protocols.moonwell.addresses import deployments as moonwell
 from tools_app.protocols.morpho_blue import reads as morpho_reads
 from tools_app.protocols.morpho_blue.addresses import LOCAL as MORPHO
 from tools_app.protocols.morpho_blue.addresses import known_markets
@@ -36,6 +40,8 @@ _LATEST = "function latestRoundData() view returns (uint80,int256,uint256,uint25
 _BALANCE = "function balanceOf(address) view returns (uint256)"
 _TOKENS = "getReserveTokensAddresses(address)"
 _THREE = "(address,address,address)"
+_COVERS = 2
+"""How many tokens cover debts in the local market of Compound."""
 _AGGREGATE = "0x82ad56cb"
 _RATIOS = 9_800 + (9_900 << 16)
 """What may be lent and what is liquidated, as the first words of a reserve's bitmap: nearly everything."""
@@ -104,6 +110,55 @@ def about_market(stage: Stage) -> dict[str, Changes]:
         "prices": prices,
         ALL_BUT_PRICES: _all(cover, debts, index),
         TOGETHER: _all(cover, debts, index, prices),
+    }
+
+
+def about_comet(stage: Stage) -> dict[str, Changes]:
+    """Lies about the account's cover of WETH and its debt in Compound's market of USDC."""
+    comet, weth, rpc = (compound(31337) or {})["comet_usdc"], stage.world.tokens["WETH"], stage.world.rpc
+    told = "(uint8,address,address,uint64,uint64,uint64,uint64,uint128)"
+    infos = [rpc.read(comet, "getAssetInfo(uint8)", at, returns=f"({told})")[0] for at in range(_COVERS)]
+    (place,) = (at for at, info in enumerate(infos) if checksum(info[1]) == checksum(weth.address))
+    cover: Changes = {_of(comet, comet_words.COVER, stage.account, weth.address): _times(0)}
+    debts: Changes = {_of(comet, comet_words.OWED, stage.account): _part(0)}
+    margins: Changes = {_of(comet, comet_words.ASSET, place): _put(99 * 10**16, 4, 5)}
+    prices: Changes = {
+        _of(comet, comet_words.PRICE, infos[place][2]): _times(0),
+        _of(weth.feed, _LATEST): _times(1),
+    }
+    return {
+        "balances of cover": cover,
+        "balances of debts": debts,
+        "margins of liquidation": margins,
+        "prices": prices,
+        ALL_BUT_PRICES: _all(cover, debts, margins),
+        TOGETHER: _all(cover, debts, margins, prices),
+    }
+
+
+def about_moonwell(stage: Stage) -> dict[str, Changes]:
+    """Lies about the account's supply of WETH and its debt of USDC at Moonwell."""
+    place = moonwell(31337) or {}
+    held, owed = place["market_weth"], place["market_usdc"]
+    receipts: Changes = {_of(held, _BALANCE, stage.account): _times(0)}
+    debts: Changes = {
+        _of(owed, moonwell_words.OWED_NOW, stage.account): _part(0),
+        _of(owed, moonwell_words.OWED, stage.account): _part(0),
+    }
+    index: Changes = {_of(held, moonwell_words.RATE_NOW): _times(0)}
+    margins: Changes = {_of(place["comptroller"], moonwell_words.ABOUT, held): _put(99 * 10**16, 1)}
+    prices: Changes = {
+        _of(place["oracle"], moonwell_words.PRICE, held): _times(0),
+        _of(stage.world.tokens["WETH"].feed, _LATEST): _times(1),
+    }
+    return {
+        "balances of receipts": receipts,
+        "balances of debts": debts,
+        "indices of shares": index,
+        "margins of liquidation": margins,
+        "prices": prices,
+        ALL_BUT_PRICES: _all(receipts, debts, index, margins),
+        TOGETHER: _all(receipts, debts, index, prices),
     }
 
 
@@ -208,6 +263,24 @@ def ink_elsewhere(stage: Stage) -> tuple[str, int, int]:
     ink, _ = stage.world.rpc.read(place["vat"], "urns(bytes32,address)", ilk, urn, returns="(uint256,uint256)")
     slot, word = find_slot(stage, place["vat"], encode_call(maker_reads.VAT_URN, ilk, urn), lambda raw: raw == ink)
     return place["vat"], slot, FOLD * word
+
+
+def comet_elsewhere(stage: Stage) -> tuple[str, int, int]:
+    """The same of cover in Compound's market of USDC."""
+    comet, weth = (compound(31337) or {})["comet_usdc"], stage.world.tokens["WETH"].address
+    asked = encode_call(comet_words.COVER, stage.account, weth)
+    reads = "collateralBalanceOf(address,address)"
+    held = stage.world.rpc.read(comet, reads, stage.account, weth, returns="(uint128)")[0]
+    slot, word = find_slot(stage, comet, asked, lambda raw: raw % 2**128 == held)
+    return comet, slot, word - held + FOLD * held
+
+
+def moonwell_elsewhere(stage: Stage) -> tuple[str, int, int]:
+    """The same of receipts of Moonwell's market of WETH."""
+    market = (moonwell(31337) or {})["market_weth"]
+    held = stage.world.rpc.balance_of(market, stage.account)
+    slot, _ = find_slot(stage, market, encode_call(_BALANCE, stage.account), lambda raw: raw == held)
+    return market, slot, FOLD * held
 
 
 def find_vault(stage: Stage) -> tuple[str, bytes]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.catalogue.lenders_lied_about import LENDERS
 from tests.catalogue.shelf import CHAIN_ID, load_cases, load_reads
+from tools_app.toolkit.protocol import SHELF, Trait
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool, WriteTool
 
@@ -102,3 +104,8 @@ def test_a_name_of_lending_or_staking_leads_to_its_tool(kind: str, name: str) ->
 def test_the_names_are_the_48_that_are_asked_for() -> None:
     names = [name for each in NAMES.values() for name in each]
     assert len(names) == len(set(names)) == 48
+
+
+def test_a_node_lies_about_health_at_every_lender_of_the_shelf() -> None:
+    lenders = {each.name for each in SHELF if each.lending is not None or Trait.LEVERAGE in each.traits}
+    assert lenders == {lender.world for lender in LENDERS.values()} - {"aave_v3_6"}

@@ -88,6 +88,7 @@ EDGES: Final[tuple[tuple[str, str, int | None, int | None], ...]] = (
     ("permits_app.admin.declared_pegs.DeclaredPegForm", "name", None, 32),
     ("permits_app.admin.declared_pegs.DeclaredPegForm", "most_apart_bps", 0, None),
     ("permits_app.admin.declared_pegs.DeclaredPegForm", "source", None, 200),
+    ("permits_app.admin.followed_pages.KeptDaysForm", "days", 1, None),
     ("permits_app.admin.people_pages.InviteForm", "label", None, 60),
     ("permits_app.admin.wallets.SignerForm", "safe", None, 42),
     ("permits_app.admin.wallets.SignerForm", "wallet_id", None, 64),

@@ -280,12 +280,15 @@ class World:
 
 @contextmanager
 def as_before(rpc: JsonRpc) -> Iterator[None]:
-    """Take the node back afterwards: blocks, balances and time. Inside, the first block asks `BASE_FEE` for gas."""
-    snapshot = rpc.call("evm_snapshot")
+    """Take the node back afterwards: blocks, balances and time. Inside, the first block asks `BASE_FEE` for gas, or
+    what the one before asked where that is less.
+    """
+    snapshot, newest = rpc.call_all([("evm_snapshot", []), ("eth_getBlockByNumber", ["latest", False])])
+    base_fee = min(BASE_FEE, int(newest["baseFeePerGas"], 16))
     # Going back to a snapshot takes the node's clock back too; a test begins at the machine's time. What a block asks
     # for gas does not go back: it would be what the tests before left, a hundred times as much or next to nothing.
     rpc.call_all(
-        [("evm_setTime", [int(time.time())]), ("anvil_setNextBlockBaseFeePerGas", [hex(BASE_FEE)])],
+        [("evm_setTime", [int(time.time())]), ("anvil_setNextBlockBaseFeePerGas", [hex(base_fee)])],
     )
     yield
     assert rpc.call("evm_revert", snapshot), "the node lost its snapshot"

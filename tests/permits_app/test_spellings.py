@@ -55,6 +55,8 @@ BY_PATTERN: Final[dict[str, Spellings]] = {
     r"^(0|[1-9][0-9]{0,77})$": Spellings(("7",), "70"),
     r"^(v4:)?(0|[1-9][0-9]{0,77})$": Spellings(("v4:7",), "7"),
     r"^0x([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$": Spellings((LONG, "0x" + LONG[2:].upper()), OTHER),
+    # A header as it was answered: base64 has capitals and small letters that differ.
+    r"^[A-Za-z0-9+/]+={0,2}$": Spellings(("eyJhIjoxfQ==",), "eyJhIjoyfQ=="),
     r"^[1-9][0-9]{0,15}:(0|[1-9][0-9]{0,77})$": Spellings(("1:7",), "1:8"),
     r"^(auto|0x[0-9a-fA-F]{40})$": _ADDRESS,
     r"^0x[0-9a-fA-F]{40}:0x[0-9a-fA-F]{40}:[0-9]{1,12}:[0-9]{1,12}:0x[0-9a-fA-F]{40}$": Spellings(
@@ -133,7 +135,7 @@ BY_NAME: Final[dict[str, Spellings]] = {
 }
 FREE_TEXT: Final = frozenset(
     "content new_string old_string command description instruction context name review image proof outcome reflection"
-    " reasoning_chain reason mode version label subject statement".split()
+    " reasoning_chain reason mode version label subject statement reference".split()
 )
 """Texts that say what they say, letter by letter; of `mode` and `version` the tool takes no other spelling."""
 

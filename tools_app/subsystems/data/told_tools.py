@@ -13,7 +13,7 @@ from tools_app.portfolio.told_past import Interval, NoPast, Period, ToldPast, fi
 from tools_app.subsystems.data.family import data
 from tools_app.toolkit.context import ChainReader, ReadContext
 from tools_app.toolkit.enums import TickBudget
-from tools_app.toolkit.params import Token
+from tools_app.toolkit.params import PLAIN, Token
 from tools_app.toolkit.pool_ids import PoolId
 from tools_app.toolkit.positions import drive
 from tools_app.toolkit.protocol import SHELF, ProtocolDef
@@ -51,6 +51,7 @@ MarketName = Annotated[
         max_length=66,
         description="Of a lender with several markets for the token: which. By default the one with most to lend.",
     ),
+    PLAIN,
 ]
 _ASKED_MEANING = {
     "supply": "what supplying pays a year as a share of it, compounded, as the lender said once an hour; an hour"

@@ -38,8 +38,8 @@ from tests.proof.constants_bound_anew import bind_anew
 from tests.proof.drawn_record import WORD, Record, is_meant, list_parts, part_of, split_word
 from tests.proof.forks import PATIENCE_SECONDS, Ran, forget_database, part_with_database, read_lines, tell
 from tests.proof.mutants import Mutant, list_mutants
-from tests.proof.mutation_session import LOADING, NO_MUTANT, Chooser
 from tests.proof.weaving import ProbedFinder
+from tests.proof.woven import LOADING, NO_MUTANT, Chooser
 
 PLAN_VARIABLE = "GOLEM_DRAWN_PLAN"
 # Of the processor: what a mutant may take at first and in all against the tests that reach it, and before against those

@@ -12,7 +12,7 @@ from types import CodeType, ModuleType
 from typing import Any, Final
 
 from tests.proof.mutants import CHOOSER, weave_mutants
-from tests.proof.mutation_session import Chooser, WovenLoader
+from tests.proof.woven import Chooser, WovenLoader
 
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -57,25 +57,27 @@ def make_trader(world: World) -> Callable[[str, str, int], None]:
     return swap
 
 
+def trade_both_ways(door: Door, *, rounds: int) -> tuple[Any, str]:
+    """A day later somebody swaps there and back so often, in the deep pool; who swaps, and the pool."""
+    swap, pool = make_trader(door.stage.world), deep_pool(door)
+    door.stage.pass_days(1)
+    for _ in range(rounds):
+        swap("USDC", "WETH", 3_000 * USD)
+        swap("WETH", "USDC", ETH)
+    return swap, pool
+
+
 def test_a_wash_trader_looks_like_what_they_are_a_flow_of_both_sides_that_earns_fees_and_moves_nothing(
     door: Door,
 ) -> None:
-    swap, pool = make_trader(door.stage.world), deep_pool(door)
-    door.stage.pass_days(1)
-    for _ in range(30):
-        swap("USDC", "WETH", 3_000 * USD)
-        swap("WETH", "USDC", ETH)
+    _, pool = trade_both_ways(door, rounds=30)
     flow = told(door, "vpin", pool=pool, lookback="1h", buckets=10)
     assert flow["classification"] == "SAFE" and flow["basis"]["sample"] == 60
     assert flow["basis"]["confidence"] == "low", "sixty trades are little, whoever made them"
 
 
 def test_one_huge_swap_is_told_beside_what_chance_would_show_of_it(door: Door) -> None:
-    swap, pool = make_trader(door.stage.world), deep_pool(door)
-    door.stage.pass_days(1)
-    for _ in range(6):
-        swap("USDC", "WETH", 3_000 * USD)
-        swap("WETH", "USDC", ETH)
+    swap, pool = trade_both_ways(door, rounds=6)
     before = told(door, "vpin", pool=pool, lookback="1h", buckets=3)
     swap("USDC", "WETH", 3_000_000 * USD)
     after = told(door, "vpin", pool=pool, lookback="1h", buckets=3)

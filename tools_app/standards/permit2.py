@@ -54,6 +54,11 @@ def approve(*, token: TokenMeta, spender: str, amount: int, expiration: int) -> 
     return Call(PERMIT2, data, 0, f"Approve {token.symbol} for {spender} through Permit2")
 
 
+def domain_of(chain_id: int) -> dict[str, Any]:
+    """The EIP-712 domain of what is signed for Permit2."""
+    return {"name": "Permit2", "chainId": chain_id, "verifyingContract": PERMIT2}
+
+
 def build_permit(
     *, chain_id: int, token: TokenMeta, spender: str, amount: int, expiration: int, nonce: int, signed_until: int
 ) -> dict[str, Any]:
@@ -65,7 +70,7 @@ def build_permit(
     return {
         "types": {name: [{"name": field, "type": kind} for field, kind in fields] for name, fields in types.items()},
         "primaryType": "PermitSingle",
-        "domain": {"name": "Permit2", "chainId": chain_id, "verifyingContract": PERMIT2},
+        "domain": domain_of(chain_id),
         "message": {
             "details": {"token": token.address, "amount": str(amount), "expiration": expiration, "nonce": nonce},
             "spender": spender,

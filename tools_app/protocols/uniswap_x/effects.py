@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.standards.permit2_calls import read_given
+from tools_app.standards.permit2_nonces import INVALIDATE
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.plan import Call, Statement
-
-_INVALIDATE: Final = "function invalidateUnorderedNonces(uint256,uint256)"
 
 
 class UniswapXEffects:
@@ -30,9 +28,9 @@ class UniswapXEffects:
                 into.deadlines.append(each.until)
         if given:
             return
-        if call.to != PERMIT2 or call.value or not calls(call.data, _INVALIDATE):
+        if call.to != PERMIT2 or call.value or not calls(call.data, INVALIDATE):
             raise UnknownCall(f"selector 0x{call.data[:4].hex()} of {call.to} is not known")
-        word, mask = read_exactly(call.data, _INVALIDATE)
+        word, mask = read_exactly(call.data, INVALIDATE)
         if not mask:
             raise UnknownCall("the call takes nothing back")
         into.statements.append(Statement(PERMIT2, str(word), "nonces used up", hex(mask)))

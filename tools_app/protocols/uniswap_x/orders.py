@@ -14,7 +14,7 @@ from tools_app.chain.abi import encode_args
 from tools_app.chain.typed_hash import hash_struct
 from tools_app.protocols.uniswap_x.addresses import DUTCH_V2, DUTCH_V3, LIMIT, PRIORITY
 from tools_app.standards.auctions import Decaying
-from tools_app.standards.permit2 import PERMIT2
+from tools_app.standards.permit2 import domain_of
 from tools_app.standards.promised import WITNESSED
 from tools_app.toolkit.typed_data import TypedData
 
@@ -310,7 +310,7 @@ def type_order(kind: Kind, order: Mapping[str, Any], *, chain_id: int) -> TypedD
     """What is signed for an order: the most it gives, for its reactor, once."""
     given, info = kind.read(order).gives.amount, order["info"]
     return TypedData(
-        domain={"name": "Permit2", "chainId": chain_id, "verifyingContract": PERMIT2},
+        domain=domain_of(chain_id),
         primary_type=WITNESSED,
         types=kind.types,
         message={

@@ -8,19 +8,18 @@ from typing import Final
 from tools_app.chain.abi import decode_log, event_topic
 from tools_app.protocols.uniswap_x.addresses import deployments
 from tools_app.protocols.uniswap_x.orders import ZERO, encode_order, hash_order, kind_of
-from tools_app.standards.permit2 import PERMIT2
+from tools_app.standards.permit2 import domain_of
+from tools_app.standards.permit2_nonces import ask_nonce, is_used, trail_of_invalidations, was_invalidated
 from tools_app.standards.promised import WITNESSED
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.order_desks import HandIn
-from tools_app.toolkit.positions import Act, PositionsUnreadable, Trail
+from tools_app.toolkit.positions import Act, Trail
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.typed_data import TypedData
 from tools_app.toolkit.views import LogEntry
 
-NONCES: Final = "function nonceBitmap(address owner, uint256 word) view returns (uint256)"
 FILLED: Final = "event Fill(bytes32 indexed orderHash, address indexed filler, address indexed swapper, uint256 nonce)"
-INVALIDATED: Final = "event UnorderedNonceInvalidation(address indexed owner, uint256 word, uint256 mask)"
 
 
 class UniswapXPromises:
@@ -30,8 +29,7 @@ class UniswapXPromises:
         """Add the worst of a fill."""
         kind, message = kind_of(typed), typed.message
         at = deployments(typed.chain_id) or {}
-        domain = {"name": "Permit2", "chainId": typed.chain_id, "verifyingContract": PERMIT2}
-        if kind is None or typed.primary_type != WITNESSED or dict(typed.domain) != domain:
+        if kind is None or typed.primary_type != WITNESSED or dict(typed.domain) != domain_of(typed.chain_id):
             raise UnknownCall("UniswapX takes orders signed for Permit2 and nothing else")
         order = message["witness"]
         info, sides = order["info"], kind.read(order)
@@ -55,33 +53,27 @@ class UniswapXPromises:
     def ask(self, typed: TypedData) -> list[ReadCall]:
         """Whether its nonce is used."""
         swapper = typed.message["witness"]["info"]["swapper"]
-        return [ReadCall(PERMIT2, NONCES, (swapper, typed.message["nonce"] >> 8))]
+        return [ask_nonce(swapper, typed.message["nonce"])]
 
     def trails(self, typed: TypedData) -> Sequence[Trail]:
         """Its fill, and what its maker invalidated."""
-        swapper = typed.message["witness"]["info"]["swapper"]
-        owner = "0x" + swapper[2:].lower().rjust(64, "0")
         return (
             Trail((typed.message["spender"],), (event_topic(FILLED), hash_order(typed))),
-            Trail((PERMIT2,), (event_topic(INVALIDATED), owner)),
+            trail_of_invalidations(typed.message["witness"]["info"]["swapper"]),
         )
 
     def judge(self, typed: TypedData, outcomes: Sequence[ReadOutcome], logs: Sequence[LogEntry] | None) -> Fate | None:
         """A used nonce was filled or cancelled: only a fill's log says filled, only an invalidation's cancelled."""
         [told] = outcomes
-        if not told.ok:
-            raise PositionsUnreadable("Permit2 does not tell its nonces")
         nonce = typed.message["nonce"]
-        bit = 1 << (nonce & 255)
-        if not told.values[0] & bit:
+        if not is_used(nonce, told):
             return Fate.OPEN
         if logs is None:
             return None
         at = typed.message["spender"]
         if any(log.address == at and decode_log(FILLED, log) is not None for log in logs):
             return Fate.FILLED
-        gone = (decode_log(INVALIDATED, log) for log in logs if log.address == PERMIT2)
-        if any(each is not None and each["word"] == nonce >> 8 and each["mask"] & bit for each in gone):
+        if was_invalidated(nonce, logs):
             return Fate.CANCELLED
         return Fate.PARTLY
 

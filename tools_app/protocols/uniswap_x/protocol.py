@@ -6,12 +6,11 @@ from typing import Final
 
 from tools_app.protocols.uniswap_x.addresses import ENTRY, LABEL, NAME, deployments
 from tools_app.protocols.uniswap_x.effects import UniswapXEffects
-from tools_app.protocols.uniswap_x.promises import FILLED, INVALIDATED, UniswapXPromises
+from tools_app.protocols.uniswap_x.promises import FILLED, UniswapXPromises
 from tools_app.standards.permit2 import ALLOWANCE
 from tools_app.standards.permit2_calls import APPROVE, LOCKDOWN
+from tools_app.standards.permit2_nonces import INVALIDATE, INVALIDATED
 from tools_app.toolkit.protocol import NOTHING_HELD, AskedRight, Contract, LeavingCall, ProtocolDef, Trait
-
-INVALIDATE: Final = "function invalidateUnorderedNonces(uint256,uint256)"
 
 _TAKING: Final = AskedRight(
     ENTRY,

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
-from tools_app.chain.abi import encode_call
 from tools_app.core.units import format_units
 from tools_app.protocols.uniswap_x.addresses import (
     CHAINS,
@@ -24,6 +23,7 @@ from tools_app.protocols.uniswap_x.orders import KINDS, ZERO, hash_order, kind_o
 from tools_app.protocols.uniswap_x.promises import UniswapXPromises
 from tools_app.standards import erc20
 from tools_app.standards.permit2 import PERMIT2
+from tools_app.standards.permit2_nonces import use_up
 from tools_app.standards.plan_draft import check_enough
 from tools_app.standards.promised import read_fate
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
@@ -31,7 +31,7 @@ from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.order_desks import OrderDesk, OrderDesks
 from tools_app.toolkit.params import PositionId, RawAmount, RawAmountOrZero, SlippageBps, Token, check_whole
-from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, Statement, TokenFlow, TxPlan
+from tools_app.toolkit.plan import AllowanceLeft, PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.signed_orders import SignedOrders
@@ -40,7 +40,6 @@ from tools_app.toolkit.views import TokenMeta
 BPS: Final = 10_000
 AFTER_DECAY_SECONDS: Final = 60
 """An auction's last price stands for so long."""
-INVALIDATE: Final = "function invalidateUnorderedNonces(uint256 wordPos, uint256 mask)"
 _PREFERRED: Final = (DUTCH_V2, PRIORITY, DUTCH_V3)
 _BLOCKS_LOOKED_AT: Final = 100
 _MOST_CURVE_BLOCKS: Final = 2**16 - 1
@@ -270,12 +269,12 @@ def uniswap_cancel_uniswapx_order(ctx: WriteContext, nonce: PositionId) -> TxPla
     reader = ctx.chain()
     number = int(nonce)
     ctx.step("Building calls")
-    word, mask = number >> 8, 1 << (number & 255)
+    call, statement = use_up(number, label=f"Cancel the order of nonce {number}")
     return TxPlan(
         chain_id=reader.chain_id,
-        calls=(Call(PERMIT2, encode_call(INVALIDATE, word, mask), 0, f"Cancel the order of nonce {number}"),),
+        calls=(call,),
         action_class=ActionClass.DECREASE_POSITION,
-        statements=(Statement(PERMIT2, str(word), "nonces used up", hex(mask)),),
+        statements=(statement,),
         details={"nonce": str(number)},
     )
 

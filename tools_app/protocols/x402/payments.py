@@ -14,7 +14,7 @@ from eth_utils.crypto import keccak
 
 from tools_app.chain.abi import checksum
 from tools_app.protocols.x402.addresses import EXACT, UPTO
-from tools_app.standards.permit2 import PERMIT2
+from tools_app.standards.permit2 import domain_of
 from tools_app.standards.promised import WITNESSED
 from tools_app.toolkit.typed_data import TypedData
 
@@ -88,7 +88,7 @@ def type_payment(terms: Terms, *, chain_id: int) -> TypedData:
     if terms.scheme == UPTO:
         witness["facilitator"] = terms.facilitator
     return TypedData(
-        domain={"name": "Permit2", "chainId": chain_id, "verifyingContract": PERMIT2},
+        domain=domain_of(chain_id),
         primary_type=WITNESSED,
         types=types_of(terms.scheme),
         message={

@@ -8,18 +8,17 @@ from typing import Final
 from tools_app.chain.abi import decode_log, event_topic
 from tools_app.protocols.x402.addresses import EXACT, UPTO, deployments
 from tools_app.protocols.x402.payments import name_payment, payer_of, types_of
-from tools_app.standards.permit2 import PERMIT2
+from tools_app.standards.permit2 import domain_of
+from tools_app.standards.permit2_nonces import ask_nonce, is_used, trail_of_invalidations, was_invalidated
 from tools_app.standards.promised import WITNESSED
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
 from tools_app.toolkit.effects import Effects, UnknownCall
 from tools_app.toolkit.order_desks import HandIn
-from tools_app.toolkit.positions import Act, PositionsUnreadable, Trail
+from tools_app.toolkit.positions import Act, Trail
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.typed_data import TypedData
 from tools_app.toolkit.views import LogEntry
 
-NONCES: Final = "function nonceBitmap(address owner, uint256 word) view returns (uint256)"
-INVALIDATED: Final = "event UnorderedNonceInvalidation(address indexed owner, uint256 word, uint256 mask)"
 PAID: Final = "event Transfer(address indexed from, address indexed to, uint256 value)"
 _NOBODY: Final = "0x" + "0" * 40
 
@@ -31,8 +30,7 @@ class Payments:
         """Add what goes at most, and to whom."""
         message, at = typed.message, deployments(typed.chain_id) or {}
         scheme = scheme_of(typed)
-        domain = {"name": "Permit2", "chainId": typed.chain_id, "verifyingContract": PERMIT2}
-        if scheme is None or typed.primary_type != WITNESSED or dict(typed.domain) != domain:
+        if scheme is None or typed.primary_type != WITNESSED or dict(typed.domain) != domain_of(typed.chain_id):
             raise UnknownCall("x402 takes payments signed for Permit2 and nothing else")
         if message["spender"] != at.get(scheme):
             raise UnknownCall(f"{message['spender']} is not the proxy of {scheme} payments on chain {typed.chain_id}")
@@ -51,29 +49,25 @@ class Payments:
     def ask(self, typed: TypedData) -> list[ReadCall]:
         """Whether its nonce is used."""
         nonce = typed.message["nonce"]
-        return [ReadCall(PERMIT2, NONCES, (payer_of(nonce), nonce >> 8))]
+        return [ask_nonce(payer_of(nonce), nonce)]
 
     def trails(self, typed: TypedData) -> Sequence[Trail]:
         """What went from its payer to its payee, and what its payer took back."""
         payer, payee = payer_of(typed.message["nonce"]), typed.message["witness"]["to"]
         return (
             Trail((typed.message["permitted"]["token"],), (event_topic(PAID), _topic(payer), _topic(payee))),
-            Trail((PERMIT2,), (event_topic(INVALIDATED), _topic(payer))),
+            trail_of_invalidations(payer),
         )
 
     def judge(self, typed: TypedData, outcomes: Sequence[ReadOutcome], logs: Sequence[LogEntry] | None) -> Fate | None:
         """A used nonce was settled or taken back: only what was paid says the one, only an invalidation the other."""
         [told] = outcomes
-        if not told.ok:
-            raise PositionsUnreadable("Permit2 does not tell its nonces")
         nonce, given = typed.message["nonce"], typed.message["permitted"]
-        bit = 1 << (nonce & 255)
-        if not told.values[0] & bit:
+        if not is_used(nonce, told):
             return Fate.OPEN
         if logs is None:
             return None
-        gone = (decode_log(INVALIDATED, log) for log in logs if log.address == PERMIT2)
-        if any(each is not None and each["word"] == nonce >> 8 and each["mask"] & bit for each in gone):
+        if was_invalidated(nonce, logs):
             return Fate.CANCELLED
         paid = read_paid(typed, logs)
         is_exact = scheme_of(typed) == EXACT

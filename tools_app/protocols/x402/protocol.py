@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.x402.addresses import EXACT, LABEL, LOCAL_CHAIN_ID, NAME, deployments
-from tools_app.protocols.x402.promises import INVALIDATED, Payments
+from tools_app.protocols.x402.promises import Payments
+from tools_app.standards.permit2_nonces import INVALIDATED
 from tools_app.toolkit.protocol import ProtocolDef, Trait
 
 PROTOCOL: Final = ProtocolDef(

@@ -4,34 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from tools_app.chain.abi import encode_call
 from tools_app.core.clock import tell_unix_time
 from tools_app.core.units import format_units
 from tools_app.protocols.x402.addresses import CHAINS, NAME, proxy_on
 from tools_app.protocols.x402.errors import PaymentNeedsApproval, PaymentRefused, PaymentSigned, PaymentUnknown
 from tools_app.protocols.x402.payments import VERSION, Terms, name_payment, number_payment, type_payment, write_payload
-from tools_app.protocols.x402.promises import NONCES, Payments, read_paid, scheme_of
+from tools_app.protocols.x402.promises import Payments, read_paid, scheme_of
 from tools_app.protocols.x402.requirements import read_asked
 from tools_app.standards import erc20
 from tools_app.standards.permit2 import PERMIT2
+from tools_app.standards.permit2_nonces import ask_nonce, is_used, use_up
 from tools_app.standards.plan_draft import check_enough
 from tools_app.standards.promised import read_fate
 from tools_app.standards.trails import follow_trails
-from tools_app.toolkit.context import ChainReader, ReadCall, ReadContext, WriteContext
+from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import PLAIN, Address, Bytes32, ChainId, RawAmount, Token
-from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, Statement, TokenFlow, TxPlan
+from tools_app.toolkit.plan import AllowanceLeft, PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.signed_orders import SignedOrder, SignedOrders
 from tools_app.toolkit.views import TokenMeta
-
-INVALIDATE: Final = "function invalidateUnorderedNonces(uint256 wordPos, uint256 mask)"
 
 x402 = ToolFamily(prefix="x402", category=Category.WALLET, chains=CHAINS, venue=NAME)
 
@@ -232,12 +230,12 @@ def x402_cancel_payment(ctx: WriteContext, payment_id: Bytes32, chain_id: ChainI
         raise PaymentSigned("nobody can settle that payment any more: it was settled or taken back")
     ctx.step("Building calls")
     nonce = int(found.typed.message["nonce"])
-    word, mask = nonce >> 8, 1 << (nonce & 255)
+    call, statement = use_up(nonce, label=f"Take payment {payment_id[:10]} back")
     return TxPlan(
         chain_id=reader.chain_id,
-        calls=(Call(PERMIT2, encode_call(INVALIDATE, word, mask), 0, f"Take payment {payment_id[:10]} back"),),
+        calls=(call,),
         action_class=ActionClass.DECREASE_POSITION,
-        statements=(Statement(PERMIT2, str(word), "nonces used up", hex(mask)),),
+        statements=(statement,),
         details={"payment_id": name_payment(nonce)},
     )
 
@@ -325,9 +323,9 @@ def _look_up(ctx: ReadContext, reader: ChainReader, payment_id: str) -> SignedOr
 
 def _check_first(ctx: WriteContext, reader: ChainReader, nonce: int, now: tuple[str, int, str]) -> None:
     """`now` are token, amount and payee. Raises PaymentSigned where it was signed before and may be settled, or was."""
-    [used] = reader.call_many([ReadCall(PERMIT2, NONCES, (ctx.account, nonce >> 8))])
+    [used] = reader.call_many([ask_nonce(ctx.account, nonce)])
     name, earlier = name_payment(nonce), _look_up(ctx, reader, name_payment(nonce))
-    if used.values[0] & 1 << (nonce & 255):
+    if is_used(nonce, used):
         raise PaymentSigned(
             "this was settled or taken back already; say another reference to pay again", payment_id=name
         )

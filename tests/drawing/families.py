@@ -1,7 +1,8 @@
 """The families of tests of which `make test` runs a part, and what is never drawn.
 
 A family is named here or it runs whole. A part of each is drawn, `one_in`; those with `inputs` are left out altogether
-while these files are as they were when all of it passed. The last family is what is slow and belongs to no other.
+while these files are as they were when all of it passed. The last families are what is slow and belongs to no other:
+about money, about whose rows anybody sees, and about neither.
 """
 
 from __future__ import annotations
@@ -13,9 +14,8 @@ from typing import Final
 
 from tests.durations import read_durations
 
-# What decides about money, about who sees what, and about how the code is built: no draw may leave any of it out.
-ALWAYS: Final = (
-    # Permits, limits, approvals, cages, and the way out of what was gone into.
+# Permits, limits, approvals, cages, and the way out of what was gone into.
+MONEY: Final = (
     "tests/permits_app/*",
     "tests/contracts/*",
     "tests/catalogue/test_*_halt*",
@@ -28,7 +28,9 @@ ALWAYS: Final = (
     "tests/golem_project/heartbeat/test_health_alerts*",
     "tests/golem_project/pi/test_actions*",
     "tests/golem_project/pi/test_failing_commits*",
-    # Whose rows anybody sees and changes, and who may come in.
+)
+# Whose rows anybody sees and changes, and who may come in.
+ROWS: Final = (
     "tests/admin/test_every_action*",
     "tests/admin/test_owner_*",
     "tests/admin/test_roles*",
@@ -40,8 +42,10 @@ ALWAYS: Final = (
     "tests/golem_project/pi/test_authentication*",
     "tests/golem_project/pi/test_outages*",
     "tests/golem_project/pi/test_whose_*",
+)
+# Labels of secrets, how the code is built, what is asked of every tool, and this draw: no draw leaves any of it out.
+ALWAYS: Final = (
     "tests/taint/*",
-    # How the code is built, what is asked of every tool, and this draw.
     "tests/architecture/*",
     "tests/catalogue/test_reads*",
     "tests/golem_project/pi/test_schema_is_the_server*",
@@ -70,12 +74,15 @@ class Family:
     """Of tests marked `one_of_many`, wherever they lie and whatever they are about: of each one example runs."""
     is_of_slow_files: bool = False
     """Only of files that take long, as `tests/durations.json` says."""
+    is_guarded: bool = False
+    """About money or about whose rows somebody sees: no family that is not may leave out any of its files."""
 
     def holds(self, path: str) -> bool:
         """Whether the tests of this file may be left out."""
         if self.is_of_slow_files and path not in read_durations():
             return False
-        return _matches(path, self.paths) and not _matches(path, self.always) and not _matches(path, ALWAYS)
+        never = ALWAYS if self.is_guarded else (*ALWAYS, *MONEY, *ROWS)
+        return _matches(path, self.paths) and not _matches(path, self.always) and not _matches(path, never)
 
 
 FAMILIES: Final = (
@@ -197,6 +204,30 @@ FAMILIES: Final = (
             "tools_app/toolkit/",
             "tests/permits_app/safety/",
         ),
+    ),
+    Family(
+        name="slow tests about money",
+        paths=MONEY,
+        one_in=4,
+        is_of_slow_files=True,
+        is_guarded=True,
+        whole_when=(
+            "contracts/",
+            "permits_app/",
+            "tools_app/chain/",
+            "tools_app/portfolio/",
+            "tools_app/simulation/",
+            "tools_app/toolkit/",
+            "golem_project/embedded/world/",
+        ),
+    ),
+    Family(
+        name="slow tests of whose rows",
+        paths=ROWS,
+        one_in=4,
+        is_of_slow_files=True,
+        is_guarded=True,
+        whole_when=("archetypes_app/", "golem_project/", "memory_app/", "permits_app/", "tools_app/admin/"),
     ),
     Family(name="other slow tests", paths=("tests/*",), one_in=8, is_of_slow_files=True),
 )

@@ -1,4 +1,4 @@
-"""`make test` draws a part of the expensive tests: never of what is safety-critical, never of what changed."""
+"""`make test` draws a part of the expensive tests: not of what is quick about money or rows, not of what changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from golem_project.embedded.paths import CHECKOUT
 from tests.drawing.draw import Candidate, Whole, draw
-from tests.drawing.families import ALWAYS, FAMILIES, Family, find_family
+from tests.drawing.families import ALWAYS, FAMILIES, MONEY, ROWS, Family, find_family
 from tests.drawing.reach import EVERYTHING, Reach
 from tests.durations import read_durations
 
@@ -63,37 +63,87 @@ def test_a_test_is_drawn_or_not_whoever_is_collected_beside_it() -> None:
     assert leave_out(given=half) & names == leave_out() & names
 
 
-def test_nothing_safety_critical_is_ever_left_out() -> None:
-    critical = {each.name for each in CANDIDATES if each.path.startswith(CRITICAL)}
+def list_critical(*, is_slow: bool) -> list[str]:
+    return [path for path in TESTS if path.startswith(CRITICAL) and (path in read_durations()) is is_slow]
+
+
+def test_nothing_safety_critical_is_ever_left_out_that_is_quick_or_about_labels_and_architecture() -> None:
+    never = ("tests/architecture/", "tests/taint/")
+    kept = {*list_critical(is_slow=False), *(path for path in TESTS if path.startswith(never))}
+    critical = {each.name for each in CANDIDATES if each.path in kept}
     assert len(critical) > 1_000
     unchanged = frozenset(family.name for family in FAMILIES)
     for seed in SEEDS:
         assert not critical & leave_out(seed=seed, whole=Whole(unchanged_inputs=unchanged))
-    assert not [path for path in TESTS if path.startswith(CRITICAL) and find_family(path)]
 
 
-def test_what_always_runs_is_there_and_wins_over_every_family() -> None:
-    assert all(pattern.endswith("/*") or list(CHECKOUT.glob(f"{pattern}.py")) for pattern in ALWAYS)
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "contracts/PolicyCage.sol",
+        "permits_app/limits/ledger.py",
+        "permits_app/models/permits.py",
+        "permits_app/safety/hooks/simulator.py",
+        "tools_app/chain/accounts.py",
+        "tools_app/portfolio/worth.py",
+        "tools_app/simulation/engine.py",
+        "tools_app/toolkit/plan.py",
+    ],
+)
+def test_where_anything_about_money_changed_no_test_about_money_is_left_out(changed: str) -> None:
+    slow = {each.name for each in CANDIDATES if matches(each.path, MONEY) and each.path in read_durations()}
+    assert len(slow) > 300
+    assert slow & leave_out()
+    for seed in SEEDS[:12]:
+        assert not slow & leave_out(seed=seed, whole=REACH.find(["docs/map.md", changed]))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "archetypes_app/owner_group.py",
+        "golem_project/people/invitations.py",
+        "golem_project/pi/views.py",
+        "memory_app/admin/episodes.py",
+        "permits_app/admin/permits.py",
+        "tools_app/admin/tools.py",
+    ],
+)
+def test_where_a_page_or_its_people_changed_no_test_of_whose_rows_is_left_out(changed: str) -> None:
+    slow = {each.name for each in CANDIDATES if matches(each.path, ROWS) and each.path in read_durations()}
+    assert slow & leave_out()
+    for seed in SEEDS[:12]:
+        assert not slow & leave_out(seed=seed, whole=REACH.find([changed]))
+
+
+def test_what_is_about_money_or_rows_is_in_no_family_of_something_else() -> None:
+    assert all(pattern.endswith("/*") or list(CHECKOUT.glob(f"{pattern}.py")) for pattern in (*ALWAYS, *MONEY, *ROWS))
     greedy = Family(name="greedy", paths=("tests/*",), one_in=2)
     assert not [path for path in TESTS if path.startswith(CRITICAL) and greedy.holds(path)]
+    for path in list_critical(is_slow=True):
+        family = find_family(path)
+        assert family is None or family.is_guarded, path
 
 
 def test_what_is_slow_and_in_no_other_family_is_drawn_and_what_is_quick_is_not() -> None:
-    slow = {path for path in TESTS if path in read_durations() and not path.startswith(CRITICAL)}
-    assert len(slow) > 100
-    assert [path for path in slow if find_family(path) is None and not matches_always(path)] == []
-    last = FAMILIES[-1]
-    assert [path for path in TESTS if find_family(path) is last and path not in slow] == []
+    slow = {path for path in TESTS if path in read_durations()}
+    assert len(slow) > 200
+    assert [path for path in slow if find_family(path) is None and not matches(path, ALWAYS)] == []
+    last = [family for family in FAMILIES if family.is_of_slow_files]
+    assert len(last) == 3
+    assert [path for path in TESTS if find_family(path) in last and path not in slow] == []
 
 
-def matches_always(path: str) -> bool:
-    return any(fnmatchcase(path, pattern) for pattern in ALWAYS)
+def matches(path: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(path, pattern) for pattern in patterns)
 
 
 def test_every_pattern_of_a_family_finds_tests() -> None:
     for family in FAMILIES:
         for pattern in (*family.paths, *family.always):
-            assert [path for path in TESTS if Family("one", (pattern,)).holds(path)], pattern
+            assert [path for path in TESTS if Family("one", (pattern,), is_guarded=family.is_guarded).holds(path)], (
+                pattern
+            )
         for prefix in (*family.whole_when, *family.inputs):
             assert (CHECKOUT / prefix).exists(), prefix
 

@@ -1,7 +1,8 @@
 """The draw itself: which tests of the families run for one seed.
 
 Each test of a family lies in one of `one_in` heaps by its name, and the seed names one heap a family. So a heap is
-drawn whole or not, whoever is collected beside it, and all heaps together are the family.
+drawn whole or not, whoever is collected beside it, and all heaps together are the family. Slow files lie in a heap
+whole: what their tests begin with takes as long for one of them as for all.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def _keep(family: Family, members: list[Candidate], *, seed: str, whole: Whole) 
         if each.path in whole.paths
         or _is_about(each.kind, whole.kinds)
         or (family.is_of_examples and not each.is_example)
-        or (heap >= 0 and _number(each.name) % family.one_in == heap)
+        or (heap >= 0 and _number(each.path if family.is_of_slow_files else each.name) % family.one_in == heap)
     }
     if not family.has_one_of_each_kind:
         return kept

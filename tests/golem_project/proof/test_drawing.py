@@ -57,6 +57,14 @@ def test_a_draw_is_a_part_of_each_family_and_the_same_for_the_same_seed() -> Non
             assert 0 < ran < 0.75, family.name
 
 
+def test_a_slow_file_is_drawn_whole_or_not_at_all() -> None:
+    for family in (each for each in FAMILIES if each.is_of_slow_files):
+        paths = [path for path in TESTS if find_family(path) is family]
+        left = leave_out()
+        shares = {path: sum(each.name in left for each in CANDIDATES if each.path == path) for path in paths}
+        assert set(shares.values()) == {0, 7}, family.name
+
+
 def test_a_test_is_drawn_or_not_whoever_is_collected_beside_it() -> None:
     half = CANDIDATES[::3]
     names = {each.name for each in half if not (found := find_family(each.path)) or not found.has_one_of_each_kind}

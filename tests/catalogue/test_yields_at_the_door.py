@@ -18,6 +18,7 @@ from permits_app.actions.follow_requests import follow_requests
 from permits_app.models import OutcomeRecord, PendingRequest
 from permits_app.models.pending_request import RequestState
 from tests.catalogue.door import Door
+from tests.catalogue.test_adversaries import stop_feed
 from tests.catalogue.test_restaked_halt import halt, is_done, read_page
 from tests.catalogue.test_vault_request_halt import outcomes
 from tests.catalogue.test_what_cannot_be_taken_out import look, told
@@ -27,6 +28,7 @@ from tests.golem_project.heartbeat.pulses import turn_on
 from tests.permits_app.test_staked_halt import carry_out
 from tests.tools_app.protocols.eigenlayer.test_restaked import AT
 from tests.tools_app.protocols.erc4626.people import VAULT
+from tests.tools_app.protocols.erc4626.test_savings import set_rate
 from tests.tools_app.protocols.ethena.test_staking import give
 from tests.tools_app.protocols.liquid_restaking.issuers import as_admin, at, pay_all
 from tests.tools_app.protocols.liquid_restaking.test_restaked_ether import PAUSES
@@ -36,9 +38,11 @@ from tests.tools_app.protocols.yearn.test_vaults import VAULT as YEARN
 from tools_app.core import clock
 from tools_app.core.events import EventType
 from tools_app.core.models import OutboxEvent
+from tools_app.protocols.curve.protocol import PROTOCOL as CURVE
 from tools_app.protocols.ethena.addresses import deployments as ethena
 from tools_app.protocols.ethena.positions import DUST_WEI
 from tools_app.protocols.pendle.addresses import find_places
+from tools_app.standards.rays import RAY
 
 CHAIN_ID = 31_337
 ETH, DAI, USD = 10**18, 10**18, 10**6
@@ -269,3 +273,58 @@ def test_an_issuer_that_keeps_what_is_there_is_told_by_the_next_tick_not_liquid_
     assert [each.partition(":")[0] for each in told(door)] == ["cannot be taken out now"]
     refused = door.preview(failure.case, **failure.params)
     assert refused["code"] == failure.code and refused["recovery"], refused
+
+
+# ---- what takes nothing more and keeps nothing ----------------------------------------------------------------------
+
+
+def shut_down_at_convex(world: World) -> None:
+    booster = str(CURVE.address(CHAIN_ID, "convex_booster"))
+    world.transact(derive_account("curve deployer"), booster, "shutdownPool(uint256)", 0)
+
+
+def pause_moonwell(world: World) -> None:
+    at_moonwell = world.protocols["moonwell"]
+    pause, market = "pause(address,bool,bool)", at_moonwell["market_usdc"]
+    world.transact(derive_account("moonwell deployer"), at_moonwell["comptroller"], pause, market, True, True)
+
+
+STOPS = {
+    "curve": Failure("convex_stake_lp", shut_down_at_convex, "CONVEX_POOL_SHUTDOWN", {"amount": "1"}),
+    "moonwell": Failure("moonwell_supply", pause_moonwell, "MARKET_CLOSED"),
+    "erc4626": Failure("savings_deposit", lambda world: set_rate(world, RAY), "VAULT_CLOSED"),
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.protocols(name)) for name in STOPS])
+def test_what_takes_nothing_more_is_told_by_the_next_tick_entered_no_more_and_left_whole(door: Door, name: str) -> None:
+    stop, live = STOPS[name], door.stage.live
+    door.do(stop.case)
+    turn_on(live.golem, is_live=False)
+    look(door)
+    assert told(door) == []
+    stop.deed(live.world)
+    look(door)
+    look(door)
+    assert [each.partition(":")[0] for each in told(door)] == ["frozen"]
+    # Nothing of it is kept: all counts as what can be had.
+    holdings = door.stage.holdings()
+    assert holdings.nav_micro_usd == holdings.liquid_micro_usd(int(clock.now().timestamp()))
+    refused = door.preview(stop.case, **stop.params)
+    assert refused["code"] == stop.code and refused["recovery"], refused
+    halt(live)
+    assert is_done() and all_verified()
+
+
+@pytest.mark.protocols("erc4626")
+def test_savings_whose_asset_has_no_fresh_price_are_told_by_the_next_tick_and_entered_no_more(door: Door) -> None:
+    live = door.stage.live
+    door.do("savings_deposit")
+    turn_on(live.golem, is_live=False)
+    look(door)
+    assert told(door) == []
+    stop_feed("DAI")(door)
+    look(door)
+    look(door)
+    assert [each.partition(":")[0] for each in told(door)] == ["oracle failed"]
+    assert door.preview("savings_deposit")["code"] == "PRICE_STALE"

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tools_app.protocols.curve.addresses import NAME, Place, find_places
-from tools_app.protocols.curve.reads import Held, ask_held
+from tools_app.protocols.curve.reads import Held, ask_held, convex_call, tells_shut
 from tools_app.standards.stable_shares import Counting, counting_calls, read_counting
 from tools_app.toolkit.params import EVERYTHING
-from tools_app.toolkit.positions import Act, ExitStep, Position, PositionRef, Reads, gather
+from tools_app.toolkit.positions import Act, ExitStep, Locked, Position, PositionRef, Reads, gather
 from tools_app.toolkit.views import LogEntry
 
 KIND: Final = "pool"
@@ -34,10 +34,12 @@ class CurvePositions:
         owned = [(place, each) for place, each in zip(places, held, strict=True) if each.shares or each.owed]
         if not owned:
             return ()
-        answers = yield from gather(*(counting_calls(chain_id, place.pool) for place, _ in owned))
+        answers = yield from gather(
+            *([convex_call(place), *counting_calls(chain_id, place.pool)] for place, _ in owned)
+        )
         return tuple(
-            _make(chain_id, place, each, read_counting(chain_id, place.pool, outcomes))
-            for (place, each), outcomes in zip(owned, answers, strict=True)
+            _make(chain_id, place, each, read_counting(chain_id, place.pool, counting), is_shut=tells_shut(info))
+            for (place, each), (info, *counting) in zip(owned, answers, strict=True)
         )
 
     def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
@@ -68,13 +70,15 @@ class CurveExits:
         return None
 
 
-def _make(chain_id: int, place: Place, held: Held, counting: Counting) -> Position:
+def _make(chain_id: int, place: Place, held: Held, counting: Counting, *, is_shut: bool) -> Position:
     reward, pool = place.reward, place.pool
     return Position(
         ref=ref_of(chain_id, place),
         label=f"Curve {pool.label}",
         legs=(*counting.legs_of(held.shares), *reward.legs_of(chain_id, held.owed)),
         uncounted=(*counting.uncounted_of(held.shares), *reward.uncounted_of(chain_id, held.owed)),
+        # Who shuts a pool down at Convex keeps nothing that is staked there.
+        locked=(Locked(counting.token, 0, "frozen"),) if is_shut and held.at_convex else (),
         claim_tokens=frozenset({pool.lp, place.gauge}),
         facts={
             "pool": pool.address,

@@ -152,16 +152,26 @@ class AtConvex:
     is_shut_down: bool
 
 
+def convex_call(place: Place) -> ReadCall:
+    """How the pool stands in Convex's own list."""
+    return ReadCall(place.booster, POOL_INFO, (place.number,))
+
+
+def tells_shut(info: ReadOutcome) -> bool:
+    """Whether Convex takes no more into the pool, by the answer to `convex_call`."""
+    return info.ok and bool(info.values[-1])
+
+
 def ask_convex(place: Place) -> Reads[AtConvex]:
     """How the pool stands there. Raises PositionsUnreadable, also where Convex tells another pool under its number."""
     outcomes = yield [
         *(ReadCall(place.convex_rewards, each) for each in (REWARD_RATE, PERIOD_FINISH, erc20.TOTAL_SUPPLY, EXTRAS)),
-        ReadCall(place.booster, POOL_INFO, (place.number,)),
+        convex_call(place),
     ]
     if not all(each.ok for each in outcomes):
         raise PositionsUnreadable(f"Convex does not tell how {place.pool.label} stands there")
     rate, until, staked, extras = (int(each.values[0]) for each in outcomes[:4])
-    lp, _, _, rewards, _, is_shut_down = outcomes[4].values
+    lp, _, _, rewards, *_ = outcomes[4].values
     if (str(lp).lower(), str(rewards).lower()) != (place.pool.lp.lower(), place.convex_rewards.lower()):
         raise PositionsUnreadable(f"Convex tells another pool under number {place.number}")
-    return AtConvex(rate, until, staked, extras, bool(is_shut_down))
+    return AtConvex(rate, until, staked, extras, tells_shut(outcomes[4]))

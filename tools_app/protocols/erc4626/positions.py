@@ -2,18 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from tools_app.protocols.erc4626.addresses import NAME, known_vaults
-from tools_app.standards.erc4626 import VaultFamily
+from tools_app.protocols.erc4626.addresses import NAME, find_savings, known_vaults
+from tools_app.protocols.erc4626.savings import SSR, pays_nothing
+from tools_app.standards.erc4626 import Vault, VaultFamily
 from tools_app.standards.erc7540 import OUT, VaultsWithRequests
 from tools_app.standards.erc7540_plans import RequestPlans
-from tools_app.toolkit.positions import REQUEST_KIND, Act, ExitStep, Position, Stuck, Wait
+from tools_app.toolkit.context import ReadCall
+from tools_app.toolkit.positions import (
+    REQUEST_KIND,
+    Act,
+    ExitStep,
+    Locked,
+    Position,
+    PositionRef,
+    Reads,
+    Stuck,
+    Wait,
+    side_by_side,
+)
+from tools_app.toolkit.views import LogEntry
 
 FAMILY: Final = VaultFamily(NAME)
 REQUESTS: Final = RequestPlans(FAMILY)
-POSITIONS: Final = VaultsWithRequests(FAMILY, known_vaults)
+_VAULTS: Final = VaultsWithRequests(FAMILY, known_vaults)
+
+
+class VaultPositions:
+    """Shares and requests of the known vaults; savings that pay nothing any more say so."""
+
+    def list(self, chain_id: int, account: str, hints: Sequence[PositionRef]) -> Reads[tuple[Position, ...]]:
+        """Raises PositionsUnreadable. The rate is asked beside the balances, so it costs no batch of its own."""
+        savings = find_savings(chain_id)
+        if savings is None:
+            return (yield from _VAULTS.list(chain_id, account, hints))
+        held, rate = yield from side_by_side([_listed(_VAULTS.list(chain_id, account, hints)), _ask_rate(savings)])
+        ref = FAMILY.ref(chain_id, savings.address)
+        return tuple(_stopped(each) if rate.is_nothing and each.ref == ref else each for each in held.positions)
+
+    def born(self, logs: Sequence[LogEntry], account: str, chain_id: int) -> tuple[PositionRef, ...]:
+        """The vaults whose shares came to `account`, and the requests that are its."""
+        return _VAULTS.born(logs, account, chain_id)
+
+
+POSITIONS: Final = VaultPositions()
 
 
 class VaultExits:
@@ -52,3 +87,23 @@ def _end_request(position: Position) -> ExitStep | None:
     if facts["way"] == OUT:
         return Wait(None, "the vault has not settled it yet, and nobody but those who run it can")
     return Act("vault_cancel_request", params, "it is not settled, and is taken back", is_early=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    positions: tuple[Position, ...] = ()
+    is_nothing: bool = False
+
+
+def _listed(reads: Reads[tuple[Position, ...]]) -> Reads[_Told]:
+    return _Told(positions=(yield from reads))
+
+
+def _ask_rate(savings: Vault) -> Reads[_Told]:
+    (told,) = yield [ReadCall(savings.address, SSR)]
+    return _Told(is_nothing=told.ok and pays_nothing(int(told.values[0])))
+
+
+def _stopped(position: Position) -> Position:
+    """All of it can be taken out."""
+    return replace(position, locked=(*position.locked, Locked(str(position.facts["asset"]), 0, "unpaid")))

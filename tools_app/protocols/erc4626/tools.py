@@ -12,9 +12,10 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from tools_app.core.errors import GolemError, Recovery
-from tools_app.protocols.erc4626.addresses import CHAINS, NAME, find_vault, known_vaults
+from tools_app.protocols.erc4626.addresses import CHAINS, NAME, find_savings, find_vault, known_vaults
 from tools_app.protocols.erc4626.positions import FAMILY, REQUESTS
-from tools_app.standards.erc4626 import Vault, sum_shares
+from tools_app.protocols.erc4626.savings import SSR, pays_nothing
+from tools_app.standards.erc4626 import Vault, VaultClosed, sum_shares
 from tools_app.standards.erc7540 import IN, OUT
 from tools_app.toolkit.context import ChainReader, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
@@ -166,6 +167,7 @@ def vault_deposit(ctx: WriteContext, vault: ContractAddress, amount: RawAmount) 
     ctx.step("Building calls")
     if found.by_request:
         return REQUESTS.plan_ask_in(reader, ctx.account, found, amount)
+    _check_pays(reader, found)
     return FAMILY.plan_deposit(reader, ctx.account, found, amount)
 
 
@@ -260,6 +262,17 @@ def find_known(reader: ChainReader, address: str) -> Vault:
         known = [vault.address for vault in known_vaults(reader.chain_id)]
         raise VaultNotKnown(f"{address} is no vault that is known here", vaults=known)
     return found
+
+
+def _check_pays(reader: ChainReader, vault: Vault) -> None:
+    """Nothing is put into savings that pay nothing. Raises VaultClosed."""
+    if vault == find_savings(reader.chain_id) and pays_nothing(int(reader.call(vault.address, SSR)[0])):
+        raise VaultClosed(
+            f"{vault.label} pays nothing now, so nothing more is put in",
+            cleared_by="those who govern it set a rate again",
+            vault=vault.address,
+            room="0",
+        )
 
 
 def _find_asked(reader: ChainReader, address: str) -> Vault:

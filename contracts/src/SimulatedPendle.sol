@@ -21,6 +21,9 @@ contract SimulatedPendleYield {
     address public immutable admin;
     uint256 public perSecond;
 
+    /// @notice Whether shares move nowhere, as in Pendle's own base of yields.
+    bool public paused;
+
     uint256 public totalSupply;
     mapping(address account => uint256) public balanceOf;
     mapping(address account => mapping(address spender => uint256)) public allowance;
@@ -44,6 +47,9 @@ contract SimulatedPendleYield {
         uint256 amountTokenOut
     );
 
+    event Paused(address account);
+    event Unpaused(address account);
+
     error NotAdmin(address caller);
     error InvalidToken(address token);
     error InsufficientOut(uint256 actual, uint256 least);
@@ -52,6 +58,23 @@ contract SimulatedPendleYield {
         (asset, name, symbol, perSecond, admin) = (asset_, name_, symbol_, perSecond_, msg.sender);
         decimals = IPendleCoin(asset_).decimals();
         _since = block.timestamp;
+    }
+
+    modifier whenNotPaused() {
+        require(!paused, "Pausable: paused");
+        _;
+    }
+
+    function pause() external {
+        if (msg.sender != admin) revert NotAdmin(msg.sender);
+        paused = true;
+        emit Paused(msg.sender);
+    }
+
+    function unpause() external {
+        if (msg.sender != admin) revert NotAdmin(msg.sender);
+        paused = false;
+        emit Unpaused(msg.sender);
     }
 
     /// @notice What shares earn from now on, in 1e-18 of the asset a second; and what they lose at once, in bps.
@@ -68,6 +91,7 @@ contract SimulatedPendleYield {
     function deposit(address receiver, address tokenIn, uint256 amountTokenToDeposit, uint256 minSharesOut)
         external
         payable
+        whenNotPaused
         returns (uint256 amountSharesOut)
     {
         amountSharesOut = previewDeposit(tokenIn, amountTokenToDeposit);
@@ -85,7 +109,7 @@ contract SimulatedPendleYield {
         address tokenOut,
         uint256 minTokenOut,
         bool burnFromInternalBalance
-    ) external returns (uint256 amountTokenOut) {
+    ) external whenNotPaused returns (uint256 amountTokenOut) {
         amountTokenOut = previewRedeem(tokenOut, amountSharesToRedeem);
         if (amountTokenOut < minTokenOut) revert InsufficientOut(amountTokenOut, minTokenOut);
         address from = burnFromInternalBalance ? address(this) : msg.sender;
@@ -169,7 +193,7 @@ contract SimulatedPendleYield {
         return true;
     }
 
-    function _move(address from, address to, uint256 value) private {
+    function _move(address from, address to, uint256 value) private whenNotPaused {
         balanceOf[from] -= value;
         balanceOf[to] += value;
         emit Transfer(from, to, value);

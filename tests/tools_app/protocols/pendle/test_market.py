@@ -186,7 +186,7 @@ def test_while_the_yield_behind_a_market_is_paused_nothing_goes_in_or_out_and_wh
     golem.act("pendle_buy_pt", market=MARKET, amount=str(1_000 * WAD))
     golem.act("pendle_add_lp", market=MARKET, amount=str(1_000 * WAD))
     (before,) = golem.positions()
-    code = pause_yield(chain, place.sy)
+    pause_yield(chain, place.sy)
     (position,) = golem.positions()
     assert position.legs[0].raw >= before.legs[0].raw
     assert [(each.reason, each.raw) for each in position.locked] == [("paused", sum(e.raw for e in position.legs))]
@@ -200,7 +200,7 @@ def test_while_the_yield_behind_a_market_is_paused_nothing_goes_in_or_out_and_wh
         ("pendle_redeem", {"pt": place.pt, "amount": "max"}),
     ):
         assert refused(golem, tool, **params).code == "PENDLE_YIELD_PAUSED"
-    go_on(chain, place.sy, code)
+    go_on(chain, place.sy)
     (position,) = golem.positions()
     assert position.locked == ()
     golem.act("pendle_sell_pt", market=MARKET, amount="max")

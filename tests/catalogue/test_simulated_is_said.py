@@ -1,4 +1,6 @@
-"""Where our own contracts stand in for Maker, Lido or Rocket Pool, every page and answer that shows them says so."""
+"""Where our own contracts stand in for a protocol, every page and answer that shows it says so: for each of the shelf,
+as its own data says.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,25 @@ from archetypes_app.models import Golem
 from permits_app.actions.halt import carry_out_halt, halt_golem
 from permits_app.models import ChangeRequest, HaltRecord, HaltSetting
 from tests.catalogue.door import Door
+from tests.catalogue.shelf import load_cases
 from tools_app.core import clock
+from tools_app.toolkit.enums import ActionClass
+from tools_app.toolkit.protocol import SHELF
 
 SAID = "(simulated contract)"
-OF_EACH: dict[str, tuple[tuple[str, ...], str, str]] = {
-    # The case that opens something, those before it, and what people call the protocol.
-    "maker": (("maker_deposit_collateral",), "maker_generate_dai", "Maker"),
-    "lido": ((), "lido_stake_rebasing", "Lido"),
-    "rocketpool": ((), "rocketpool_stake", "Rocket Pool"),
-}
+CHAIN_ID = 31_337
+CASES = load_cases()
+SIMULATED = {each.name: each for each in SHELF if each.is_simulated(CHAIN_ID) and each.positions is not None}
+"""Those of which something can be held; what the others are is told by their own reads and by what is permitted."""
+OPENS = {"maker": "maker_generate_dai", "lido": "lido_stake_rebasing"}
+"""Where another case than the first that opens a position is looked at."""
+
+
+def opening(protocol: str) -> str:
+    """The case that opens something there."""
+    of_it = [name for name, filed in CASES.items() if filed.protocol == protocol]
+    opens = [name for name in of_it if CASES[name].case.is_a is ActionClass.NEW_POSITION]
+    return OPENS.get(protocol) or next(iter(opens or of_it))
 
 
 def open_pages(door: Door) -> Client:
@@ -47,10 +59,11 @@ def find_marks(answer: Any) -> list[bool]:
     return []
 
 
-@pytest.mark.parametrize("name", [pytest.param(each, marks=pytest.mark.protocols(each)) for each in OF_EACH])
+@pytest.mark.parametrize("name", [pytest.param(each, marks=pytest.mark.protocols(each)) for each in SIMULATED])
 def test_a_protocol_that_ours_stand_in_for_is_called_simulated_wherever_it_shows(door: Door, name: str) -> None:
-    before, case, label = OF_EACH[name]
-    door.do(*before)
+    protocol, case = SIMULATED[name], opening(name)
+    label = protocol.label
+    door.do(*CASES[case].case.after)
     client, golem = open_pages(door), door.stage.live.golem
     permit = door.preview(case)
     assert permit["http"] == 200, permit
@@ -70,4 +83,14 @@ def test_a_protocol_that_ours_stand_in_for_is_called_simulated_wherever_it_shows
     told = halt_golem(golem=Golem.objects.get(pk=golem.pk), reason="leaves", actor="user:owner", now=clock.now())
     carry_out_halt(golem_id=golem.pk, epoch=told["epoch"], now=clock.now())
     record = HaltRecord.objects.get(golem=golem)
-    assert f"{label} {SAID}" in read(client, f"/admin/permits_app/haltrecord/{record.pk}/change/")
+    # What only waits in orders is taken back as orders are, and is no position that was left.
+    assert protocol.orders is not None or f"{label} {SAID}" in read(
+        client, f"/admin/permits_app/haltrecord/{record.pk}/change/"
+    )
+
+
+def test_what_stands_in_is_told_by_the_shelf_itself() -> None:
+    assert {"lido", "maker", "rocketpool", "pendle", "yearn", "curve", "ethena", "eigenlayer", "moonwell"} <= {
+        *SIMULATED
+    }
+    assert all(each.simulated_on == {CHAIN_ID} for each in SIMULATED.values()), "no public chain holds ours"

@@ -15,11 +15,14 @@ import pytest
 from golem_project.embedded.errors import EmbeddedError
 from golem_project.embedded.npm import Package, fetch_packages
 from tools_app.chain.abi import checksum
+from tools_app.chain.deployments import load_deployment
+from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.protocols.curve.addresses import find_places
-from tools_app.protocols.erc4626.addresses import find_savings
+from tools_app.protocols.erc4626.addresses import find_savings, known_vaults
 from tools_app.protocols.ethena.addresses import find_vault
 from tools_app.protocols.morpho_blue import addresses as morpho
 from tools_app.protocols.sushi_bar.addresses import find_place
+from tools_app.protocols.yearn.addresses import known_vaults as yearn_vaults
 from tools_app.toolkit.protocol import SHELF
 
 MARKETS = {
@@ -252,5 +255,18 @@ def test_every_public_contract_of_these_protocols_is_compared_with_something() -
         protocol = SHELF.get(name)
         assert protocol is not None
         rows = [told for each, told in LISTS.items() if each.partition(":")[0] == name]
-        (chain_id,) = {told.get("chain", 1) for told in rows} or {1}
-        assert set(protocol.deployments(chain_id) or {}) == keys | {key for told in rows for key in told["rows"]}
+        for chain_id in {told.get("chain", 1) for told in rows} or {1}:
+            listed = {key for told in rows if told.get("chain", 1) == chain_id for key in told["rows"]}
+            # What packages say is of Ethereum.
+            assert set(protocol.deployments(chain_id) or {}) == listed | (keys if chain_id == 1 else set())
+
+
+@pytest.mark.parametrize(("name", "chains"), [("yearn", {1, 137, 8453, 42161}), ("erc4626", {1, 130, 8453, 42161})])
+def test_vaults_are_known_where_their_makers_list_them_over_a_registered_asset(name: str, chains: set[int]) -> None:
+    known = {"yearn": yearn_vaults, "erc4626": known_vaults}[name]
+    assert {
+        chain_id for chain_id in KNOWN_NETWORKS if not KNOWN_NETWORKS[chain_id].is_dev and known(chain_id)
+    } == chains
+    for chain_id in chains:
+        tokens = {token.address for token in load_deployment(KNOWN_NETWORKS[chain_id]).tokens}
+        assert {vault.asset for vault in known(chain_id)} <= tokens

@@ -1,7 +1,8 @@
 """Which ERC-4626 vaults are known, chain by chain, as data.
 
-Savings Dai is a fact of the npm package `@morpho-org/morpho-ts` 2.8.0 (its address book names it `sDai`), sUSDS one of
-Spark's registry of addresses (sparkdotfi/spark-address-registry). The local vaults are OpenZeppelin's, Lagoon's and a
+Savings Dai is a fact of the npm package `@morpho-org/morpho-ts` 2.8.0 (its address book names it `sDai`), sUSDS and
+Spark's sUSDC on other chains, which earns Sky's rate on USDC, are of Spark's registry of addresses
+(sparkdotfi/spark-address-registry). The local vaults are OpenZeppelin's, Lagoon's and a
 simulated sUSDS over DAI, where the account that deploys them puts them.
 """
 
@@ -38,7 +39,10 @@ _PUBLIC: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
                 ENTRY: "0x83F20F44975D03b1b09e64809B757c47f942BEeA",
                 SAVINGS: "0xa3931d71877C0E7a3148CB7Eb4463524FEc27fbD",
             }
-        )
+        ),
+        130: MappingProxyType({ENTRY: "0x14d9143BEcC348920b68D123687045db49a016C6"}),
+        8453: MappingProxyType({ENTRY: "0x3128a0F7f0ea68E7B7c9B00AFa7E41045828e858"}),
+        42161: MappingProxyType({ENTRY: "0x940098b108fB7D0a7E374f6eDED7760787464609"}),
     }
 )
 # Chain and key -> the asset's registered symbol, and words for people.
@@ -49,6 +53,7 @@ _WORDS: Final[Mapping[tuple[int, str], tuple[str, str]]] = MappingProxyType(
         (LOCAL_CHAIN_ID, SAVINGS): ("DAI", f"sUSDS (Sky savings){SIMULATED}"),
         (1, ENTRY): ("DAI", "Savings Dai"),
         (1, SAVINGS): ("USDS", "sUSDS (Sky savings)"),
+        **{(chain_id, ENTRY): ("USDC", "sUSDC (Spark savings)") for chain_id in (130, 8453, 42161)},
     }
 )
 CHAINS: Final = frozenset({*_PUBLIC, LOCAL_CHAIN_ID})

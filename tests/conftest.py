@@ -24,6 +24,7 @@ pytest_plugins = [
     "tests.lying_chain",
     "tests.made_up_bank.on_the_shelf",
     "tests.made_up_bond.on_the_shelf",
+    "tests.made_up_cards.on_the_shelf",
     "tests.made_up_comet.on_the_shelf",
     "tests.made_up_gauge.on_the_shelf",
     "tests.made_up_keeper.on_the_shelf",

@@ -27,6 +27,7 @@ from tools_app.core.hashing import hash_canonical
 from tools_app.core.statement_watch import ended_by, was_cancelled
 from tools_app.core.whole import whole
 from tools_app.models.tool_checkpoint import forget_checkpoint, keep_checkpoint, load_checkpoint
+from tools_app.standards.items import check_items
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ChainReader, Checkpoint, ReadContext, WriteContext
 from tools_app.toolkit.golem_chains import check_allowed, find_chosen
@@ -148,8 +149,16 @@ def build_plan(
     """Ask a write tool for its plan; nothing is sent. `params` are validated already. Raises GolemError.
 
     With `chain` the tool reads through the caller's reader of that chain, so that plan and judgement see one block.
+    What leaves by its number is one of a kind, or there is no plan.
     """
     readers: list[ChainReader] = []
+
+    def call(ctx: WriteContext) -> TxPlan:
+        plan = tool.build_plan(ctx, dict(params))
+        if plan.items:
+            check_items(plan.items, ctx.chain(plan.chain_id))
+        return plan
+
     return _run(
         tool=tool,
         params=params,
@@ -158,7 +167,7 @@ def build_plan(
         context=WriteContext,
         chain=chain,
         on_chain=readers.append,
-        call=_once_more(lambda ctx: tool.build_plan(ctx, dict(params)), readers),
+        call=_once_more(call, readers),
     )
 
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import Q
 
 from archetypes_app.models import Golem
 from permits_app.execution import witness
@@ -82,7 +83,8 @@ def _note_trouble(network: Network, watch: ChainMark, error: GolemError | None, 
     if error is not None:
         logger.error("chain %s is stopped: %s", network.chain_id, error.detail)
         facts |= {"code": code, "reason": error.detail, "clears": CLEARS}
-    for golem_id in Golem.objects.filter(home_chain_id=network.chain_id).values_list("pk", flat=True):
+    has_it = Q(home_chain_id=network.chain_id) | Q(other_chain_ids__contains=[network.chain_id])
+    for golem_id in Golem.objects.filter(has_it).values_list("pk", flat=True):
         tell(golem_id, kind, event, facts, now)
 
 

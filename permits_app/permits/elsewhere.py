@@ -8,7 +8,7 @@ Decisions 0446 and 0447.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -16,7 +16,7 @@ from uuid import UUID
 
 from django.db.models import F, Max
 
-from permits_app.models import ActionPermit, ChainWatch, NavSnapshot, OutboundTransaction, PendingRequest
+from permits_app.models import ActionPermit, ChainMark, ChainWatch, NavSnapshot, OutboundTransaction, PendingRequest
 from permits_app.models.pending_request import FOLLOWED, RequestState
 from permits_app.models.permit import UNFINISHED
 from permits_app.models.transaction import PayloadPurpose, TransactionState
@@ -36,6 +36,7 @@ READ_BUDGET_MS: Final = 3_000
 """So long one other chain may take."""
 NOT_COUNTED: Final = "CHAIN_NOT_COUNTED"
 _NONE: Final = (-1, "")
+_MARK: Final = ("chain_id", "mark_number", "mark_hash")
 _MINED: Final = (TransactionState.MINED, TransactionState.REVERTED, TransactionState.FINAL)
 
 
@@ -57,6 +58,16 @@ class ChainBehind(GolemError):
     recovery = Recovery.WAIT
     cleared_by = "the node catches up with the chain"
     title = "The node is behind what is known of its chain"
+
+
+class ChainOfAnother(GolemError):
+    """A node shows another block in the place of one that was final: it serves another chain, or rolled back."""
+
+    code = "CHAIN_OF_ANOTHER"
+    http_status = 503
+    recovery = Recovery.WAIT
+    cleared_by = "the node shows the block that was final, or the next round of the reconciler took the rollback up"
+    title = "The node shows another past than its chain has"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +150,7 @@ def look_elsewhere(
     flights = _list_flights(golem)
     unread = _list_leaving(golem, own_permit_id)
     readers: dict[int, ChainReader] = {} if own is None else {own_chain_id: own}
+    marks = _list_marks(others)
     silent = set(list_silent_chains(now=now))
     for chain_id in others:
         if chain_id in unread:
@@ -149,7 +161,7 @@ def look_elsewhere(
             continue
         try:
             reader = runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(budget_ms))
-            _ = reader.block
+            _check_past(reader, marks.get(chain_id))
         except GolemError as error:
             unread[chain_id] = error
         else:
@@ -184,6 +196,20 @@ def _list_leaving(golem: GolemView, own_permit_id: UUID | None) -> dict[int, Gol
         chain_id: ChainNotCounted("what left it for another chain is not seen yet", chain_id=chain_id)
         for chain_id in leaving.values_list("chain_id", flat=True)
     }
+
+
+def _list_marks(chain_ids: Sequence[int]) -> dict[int, tuple[int, str]]:
+    """By chain the block that was final when it was noted, of those that have one."""
+    rows = ChainMark.objects.filter(chain_id__in=chain_ids).exclude(mark_hash="")
+    return {chain_id: (number, hashed) for chain_id, number, hashed in rows.values_list(*_MARK)}
+
+
+def _check_past(reader: ChainReader, mark: tuple[int, str] | None) -> None:
+    """That the node answers, and still has the block that was final. Raises ChainOfAnother, and the node errors."""
+    if mark is None:
+        _ = reader.block
+    elif reader.block_at(mark[0]).hash != mark[1]:
+        raise ChainOfAnother(f"block {mark[0]} was final and is another one now", chain_id=reader.chain_id)
 
 
 def name_chain(chain_id: int) -> str:

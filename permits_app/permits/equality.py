@@ -18,6 +18,7 @@ from permits_app.permits.sealing import hash_action
 from tools_app.chain.chains import get_registry
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.errors import GolemError
+from tools_app.toolkit.golem_chains import find_chosen
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.spelling import Place, spell_params
 from tools_app.toolkit.tooldef import ToolDef
@@ -35,7 +36,7 @@ def resolve_params(tool: ToolDef, params: Mapping[str, Any], golem: Golem) -> di
     meant = dict(params)
     if "chain_id" in tool.params_model.model_fields and meant.get("chain_id") is None:
         meant["chain_id"] = golem.home_chain_id
-    chain_id = int(meant.get("chain_id", golem.home_chain_id))
+    chain_id = find_chosen(meant, golem)
     place = Place(
         account=golem.address,
         token=lambda reference: _address_of(chain_id, reference),

@@ -25,6 +25,7 @@ from tools_app.core.compiled_query import CompiledStatement
 from tools_app.core.prepared import Filled, Rows
 from tools_app.core.units import BPS
 from tools_app.toolkit.enums import LEAVING
+from tools_app.toolkit.golem_chains import find_chosen
 from tools_app.toolkit.tooldef import LocalWriteTool, WriteTool
 
 FRESH_FOR: Final = timedelta(seconds=2 * MOST_THETA_SECONDS)
@@ -105,7 +106,7 @@ def choose_defaults(
 
     Slippage of what leaves a position stays: getting out is not made harder.
     """
-    is_home = params.get("chain_id") in (None, golem.home_chain_id)
+    is_home = find_chosen(params, golem) == golem.home_chain_id
     if seen is None or not is_home or not seen.is_fresh(now=now):
         return MarketDefaults()
     factors = {_DEADLINE: _DEADLINE_BPS.get(seen.regime, BPS)}

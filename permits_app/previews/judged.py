@@ -28,9 +28,10 @@ from permits_app.safety import hook_chain
 from permits_app.safety.gas_budget import GasBudget
 from permits_app.safety.hook import HookCall, HookStage
 from permits_app.safety.hook_chain import HookReport
-from permits_app.safety.judging import judge_call
+from permits_app.safety.judging import judge_call, keep_denial
 from permits_app.safety.tiers import classify_call
 from tools_app.core.errors import GolemError
+from tools_app.standards.items import ItemOfMany, check_counted
 from tools_app.toolkit.enums import RiskTier
 from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import FeeQuote
@@ -124,8 +125,21 @@ def _plan_and_judge(
     if report.modified_params is not None:
         call = plan_with(params=dict(report.modified_params), wait_seconds=wait_seconds)
         report = _keep_change(report, judge(call, may_modify=False))
+    _refuse_many(call, report)
     watch.lap("hooks and simulation")
     return call, report
+
+
+def _refuse_many(call: HookCall, report: HookReport) -> None:
+    """Raises ItemOfMany when more than one of an item would move; it is kept as refused."""
+    if call.plan is None or not call.plan.items or report.simulation is None:
+        return
+    moved = ((each.token, each.token_id, each.amount) for each in report.simulation.unexpected_transfers)
+    try:
+        check_counted(call.plan.items, moved)
+    except ItemOfMany as error:
+        keep_denial(call, error, facts=report.facts)
+        raise
 
 
 def _keep_change(first: HookReport, second: HookReport) -> HookReport:

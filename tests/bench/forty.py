@@ -1,7 +1,8 @@
-"""What forty protocols cost beside those that are here: deciding, the manifest, a preview, a quiet tick.
+"""What forty protocols cost beside ten: deciding, the manifest, a preview, a quiet tick.
 
-The others are made up: each has a contract with code, a reader that asks one question, tools of its own for this
-golem, and nothing that anybody holds. Both shelves take turns in one run, so that a busy moment meets them alike; what
+The ten are of those that are here, the market among them, and nothing else stands on the shelf. The others are made up:
+each has a contract with code, a reader that asks one question, tools of its own for this golem, and nothing that
+anybody holds. Both shelves take turns in one run, so that a busy moment meets them alike; what
 counts is the processor time of this process where nothing is waited for, and the time by the clock elsewhere.
 """
 
@@ -27,7 +28,7 @@ from golem_project.heartbeat.thinking.tool_selection import TickTask, select_too
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.manifest import build_manifest
 from golem_project.pi.tiers import KeyShelf
-from permits_app.models import SpendingLimits
+from permits_app.models import PolicyCage, SpendingLimits
 from tests.bench.figures import Figure, measure, percentile
 from tests.bench.heartbeat import claim_of, make_like
 from tests.bench.shelf import Lap, preview_swap
@@ -44,12 +45,16 @@ from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ToolDef
 from tools_app.toolkit.views import LogEntry
 
+FEW = 10
 MANY = 40
 TOOLS_EACH = 8
+MARKET = "uniswap"
+"""Where the swap that is measured goes."""
 MOST_MORE_PERCENT = 10.0
 WORDS = ("please take what is out of range back and tell me what it cost",)
 _ROUNDS = 40
 _WARM = 4
+_FOLDERS = "tools_app.protocols."
 _BASKET = "0x" + "f0" * 18
 _CATEGORIES = (Category.TRADING, Category.LP)
 
@@ -98,7 +103,7 @@ def make_protocols(count: int) -> tuple[ProtocolDef, ...]:
 
 def make_tools(protocols: Sequence[ProtocolDef]) -> tuple[ToolDef, ...]:
     """Tools of each: those that are here, under other names and at other venues."""
-    real = [tool for tool in REGISTRY if tool.handler.__module__.startswith("tools_app.protocols.")]
+    real = [tool for tool in REGISTRY if tool.handler.__module__.startswith(_FOLDERS)]
     return tuple(
         replace(
             real[(number * TOOLS_EACH + index) % len(real)],
@@ -123,6 +128,37 @@ def give_code(rpc: JsonRpc, protocols: Sequence[ProtocolDef]) -> None:
 
 
 @contextmanager
+def few_on_the_shelf() -> Iterator[int]:
+    """The shelf with `FEW` of its protocols, the one that the measured swap is sent to among them, and the tools of
+    these; how many tools they have.
+    """
+    shelf, tools = dict(SHELF._by_name), dict(REGISTRY._tools)
+    here = [each.name for each in SHELF.on(CHAIN_ID)]
+    kept = {MARKET, *[name for name in here if name != MARKET][: FEW - 1]}
+    if MARKET not in here or len(kept) != FEW:
+        raise RuntimeError(f"the local chain has no {FEW} protocols with {MARKET}: {', '.join(here)}")
+    try:
+        for name in set(shelf) - kept:
+            SHELF.remove(name)
+        for tool in tools.values():
+            if tool.handler.__module__.startswith(_FOLDERS) and _folder_of(tool) not in kept:
+                REGISTRY._tools.pop(tool.name)
+        resolve.cache_clear()
+        yield sum(tool.handler.__module__.startswith(_FOLDERS) for tool in REGISTRY)
+    finally:
+        SHELF._by_name.clear()
+        SHELF._by_name.update(shelf)
+        SHELF.version += 1
+        REGISTRY._tools.clear()
+        REGISTRY._tools.update(tools)
+        resolve.cache_clear()
+
+
+def _folder_of(tool: ToolDef) -> str:
+    return tool.handler.__module__.removeprefix(_FOLDERS).partition(".")[0]
+
+
+@contextmanager
 def on_the_shelf(protocols: Sequence[ProtocolDef], tools: Sequence[ToolDef]) -> Iterator[None]:
     """The shelf and the registry with these as well."""
     for each in protocols:
@@ -141,27 +177,29 @@ def on_the_shelf(protocols: Sequence[ProtocolDef], tools: Sequence[ToolDef]) -> 
 
 @measure("forty")
 def measure_forty() -> Iterator[Figure]:
-    """How much longer each takes with forty protocols than with those that are here, and what an empty account asks."""
+    """How much longer each takes with forty protocols than with ten."""
     demo = seed_demo(now=clock.now(), with_token=False).golem
     SpendingLimits.objects.filter(golem=demo).update(writes_per_hour=100_000)
+    # A token whose protocol is off the shelf is an asset of its own.
+    PolicyCage.objects.filter(golem=demo).update(max_assets=100)
     url = settings.GOLEM_RPC_URLS[CHAIN_ID][0]
     deploy_protocols(url)
     rpc = JsonRpc(url)
-    here = len(SHELF.on(CHAIN_ID))
-    protocols = make_protocols(MANY - here)
-    tools = make_tools(protocols)
+    protocols = make_protocols(MANY - FEW)
     try:
-        with undone(rpc):
+        with undone(rpc), few_on_the_shelf() as few_tools:
+            tools = make_tools(protocols)
             give_code(rpc, protocols)
             for name, act in _list_acts(demo).items():
                 few, many = _compare(act, protocols, tools)
                 yield Figure(
                     f"forty.{name}",
-                    f"more processor time here of {_WHAT[name]} with {MANY} protocols and {len(tools)} more tools",
+                    f"more processor time here of {_WHAT[name]} with {MANY} protocols than with {FEW}",
                     round((many.spent / few.spent - 1) * 100, 1),
                     "%",
                     target=MOST_MORE_PERCENT,
-                    reference=f"{few.spent:g} ms of {few.p50:g} ms with {here}, {many.spent:g} ms of {many.p50:g} ms",
+                    reference=f"{few.spent:g} ms of {few.p50:g} ms with {FEW} and {few_tools} tools,"
+                    f" {many.spent:g} ms of {many.p50:g} ms with {len(tools)} tools more",
                 )
     finally:
         rpc.close()

@@ -1,4 +1,4 @@
-"""The index of logs: how fast logs come in, a year of hours is read, and 64 blocks are taken back."""
+"""The index of logs: how fast logs come in, a year of hours is read, 64 blocks are taken back, what a tick feels."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from django.db import transaction
 
 from tests.bench.figures import Figure, measure, percentile, time_calls
+from tests.bench.followed import measure_followed
 from tools_app.core import clock
 from tools_app.history import bars, following, places, storage
 from tools_app.history.meanings import Said
@@ -34,7 +35,7 @@ class _Undo(Exception):
 
 @measure("history")
 def measure_history() -> Iterator[Figure]:
-    """All of it in transactions that are taken back, beside whatever the database holds."""
+    """The first three in transactions that are taken back, beside whatever the database holds."""
     storage.make_months([_BEGUN, *(_BEGUN + timedelta(days=31 * month) for month in range(12))])
     figures: list[Figure] = []
     try:
@@ -44,6 +45,7 @@ def measure_history() -> Iterator[Figure]:
             raise _Undo
     except _Undo:
         yield from figures
+    yield from measure_followed()
 
 
 def _make_source(number: int) -> LogSource:

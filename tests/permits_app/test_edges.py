@@ -55,6 +55,12 @@ def test_a_regime_counts_for_twice_the_longest_wait(age: int, counts: bool) -> N
     assert bool(choose(Regime.CRISIS, {"deadline": 300}, age_seconds=age)) is counts
 
 
+@pytest.mark.parametrize("name", ["chain_id", "source_chain"])
+@pytest.mark.parametrize(("chain_id", "counts"), [(1, True), (2, False)])
+def test_a_regime_counts_on_the_chain_where_it_was_seen(name: str, chain_id: int, counts: bool) -> None:
+    assert ("slippage_bps" in choose(Regime.CALM, {"slippage_bps": 50, name: chain_id})) is counts
+
+
 def test_why_an_agent_wants_it_has_five_hundred_characters_at_most() -> None:
     assert read_why({"why": "a" * 500}) == "a" * 500
     with pytest.raises(InvalidParams, match="at most 500"):

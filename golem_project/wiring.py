@@ -13,7 +13,7 @@ from eth_utils import is_address, to_checksum_address
 
 from archetypes_app import requirements
 from archetypes_app.kept_history import list_log_days
-from golem_project.a2a import card_key
+from golem_project.a2a import card_key, settler
 from golem_project.coding.workspaces import GolemWorkspaces
 from golem_project.dev_chains import EmbeddedDevChains
 from golem_project.embedded.token_list import token_list_path
@@ -88,6 +88,7 @@ def configure() -> None:
     runner.configure(runner.ToolEnvironment(open_reader=open_reader, services=_build_services()))
     sealed.configure(_read_passphrase())
     card_key.configure(_read_passphrase())
+    settler.configure(_read_passphrase())
     event_bus.configure(
         _open_stream,
         checks_payloads=settings.GOLEM_EVENT_PAYLOADS_ARE_CHECKED,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
@@ -16,13 +17,16 @@ from unfold.decorators import action, display
 from archetypes_app.admin.owner_scope import OwnerScopedAdmin
 from archetypes_app.forms import ConfirmForm
 from archetypes_app.models import Golem
-from golem_project.a2a.models import OpenedRead, Task, TaskState
+from golem_project.a2a.models import LARGEST_PRICE_MICRO_USDC, OpenedRead, Task, TaskState
 from golem_project.a2a.opened_reads import list_openable
+from golem_project.a2a.selling import PAID_IN
+from golem_project.a2a.settler import find_address
 from tools_app.adapters import normalize_key
 from tools_app.admin.confirm import show_confirmation
 from tools_app.admin.display import show_age, show_badge
 from tools_app.admin.read_only import ReadOnlyAdminMixin
 from tools_app.core import clock
+from tools_app.core.units import format_units
 
 _TONES = {
     TaskState.COMPLETED: "good",
@@ -106,15 +110,34 @@ class TaskAdmin(ReadOnlyAdminMixin, OwnerScopedAdmin):
 
 
 class OpenedReadForm(forms.ModelForm):
-    """A golem, and one of the reads that it has."""
+    """A golem, one of the reads that it has, and what an answer costs."""
+
+    price = forms.DecimalField(
+        label="Price of an answer, USDC",
+        required=False,
+        min_value=Decimal("0.000001"),
+        max_value=Decimal(LARGEST_PRICE_MICRO_USDC).scaleb(-6),
+        max_digits=10,
+        decimal_places=6,
+    )
 
     class Meta:
         model = OpenedRead
         fields = ("golem", "query", "venue")
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "price" in self.fields:
+            self.fields["price"].help_text = (
+                "Paid by x402 to the golem's account on its home chain; empty: free. What is paid is carried out by"
+                f" this server's account {find_address()}, which needs coins for gas there."
+            )
+
     def clean(self) -> dict[str, Any]:
         """Only a read of this golem can be opened."""
         cleaned: dict[str, Any] = super().clean() or {}
+        price = cleaned.get("price")
+        self.instance.price_micro_usdc = int(price.scaleb(6)) if price is not None else None
         golem = cleaned.get("golem")
         if golem is None or "query" not in cleaned or "venue" not in cleaned:
             return cleaned
@@ -132,11 +155,24 @@ class OpenedReadAdmin(OwnerScopedAdmin):
 
     empty_text = "Nothing is open: without a key of a golem nobody reads anything of it."
     ordering = ("-created_at",)
-    list_display = ("query", "venue", "golem", "created_at")
+    list_display = ("query", "venue", "golem", "asked", "created_at")
     list_select_related = ("golem",)
     form = OpenedReadForm
-    fields = ("golem", "query", "venue")
+    fields = ("golem", "query", "venue", "price")
     actions_detail: ClassVar[tuple[str, ...]] = ("close",)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """A row that stands tells its price; a new one asks for it."""
+        return ("golem", "query", "venue", "asked") if obj is not None else self.fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """All of a row that stands."""
+        return ("golem", "query", "venue", "asked") if obj is not None else ()
+
+    @display(description="Price of an answer")
+    def asked(self, obj: OpenedRead) -> str:
+        """In USDC."""
+        return "free" if obj.price_micro_usdc is None else format_units(obj.price_micro_usdc, 6, PAID_IN)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Closed by its own button, which asks first."""

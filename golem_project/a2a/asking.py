@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ MOST_LEVELS = 14
 """A tool call is 8 levels at most, and the protocol's envelope goes around it."""
 LARGEST_EXACT = 2**53 - 1
 """The protocol's numbers are doubles: beyond it they are not what was written."""
+_WHOLE = re.compile(r"-?[0-9]{1,15}\.0")
 FORM = {"skill": "query_state", "params": {"query": "golem"}}
 
 
@@ -35,7 +37,7 @@ class Ask:
 
 def read_body(raw: bytes) -> dict[str, Any]:
     """The body as an object whose numbers mean what was written. Raises the errors of a body, NumberNotExact."""
-    body = parse_object(raw, most_levels=MOST_LEVELS, read_fraction=_refuse_number)
+    body = parse_object(raw, most_levels=MOST_LEVELS, read_fraction=_read_fraction)
     _check_numbers(body)
     return body
 
@@ -56,6 +58,12 @@ def read_ask(message: wire.Message) -> Ask | None:
     return _read_data(_as_written(MessageToDict(asked[0].data)))
 
 
+def read_handed_in(message: wire.Message) -> Any:
+    """The payment that a message hands in by the x402 extension; None where it hands none in."""
+    told = MessageToDict(message.metadata)
+    return _as_written(told["x402.payment.payload"]) if told.get("x402.payment.payload") else None
+
+
 def _read_data(data: Any) -> Ask:
     if not isinstance(data, dict):
         raise InvalidParams("the data part must be an object", example=FORM)
@@ -68,6 +76,11 @@ def _read_data(data: Any) -> Ask:
             example=FORM,
         )
     return Ask(skill=skill, params=without_secrets(params))
+
+
+def _read_fraction(text: str) -> Any:
+    # Clients write the protocol's doubles so: 300.0 is a whole number all the same.
+    return int(float(text)) if _WHOLE.fullmatch(text) else _refuse_number(text)
 
 
 def _refuse_number(text: str) -> Any:

@@ -9,11 +9,13 @@ from a2a.types import a2a_pb2 as wire
 
 from archetypes_app.models import Golem
 from golem_project.a2a.card_key import sign_card
+from golem_project.a2a.models import OpenedRead
 from golem_project.a2a.skills import HOW_TO_ASK
 from golem_project.a2a.wire_tasks import JSON, TEXT
 from golem_project.pi.manifest import MANIFEST_VERSION
 
 KEYS_PATH = "/a2a/keys.json"
+PAYMENTS = "https://github.com/google-agentic-commerce/a2a-x402/blob/main/spec/v0.2"
 _KEY, _WALLET = "golemToken", "walletVisit"
 _BINDINGS = (
     ("JSONRPC", "1.0", ""),
@@ -25,6 +27,7 @@ _BINDINGS = (
 
 def make_card(*, golem: Golem, base_url: str, skills: Sequence[wire.AgentSkill]) -> wire.AgentCard:
     """The signed card of `golem` at `base_url`, which is scheme and host without a slash at its end."""
+    has_prices = OpenedRead.objects.filter(golem=golem, price_micro_usdc__isnull=False).exists()
     home = f"{base_url}/a2a/{golem.pk}"
     card = wire.AgentCard(
         name=golem.name,
@@ -41,6 +44,8 @@ def make_card(*, golem: Golem, base_url: str, skills: Sequence[wire.AgentSkill])
         default_output_modes=[JSON],
         skills=skills,
     )
+    if has_prices:
+        card.capabilities.extensions.add(uri=PAYMENTS, description="Reads that have a price are paid by x402.")
     for name, text in (
         (_KEY, "A token of this golem, from its owner."),
         (

@@ -112,3 +112,42 @@ class PushUnknown(GolemError):
     http_status = 404
     recovery = Recovery.FIX_PARAMS
     title = "There is no such notification address"
+
+
+class PaymentNeeded(GolemError):
+    """The read has a price. `data` has `x402`, what is asked for, as the header PAYMENT-REQUIRED holds it."""
+
+    code = "PAYMENT_REQUIRED"
+    http_status = 402
+    recovery = Recovery.FIX_PARAMS
+    cleared_by = "a signed payment of what is asked for"
+    title = "This answer has a price"
+
+
+class PaymentUsed(GolemError):
+    """The payment was handed in for something else, or its answer is not kept any more."""
+
+    code = "PAYMENT_USED_ALREADY"
+    http_status = 409
+    recovery = Recovery.FIX_PARAMS
+    title = "This payment was used already"
+
+
+class PaymentInWork(GolemError):
+    """Another request with the same payment is worked on, or the chain did not show it yet."""
+
+    code = "PAYMENT_IN_WORK"
+    http_status = 409
+    recovery = Recovery.WAIT
+    cleared_by = "the end of that work; hand the same payment in again"
+    title = "This payment is being worked on"
+
+
+class SaleNotPossible(GolemError):
+    """The golem cannot be paid: it has no account, or its home chain has no node or no such token."""
+
+    code = "SALE_NOT_POSSIBLE"
+    http_status = 503
+    recovery = Recovery.WAIT
+    cleared_by = "an account, a node and a token to be paid in"
+    title = "Nothing can be sold here now"

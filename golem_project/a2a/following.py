@@ -38,6 +38,7 @@ _WORDS: Mapping[str, str] = {
     P.COMMITTED: "on the chain",
     P.REVERTED: "on the chain, where it failed",
 }
+_UNPAID = "nobody paid for it in its time; ask again"
 _INTERRUPTED = "the server stopped while it worked on this; look at the golem's permits before you ask again"
 
 
@@ -52,6 +53,9 @@ def follow_task(*, task_id: UUID, now: datetime) -> Task:
     task = _load(task_id)
     if task.state not in OPEN_STATES or (task.lease_until is not None and now < task.lease_until):
         return task
+    if task.payment.get("required"):
+        move_task(task_id=task.pk, leaving=[TaskState.INPUT_REQUIRED], to=TaskState.CANCELED, now=now, note=_UNPAID)
+        return _load(task_id)
     permit_id, status = task.permit_id, task.permit.status if task.permit is not None else ""
     if permit_id is None or (status == P.CREATED and task.skill == PiTool.COMMIT_ACTION):
         move_task(task_id=task.pk, leaving=OPEN_STATES, to=TaskState.FAILED, now=now, note=_INTERRUPTED)

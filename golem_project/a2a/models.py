@@ -23,6 +23,8 @@ class TaskState(models.TextChoices):
 
 
 OPEN_STATES = (TaskState.SUBMITTED, TaskState.WORKING, TaskState.INPUT_REQUIRED)
+LARGEST_PRICE_MICRO_USDC = 1_000 * 10**6
+"""Of one answer: a thousand USDC."""
 _IS_OPEN = Q(state__in=[str(state) for state in OPEN_STATES])
 
 
@@ -46,6 +48,9 @@ class Task(models.Model):
     problem = models.JSONField(default=dict, help_text="The refusal")
     done_by = models.JSONField(
         default=dict, help_text="The ERC-8004 agent that the golem was when the task completed: what feedback names"
+    )
+    payment = models.JSONField(
+        default=dict, blank=True, help_text="x402 of a stranger's task: its status, what was asked for, what was paid"
     )
     permit = models.ForeignKey(
         "permits_app.ActionPermit", null=True, blank=True, on_delete=models.RESTRICT, related_name="a2a_tasks"
@@ -96,12 +101,21 @@ class OpenedRead(models.Model):
     golem = models.ForeignKey("archetypes_app.Golem", on_delete=models.CASCADE, related_name="opened_reads")
     query = models.CharField(max_length=64, help_text="As query_state takes it, such as quote")
     venue = models.CharField(max_length=64, help_text="Whose; `golem` for what the golem tells of itself")
+    price_micro_usdc = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Millionths of a USDC for each answer; nothing: it is free"
+    )
     created_at = models.DateTimeField()
 
     class Meta:
         verbose_name = "read opened to strangers"
         verbose_name_plural = "reads opened to strangers"
-        constraints = [models.UniqueConstraint(fields=["golem", "query", "venue"], name="a2a_read_opened_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["golem", "query", "venue"], name="a2a_read_opened_once"),
+            models.CheckConstraint(
+                condition=Q(price_micro_usdc__isnull=True) | Q(price_micro_usdc__range=(1, LARGEST_PRICE_MICRO_USDC)),
+                name="a2a_read_price_in_range",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.query}@{self.venue}"

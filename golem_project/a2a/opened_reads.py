@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,14 +13,24 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
 from golem_project.a2a.errors import NotForStrangers, TooManyTasks
 from golem_project.a2a.models import OpenedRead, Task
+from golem_project.a2a.selling import PAID_IN, Clock, Question, sell
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE, query_state
 from tools_app.adapters import normalize_key
 from tools_app.core.clock import AHEAD
 from tools_app.core.errors import InvalidParams
+from tools_app.core.units import format_units
 from tools_app.toolkit.enums import PiTool
 from tools_app.toolkit.tooldef import ReadTool
 
 _MINUTE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer, and the receipt of what was paid for it; empty where it is free."""
+
+    answer: dict[str, Any]
+    receipt: dict[str, Any]
 
 
 def list_openable(golem: Golem) -> list[tuple[str, str]]:
@@ -42,24 +54,57 @@ def check_pace(*, golem: Golem, visitor: str, now: datetime) -> None:
         raise TooManyTasks("strangers asked enough for this minute", limit=mine)
 
 
-def answer_stranger(*, task: Task, now: datetime) -> dict[str, Any]:
-    """The answer of an opened read. Raises NotForStrangers for whatever else is asked, and what the read raises."""
+def answer_stranger(*, task: Task, read_clock: Clock) -> Answered:
+    """The answer of an opened read. Raises NotForStrangers for whatever else is asked, PaymentNeeded where it has a
+    price that the task did not pay, and what the read raises.
+    """
     params = dict(task.params)
     query, venue = params.pop("query", None), params.pop("venue", OWN_VENUE)
     if task.skill != PiTool.QUERY_STATE or not isinstance(query, str) or not isinstance(venue, str):
         raise _closed(task.golem)
+    opened = find_opened(task.golem, query=query, venue=venue)
+    if opened.price_micro_usdc is None:
+        return Answered(_work_out(opened, params, read_clock()), {})
+    url = f"urn:uuid:{task.pk}"
+    return sell_read(opened, params=params, url=url, payment=task.payment.get("payload"), read_clock=read_clock)
+
+
+def sell_read(opened: OpenedRead, *, params: Mapping[str, Any], url: str, payment: Any, read_clock: Clock) -> Answered:
+    """The answer of an opened read that has a price, to whoever pays. Raises what `selling.sell` raises."""
+    question = Question(opened.golem, opened.query, opened.venue, params, opened.price_micro_usdc or 0, url)
+    sold = sell(
+        question, payment=payment, work_out=lambda: _work_out(opened, params, read_clock()), read_clock=read_clock
+    )
+    return Answered(sold.answer, sold.receipt)
+
+
+def find_opened(golem: Golem, *, query: str, venue: str) -> OpenedRead:
+    """The read that the owner opened. Raises NotForStrangers."""
     key, where = normalize_key(query), normalize_key(venue)
-    if not OpenedRead.objects.filter(golem=task.golem, query=key, venue=where).exists():
-        raise _closed(task.golem)
-    cursor = params.pop("cursor", None)
+    rows = OpenedRead.objects.select_related("golem__archetype", "golem__warden")
+    opened = rows.filter(golem=golem, query=key, venue=where).first()
+    if opened is None:
+        raise _closed(golem)
+    return opened
+
+
+def _work_out(opened: OpenedRead, params: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    asked = dict(params)
+    cursor = asked.pop("cursor", None)
     if cursor is not None and not isinstance(cursor, str):
         raise InvalidParams("the cursor is text", fields={"cursor": "text"})
-    return query_state(golem=task.golem, query=key, venue=where, params=params, cursor=cursor, now=now)
+    return query_state(golem=opened.golem, query=opened.query, venue=opened.venue, params=asked, cursor=cursor, now=now)
 
 
 def describe_opened(golem: Golem) -> list[str]:
-    """The opened reads, as `query@venue`."""
-    return [str(row) for row in OpenedRead.objects.filter(golem=golem).order_by("query", "venue")]
+    """The opened reads, as `query@venue`, with their prices."""
+    return [describe_one(row) for row in OpenedRead.objects.filter(golem=golem).order_by("query", "venue")]
+
+
+def describe_one(row: OpenedRead) -> str:
+    """Such as `limits@golem for 0.05 USDC`."""
+    price = row.price_micro_usdc
+    return str(row) if price is None else f"{row} for {format_units(price, 6, PAID_IN)}"
 
 
 def _closed(golem: Golem) -> NotForStrangers:

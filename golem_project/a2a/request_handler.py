@@ -17,7 +17,7 @@ from a2a.utils import errors as protocol
 from django.conf import settings
 
 from golem_project.a2a import errors, notifications, task_requests
-from golem_project.a2a.asking import Ask, read_ask
+from golem_project.a2a.asking import Ask, read_ask, read_handed_in
 from golem_project.a2a.callers import Caller
 from golem_project.a2a.cards import make_card
 from golem_project.a2a.carrying_out import carry_out
@@ -234,6 +234,9 @@ def _find(caller: Caller, task_id: str) -> Task:
 
 
 def _open(caller: Caller, params: wire.SendMessageRequest, is_legacy: bool) -> wire.Message | tuple[Task, bool]:
+    payment, task_id = read_handed_in(params.message), params.message.task_id
+    if payment is not None and task_id:
+        return task_requests.pay_task(caller=caller, task_id=task_id, payment=payment, now=clock.now()), True
     ask: Ask | None = read_ask(params.message)
     if ask is None:
         return _offer(caller, params.message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 from a2a.types import a2a_pb2 as wire
@@ -90,6 +91,24 @@ def _insert(row: Task, caller: Caller, now: datetime) -> None:
             raise TooManyTasks("this key has too many open tasks", limit=most)
         row.save(force_insert=True)
         tell_change(row, now=now)
+
+
+def pay_task(*, caller: Caller, task_id: str, payment: Any, now: datetime) -> Task:
+    """The task that waits to be paid for, with the payment that was handed in. Raises TaskUnknown,
+    TaskTakesNoMessage.
+    """
+    row = find_task(caller=caller, task_id=task_id, now=now)
+    asked = row.payment.get("required")
+    if not asked or not move_task(
+        task_id=row.pk,
+        leaving=[TaskState.INPUT_REQUIRED],
+        to=TaskState.SUBMITTED,
+        now=now,
+        payment={"status": "payment-submitted", "payload": payment, "asked": asked},
+        lease_until=now + timedelta(seconds=settings.GOLEM_A2A_LEASE_SECONDS),
+    ):
+        raise TaskTakesNoMessage("it does not wait to be paid for; look at it again")
+    return Task.objects.get(pk=row.pk)
 
 
 def find_task(*, caller: Caller, task_id: str, now: datetime) -> Task:

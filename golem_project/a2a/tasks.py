@@ -12,6 +12,7 @@ from celery import shared_task
 from golem_project.stream.asking import ask_for_turns
 from golem_project.stream.models import TurnKind
 from golem_project.stream.turns import LASTS_SECONDS, Turn
+from permits_app.actions import sell_answer
 from tools_app.core import clock
 
 _MOST_FOLLOWED = 500
@@ -19,8 +20,10 @@ _MOST_FOLLOWED = 500
 
 @shared_task(ignore_result=True)
 def follow_tasks_task() -> int:
-    """Bring open tasks to where their permits are."""
-    from golem_project.a2a import following
+    """Bring open tasks to where their permits are, and sales to what the chain says of their payments."""
+    from golem_project.a2a import following, selling
+
+    selling.close_left(read_clock=clock.now)
 
     found = following.list_behind(most=_MOST_FOLLOWED, now=clock.now())
     for task_id in found:
@@ -46,9 +49,10 @@ def notify_task(*, receiver: str, turn_id: str) -> int:
 
 @shared_task(ignore_result=True)
 def forget_old_rows_task() -> int:
-    """Delete finished tasks, challenges and visits that are over."""
+    """Delete finished tasks, challenges and visits that are over, and answers that nobody asks for again."""
     from golem_project.a2a import retention
 
+    sell_answer.forget_answers(now=clock.now())
     return retention.forget_old_rows(now=clock.now())
 
 

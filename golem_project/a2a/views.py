@@ -52,7 +52,7 @@ def show_agent_card(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     from golem_project.a2a.cards import make_card, show_card
     from golem_project.a2a.skills import list_public
 
-    golem = _find_golem(golem_id)
+    golem = find_golem(golem_id)
     base_url = f"{request.scheme}://{request.get_host()}"
     shown = show_card(make_card(golem=golem, base_url=base_url, skills=list_public(golem)))
     unsigned = {name: value for name, value in shown.items() if name != "signatures"}
@@ -101,7 +101,7 @@ def show_keys(request: HttpRequest) -> HttpResponse:
 @answers_problems
 def give_challenge(request: HttpRequest, golem_id: UUID) -> HttpResponse:
     """`{"wallet": address or did:pkh}` -> what to sign."""
-    golem, body = _find_golem(golem_id), _read(request, {"wallet"})
+    golem, body = find_golem(golem_id), _read(request, {"wallet"})
     challenge = visits.make_challenge(golem=golem, who=body["wallet"], domain=request.get_host(), now=clock.now())
     return JsonResponse(visits.show_challenge(challenge), status=201, headers={"Cache-Control": "no-store"})
 
@@ -126,7 +126,7 @@ def _find_root_golem() -> UUID:
         ) from None
 
 
-def _find_golem(golem_id: UUID) -> Golem:
+def find_golem(golem_id: UUID) -> Golem:
     golem = Golem.objects.select_related("archetype", "warden").filter(pk=golem_id).first()
     if golem is None:
         raise AgentUnknown("no agent has this address")

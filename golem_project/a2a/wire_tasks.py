@@ -13,6 +13,8 @@ from golem_project.a2a.models import Task, TaskState
 
 JSON = "application/json"
 TEXT = "text/plain"
+_TOLD = ("status", "required", "receipts")
+"""Of a payment."""
 
 WIRE_STATES: Mapping[str, wire.TaskState] = {
     TaskState.SUBMITTED: wire.TASK_STATE_SUBMITTED,
@@ -54,7 +56,7 @@ def show_status(row: Task) -> wire.TaskStatus:
     parts = [wire.Part(text=row.note, media_type=TEXT)] if row.note else []
     if row.problem:
         parts.append(data_part(row.problem))
-    if parts:
+    if parts or row.payment:
         status.message.CopyFrom(
             wire.Message(
                 message_id=f"{row.pk}-{row.version}",
@@ -62,9 +64,16 @@ def show_status(row: Task) -> wire.TaskStatus:
                 task_id=str(row.pk),
                 role=wire.ROLE_AGENT,
                 parts=parts,
+                metadata=_tell_payment(row),
             )
         )
     return status
+
+
+def _tell_payment(row: Task) -> dict[str, Any] | None:
+    """As the x402 extension words it. What was handed in is told to nobody."""
+    told = {f"x402.payment.{name}": value for name, value in row.payment.items() if name in _TOLD}
+    return _exact(told) or None
 
 
 def show_artifact(row: Task) -> wire.Artifact:

@@ -18,3 +18,6 @@ GOLEM_A2A_MOST_STRANGERS_PER_MINUTE = 120  # questions of all wallets at one gol
 GOLEM_A2A_MOST_PUSH_CONFIGS = 5  # of one task
 GOLEM_A2A_PUSH_TIMEOUT_SECONDS = 10.0
 GOLEM_A2A_TASKS_KEPT_DAYS = read_integer("GOLEM_A2A_TASKS_KEPT_DAYS", 90)
+GOLEM_SALE_SECONDS = 30.0  # so long a payment is waited for on its chain
+GOLEM_MOST_SALES_AT_ONCE = 8  # of one golem
+GOLEM_A2A_PAY_SECONDS = 3_600  # a task waits so long to be paid for

@@ -32,6 +32,7 @@ from permits_app.models.received_right import ReceivedRight, RightUse
 from permits_app.models.safe_opening import SafeOpening
 from permits_app.models.signed_promise import SignedPromise
 from permits_app.models.signing_key import SigningKey
+from permits_app.models.sold_answer import SoldAnswer
 from permits_app.models.spending import SpendEntry, SpendingLimits
 from permits_app.models.standing_allowance import StandingAllowance
 from permits_app.models.transaction import OutboundTransaction
@@ -85,6 +86,7 @@ __all__ = [
     "SafeOpening",
     "SignedPromise",
     "SigningKey",
+    "SoldAnswer",
     "SpendEntry",
     "SpendingLimits",
     "StandingAllowance",

@@ -11,7 +11,8 @@ from typing import Any, Final, TypeVar
 from django.db.models import Model, QuerySet
 
 from archetypes_app.models import Golem
-from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord, SignedPromise
+from permits_app.models import ActionPermit, NavSnapshot, OutcomeRecord, SignedPromise, SoldAnswer
+from permits_app.models.sold_answer import SaleState
 from permits_app.performance.nav_parts import PARTS
 from permits_app.words.move_words import describe_move
 from tools_app.core.page_through import page_through
@@ -89,6 +90,24 @@ def list_promises(golem: Golem, year: int | None = None) -> Iterator[Row]:
             "gets": _amounts(row.gets),
             "reference": row.reference,
             "digest": row.digest,
+        }
+
+
+def list_sales(golem: Golem, year: int | None = None) -> Iterator[Row]:
+    """What strangers paid for answers: the receipt of each."""
+    sold = SoldAnswer.objects.filter(golem=golem, state=SaleState.SOLD).defer("answer")
+    for row in page_through(_within(sold, "sold_at", year), by=("sold_at", "pk")):
+        yield {
+            "sale_id": row.pk,
+            "sold_at": _time(row.sold_at),
+            "query": row.query,
+            "venue": row.venue,
+            "chain_id": row.chain_id,
+            "paid": f"{int(row.raw)} {row.token}",
+            "payer": row.payer,
+            "payee": row.payee,
+            "nonce": row.nonce,
+            "transaction": row.transaction,
         }
 
 
@@ -179,6 +198,21 @@ EXPORTS: Final[Mapping[str, Export]] = {
             "digest",
         ),
         list_promises,
+    ),
+    "sales": Export(
+        (
+            "sale_id",
+            "sold_at",
+            "query",
+            "venue",
+            "chain_id",
+            "paid",
+            "payer",
+            "payee",
+            "nonce",
+            "transaction",
+        ),
+        list_sales,
     ),
     "profit": Export(
         ("at", "chain_id", "block_number", "value_usd", "debt_usd", *(f"{name}_usd" for name in PARTS)),

@@ -10,9 +10,10 @@ from typing import Final
 from django.db.models import Count, QuerySet, Sum
 
 from archetypes_app.models import Golem
-from permits_app.models import ActionPermit, DeniedCall, NavSnapshot, OutcomeRecord, SignedPromise
+from permits_app.models import ActionPermit, DeniedCall, NavSnapshot, OutcomeRecord, SignedPromise, SoldAnswer
 from permits_app.models.permit import PermitStatus
 from permits_app.models.signed_promise import PromiseState
+from permits_app.models.sold_answer import SaleState
 from permits_app.performance.nav_parts import Parts, sum_parts
 from permits_app.performance.told_slashes import ToldSlash
 
@@ -64,6 +65,9 @@ class MonthlyStatement:
     filled: Sequence[SignedPromise] = ()
     """What others took of what it had signed, the newest first and no more than MOST_FILLED."""
     has_more_filled: bool = False
+    sold: Sequence[SoldAnswer] = ()
+    """What strangers paid it for answers, the newest first and no more than MOST_FILLED."""
+    has_more_sold: bool = False
 
     @property
     def is_measured(self) -> bool:
@@ -116,6 +120,8 @@ def build_statement(golem: Golem, *, begins: datetime) -> MonthlyStatement:
         golem=golem, state=PromiseState.FILLED, ended_at__gte=begins, ended_at__lt=ends
     ).select_related("permit")
     newest = list(filled.order_by("-ended_at", "-pk")[: MOST_FILLED + 1])
+    sales = SoldAnswer.objects.filter(golem=golem, state=SaleState.SOLD, sold_at__gte=begins, sold_at__lt=ends)
+    sold = list(sales.defer("answer").order_by("-sold_at", "-pk")[: MOST_FILLED + 1])
     outcomes = OutcomeRecord.live.filter(permit__golem=golem, created_at__gte=begins, created_at__lt=ends)
     gas: dict[int, int] = {}
     for chain_id, fee in outcomes.values_list("permit__chain_id", "fee_wei"):
@@ -141,6 +147,8 @@ def build_statement(golem: Golem, *, begins: datetime) -> MonthlyStatement:
         slashes=[(row.at, ToldSlash.from_json(each)) for row in counted for each in row.slashes],
         filled=newest[:MOST_FILLED],
         has_more_filled=len(newest) > MOST_FILLED,
+        sold=sold[:MOST_FILLED],
+        has_more_sold=len(sold) > MOST_FILLED,
     )
 
 

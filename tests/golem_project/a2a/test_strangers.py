@@ -45,13 +45,18 @@ def _sign_typed(challenge: Any, account: Any = WALLET) -> Any:
     return account.sign_message(encode_typed_data(full_message=challenge["typed_data"])).signature
 
 
+def open_visit(agent: Agent, wallet: Any) -> str:
+    """The token of a wallet that proved itself."""
+    challenge = _challenge(agent, wallet.address).json()
+    return str(_visit(agent, challenge["nonce"], _sign_text(challenge, wallet)).json()["token"])
+
+
 @pytest.fixture
 def visitor(agent: Agent, web_port: int, eager_work: None) -> Line:
     """A stranger's line to the golem, who may read its limits and its name."""
     for query in ("limits", "golem"):
         OpenedRead.objects.create(golem=agent.golem, query=query, venue="golem", created_at=clock.now())
-    challenge = _challenge(agent).json()
-    token = _visit(agent, challenge["nonce"], _sign_text(challenge)).json()["token"]
+    token = open_visit(agent, WALLET)
     return Line(f"http://127.0.0.1:{web_port}/a2a/{agent.golem.pk}", token, agent.golem)
 
 

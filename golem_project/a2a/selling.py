@@ -1,0 +1,257 @@
+"""An opened read that has a price is answered to whoever pays it to the golem's account, by x402.
+
+First the payment is verified, then the question is worked out, then the payment is carried out, and then the answer is
+told. So who is refused has paid nothing, and who paid has an answer that is kept for them. What was paid is told by the
+chain: anybody may carry out what was signed, and then it is paid as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from django.conf import settings
+
+from archetypes_app.models import Golem
+from golem_project.a2a.errors import PaymentInWork, PaymentNeeded, PaymentUsed, SaleNotPossible, TooManyTasks
+from golem_project.a2a.settler import open_facilitator
+from permits_app.actions import sell_answer
+from permits_app.models import SoldAnswer
+from permits_app.models.sold_answer import SaleState
+from tools_app import runner
+from tools_app.chain.networks import ChainNotSupported
+from tools_app.chain.tokens import TokenNotFound
+from tools_app.core.clock import Deadline
+from tools_app.core.hashing import hash_canonical
+from tools_app.core.units import format_units
+from tools_app.standards.x402.payments import Payment, PaymentUnfit, find_way, is_used_up, read_payment, was_paid
+from tools_app.standards.x402.ways import SECONDS, Method, Way, list_ways, write_required
+from tools_app.toolkit.context import ChainReader
+from tools_app.toolkit.views import TokenMeta
+
+PAID_IN: Final = "USDC"
+_DECIMALS: Final = 6
+_BUDGET_MS: Final = 10_000
+_LONGEST: Final = timedelta(seconds=2 * SECONDS)
+"""A payment that holds longer than it was asked to is not taken: it would be followed for as long."""
+_AFTER_ITS_END: Final = timedelta(minutes=10)
+
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a golem, what its answer costs in millionths of a USDC, and how its address is written."""
+
+    golem: Golem
+    query: str
+    venue: str
+    params: Mapping[str, Any]
+    price: int
+    url: str
+
+    @property
+    def digest(self) -> str:
+        """Moves with anything that is asked."""
+        return hash_canonical({"query": self.query, "venue": self.venue, "params": dict(self.params)})
+
+
+@dataclass(frozen=True, slots=True)
+class Sold:
+    """The answer, and the receipt as the header PAYMENT-RESPONSE holds it."""
+
+    answer: dict[str, Any]
+    receipt: dict[str, Any]
+
+
+def sell(question: Question, *, payment: Any, work_out: Callable[[], dict[str, Any]], read_clock: Clock) -> Sold:
+    """The answer of a question that is paid for; `payment` None asks for it.
+
+    Raises PaymentNeeded with what is asked for, PaymentUsed, PaymentInWork, SaleNotPossible, TooManyTasks, and what
+    `work_out` raises: then nothing is paid.
+    """
+    reader = _open_reader(question.golem.home_chain_id, read_clock())
+    if payment is None:
+        raise _ask(question, reader, "this answer has a price")
+    try:
+        given = read_payment(payment)
+        row = _find(given, reader)
+        if row is None:
+            token = _find_token(reader)
+            way = find_way(given, _list_ways(question, reader, token))
+            row = _take(question, given, way, token, reader, read_clock())
+        elif row.state == SaleState.SOLD:
+            return _tell_again(row, question, work_out, read_clock())
+        else:
+            way = _take_up(row, question, reader, read_clock())
+    except PaymentUnfit as unfit:
+        raise _ask(question, reader, str(unfit)) from None
+    try:
+        answer = row.answer or work_out()
+    except Exception:
+        sell_answer.drop_payment(row)
+        raise
+    sell_answer.keep_answer(row, answer=answer, now=read_clock())
+    return _settle(row, given, way, question, reader, read_clock)
+
+
+def close_left(*, read_clock: Clock) -> int:
+    """Find out what became of payments whose process stopped: paid ones are sold, those that ended are dropped."""
+    left = sell_answer.list_left(now=read_clock())
+    for row in left:
+        now = read_clock()
+        try:
+            reader = _open_reader(row.chain_id, now)
+            if was_paid(
+                reader, way=_way_of(row), payer=row.payer, nonce=int(row.nonce, 16), since_block=row.since_block
+            ):
+                sell_answer.record_sale(row, transaction_hash="", now=now)
+            elif now > row.ends_at + _AFTER_ITS_END:
+                sell_answer.drop_payment(row)
+        except SaleNotPossible:
+            continue
+    return len(left)
+
+
+def _ask(question: Question, reader: ChainReader, why: str) -> PaymentNeeded:
+    ways = _list_ways(question, reader, _find_token(reader))
+    about = f"{question.query}@{question.venue} of the golem {question.golem.name}"
+    return PaymentNeeded(why, x402=write_required(ways, url=question.url, description=about, error=why))
+
+
+def _find_token(reader: ChainReader) -> TokenMeta:
+    try:
+        return reader.token(PAID_IN)
+    except TokenNotFound:
+        raise SaleNotPossible(f"chain {reader.chain_id} has no {PAID_IN} that this server knows") from None
+
+
+def _list_ways(question: Question, reader: ChainReader, token: TokenMeta) -> list[Way]:
+    account, raw = str(question.golem.address or ""), question.price * 10**token.decimals // 10**_DECIMALS
+    ways = list_ways(reader, token=token, payee=account, amount=raw) if account and raw else []
+    if not ways:
+        raise SaleNotPossible("this golem has no account yet, or nothing there can be paid to it by a signature")
+    return ways
+
+
+def _find(given: Payment, reader: ChainReader) -> SoldAnswer | None:
+    if given.network != f"eip155:{reader.chain_id}":
+        return None
+    return sell_answer.find_sale(
+        chain_id=reader.chain_id,
+        token=given.token,
+        method=str(given.method),
+        payer=given.payer,
+        nonce=_name(given.nonce),
+    )
+
+
+def _take(
+    question: Question, given: Payment, way: Way, token: TokenMeta, reader: ChainReader, now: datetime
+) -> SoldAnswer:
+    if given.ends_at > int((now + _LONGEST).timestamp()):
+        raise PaymentUnfit(f"it holds longer than the {SECONDS} seconds that are asked for")
+    if is_used_up(reader, way=way, payer=given.payer, nonce=given.nonce):
+        raise PaymentUnfit("it was paid or taken back before")
+    reason = open_facilitator(reader).verify(given, way)
+    if reason:
+        raise PaymentUnfit(reason)
+    working = SoldAnswer.objects.filter(golem=question.golem, state=SaleState.TAKEN, lease_until__gt=now).count()
+    if working >= settings.GOLEM_MOST_SALES_AT_ONCE:
+        raise TooManyTasks("as many answers of this golem are being sold as may at once; nothing was paid")
+    sale = sell_answer.Sale(
+        golem_id=question.golem.pk,
+        query=question.query,
+        venue=question.venue,
+        asked_digest=question.digest,
+        chain_id=reader.chain_id,
+        token=way.token,
+        method=str(way.method),
+        payer=given.payer,
+        payee=way.payee,
+        raw=way.amount,
+        units=format_units(way.amount, token.decimals, token.symbol),
+        nonce=_name(given.nonce),
+        since_block=reader.block.number,
+        ends_at=datetime.fromtimestamp(given.ends_at, tz=UTC),
+    )
+    row = sell_answer.take_payment(sale, now=now)
+    if row is None:
+        raise PaymentInWork("this payment is being worked on")
+    return row
+
+
+def _check_same(row: SoldAnswer, question: Question) -> None:
+    if row.golem_id != question.golem.pk or row.asked_digest != question.digest:
+        raise PaymentUsed("this payment was handed in for another question; sign another one for this")
+
+
+def _tell_again(row: SoldAnswer, question: Question, work_out: Callable[[], dict[str, Any]], now: datetime) -> Sold:
+    _check_same(row, question)
+    if row.answer:
+        return Sold(dict(row.answer), _write_receipt(row))
+    if row.sold_at is None or now > row.sold_at + sell_answer.KEPT:
+        raise PaymentUsed("this was answered, and the answer is not kept any more; sign another payment")
+    # It was carried out by somebody while its process stopped: it is paid, and not answered yet.
+    answer = work_out()
+    sell_answer.keep_answer(row, answer=answer, now=now)
+    return Sold(answer, _write_receipt(row))
+
+
+def _take_up(row: SoldAnswer, question: Question, reader: ChainReader, now: datetime) -> Way:
+    _check_same(row, question)
+    if not sell_answer.take_over(row, now=now):
+        raise PaymentInWork("this payment is being worked on")
+    way = _way_of(row)
+    known = list_ways(reader, token=reader.token(row.token), payee=row.payee, amount=int(row.raw))
+    return next((each for each in known if each.method is way.method), way)
+
+
+def _settle(
+    row: SoldAnswer, given: Payment, way: Way, question: Question, reader: ChainReader, read_clock: Clock
+) -> Sold:
+    settled = open_facilitator(reader).settle(given, way)
+    if not settled.reason:
+        return _record(row, settled.transaction, read_clock())
+    # Whoever else carried it out: it was paid.
+    later = _open_reader(row.chain_id, read_clock())
+    if was_paid(later, way=way, payer=row.payer, nonce=given.nonce, since_block=row.since_block):
+        return _record(row, settled.transaction if settled.is_pending else "", read_clock())
+    if settled.is_pending:
+        now = read_clock()
+        sell_answer.put_off(row, until=now, now=now)
+        raise PaymentInWork("the payment was sent and is not seen on the chain yet; hand the same one in again")
+    sell_answer.drop_payment(row)
+    raise _ask(question, later, settled.reason)
+
+
+def _record(row: SoldAnswer, transaction: str, now: datetime) -> Sold:
+    sold = sell_answer.record_sale(row, transaction_hash=transaction, now=now)
+    return Sold(dict(sold.answer), _write_receipt(sold))
+
+
+def _write_receipt(row: SoldAnswer) -> dict[str, Any]:
+    return {
+        "success": True,
+        "transaction": row.transaction,
+        "network": f"eip155:{row.chain_id}",
+        "payer": row.payer,
+        "amount": str(int(row.raw)),
+    }
+
+
+def _way_of(row: SoldAnswer) -> Way:
+    return Way(Method(row.method), row.chain_id, row.token, int(row.raw), row.payee, {})
+
+
+def _name(nonce: int) -> str:
+    return f"0x{nonce:064x}"
+
+
+def _open_reader(chain_id: int, now: datetime) -> ChainReader:
+    try:
+        return runner.open_reader(chain_id, now=now, deadline=Deadline.after_ms(_BUDGET_MS))
+    except ChainNotSupported:
+        raise SaleNotPossible(f"this server reaches no node of chain {chain_id}") from None

@@ -1,0 +1,72 @@
+"""The standard's own facilitator in this process: it verifies payments and carries them out, with an account for gas.
+
+That account holds coins for gas and nothing else, and no payment names it: what it sends moves the payer's token to the
+payee that was signed for, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tools_app.core.taint import Secret
+from tools_app.standards.x402.payments import Payment
+from tools_app.standards.x402.ways import Way
+
+_PENDING: Final = "settlement_pending"
+_MOST_TRIES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """`transaction` carried it out, where there is no reason why not. `is_pending`: sent, and not seen yet."""
+
+    transaction: str
+    reason: str
+    is_pending: bool
+
+
+class Facilitator:
+    """Speaks to one chain's node."""
+
+    def __init__(self, *, key: Secret, rpc_url: str, wait_seconds: float) -> None:
+        self._key, self._url, self._wait = key, rpc_url, wait_seconds
+
+    def verify(self, payment: Payment, way: Way) -> str:
+        """Why a payment would not be taken; empty where it would be. Raises OSError where the node is away."""
+        told = self._open().verify(*_as_its_own(payment, way))
+        return "" if told.is_valid else str(told.invalid_reason or "refused")
+
+    def settle(self, payment: Payment, way: Way) -> Settled:
+        """Carry it out, and wait until that is seen. Another process may take the same place in the account's row of
+        transactions, and then it is tried again.
+        """
+        told: Any = None
+        for _ in range(_MOST_TRIES):
+            told = self._open().settle(*_as_its_own(payment, way))
+            if told.success:
+                return Settled(str(told.transaction), "", is_pending=False)
+            if told.error_reason == _PENDING or not _lost_its_place(str(told.error_message or "")):
+                break
+        reason = str(told.error_reason or "refused")
+        return Settled(str(told.transaction or ""), reason, is_pending=reason == _PENDING)
+
+    def _open(self) -> Any:
+        # Slow to load; and one that was used before would count transactions that were never sent.
+        from x402.mechanisms.evm import FacilitatorWeb3Signer
+        from x402.mechanisms.evm.exact import ExactEvmFacilitatorScheme
+
+        signer = FacilitatorWeb3Signer(self._key.reveal(), self._url, confirmation_timeout_seconds=self._wait)
+        return ExactEvmFacilitatorScheme(signer)
+
+
+def _as_its_own(payment: Payment, way: Way) -> tuple[Any, Any]:
+    from x402.schemas import PaymentPayload, PaymentRequirements
+
+    asked = way.as_item()
+    return PaymentPayload.model_validate({**payment.body, "accepted": asked}), PaymentRequirements.model_validate(asked)
+
+
+def _lost_its_place(message: str) -> bool:
+    told = message.lower()
+    return "nonce too low" in told or "underpriced" in told or "already known" in told or "already imported" in told

@@ -113,6 +113,7 @@ LEASES: Final = (
     *_columns("permits_app.ActionPermit", "lease_expires_at", longest=timedelta(minutes=10), of=_UNFINISHED),
     *_columns("permits_app.ChainWatch", "lease_expires_at", longest=timedelta(minutes=2)),
     *_columns("permits_app.IdempotencyRecord", "locked_until", longest=timedelta(minutes=10)),
+    *_columns("permits_app.SoldAnswer", "lease_until", longest=timedelta(minutes=10), of=Q(state="TAKEN")),
     *_columns("a2a.Task", "lease_until", longest=timedelta(minutes=10), of=_TASK_OPEN),
     *_columns("permits_app.HighWaterMark", "paused_until", longest=timedelta(days=7)),
 )

@@ -158,16 +158,12 @@ class OpenedReadAdmin(OwnerScopedAdmin):
     list_display = ("query", "venue", "golem", "asked", "created_at")
     list_select_related = ("golem",)
     form = OpenedReadForm
-    fields = ("golem", "query", "venue", "price")
+    readonly_fields = ("asked",)
     actions_detail: ClassVar[tuple[str, ...]] = ("close",)
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """A row that stands tells its price; a new one asks for it."""
-        return ("golem", "query", "venue", "asked") if obj is not None else self.fields
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """All of a row that stands."""
-        return ("golem", "query", "venue", "asked") if obj is not None else ()
+        return ((None, {"fields": ("golem", "query", "venue", "price" if obj is None else "asked")}),)
 
     @display(description="Price of an answer")
     def asked(self, obj: OpenedRead) -> str:

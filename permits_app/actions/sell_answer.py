@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from permits_app.models import SoldAnswer
 from permits_app.models.sold_answer import SaleState
@@ -56,11 +56,9 @@ def find_sale(*, chain_id: int, token: str, method: str, payer: str, nonce: str)
 def take_payment(sale: Sale, *, now: datetime) -> SoldAnswer | None:
     """The row of a payment that is worked on from now; None where another process was quicker."""
     columns = {name: getattr(sale, name) for name in sale.__slots__}
-    try:
-        with transaction.atomic():
-            return SoldAnswer.objects.create(**columns, lease_until=now + LEASE)
-    except IntegrityError:
-        return None
+    key = {name: columns.pop(name) for name in ("chain_id", "token", "method", "payer", "nonce")}
+    row, is_new = SoldAnswer.objects.get_or_create(**key, defaults={**columns, "lease_until": now + LEASE})
+    return row if is_new else None
 
 
 def take_over(row: SoldAnswer, *, now: datetime) -> bool:

@@ -11,6 +11,7 @@ from tests.architecture.sources import ROOT, list_tracked
 _SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "service", "handler", "handlers"}
 _MOST_STATEMENTS = 250
 _LONGER: dict[str, str] = {
+    "tests/golem_project/a2a/test_paid_reads.py": "one sale, from its price to each end that it can have",
     "tools_app/protocols/uniswap/effects.py": "every byte that may be sent to one protocol, read by one reader",
     "tools_app/protocols/uniswap/tools/joint_steps.py": "rebalance, compound and batch share the steps they join",
     "tests/contracts/holdings_in_simulated_contracts.py": "what is said at every simulated contract, a line for each",

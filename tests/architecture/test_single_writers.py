@@ -25,6 +25,7 @@ _REVEALERS = {
     "golem_project/faucet.py",
     "golem_project/local_faucet.py",
     "golem_project/a2a/card_key.py",
+    "golem_project/a2a/settler.py",
     "golem_project/alerts/sending.py",
     "golem_project/coding/ssh_keys.py",
     "golem_project/heartbeat/thinking/dialogue.py",
@@ -38,6 +39,7 @@ _REVEALERS = {
     "permits_app/custody/signers/local.py",
     "permits_app/custody/signers/privy.py",
     "tools_app/chain/rpc.py",
+    "tools_app/standards/x402/facilitator.py",
 }
 _CLOCKS = {
     "datetime.now",

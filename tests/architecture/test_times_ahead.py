@@ -59,6 +59,7 @@ LATER_DOES_NO_HARM: Final[dict[str, str]] = {
     "permits_app.IdempotencyRecord.expires_at": "an answer is kept for longer",
     "permits_app.PendingRequest.ends_at": "the chain's time, as the order's protocol tells it",
     "permits_app.SignedPromise.ends_at": "the chain's time, as it was signed",
+    "permits_app.SoldAnswer.ends_at": "the chain's time, as its payer signed it; its token takes it no longer",
     "permits_app.ReceivedRight.ends_at": "the chain's time, as its principal gave it; its contract takes it no longer",
     "archetypes_app.ApiKey.expires_at": "its owner chose the day, and sees it",
     "tools_app.StreamSubscription.expires_at": "what is asked for again and again is renewed; a golem has only so many",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
@@ -77,6 +78,9 @@ def test_an_owner_sets_a_price_with_the_read_and_the_card_tells_it(db: None) -> 
     for price in ("0", "-1", "0.0000001", "1000.000001"):
         browser.post(reverse(ADD), {**told, "price": price})
     assert not OpenedRead.objects.exists()
+    browser.post(reverse(ADD), {**told, "price": "1000"})
+    assert OpenedRead.objects.get().price_micro_usdc == 1_000 * USD
+    OpenedRead.objects.all().delete()
     browser.post(reverse(ADD), {**told, "price": "0.05"})
     assert OpenedRead.objects.get().price_micro_usdc == PRICE
     listed = browser.get(reverse("admin:a2a_openedread_changelist")).content.decode()
@@ -192,6 +196,14 @@ def test_what_was_signed_for_something_else_is_not_taken(buyer: Buyer, changed: 
     assert refused.status_code == 402 and "PAYMENT-REQUIRED" in refused.headers
     assert words in refused.json()["detail"], refused.json()
     assert not SoldAnswer.objects.exists()
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(590, 200), (660, 402)])
+def test_a_payment_holds_ten_minutes_and_no_longer(buyer: Buyer, seconds: int, status: int) -> None:
+    told = json.loads(base64.b64decode(buyer.ask().headers["PAYMENT-REQUIRED"]))
+    for item in told["accepts"]:
+        item["maxTimeoutSeconds"] = seconds
+    assert buyer.ask(buyer.sign_for(base64.b64encode(json.dumps(told).encode()).decode())).status_code == status
 
 
 @pytest.mark.parametrize(

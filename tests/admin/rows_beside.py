@@ -25,6 +25,7 @@ from permits_app.models import (
     OwnerApproval,
     PolicyTrial,
     PolicyVersion,
+    SoldAnswer,
     WithdrawalAddress,
 )
 from tests import factories
@@ -255,7 +256,31 @@ def make_decision(golem: Golem) -> Any:
     )
 
 
+def make_sale(golem: Golem) -> Any:
+    now = clock.now()
+    return SoldAnswer.objects.create(
+        golem=golem,
+        query=say(golem, "sold"),
+        venue="golem",
+        asked_digest="0x",
+        answer={"data": say(golem, "answered with")},
+        chain_id=31_337,
+        token=name_address(golem),
+        method="eip3009",
+        payer=name_address(golem),
+        payee=name_address(golem),
+        raw=50_000,
+        units="0.05 USDC",
+        nonce=f"0x{golem.pk.hex:0>64}",
+        since_block=1,
+        ends_at=now,
+        state="SOLD",
+        sold_at=now,
+    )
+
+
 BESIDE: Final[dict[str, Callable[[Golem], Any]]] = {
+    "permits_app.soldanswer": make_sale,
     "archetypes_app.chatturn": make_chat,
     "archetypes_app.invitation": make_invitation,
     "archetypes_app.golemmember": make_viewer,

@@ -6,7 +6,7 @@ from typing import Final
 
 from tools_app.protocols.eigenlayer import plans
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, DEPOSITS, LOCAL_CHAIN_ID, NAME, deployments
-from tools_app.protocols.eigenlayer.effects import RestakedEffects
+from tools_app.protocols.eigenlayer.effects import EFFECTS
 from tools_app.protocols.eigenlayer.operators import DELEGATED, OPERATOR_SLASHED, SERVICE_NAMED
 from tools_app.protocols.eigenlayer.positions import RestakedExits, RestakedPositions
 from tools_app.protocols.eigenlayer.reads import SHARES_DEPOSITED, WITHDRAWAL_QUEUED
@@ -52,7 +52,7 @@ PROTOCOL: Final = ProtocolDef(
         LeavingCall(DELEGATION, plans.QUEUE),
         LeavingCall(DELEGATION, plans.COMPLETE, own=((0, 0), (0, 2))),
     ),
-    effects=RestakedEffects(),
+    effects=EFFECTS,
     yields=list_yields,
     traits=frozenset({Trait.ASYNC}),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),

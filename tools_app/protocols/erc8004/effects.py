@@ -5,85 +5,63 @@ They move no money. What they write down is told word for word, and an agent tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from tools_app.protocols.erc8004.addresses import deployments
-from tools_app.standards.calldata import calls, read_exactly
-from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.effects import Effects, UnknownCall
-from tools_app.toolkit.plan import Call, ItemGiven, Statement
+from tools_app.standards.call_table import CallTable, Reading
+from tools_app.toolkit.effects import UnknownCall
+from tools_app.toolkit.plan import ItemGiven
 
-_REGISTER: Final = "function register(string)"
-_SET_URI: Final = "function setAgentURI(uint256,string)"
-_SET_METADATA: Final = "function setMetadata(uint256,string,bytes)"
-_TRANSFER: Final = "function safeTransferFrom(address,address,uint256)"
-_GIVE_FEEDBACK: Final = "function giveFeedback(uint256,int128,uint8,string,string,string,string,bytes32)"
-_REQUEST: Final = "function validationRequest(address,uint256,string,bytes32)"
 _FEEDBACK_KEYS: Final = ("value", "valueDecimals", "tag1", "tag2", "endpoint", "feedbackURI", "feedbackHash")
 
-Reader = Callable[[str, tuple[Any, ...], str, Effects], None]
+
+def _register(reading: Reading, uri: str) -> None:
+    reading.state("a new agent", {"agentURI": uri})
 
 
-class RegistryEffects:
-    """Reads calls to the three registries."""
-
-    def read(self, call: Call, *, earlier: Sequence[Call], account: str, chain: ChainReader, into: Effects) -> None:
-        """Add what `call` writes down or hands over. Raises UnknownCall."""
-        at = deployments(chain.chain_id) or {}
-        if call.value:
-            raise UnknownCall(f"{call.to} is sent coin, and takes none")
-        for (key, signature), reader in _READERS.items():
-            if call.to == at.get(key) and calls(call.data, signature):
-                reader(call.to, read_exactly(call.data, signature), account, into)
-                return
-        raise UnknownCall(f"selector 0x{call.data[:4].hex()} of {call.to} is not known")
+def _set_uri(reading: Reading, number: int, uri: str) -> None:
+    reading.state(f"agent {number}", {"agentURI": uri})
 
 
-def _register(to: str, args: tuple[Any, ...], account: str, into: Effects) -> None:
-    (uri,) = args
-    into.statements.append(Statement(to, "a new agent", "agentURI", uri))
+def _set_metadata(reading: Reading, number: int, key: str, value: bytes) -> None:
+    reading.state(f"agent {number}", {f"metadata {key}": _hex(value)})
 
 
-def _set_uri(to: str, args: tuple[Any, ...], account: str, into: Effects) -> None:
-    number, uri = args
-    into.statements.append(Statement(to, f"agent {number}", "agentURI", uri))
-
-
-def _set_metadata(to: str, args: tuple[Any, ...], account: str, into: Effects) -> None:
-    number, key, value = args
-    into.statements.append(Statement(to, f"agent {number}", f"metadata {key}", "0x" + bytes(value).hex()))
-
-
-def _transfer(to: str, args: tuple[Any, ...], account: str, into: Effects) -> None:
-    giver, taker, number = args
-    if giver != account:
+def _transfer(reading: Reading, giver: str, taker: str, number: int) -> None:
+    if giver != reading.account:
         raise UnknownCall(f"agent {number} would be taken from {giver}")
-    into.recipients.append(taker)
-    into.paid_plainly.append(taker)
-    into.statements.append(Statement(to, f"agent {number}", "owner", taker))
-    into.items.append(ItemGiven(to, number, taker))
+    reading.into.recipients.append(taker)
+    reading.into.paid_plainly.append(taker)
+    reading.state(f"agent {number}", {"owner": taker})
+    reading.into.items.append(ItemGiven(reading.call.to, number, taker))
 
 
-def _give_feedback(to: str, args: tuple[Any, ...], account: str, into: Effects) -> None:
-    number, value, decimals, *texts, digest = args
-    written = (str(value), str(decimals), *texts, "0x" + bytes(digest).hex())
-    for key, text in zip(_FEEDBACK_KEYS, written, strict=True):
-        into.statements.append(Statement(to, f"agent {number}", key, text))
+def _give_feedback(reading: Reading, number: int, value: int, decimals: int, *more: Any) -> None:
+    *texts, digest = more
+    written = (str(value), str(decimals), *texts, _hex(digest))
+    reading.state(f"agent {number}", dict(zip(_FEEDBACK_KEYS, written, strict=True)))
 
 
-def _request(to: str, args: tuple[Any, ...], account: str, into: Effects) -> None:
-    validator, number, uri, digest = args
-    written = {"validator": validator, "requestURI": uri, "requestHash": "0x" + bytes(digest).hex()}
-    for key, text in written.items():
-        into.statements.append(Statement(to, f"agent {number}", key, text))
+def _request(reading: Reading, validator: str, number: int, uri: str, digest: bytes) -> None:
+    reading.state(f"agent {number}", {"validator": validator, "requestURI": uri, "requestHash": _hex(digest)})
 
 
-_READERS: Final[Mapping[tuple[str, str], Reader]] = {
-    ("identity", _REGISTER): _register,
-    ("identity", _SET_URI): _set_uri,
-    ("identity", _SET_METADATA): _set_metadata,
-    ("identity", _TRANSFER): _transfer,
-    ("reputation", _GIVE_FEEDBACK): _give_feedback,
-    ("validation", _REQUEST): _request,
-}
+def _hex(value: bytes) -> str:
+    return "0x" + bytes(value).hex()
+
+
+EFFECTS: Final = CallTable(
+    "erc8004",
+    deployments,
+    {
+        ("identity", "function register(string)"): _register,
+        ("identity", "function setAgentURI(uint256,string)"): _set_uri,
+        ("identity", "function setMetadata(uint256,string,bytes)"): _set_metadata,
+        ("identity", "function safeTransferFrom(address,address,uint256)"): _transfer,
+        (
+            "reputation",
+            "function giveFeedback(uint256,int128,uint8,string,string,string,string,bytes32)",
+        ): _give_feedback,
+        ("validation", "function validationRequest(address,uint256,string,bytes32)"): _request,
+    },
+)

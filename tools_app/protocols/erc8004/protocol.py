@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.erc8004.addresses import IDENTITY, LOCAL_CHAIN_ID, NAME, REPUTATION, VALIDATION, deployments
-from tools_app.protocols.erc8004.effects import RegistryEffects
+from tools_app.protocols.erc8004.effects import EFFECTS
 from tools_app.standards import erc8004
 from tools_app.standards.item_rights import describe_item_rights
 from tools_app.toolkit.protocol import NOTHING_HELD, Contract, ProtocolDef
@@ -42,7 +42,7 @@ PROTOCOL: Final = ProtocolDef(
             besides=("function validationRequest(address,uint256,string,bytes32)",),
         ),
     ),
-    effects=RegistryEffects(),
+    effects=EFFECTS,
     rights=describe_item_rights(IDENTITY, one="may manage and move an agent", every="may manage and move every agent"),
     simulated_on=frozenset({LOCAL_CHAIN_ID}),
     events=(

@@ -6,57 +6,25 @@ any function that is not below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from tools_app.protocols.lido.addresses import deployments
-from tools_app.standards.calldata import calls, read_exactly
+from tools_app.standards.call_table import CallTable, Reading
 from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.effects import ChangeRead, Effects, UnknownCall
-from tools_app.toolkit.plan import Call
+from tools_app.toolkit.effects import ChangeRead, UnknownCall
 from tools_app.toolkit.positions import PositionRef
 from tools_app.toolkit.views import NATIVE
 
 _NOBODY: Final = "0x0000000000000000000000000000000000000000"
-_APPROVE: Final = "function approve(address,uint256)"
-_SUBMIT: Final = "function submit(address)"
-_WRAP: Final = "function wrap(uint256)"
-_UNWRAP: Final = "function unwrap(uint256)"
-_REQUEST: Final = "function requestWithdrawals(uint256[],address)"
-_REQUEST_WRAPPED: Final = "function requestWithdrawalsWstETH(uint256[],address)"
-_CLAIM: Final = "function claimWithdrawals(uint256[],uint256[])"
 _TO_ETHER: Final = "function getPooledEthByShares(uint256) view returns (uint256)"
 _OWNER: Final = "function ownerOf(uint256) view returns (address)"
 _CLAIMABLE: Final = "function getClaimableEther(uint256[],uint256[]) view returns (uint256[])"
 _SHARE: Final = 10**18
 
 
-class LidoEffects:
+class LidoEffects(CallTable):
     """Reads calls to stETH, wstETH and the queue."""
-
-    def read(self, call: Call, *, earlier: Sequence[Call], account: str, chain: ChainReader, into: Effects) -> None:
-        """Add what `call` does. Raises UnknownCall, and what the chain raises."""
-        at = deployments(chain.chain_id) or {}
-        readers: Mapping[tuple[str | None, str], Callable[..., None]] = {
-            (at.get("steth"), _SUBMIT): _submit,
-            (at.get("wsteth"), _WRAP): _wrap,
-            (at.get("wsteth"), _UNWRAP): _unwrap,
-            (at.get("queue"), _REQUEST): _request,
-            (at.get("queue"), _REQUEST_WRAPPED): _request_wrapped,
-            (at.get("queue"), _CLAIM): _claim,
-        }
-        if call.to in (at.get("steth"), at.get("wsteth")) and calls(call.data, _APPROVE) and not call.value:
-            spender, amount = read_exactly(call.data, _APPROVE)
-            into.approvals.append((call.to, spender, amount))
-            return
-        for (contract, signature), reader in readers.items():
-            if call.to == contract and calls(call.data, signature):
-                args = read_exactly(call.data, signature)
-                if call.value and signature != _SUBMIT:
-                    raise UnknownCall(f"{call.to} is sent coin along with a call that takes none")
-                reader(call, args, account, chain, at, into)
-                return
-        raise UnknownCall(f"selector 0x{call.data[:4].hex()} of {call.to} is not known")
 
     def read_claim(self, token: str, raw: int, *, chain: ChainReader) -> ChangeRead | None:
         """What stETH or wstETH that is traded takes from the position, or brings to it."""
@@ -64,94 +32,90 @@ class LidoEffects:
         key = next((key for key in ("steth", "wsteth") if at.get(key) == token), None)
         if key is None:
             return None
-        ether = raw if key == "steth" else (1 if raw > 0 else -1) * _worth(chain, at, abs(raw))
+        worth = abs(raw) if key == "steth" else int(chain.call(at["steth"], _TO_ETHER, abs(raw))[0])
+        ether = (1 if raw > 0 else -1) * worth
         return ChangeRead("lido", "stake", NATIVE, ether, PositionRef("lido", "stake", chain.chain_id, key), False)
 
 
-def _submit(
-    call: Call, args: tuple[Any, ...], account: str, chain: ChainReader, at: Mapping[str, str], into: Effects
-) -> None:
-    if not call.value:
-        raise UnknownCall("nothing is staked")
-    into.spends[NATIVE] += call.value
-    _change(into, chain, "steth", call.value - _dust(chain, at))
+def _submit(reading: Reading, referral: str) -> None:
+    reading.spend(NATIVE, reading.call.value)
+    _change(reading, "steth", reading.call.value - _dust(reading))
 
 
-def _wrap(
-    call: Call, args: tuple[Any, ...], account: str, chain: ChainReader, at: Mapping[str, str], into: Effects
-) -> None:
-    (amount,) = args
-    _change(into, chain, "steth", -amount)
-    _change(into, chain, "wsteth", amount - 2 * _dust(chain, at))
+def _wrap(reading: Reading, amount: int) -> None:
+    _change(reading, "steth", -amount)
+    _change(reading, "wsteth", amount - 2 * _dust(reading))
 
 
-def _unwrap(
-    call: Call, args: tuple[Any, ...], account: str, chain: ChainReader, at: Mapping[str, str], into: Effects
-) -> None:
-    (shares,) = args
-    ether = _worth(chain, at, shares)
-    _change(into, chain, "wsteth", -ether - 1)
-    _change(into, chain, "steth", ether - 2 * _dust(chain, at))
+def _unwrap(reading: Reading, shares: int) -> None:
+    ether = _worth(reading, shares)
+    _change(reading, "wsteth", -ether - 1)
+    _change(reading, "steth", ether - 2 * _dust(reading))
 
 
-def _request(
-    call: Call, args: tuple[Any, ...], account: str, chain: ChainReader, at: Mapping[str, str], into: Effects
-) -> None:
-    amounts, owner = args
-    _is_own(owner, account)
+def _request(reading: Reading, amounts: Sequence[int], owner: str) -> None:
+    _check_owner(reading, owner)
     for amount in amounts:
-        _change(into, chain, "steth", -amount)
-        _open(into, amount - 2 * _dust(chain, at))
+        _change(reading, "steth", -amount)
+        _open(reading, amount - 2 * _dust(reading))
 
 
-def _request_wrapped(
-    call: Call, args: tuple[Any, ...], account: str, chain: ChainReader, at: Mapping[str, str], into: Effects
-) -> None:
-    amounts, owner = args
-    _is_own(owner, account)
+def _request_wrapped(reading: Reading, amounts: Sequence[int], owner: str) -> None:
+    _check_owner(reading, owner)
     for shares in amounts:
-        ether = _worth(chain, at, shares)
-        _change(into, chain, "wsteth", -ether - 1)
-        _open(into, ether - 2 * _dust(chain, at))
+        ether = _worth(reading, shares)
+        _change(reading, "wsteth", -ether - 1)
+        _open(reading, ether - 2 * _dust(reading))
 
 
-def _claim(
-    call: Call, args: tuple[Any, ...], account: str, chain: ChainReader, at: Mapping[str, str], into: Effects
-) -> None:
-    ids, hints = args
+def _claim(reading: Reading, ids: Sequence[int], hints: Sequence[int]) -> None:
     if not ids or len(ids) != len(hints) or len(set(ids)) != len(ids):
         raise UnknownCall("the requests to claim are not a list of different ones")
     for each in ids:
-        if str(chain.call(at["queue"], _OWNER, each)[0]) != account:
+        if str(reading.ask("queue", _OWNER, each)) != reading.account:
             raise UnknownCall(f"request {each} is not the account's own")
-    (amounts,) = chain.call(at["queue"], _CLAIMABLE, list(ids), list(hints))
-    for each, amount in zip(ids, amounts, strict=True):
+    for each, amount in zip(ids, reading.ask("queue", _CLAIMABLE, list(ids), list(hints)), strict=True):
         if not amount:
             raise UnknownCall(f"request {each} gives nothing now")
-        into.receives[NATIVE] += amount
-        ref = PositionRef("lido", "request", chain.chain_id, str(each))
-        into.changes.append(ChangeRead("lido", "request", NATIVE, -amount, ref))
+        reading.receive(NATIVE, amount)
+        reading.change("request", NATIVE, -amount, str(each))
 
 
-def _change(into: Effects, chain: ChainReader, key: str, raw: int) -> None:
-    ref = PositionRef("lido", "stake", chain.chain_id, key)
+def _change(reading: Reading, key: str, raw: int) -> None:
     # A rebase in between moves what a share is worth.
-    into.changes.append(ChangeRead("lido", "stake", NATIVE, raw, ref, is_exact=False))
+    reading.change("stake", NATIVE, raw, key, is_exact=False)
 
 
-def _open(into: Effects, raw: int) -> None:
-    into.changes.append(ChangeRead("lido", "request", NATIVE, raw, is_exact=False))
+def _open(reading: Reading, raw: int) -> None:
+    reading.change("request", NATIVE, raw, is_exact=False)
 
 
-def _worth(chain: ChainReader, at: Mapping[str, str], shares: int) -> int:
-    return int(chain.call(at["steth"], _TO_ETHER, shares)[0])
+def _worth(reading: Reading, shares: int) -> int:
+    return int(reading.ask("steth", _TO_ETHER, shares))
 
 
-def _dust(chain: ChainReader, at: Mapping[str, str]) -> int:
+def _dust(reading: Reading) -> int:
     """Wei that rounding to shares and back may lose."""
-    return _worth(chain, at, _SHARE) // _SHARE + 1
+    return _worth(reading, _SHARE) // _SHARE + 1
 
 
-def _is_own(owner: str, account: str) -> None:
-    if owner not in (account, _NOBODY):
-        raise UnknownCall(f"the requests would be {owner}'s and not the account's")
+def _check_owner(reading: Reading, owner: str) -> None:
+    if owner != _NOBODY:
+        reading.check_own(owner, "the requests")
+
+
+_SUBMIT: Final = ("steth", "function submit(address)")
+EFFECTS: Final = LidoEffects(
+    "lido",
+    deployments,
+    {
+        _SUBMIT: _submit,
+        ("wsteth", "function wrap(uint256)"): _wrap,
+        ("wsteth", "function unwrap(uint256)"): _unwrap,
+        ("queue", "function requestWithdrawals(uint256[],address)"): _request,
+        ("queue", "function requestWithdrawalsWstETH(uint256[],address)"): _request_wrapped,
+        ("queue", "function claimWithdrawals(uint256[],uint256[])"): _claim,
+    },
+    coin=frozenset({_SUBMIT}),
+    approved=("steth", "wsteth"),
+)

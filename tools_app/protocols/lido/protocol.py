@@ -6,7 +6,7 @@ from typing import Final
 
 from tools_app.protocols.lido import plans
 from tools_app.protocols.lido.addresses import LOCAL_CHAIN_ID, NAME, deployments
-from tools_app.protocols.lido.effects import LidoEffects
+from tools_app.protocols.lido.effects import EFFECTS
 from tools_app.protocols.lido.history import ShareRate
 from tools_app.protocols.lido.positions import LidoExits, LidoPositions
 from tools_app.protocols.lido.valuer import VALUER
@@ -60,7 +60,7 @@ PROTOCOL: Final = ProtocolDef(
         LeavingCall("queue", plans.REQUEST_WSTETH, own=((1,),)),
         LeavingCall("queue", plans.CLAIM),
     ),
-    effects=LidoEffects(),
+    effects=EFFECTS,
     yields=list_yields,
     rates=ShareRate(),
     listed_as=("lido",),

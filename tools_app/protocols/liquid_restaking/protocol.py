@@ -6,7 +6,7 @@ from typing import Final
 
 from tools_app.protocols.liquid_restaking import etherfi, kelp, renzo
 from tools_app.protocols.liquid_restaking.addresses import LOCAL_CHAIN_ID, NAME, deployments
-from tools_app.protocols.liquid_restaking.effects import RestakedEtherEffects
+from tools_app.protocols.liquid_restaking.effects import EFFECTS
 from tools_app.protocols.liquid_restaking.history import IssuerRates
 from tools_app.protocols.liquid_restaking.positions import (
     RestakedEtherExits,
@@ -86,7 +86,7 @@ PROTOCOL: Final = ProtocolDef(
         LeavingCall("renzo_queue", _ASK_RENZO),
         LeavingCall("renzo_queue", _CLAIM_RENZO, own=((1,),)),
     ),
-    effects=RestakedEtherEffects(),
+    effects=EFFECTS,
     yields=list_yields,
     listed_as=("ether.fi-stake", "kelp", "renzo"),
     rates=IssuerRates(),

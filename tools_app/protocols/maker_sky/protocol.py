@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tools_app.protocols.maker_sky.addresses import LOCAL_CHAIN_ID, NAME, deployments
 from tools_app.protocols.maker_sky.calls import CDP_ALLOW, HOPE, NOPE
-from tools_app.protocols.maker_sky.effects import MakerEffects
+from tools_app.protocols.maker_sky.effects import EFFECTS
 from tools_app.protocols.maker_sky.lending import MakerLending
 from tools_app.protocols.maker_sky.positions import NEW_CDP, MakerExits, MakerPositions
 from tools_app.protocols.maker_sky.reads import CDP_CAN, VAT_CAN, ask_contracts
@@ -73,7 +73,7 @@ PROTOCOL = ProtocolDef(
         LeavingCall("cdp_manager", "function flux(uint256,address,uint256)", own=((1,),)),
         *(LeavingCall(f"join_eth_{each}", "function exit(address,uint256)", own=((0,),)) for each in "abc"),
     ),
-    effects=MakerEffects(),
+    effects=EFFECTS,
     asked_rights=(_HOPE, _CDP_ALLOW),
     lending=MakerLending(),
     traits=frozenset({Trait.LEVERAGE}),

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from eth_utils.crypto import keccak
 
-from tools_app.chain.abi import AbiDecodeError, decode_input, encode_args, encode_call
+from tools_app.chain.abi import encode_args
 from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
+from tools_app.standards.calldata import calls, read_exactly
 from tools_app.standards.loan_callback import is_announced
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.effects import ChangeRead, Effects, RightRead, UnknownCall
@@ -50,8 +51,8 @@ class MorphoEffects:
         if call.value:
             raise UnknownCall("Morpho is sent coin, which it does not take")
         for signature, read in _READERS.items():
-            if call.data[:4] == _selector(signature):
-                arguments = _exactly(signature, call.data)
+            if calls(call.data, signature):
+                arguments = read_exactly(call.data, signature)
                 read(_Reading(call, earlier, account, chain, into), arguments)
                 return
         raise UnknownCall(f"selector 0x{call.data[:4].hex()} of Morpho is not known")
@@ -77,8 +78,8 @@ class _Reading:
     def most_taken(self, token: str) -> int:
         """What Morpho may take of a token when this call runs: what the plan approved last, or what stands."""
         for call in reversed(self.earlier):
-            if call.to == token and call.data[:4] == _selector(_APPROVE):
-                spender, amount = _exactly(_APPROVE, call.data)
+            if call.to == token and calls(call.data, _APPROVE):
+                spender, amount = read_exactly(call.data, _APPROVE)
                 if spender == self.call.to:
                     return int(amount)
         return int(self._ask(token, _ALLOWANCE, self.account, self.call.to)[0])
@@ -92,8 +93,8 @@ class _Reading:
     def check_owed(self, ref: PositionRef, shares: int) -> None:
         """Shares repaid are never more than are owed, together with those of the plan's earlier repayments."""
         for call in self.earlier:
-            if call.to == self.call.to and call.data[:4] == _selector(_REPAY):
-                market, _, before, *_ = _exactly(_REPAY, call.data)
+            if call.to == self.call.to and calls(call.data, _REPAY):
+                market, _, before, *_ = read_exactly(call.data, _REPAY)
                 shares += before if _id_of(market) == ref.id else 0
         held = self._ask(self.call.to, _POSITION, bytes.fromhex(ref.id[2:]), self.account)[_OWED]
         if shares > held:
@@ -218,18 +219,3 @@ def _id_of(market: tuple[Any, ...]) -> str:
 def _one_of(assets: int, shares: int) -> None:
     if bool(assets) == bool(shares):
         raise UnknownCall("exactly one of assets and shares must be said")
-
-
-def _selector(signature: str) -> bytes:
-    return bytes(keccak(text=signature.removeprefix("function ").partition(" view ")[0])[:4])
-
-
-def _exactly(signature: str, data: bytes) -> tuple[Any, ...]:
-    """The arguments, if the bytes are nothing but them. Raises UnknownCall."""
-    try:
-        arguments = decode_input(signature, data)
-    except AbiDecodeError as error:
-        raise UnknownCall(str(error)) from error
-    if encode_call(signature, *arguments) != data:
-        raise UnknownCall(f"the bytes of {signature.partition('(')[0]} hold more than its arguments")
-    return arguments

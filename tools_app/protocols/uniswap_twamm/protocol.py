@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.uniswap_twamm.addresses import ENTRY, LOCAL_CHAIN_ID, NAME, deployments
-from tools_app.protocols.uniswap_twamm.effects import TwammEffects
+from tools_app.protocols.uniswap_twamm.effects import EFFECTS
 from tools_app.protocols.uniswap_twamm.positions import TwammExits, TwammOrders, TwammPositions
 from tools_app.protocols.uniswap_twamm.reads import SUBMITTED
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef, Trait
@@ -33,7 +33,7 @@ PROTOCOL: Final = ProtocolDef(
     orders=TwammOrders(),
     # What is closed comes to the order's owner, whoever closes it.
     leaving=(LeavingCall(ENTRY, _CLOSE),),
-    effects=TwammEffects(),
+    effects=EFFECTS,
     traits=frozenset({Trait.ASYNC}),
     uncaged="what an order over time holds is up to those who fill it, and no valuer counts it",
     simulated_on=frozenset({LOCAL_CHAIN_ID}),

@@ -11,7 +11,7 @@ from tests.evm.world import CHAIN_ID, World
 from tests.tools_app.factories import make_context
 from tools_app.protocols.eigenlayer import plans
 from tools_app.protocols.eigenlayer.addresses import deployments
-from tools_app.protocols.eigenlayer.effects import RestakedEffects
+from tools_app.protocols.eigenlayer.effects import EFFECTS
 from tools_app.protocols.eigenlayer.reads import Restaked, ask_restaked
 from tools_app.toolkit.effects import Effects
 from tools_app.toolkit.plan import TxPlan
@@ -37,7 +37,7 @@ def carry_out(chain: World, account: LocalAccount, plan: TxPlan) -> Effects:
     for call in plan.calls:
         if call.to in AT.values():
             reader = make_context(chain, address=account.address).chain()
-            RestakedEffects().read(call, earlier=(), account=account.address, chain=reader, into=into)
+            EFFECTS.read(call, earlier=(), account=account.address, chain=reader, into=into)
         receipt = chain.send(account, call.to, "0x" + call.data.hex(), value=call.value)
         assert receipt["status"] == "0x1", call
     return into

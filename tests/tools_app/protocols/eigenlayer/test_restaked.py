@@ -11,7 +11,7 @@ from tests.evm.world import CHAIN_ID, World
 from tests.tools_app.factories import make_context
 from tools_app.chain.abi import encode_call
 from tools_app.protocols.eigenlayer.addresses import deployments
-from tools_app.protocols.eigenlayer.effects import RestakedEffects
+from tools_app.protocols.eigenlayer.effects import EFFECTS
 from tools_app.protocols.eigenlayer.math import WAD
 from tools_app.protocols.eigenlayer.positions import RestakedExits, RestakedPositions
 from tools_app.protocols.eigenlayer.reads import Restaked, ask_restaked
@@ -77,7 +77,7 @@ def read_effects(chain: World, account: LocalAccount, key: str, signature: str, 
     into = Effects()
     call = Call(AT[key], encode_call(signature, *args), 0, "a test")
     reader = make_context(chain, address=account.address).chain()
-    RestakedEffects().read(call, earlier=(), account=account.address, chain=reader, into=into)
+    EFFECTS.read(call, earlier=(), account=account.address, chain=reader, into=into)
     return into
 
 

@@ -29,21 +29,20 @@ def encode_calls(chunk: Sequence[tuple[str, bytes]]) -> bytes:
 
 def decode_results(data: bytes) -> list[tuple[bool, bytes]]:
     """Whether each read succeeded, and its bytes. Raises DecodingError for anything of another shape."""
-    start = _read(data, 0)
-    count = _read(data, start)
-    first = start + _WORD
-    if count * _WORD > len(data):
+    start, size, number = _read(data, 0), len(data), int.from_bytes
+    count, first = _read(data, start), start + _WORD
+    if count * _WORD > size - first:
         raise InsufficientDataBytes("more results than bytes")
     results = []
-    for index in range(count):
-        at = first + _read(data, first + _WORD * index)
-        succeeded = _read(data, at)
+    for index in range(first, first + count * _WORD, _WORD):
+        at = first + number(data[index : index + _WORD], "big")
         body = at + _read(data, at + _WORD)
-        length = _read(data, body)
-        found = data[body + _WORD : body + _WORD + length]
-        if succeeded > 1 or len(found) != length:
+        end = body + _WORD + _read(data, body)
+        # The word before one that was read whole is whole.
+        succeeded = number(data[at : at + _WORD], "big")
+        if succeeded > 1 or end > size:
             raise InsufficientDataBytes("a result of another shape")
-        results.append((bool(succeeded), found))
+        results.append((succeeded == 1, data[body + _WORD : end]))
     return results
 
 

@@ -22,44 +22,47 @@ class FoundReads:
 
 
 class ExpectedReads:
-    """Contract reads, coin balances by account, and the fees, each once."""
+    """Contract reads, some of them not to be aggregated, coin balances by account, and the fees, each once."""
 
     def __init__(self) -> None:
         self._calls: dict[ReadKey, None] = {}
+        self._alone: dict[ReadKey, None] = {}
         self._coins: dict[str, None] = {}
         self._has_fees = False
 
     def __len__(self) -> int:
-        return len(self._calls) + len(self._coins) + self._has_fees
+        return len(self._calls) + len(self._alone) + len(self._coins) + self._has_fees
 
-    def add(self, *, calls: Iterable[ReadKey], coins: Iterable[str], fees: bool) -> None:
+    def add(self, *, calls: Iterable[ReadKey], coins: Iterable[str], fees: bool, alone: Iterable[ReadKey] = ()) -> None:
         """Put more to it."""
+        self._alone |= dict.fromkeys(alone)
         self._calls |= dict.fromkeys(calls)
         self._coins |= dict.fromkeys(coins)
         self._has_fees = self._has_fees or fees
 
     def take_calls(self) -> list[ReadKey]:
-        """The contract reads, for a caller that asks them itself."""
+        """The contract reads that an aggregate may take in, for a caller that asks them itself."""
         calls, self._calls = list(self._calls), {}
         return calls
 
     def requests(self, *, at: dict[str, str], block_number: int) -> list[RpcRequest]:
         """All of it as requests at the block `at`."""
         return [
-            *(call_request(key, at) for key in self._calls),
+            *(call_request(key, at) for key in self._list_calls()),
             *(RpcRequest("eth_getBalance", (account, at)) for account in self._coins),
             *(fee_requests(block_number) if self._has_fees else ()),
         ]
 
     def read(self, replies: Sequence[RpcReply]) -> FoundReads:
         """What the replies to `requests` say. Raises RpcNonsense."""
-        first_coin = len(self._calls)
+        calls = self._list_calls()
+        first_coin = len(calls)
         first_fee = first_coin + len(self._coins)
         fees = replies[first_fee:]
         return FoundReads(
             calls={
                 key: read_reply(reply)
-                for key, reply in zip(self._calls, replies[:first_coin], strict=True)
+                for key, reply in zip(calls, replies[:first_coin], strict=True)
                 if reply.error is None or isinstance(reply.error, CallReverted)
             },
             coins={
@@ -69,3 +72,6 @@ class ExpectedReads:
             },
             fees=parse_fees([reply.result for reply in fees]) if fees and not any(r.error for r in fees) else None,
         )
+
+    def _list_calls(self) -> list[ReadKey]:
+        return list(dict.fromkeys((*self._calls, *self._alone)))

@@ -190,9 +190,11 @@ class PinnedReader:
         accounts: Sequence[str] = (),
         fees: bool = False,
         since: int | None = None,
+        alone: Sequence[ReadCall] = (),
     ) -> None:
         """Say what will be asked for later: it travels with the next round trip. What fails in it fails when asked.
 
+        `alone` are calls that no aggregate takes in, because what they tell of gas depends on what ran before them.
         `since` begins the search for the first block since then, which takes a step with each round trip of reads.
         """
         if since is not None:
@@ -201,6 +203,7 @@ class PinnedReader:
             calls=self._list_unread(calls, prices_of),
             coins=[each for each in accounts if ("coin", each) not in self._facts],
             fees=fees and self._fees is None,
+            alone=self._list_unread(alone, ()),
         )
 
     def _list_unread(self, calls: Sequence[ReadCall], prices_of: Sequence[TokenMeta]) -> list[ReadKey]:

@@ -92,9 +92,11 @@ class ChainReader(Protocol):
         accounts: Sequence[str] = (),
         fees: bool = False,
         since: int | None = None,
+        alone: Sequence[ReadCall] = (),
     ) -> None:
         """Say what will be asked for later: it travels with the next round trip. What fails in it fails when asked.
 
+        `alone` are calls that no aggregate takes in, because what they tell of gas depends on what ran before them.
         `since` begins the search for the first block since then, which takes a step with each round trip of reads.
         """
 

@@ -12,6 +12,7 @@ from tests.tools_app.chain.conftest import OpenReader
 from tools_app.chain.expected import ExpectedReads
 from tools_app.chain.multicall import ReadKey
 from tools_app.chain.node_errors import CallReverted, RpcNonsense, RpcRateLimited
+from tools_app.chain.reader import MULTICALL_FROM
 from tools_app.chain.rpc import RpcReply, RpcRequest
 from tools_app.chain.rpc_pool import RpcPool
 from tools_app.toolkit.context import ReadCall
@@ -117,6 +118,21 @@ def test_an_answer_of_the_wrong_shape_is_nonsense_here_as_anywhere() -> None:
     replies = [RpcReply(result=each) for each in ("0x01", "zz", "0x03", "0x4", "0x5", HISTORY, "0x9")]
     with pytest.raises(RpcNonsense):
         make_expected().read(replies)
+
+
+def test_what_measures_gas_is_asked_beside_an_aggregate_and_never_in_it(
+    open_reader: OpenReader, chain: World, round_trips: list[list[str]]
+) -> None:
+    reader, account = open_reader(), chain.actors.traders[0].address
+    tokens = [token.address for token in reader.registered_tokens()]
+    balances = [ReadCall(token, BALANCE_OF, (holder,)) for token in tokens for holder in (account, *tokens)]
+    assert len(balances) >= MULTICALL_FROM
+    reader.expect(alone=[ReadCall(tokens[0], DECIMALS)])
+    reader.call_many(balances)
+    assert round_trips[-1] == ["eth_call", "eth_call"]
+    known = len(round_trips)
+    assert reader.call(tokens[0], DECIMALS) == (reader.registered_tokens()[0].decimals,)
+    assert len(round_trips) == known
 
 
 def test_taken_reads_are_not_asked_twice() -> None:

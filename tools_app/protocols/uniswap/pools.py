@@ -6,7 +6,8 @@ A pool counts only when the factory names it, so a contract that merely looks li
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from tools_app.protocols.uniswap.addresses import NAME, Deployment
 from tools_app.protocols.uniswap.v2 import math as v2_math
@@ -44,16 +45,17 @@ def find_pools(
     pools met for the first time need a second one. `with_balances` has what they hold travel with it. What a factory
     does not have, it is asked for once in a block.
     """
-    wanted = list(dict.fromkeys(sort_tokens(*pair) for pair in pairs))
-    places = [place for pair in wanted for place in _list_places(deployment, *pair, fees=fees)]
-    addresses = {place: _MET[place] for place in places if place in _MET}
-    at_block = reader.block.hash
-    unmet = [place for place in places if place not in addresses and _ABSENT.get(place) != at_block]
-    known = [place.at(address) for place, address in addresses.items()]
+    pairs = tuple(dict.fromkeys(sort_tokens(*pair) for pair in pairs))
+    places, at_block = _list_places(deployment, pairs, tuple(fees)), reader.block.hash
+    met = {place: _of_place(place, address) for place in places if (address := _MET.get(place)) is not None}
+    unmet = [place for place in places if place not in met and _ABSENT.get(place) != at_block]
+    known = [pool for pool, _ in met.values()]
     if with_balances:
         reader.expect(calls=_balance_calls(known))
-    outcomes = reader.call_many([*(place.lookup for place in unmet), *state_calls(known)])
-    fresh: list[Pool] = []
+    outcomes = reader.call_many(
+        [*(place.lookup for place in unmet), *(call for _, calls in met.values() for call in calls)]
+    )
+    fresh: dict[_Place, Pool] = {}
     for place, outcome in zip(unmet, outcomes, strict=False):
         if not outcome.ok:
             continue
@@ -61,18 +63,19 @@ def find_pools(
             _remember(_ABSENT, place, at_block)
             continue
         _remember(_MET, place, outcome.values[0])
-        addresses[place] = outcome.values[0]
-        fresh.append(place.at(outcome.values[0]))
+        fresh[place] = _of_place(place, outcome.values[0])[0]
     if with_balances:
-        reader.expect(calls=_balance_calls(fresh))
+        reader.expect(calls=_balance_calls(list(fresh.values())))
     states = _with_states(known, outcomes[len(unmet) :])
-    by_address = {pool.id: pool for pool in (*states, *read_states(reader, fresh))}
-    found = (by_address.get(addresses[place]) for place in places if place in addresses)
-    return [pool for pool in found if pool is not None]
+    if not fresh:
+        return states
+    by_address = {pool.id: pool for pool in (*states, *read_states(reader, list(fresh.values())))}
+    named = (met[place][0] if place in met else fresh.get(place) for place in places)
+    return [by_address[pool.id] for pool in named if pool is not None and pool.id in by_address]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+# A tuple, of which a question about routes looks up dozens.
+class _Place(NamedTuple):
     """Where a pool is or may be: a factory, a sorted pair and a fee."""
 
     version: str
@@ -88,15 +91,12 @@ class _Place:
             return ReadCall(self.factory, GET_PAIR, (self.token0, self.token1))
         return ReadCall(self.factory, GET_POOL, (self.token0, self.token1, self.fee))
 
-    def at(self, address: str) -> Pool:
-        return Pool(
-            version=self.version,
-            pool_id=PoolId(address),
-            token0=self.token0,
-            token1=self.token1,
-            fee=self.fee,
-            protocol=NAME,
-        )
+
+@lru_cache(maxsize=4_096)
+def _of_place(place: _Place, address: str) -> tuple[Pool, tuple[ReadCall, ...]]:
+    """The pool that stands there, without its state, and what tells that."""
+    pool = Pool(place.version, PoolId(address), place.token0, place.token1, place.fee, protocol=NAME)
+    return pool, tuple(state_calls([pool]))
 
 
 # A factory never takes a pool back, and gives it the address that follows from factory, pair and fee. One that is
@@ -113,12 +113,15 @@ def _remember(places: dict[_Place, str], place: _Place, found: str) -> None:
     places[place] = found
 
 
-def _list_places(deployment: Deployment, token0: str, token1: str, *, fees: Sequence[int]) -> list[_Place]:
-    chain_id = deployment.chain_id
-    return [
-        _Place("v2", chain_id, deployment.v2_factory, token0, token1, v2_math.FEE),
-        *(_Place("v3", chain_id, deployment.v3_factory, token0, token1, fee) for fee in fees),
-    ]
+@lru_cache(maxsize=1_024)
+def _list_places(
+    deployment: Deployment, pairs: tuple[tuple[str, str], ...], fees: tuple[int, ...]
+) -> tuple[_Place, ...]:
+    places: list[_Place] = []
+    for token0, token1 in pairs:
+        places.append(_Place("v2", deployment.chain_id, deployment.v2_factory, token0, token1, v2_math.FEE))
+        places += (_Place("v3", deployment.chain_id, deployment.v3_factory, token0, token1, fee) for fee in fees)
+    return tuple(places)
 
 
 def find_v3_pool(reader: ChainReader, deployment: Deployment, token0: str, token1: str, fee: int) -> Pool:

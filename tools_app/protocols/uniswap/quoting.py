@@ -8,21 +8,20 @@ liquidity everywhere, which is seldom too little; so the best price before impac
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 from typing import Final
 
-from tools_app.core.ratio import Ratio, ceil_div, shortfall_bps
-from tools_app.core.units import BPS
+from tools_app.core.ratio import shortfall_bps
 from tools_app.protocols.uniswap.addresses import Deployment
+from tools_app.protocols.uniswap.paths import MIXED, V4, Hop, Path, TransferFees, price_after_fee, version_of
+from tools_app.protocols.uniswap.promised_amounts import Promises
 from tools_app.protocols.uniswap.v2 import math as v2_math
 from tools_app.protocols.uniswap.v3.path import encode_path
 from tools_app.protocols.uniswap.v4.addresses import v4_on
 from tools_app.protocols.uniswap.v4.quotes import list_steps, quote_call
-from tools_app.standards.concentrated import FEE_DENOMINATOR, MAX_SQRT_PRICE, MIN_SQRT_PRICE, Q96
+from tools_app.standards.concentrated import MAX_SQRT_PRICE, MIN_SQRT_PRICE
 from tools_app.toolkit.context import ChainReader, ReadCall, ReadOutcome
-from tools_app.toolkit.markets import Pool
 
 QUOTE_IN_SINGLE = (
     "function quoteExactInputSingle((address tokenIn, address tokenOut, uint256 amountIn, uint24 fee,"
@@ -34,8 +33,6 @@ QUOTE_OUT_SINGLE = (
 )
 QUOTE_IN = "function quoteExactInput(bytes path, uint256 amountIn) returns (uint256,uint160[],uint32[],uint256)"
 QUOTE_OUT = "function quoteExactOutput(bytes path, uint256 amountOut) returns (uint256,uint160[],uint32[],uint256)"
-MIXED = "mixed"
-V4 = "v4"
 ASKED_FIRST: Final = 3
 
 # Gas of one transaction beyond what the quoter measures in the pools: base cost, calldata, router, token transfers.
@@ -44,41 +41,6 @@ _GAS_OF_V4_ROUTER = 85_000
 _GAS_OF_V2_SWAP = 108_000
 _GAS_OF_V2_HOP = 62_000
 _GAS_OF_FEE_TRANSFER = 5_000
-
-
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """One pool on the way, and the direction through it."""
-
-    pool: Pool
-    token_in: str
-
-    @property
-    def token_out(self) -> str:
-        return self.pool.other(self.token_in)
-
-
-Path = tuple[Hop, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TransferFees:
-    """What the first and the last token keep of every transfer, in basis points; zero for an ordinary token."""
-
-    token_in_bps: int = 0
-    token_out_bps: int = 0
-
-    @property
-    def any(self) -> bool:
-        return self.token_in_bps > 0 or self.token_out_bps > 0
-
-    def arrives_in(self, amount: int) -> int:
-        """What the pool receives when `amount` of the first token is sent."""
-        return amount - amount * self.token_in_bps // BPS
-
-    def arrives_out(self, amount: int) -> int:
-        """What the account receives when the pool sends `amount` of the last token."""
-        return amount - amount * self.token_out_bps // BPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +79,6 @@ class RouteQuote:
         return (self.amount_in, -self.amount_out, len(self.hops), self.gas)
 
 
-def version_of(path: Path) -> str:
-    """v2, v3 or v4 when all pools are, else mixed."""
-    versions = {hop.pool.version for hop in path}
-    return versions.pop() if len(versions) == 1 else MIXED
-
-
 def quote_paths(
     reader: ChainReader,
     deployment: Deployment,
@@ -137,14 +93,15 @@ def quote_paths(
 
     One round trip where the paths that promise most keep what they promise, else two, however many paths there are.
     """
-    quotes = [
-        quote
-        for path in paths
-        if version_of(path) == "v2" and (quote := _quote_v2(path, amount, is_exact_out, fees)) is not None
-    ]
+    quotes: list[RouteQuote] = []
+    left: dict[int, Path] = {}
+    for path in paths:
+        if version_of(path) != "v2":
+            left[id(path)] = path
+        elif (quote := _quote_v2(path, amount, is_exact_out, fees)) is not None:
+            quotes.append(quote)
     promised = Promises(fees)
-    left = {id(path): path for path in paths if version_of(path) != "v2"}
-    kept = {key for key, path in left.items() if path == preferred}
+    kept = {key for key, path in left.items() if path == preferred} if preferred is not None else ()
     for is_first in (True, False):
         floor = min(quotes, key=lambda quote: quote.rank, default=None)
         able = [path for path in left.values() if _can_beat(promised, path, amount, is_exact_out, floor)]
@@ -165,7 +122,7 @@ def _ask(
     fees: TransferFees,
 ) -> list[RouteQuote]:
     """What the quoters answer, in one round trip; nothing of a path that cannot take the amount."""
-    calls = [(path, _quoter_call(deployment, path, amount, is_exact_out, fees)) for path in paths]
+    calls = [(path, quoter_call(deployment, path, amount, is_exact_out, fees)) for path in paths]
     asked = [(path, call) for path, call in calls if call is not None]
     outcomes = reader.call_many([call for _, call in asked]) if asked else []
     found = (
@@ -184,7 +141,7 @@ def quote_amounts(
     """
     fees = TransferFees()
     calls = [
-        _quoter_call(deployment, path, amount, is_exact_out=False, fees=fees) if version_of(path) != "v2" else None
+        quoter_call(deployment, path, amount, is_exact_out=False, fees=fees) if version_of(path) != "v2" else None
         for path, amount in asked
     ]
     questions = [call for call in calls if call is not None]
@@ -197,62 +154,6 @@ def quote_amounts(
             is_v2 = version_of(path) == "v2"
             found.append(_quote_v2(path, amount, is_exact_out=False, fees=fees) if is_v2 else None)
     return found
-
-
-class Promises:
-    """What paths would give if each pool had everywhere what it has at its price; shared hops are computed once."""
-
-    def __init__(self, fees: TransferFees) -> None:
-        self._fees = fees if fees.any else None
-        self._found: dict[tuple[int, str, int], int] = {}
-        self._prices: dict[tuple[int, str], float] = {}
-
-    def of(self, path: Path, amount: int) -> int:
-        """What arrives for `amount`, rounded up."""
-        running = amount if self._fees is None else self._fees.arrives_in(amount)
-        for hop in path:
-            key = (id(hop.pool), hop.token_in, running)
-            found = self._found.get(key)
-            if found is None:
-                found = self._found[key] = _promise_of(hop, running)
-            running = found
-        return running if self._fees is None else self._fees.arrives_out(running)
-
-    def list_most(self, paths: Iterable[Path], amount: int, count: int) -> list[Path]:
-        """So many that promise most, the best first."""
-        return nlargest(count, paths, key=lambda path: self.of(path, amount))
-
-    def find_cheapest(self, paths: Iterable[Path]) -> Path:
-        """The one with the best price before impact; of two that hardly differ, either."""
-        return max(paths, key=self._price_of)
-
-    def _price_of(self, path: Path) -> float:
-        price = 1.0
-        for hop in path:
-            key = (id(hop.pool), hop.token_in)
-            found = self._prices.get(key)
-            if found is None:
-                ratio = price_after_fee((hop,))
-                found = self._prices[key] = ratio.numerator / ratio.denominator
-            price *= found
-        return price
-
-
-def _promise_of(hop: Hop, amount: int) -> int:
-    """What a pool would give if nothing changed at any tick: that of a pair with virtual reserves."""
-    pool = hop.pool
-    if not pool.is_concentrated:
-        there, back = pool.reserves_from(hop.token_in)
-    elif pool.hooks is not None or not pool.liquidity:
-        return price_after_fee((hop,)).of(amount) + 1
-    else:
-        there, back = pool.liquidity * Q96 // pool.sqrt_price, pool.liquidity * pool.sqrt_price // Q96
-        if hop.token_in != pool.token0:
-            there, back = back, there
-    kept = ceil_div(amount * (FEE_DENOMINATOR - pool.fee), FEE_DENOMINATOR)
-    found = ceil_div(kept * (back + 1), there + kept or 1)
-    # A price that is told the other way round has lost its last digits.
-    return found + (found >> 30) + 1
 
 
 def _can_beat(promised: Promises, path: Path, amount: int, is_exact_out: bool, floor: RouteQuote | None) -> bool:
@@ -284,7 +185,7 @@ def _step_v2(hop: Hop, amount: int, is_exact_out: bool) -> int | None:
         return None
 
 
-def _quoter_call(
+def quoter_call(
     deployment: Deployment, path: Path, amount: int, is_exact_out: bool, fees: TransferFees
 ) -> ReadCall | None:
     """The question to QuoterV2: the whole path when it is all V3, else its V3 leg with the amount that gets there."""
@@ -354,12 +255,3 @@ def _priced(
         price_impact_bps=shortfall_bps(ideal=ideal, actual=amount_out),
         gas=gas,
     )
-
-
-def price_after_fee(path: Path) -> Ratio:
-    """What comes out for one base unit before any impact, in base units."""
-    price = Ratio(1, 1)
-    for hop in path:
-        price = price.times(hop.pool.spot_from(hop.token_in))
-        price = price.times(Ratio(FEE_DENOMINATOR - hop.pool.fee, FEE_DENOMINATOR))
-    return price

@@ -9,9 +9,10 @@ paths and adds none but the pools it names.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Final
 
 from tools_app.core.units import BPS, apply_bps_down, apply_bps_up
@@ -24,17 +25,11 @@ from tools_app.protocols.uniswap.errors import (
     SameToken,
     TransferFeeUnknown,
 )
+from tools_app.protocols.uniswap.likely_quotes import Question, expect_quotes, note_quotes
+from tools_app.protocols.uniswap.paths import MIXED, Hop, Path, TransferFees, version_of
 from tools_app.protocols.uniswap.pools import find_pools
-from tools_app.protocols.uniswap.quoting import (
-    MIXED,
-    Hop,
-    Path,
-    Promises,
-    RouteQuote,
-    TransferFees,
-    quote_paths,
-    version_of,
-)
+from tools_app.protocols.uniswap.promised_amounts import Promises
+from tools_app.protocols.uniswap.quoting import RouteQuote, quote_paths
 from tools_app.protocols.uniswap.v4.addresses import V4Contracts, v4_on
 from tools_app.protocols.uniswap.v4.keys import COIN, TIERS, list_usual_keys
 from tools_app.protocols.uniswap.v4.pools import (
@@ -129,6 +124,8 @@ def find_routes(
             route=preferred,
             contract=contract,
         )
+    question = Question(reader.chain_id, first, last, is_exact_out, v4 is not None)
+    expect_quotes(reader, deployment, question, amount, fees)
     paths = _find_paths(reader, deployment, first, last, v4=v4, named=named, refused=refused)
     paths = [path for path in paths if _is_possible(path, is_exact_out=is_exact_out, fees=fees)]
     if not paths:
@@ -149,6 +146,7 @@ def find_routes(
             amount=str(amount),
         )
     quotes.sort(key=lambda quote: quote.rank)
+    note_quotes(question, quotes)
     best = quotes[0]
     if best.amount_out == 0:
         raise AmountTooSmall(
@@ -329,15 +327,15 @@ def _find_paths(
     alone = of_pair.get(frozenset((first, last)), {})
     paths: list[Path] = [(Hop(pool, first),) for same in alone.values() for pool in same]
     for hub in hubs:
-        legs = [(of_pair.get(frozenset(ends), {}), *ends) for ends in ((first, hub), (hub, last))]
+        legs = [(of_pair.get(frozenset(ends), {}), ends[0]) for ends in ((first, hub), (hub, last))]
         near, far = (
-            [pool for version in ("v2", "v3") for pool in _deepest(found.get(version, ()), version, one, other)]
-            for found, one, other in legs
+            [Hop(pool, start) for version in ("v2", "v3") for pool in _deepest(found.get(version, ()))]
+            for found, start in legs
         )
-        paths.extend((Hop(a, first), Hop(b, hub)) for a in near for b in far)
+        paths += product(near, far)
         # Within V4 alone: the coin and its wrapped form are two currencies there.
-        near, far = (_list_v4(found.get("v4", ()), one, other, named) for found, one, other in legs)
-        paths.extend((Hop(a, first), Hop(b, hub)) for a in near for b in far)
+        near, far = ([Hop(pool, start) for pool in _list_v4(found.get("v4", ()), named)] for found, start in legs)
+        paths += product(near, far)
     return paths
 
 
@@ -371,11 +369,10 @@ def _find_uncallable(needed: Sequence[str], may_call: Callable[[str], bool] | No
     return next((each for each in needed if may_call is not None and not may_call(each)), None)
 
 
-def _list_v4(pools: Iterable[Pool], token_a: str, token_b: str, named: Sequence[str]) -> list[Pool]:
-    """The deepest V4 pools of a pair, and those that are named, whatever their depth."""
-    of_pair = [each for each in pools if each.version == "v4" and {each.token0, each.token1} == {token_a, token_b}]
-    deep = _deepest([pool for pool in of_pair if pool.hooks is None], "v4", token_a, token_b)
-    return [*deep, *(pool for pool in of_pair if pool.id in named and pool not in deep)]
+def _list_v4(pools: Sequence[Pool], named: Sequence[str]) -> list[Pool]:
+    """The deepest of a pair's V4 pools, and those that are named, whatever their depth."""
+    deep = _deepest([pool for pool in pools if pool.hooks is None])
+    return [*deep, *(pool for pool in pools if pool.id in named and pool not in deep)] if named else deep
 
 
 def list_hubs(reader: ChainReader, deployment: Deployment) -> list[str]:
@@ -388,6 +385,6 @@ def list_hubs(reader: ChainReader, deployment: Deployment) -> list[str]:
     return list(dict.fromkeys([deployment.wrapped_native, *dollars]))
 
 
-def _deepest(pools: Iterable[Pool], version: str, token_a: str, token_b: str) -> list[Pool]:
-    of_pair = [p for p in pools if p.version == version and {p.token0, p.token1} == {token_a, token_b}]
-    return sorted(of_pair, key=lambda pool: pool.liquidity + pool.reserve0, reverse=True)[:POOLS_PER_LEG]
+def _deepest(pools: Sequence[Pool]) -> list[Pool]:
+    """Of pools of one pair and version."""
+    return sorted(pools, key=lambda pool: pool.liquidity + pool.reserve0, reverse=True)[:POOLS_PER_LEG]

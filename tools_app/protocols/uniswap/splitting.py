@@ -14,7 +14,8 @@ from tools_app.chain.feeds import PriceStale, PriceUnavailable
 from tools_app.core.ratio import ceil_div
 from tools_app.core.units import BPS, value_in_micro_usd
 from tools_app.protocols.uniswap.addresses import Deployment
-from tools_app.protocols.uniswap.quoting import Path, RouteQuote, quote_amounts
+from tools_app.protocols.uniswap.paths import Path
+from tools_app.protocols.uniswap.quoting import RouteQuote, quote_amounts
 from tools_app.protocols.uniswap.routing import Routes
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import TokenMeta

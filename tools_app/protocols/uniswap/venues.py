@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.quoting import MIXED
+from tools_app.protocols.uniswap.paths import MIXED
 from tools_app.protocols.uniswap.routing import find_best_by_version
 from tools_app.toolkit.callable_contracts import may_call
 from tools_app.toolkit.context import ChainReader, ReadContext

@@ -11,11 +11,15 @@ from tests.evm.world import World
 from tests.tools_app.factories import call_tool, make_context, run_plan
 from tests.tools_app.protocols.uniswap.more_pools import open_some
 from tests.tools_app.protocols.uniswap.test_swaps import ETH, plan_swap, rich_account
-from tools_app.protocols.uniswap import quoting
+from tools_app.chain.rpc_pool import RpcPool
+from tools_app.protocols.uniswap import likely_quotes, quoting
 from tools_app.protocols.uniswap.addresses import deployment_on
 from tools_app.protocols.uniswap.errors import RouteNotTaken
 from tools_app.protocols.uniswap.quoting import ASKED_FIRST, RouteQuote
 from tools_app.protocols.uniswap.routing import find_routes
+from tools_app.protocols.uniswap.v4.addresses import v4_on
+from tools_app.protocols.uniswap.v4.keys import TIERS
+from tools_app.protocols.uniswap.v4.pools import find_usual_pools
 
 
 @pytest.mark.parametrize(
@@ -148,3 +152,50 @@ def test_among_many_pools_few_are_asked_and_the_best_of_all_is_found(
             everything = best(usd)
         assert few == everything
         assert questions <= 2 * ASKED_FIRST < sum(asked)
+
+
+@pytest.mark.protocols("uniswap_v4")
+def test_the_same_question_at_another_amount_brings_its_quotes_with_the_pools_and_says_the_same(
+    chain: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[int] = []
+    send = RpcPool.send
+
+    def note(pool: RpcPool, requests: Any, **options: Any) -> Any:
+        sent.append(len(requests))
+        return send(pool, requests, **options)
+
+    def ask(amount: int) -> tuple[list[RouteQuote], int]:
+        reader = make_context(chain).chain()
+        assert reader.block
+        sent.clear()
+        tokens = {"token_in": reader.token("DAI"), "token_out": reader.token("WBTC")}
+        found = find_routes(reader, deployment_on(31337), **tokens, amount=amount, may_call=lambda _: True)
+        return list(found.quotes), len(sent)
+
+    monkeypatch.setattr(RpcPool, "send", note)
+    ask(3_000 * ETH)
+    # So large an amount wants another route, which is asked for as ever.
+    for amount, expected in ((3_000 * ETH, 1), (40 * ETH, 1), (90_000 * ETH, 2)):
+        quotes, round_trips = ask(amount)
+        likely_quotes.forget()
+        anew, round_trips_anew = ask(amount)
+        assert (round_trips, round_trips_anew) == (expected, 2)
+        # Gas too: a call that other calls ran before would have measured less.
+        assert quotes == anew
+
+
+@pytest.mark.protocols("uniswap_v4")
+def test_a_v4_pool_that_is_opened_later_is_found_in_its_block_and_those_before_are_still_there(chain: World) -> None:
+    v4, wrapped = v4_on(31337), deployment_on(31337).wrapped_native
+    assert v4 is not None
+    pairs = [(chain.tokens["DAI"].address, chain.tokens[symbol].address) for symbol in ("USDC", "WBTC")]
+
+    def find() -> set[int]:
+        return {pool.fee for pool in find_usual_pools(make_context(chain).chain(), v4, pairs, wrapped)}
+
+    before = find()
+    assert before and find() == before
+    open_some(chain, [("DAI", "WBTC")], count=9)
+    assert find() == {fee for fee, _ in TIERS}
+    assert find() == {fee for fee, _ in TIERS}

@@ -15,7 +15,7 @@ from tests.tools_app.protocols.uniswap.test_swaps import ETH, plan_swap
 from tests.tools_app.protocols.uniswap.test_v4_swaps import rest_of
 from tools_app.protocols.uniswap import splitting
 from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.quoting import Path
+from tools_app.protocols.uniswap.paths import Path
 from tools_app.protocols.uniswap.routing import find_routes
 from tools_app.protocols.uniswap.splitting import Split
 from tools_app.protocols.uniswap.v4.addresses import v4_on

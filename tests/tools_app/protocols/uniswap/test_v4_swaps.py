@@ -163,7 +163,7 @@ def test_what_is_read_of_the_manager_s_own_words_is_what_its_view_tells(chain: W
     addresses = {"ETH": wrapped, **{symbol: token.address for symbol, token in chain.tokens.items()}}
     pairs = [(addresses[pool.symbols[0]], addresses[pool.symbols[1]]) for pool in POOLS]
     # The protocol takes a part of its own of the first pool, another one in each direction; the same word tells it.
-    slot = "0x" + _state_words(PoolKey(*key_of(chain, POOLS[0])))[0].hex()
+    slot = "0x" + _state_words(PoolKey(*key_of(chain, POOLS[0])).pool_id)[0].hex()
     word = int(chain.rpc.call("eth_getStorageAt", v4.manager, slot, "latest"), 16) | 700 << 184 | 300 << 196
     chain.rpc.call("anvil_setStorageAt", v4.manager, slot, f"0x{word:064x}")
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tools_app.protocols.uniswap.quoting import Hop, Path
+from tools_app.protocols.uniswap.paths import Hop, Path
 from tools_app.protocols.uniswap.sdk.pool_states import ToldPools
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.official_sdk import OfficialSdk, SdkFallbackUnavailable

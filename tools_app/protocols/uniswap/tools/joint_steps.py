@@ -18,7 +18,8 @@ from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import read_holdings
 from tools_app.protocols.uniswap.changes import FEE_DUST, Range, nft_ref
 from tools_app.protocols.uniswap.errors import AmountTooSmall, InsufficientLiquidity, NoRoute, TransferFeeUnknown
-from tools_app.protocols.uniswap.quoting import V4, RouteQuote
+from tools_app.protocols.uniswap.paths import V4
+from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.routing import find_routes, least_out
 from tools_app.protocols.uniswap.tools.family import deadline_after
 from tools_app.protocols.uniswap.tools.swaps import build_swap_call

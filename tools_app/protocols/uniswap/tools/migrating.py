@@ -9,9 +9,9 @@ from pydantic import Field
 
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.errors import PositionEmpty
+from tools_app.protocols.uniswap.paths import V4
 from tools_app.protocols.uniswap.pools import find_v3_pool
 from tools_app.protocols.uniswap.pools import read_pool as read_named_pool
-from tools_app.protocols.uniswap.quoting import V4
 from tools_app.protocols.uniswap.tools.family import uniswap
 from tools_app.protocols.uniswap.tools.joint_steps import JointSteps
 from tools_app.protocols.uniswap.tools.liquidity import read_opened

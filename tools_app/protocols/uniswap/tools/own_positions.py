@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tools_app.protocols.uniswap.markets import UniswapRanges
 from tools_app.protocols.uniswap.mining.deposits import check_not_staked
-from tools_app.protocols.uniswap.quoting import V4
+from tools_app.protocols.uniswap.paths import V4
 from tools_app.protocols.uniswap.v3.positions import Position
 from tools_app.protocols.uniswap.v3.ticks import read_tick_spacing
 from tools_app.protocols.uniswap.v4.pools import key_of

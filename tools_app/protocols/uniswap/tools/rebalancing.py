@@ -7,8 +7,8 @@ from typing import Any
 
 from tools_app.core.errors import InvalidParams
 from tools_app.protocols.uniswap.errors import InvalidRange, PositionEmpty
+from tools_app.protocols.uniswap.paths import V4
 from tools_app.protocols.uniswap.pools import find_v3_pool
-from tools_app.protocols.uniswap.quoting import V4
 from tools_app.protocols.uniswap.tools.family import uniswap
 from tools_app.protocols.uniswap.tools.joint_steps import JointSteps, Swapped
 from tools_app.protocols.uniswap.tools.liquidity import INCREASE_EVENT, read_opened

@@ -9,7 +9,8 @@ from typing import Final
 from tools_app.core.errors import InvalidParams
 from tools_app.core.units import BPS
 from tools_app.protocols.uniswap.addresses import deployment_on
-from tools_app.protocols.uniswap.quoting import TransferFees, quote_paths
+from tools_app.protocols.uniswap.paths import TransferFees
+from tools_app.protocols.uniswap.quoting import quote_paths
 from tools_app.protocols.uniswap.routing import find_pools_between, find_routes, name_path, pool_token
 from tools_app.protocols.uniswap.sdk.opinions import ask_calldata, ask_route
 from tools_app.protocols.uniswap.sdk.pool_states import ToldPools, tell_pools

@@ -12,7 +12,8 @@ from tools_app.core.ratio import bps_as_percent, excess_bps, shortfall_bps
 from tools_app.core.units import format_units
 from tools_app.protocols.uniswap.addresses import Deployment, deployment_on
 from tools_app.protocols.uniswap.balances import Holding, allowance_calls, read_holdings
-from tools_app.protocols.uniswap.quoting import MIXED, V4, RouteQuote
+from tools_app.protocols.uniswap.paths import MIXED, V4
+from tools_app.protocols.uniswap.quoting import RouteQuote
 from tools_app.protocols.uniswap.routing import Routes, find_routes, least_out, most_in, pool_token
 from tools_app.protocols.uniswap.splitting import Part, Split, find_split
 from tools_app.protocols.uniswap.tools.family import deadline_after, uniswap

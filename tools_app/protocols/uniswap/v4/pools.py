@@ -7,7 +7,7 @@ themselves: whoever names one by its id gets it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import lru_cache
 from math import isqrt
 from typing import Final
@@ -38,6 +38,20 @@ _LIQUIDITY_OFFSET: Final = 3
 
 # Where V4 answered once its pools are asked for together with that question.
 _MET: set[tuple[int, str]] = set()
+_MOST_REMEMBERED: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Pools without their state, and the one question to the manager for the two words of each."""
+
+    pools: tuple[Pool, ...]
+    call: ReadCall
+
+
+# Those of the usual ones that were open, by the hash of the block in which that was so: what was not there is asked for
+# again in the next block.
+_OPENED: dict[tuple[int, tuple[tuple[str, str], ...]], tuple[str, _Question]] = {}
 
 
 def expect_usual_pools(
@@ -46,7 +60,7 @@ def expect_usual_pools(
     """Say that `find_usual_pools` will be asked: its questions travel with the next round trip."""
     calls = [ReadCall(contracts.state_view, MANAGER)]
     if (reader.chain_id, contracts.state_view) in _MET:
-        calls.append(_list_usual(contracts, tuple(pairs), wrapped)[1])
+        calls.append(_narrow(reader, contracts, tuple(pairs), wrapped).call)
     reader.expect(calls=calls)
 
 
@@ -58,28 +72,43 @@ def find_usual_pools(
     if not answer.ok or answer.values[0] != contracts.manager:
         return []
     _MET.add((reader.chain_id, contracts.state_view))
-    pools, call = _list_usual(contracts, tuple(pairs), wrapped)
-    (answer,) = reader.call_many([call])
+    question = _narrow(reader, contracts, tuple(pairs), wrapped)
+    (answer,) = reader.call_many([question.call])
     words = [int.from_bytes(word, "big") for word in answer.values[0]] if answer.ok else []
-    if len(words) != 2 * len(pools):
+    if len(words) != 2 * len(question.pools):
         return []
-    found = zip(pools, words[::2], words[1::2], strict=True)
-    return [_with_figures(pool, *_unpack(slot0), liquidity) for pool, slot0, liquidity in found if slot0]
+    told = zip(question.pools, words[::2], words[1::2], strict=True)
+    found = [(pool, _with_figures(pool, *_unpack(slot0), liquidity)) for pool, slot0, liquidity in told if slot0]
+    if len(found) < len(question.pools):
+        if len(_OPENED) >= _MOST_REMEMBERED:
+            _OPENED.clear()
+        opened = _ask_words(contracts, tuple(pool for pool, _ in found))
+        _OPENED[reader.chain_id, tuple(pairs)] = reader.block.hash, opened
+    return [pool for _, pool in found]
+
+
+def _narrow(reader: ChainReader, contracts: V4Contracts, pairs: tuple[tuple[str, str], ...], wrapped: str) -> _Question:
+    """The question for all usual pools of these pairs, or for those alone that this block is known to have."""
+    at_block, opened = _OPENED.get((reader.chain_id, pairs), ("", None))
+    if opened is not None and at_block == reader.block.hash:
+        return opened
+    return _list_usual(contracts, pairs, wrapped)
 
 
 @lru_cache(maxsize=1_024)
-def _list_usual(
-    contracts: V4Contracts, pairs: tuple[tuple[str, str], ...], wrapped: str
-) -> tuple[tuple[Pool, ...], ReadCall]:
-    """Pools without their state, and the one question to the manager for the two words of each."""
+def _list_usual(contracts: V4Contracts, pairs: tuple[tuple[str, str], ...], wrapped: str) -> _Question:
     keys = dict.fromkeys(key for pair in pairs for key in list_usual_keys(*pair, wrapped))
-    words = tuple(word for key in keys for word in _state_words(key))
-    return tuple(pool_of(key, contracts, wrapped) for key in keys), ReadCall(contracts.manager, WORDS, (words,))
+    return _ask_words(contracts, tuple(pool_of(key, contracts, wrapped) for key in keys))
 
 
-def _state_words(key: PoolKey) -> tuple[bytes, bytes]:
+def _ask_words(contracts: V4Contracts, pools: tuple[Pool, ...]) -> _Question:
+    words = tuple(word for pool in pools for word in _state_words(pool.id))
+    return _Question(pools, ReadCall(contracts.manager, WORDS, (words,)))
+
+
+def _state_words(pool_id: str) -> tuple[bytes, bytes]:
     """Where the manager keeps a pool's price with its fees, and its liquidity."""
-    place = int.from_bytes(keccak(bytes.fromhex(key.pool_id[2:]) + _POOLS_SLOT), "big")
+    place = int.from_bytes(keccak(bytes.fromhex(pool_id[2:]) + _POOLS_SLOT), "big")
     return place.to_bytes(32, "big"), ((place + _LIQUIDITY_OFFSET) % 2**256).to_bytes(32, "big")
 
 
@@ -142,12 +171,18 @@ def with_state(pool: Pool, slot0: ReadOutcome, liquidity: ReadOutcome) -> Pool |
 def _with_figures(pool: Pool, price: int, tick: int, protocol_fee: int, lp_fee: int, liquidity: int) -> Pool:
     # Tokens stand by address; the coin is always first in V4, whatever its wrapped form's address is.
     is_turned = is_turned_round(pool)
-    return replace(
-        pool,
-        fee=swap_fee(lp_fee, protocol_fee),
+    return Pool(
+        pool.version,
+        pool.pool_id,
+        pool.token0,
+        pool.token1,
+        swap_fee(lp_fee, protocol_fee) if protocol_fee else lp_fee,
         sqrt_price=_Q192 // price if is_turned else price,
         pool_tick=-tick if is_turned else tick,
         liquidity=liquidity,
+        protocol=pool.protocol,
+        key=pool.key,
+        hooks=pool.hooks,
     )
 
 
@@ -161,8 +196,8 @@ def depth_of(pool: Pool) -> tuple[int, int]:
 
 def is_turned_round(pool: Pool) -> bool:
     """Whether a pool's tokens stand the other way round than its currencies."""
-    key = key_of(pool)
-    return key.currency0 == COIN and pool.token1 != key.currency1
+    currency0, currency1, *_ = pool.key
+    return bool(currency0 == COIN and pool.token1 != currency1)
 
 
 def swap_fee(lp_fee: int, protocol_fee: int) -> int:

@@ -136,7 +136,7 @@ def test_two_pools_of_a_pair_are_asked() -> None:
     pools: Any = [
         SimpleNamespace(version="v3", token0="a", token1="b", liquidity=each, reserve0=0) for each in (1, 3, 2)
     ]
-    assert [each.liquidity for each in _deepest(pools, "v3", "a", "b")] == [3, 2]
+    assert [each.liquidity for each in _deepest(pools)] == [3, 2]
 
 
 @pytest.mark.parametrize(("why", "is_taken"), [(500, True), (501, False)])

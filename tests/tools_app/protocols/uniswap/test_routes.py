@@ -169,8 +169,14 @@ def test_the_same_question_at_another_amount_brings_its_quotes_with_the_pools_an
         reader = make_context(chain).chain()
         assert reader.block
         sent.clear()
-        tokens = {"token_in": reader.token("DAI"), "token_out": reader.token("WBTC")}
-        found = find_routes(reader, deployment_on(31337), **tokens, amount=amount, may_call=lambda _: True)
+        found = find_routes(
+            reader,
+            deployment_on(31337),
+            token_in=reader.token("DAI"),
+            token_out=reader.token("WBTC"),
+            amount=amount,
+            may_call=lambda _: True,
+        )
         return list(found.quotes), len(sent)
 
     monkeypatch.setattr(RpcPool, "send", note)

@@ -41,15 +41,16 @@ _KILLS = 6
 class Processes:
     """One worker with three children, and two beats."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, queues: str = _QUEUES, beats: int = 2) -> None:
+        self.queues = queues
         name = str(connection.settings_dict["NAME"])
         url = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
         self.environment = {**os.environ, "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "golem_project.settings.test"}
         self.worker = self.start_worker()
-        self.beats = [self.start_beat(), self.start_beat()]
+        self.beats = [self.start_beat() for _ in range(beats)]
 
     def start_worker(self) -> subprocess.Popen[bytes]:
-        return self._start("worker", "-n", "killed@%h", "-Q", _QUEUES, "-P", "prefork", "-c", "3", "-l", "ERROR")
+        return self._start("worker", "-n", "killed@%h", "-Q", self.queues, "-P", "prefork", "-c", "3", "-l", "ERROR")
 
     def start_beat(self) -> subprocess.Popen[bytes]:
         return self._start("beat", "-l", "ERROR", "--pidfile=", "--max-interval", "1")

@@ -34,6 +34,7 @@ GOLEM_THINKING_IDENTICAL_CALLS = 5  # the same call this often is a loop and end
 GOLEM_THINKING_ARGUMENT_BYTES = 16_384  # of one call
 GOLEM_THINKING_RESULT_CHARACTERS = 12_000  # of one answer of a tool; the rest comes with its cursor
 GOLEM_THINKING_SUMMARY_CHARACTERS = 4_000  # of the model's own last word, kept in the record
+GOLEM_THINKING_STANDING_CHARACTERS = 12_000  # of STRATEGY and PLAYBOOK in each request; what is left out is named
 GOLEM_THINKING_TOOLS = 12  # adapters a model is shown in one tick
 
 # A tool an owner wrote as TOML asks public https addresses; 1 lets it reach this machine and its private network.

@@ -95,6 +95,10 @@ class Dialogue(Protocol):
         """Show `tools` from the next request on."""
         ...
 
+    def instruct(self, instructions: str) -> None:
+        """Say `instructions` from the next request on, in the place of those before."""
+        ...
+
 
 class CallDesk(Protocol):
     """What runs the calls a model makes."""

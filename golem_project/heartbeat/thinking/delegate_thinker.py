@@ -12,16 +12,15 @@ from uuid import UUID
 
 from django.conf import settings
 
-from archetypes_app.loadout import Loadout
 from archetypes_app.models import Archetype, DecisionCycleRecord, Golem
 from archetypes_app.models.archetype import InferenceTier
 from archetypes_app.models.tick import Regime
 from golem_project.heartbeat.thinking.model_client import ModelClient
 from golem_project.heartbeat.thinking.thinking_session import think
-from golem_project.heartbeat.thinking.tool_selection import classify_task, select_tools
+from golem_project.heartbeat.thinking.tool_selection import choose_loadout, classify_task, select_tools
 from permits_app.reviewers.delegation_router import DelegateAnswer, Hop
 from tools_app.core.clock import Deadline
-from tools_app.toolkit.enums import Phase
+from tools_app.toolkit.enums import Category, Phase
 
 _FRESH: Final = timedelta(minutes=10)
 
@@ -72,7 +71,12 @@ class ModelDelegateThinker:
             golem=hop.golem,
             archetype=delegate,
             toolset=hop.toolset,
-            loadout=Loadout(loaded=tuple(selected.tools), most=settings.GOLEM_THINKING_TOOLS),
+            loadout=choose_loadout(
+                toolset=hop.toolset,
+                selected=selected,
+                first=[Category(name) for name in delegate.tool_categories],
+                most=settings.GOLEM_THINKING_TOOLS,
+            ),
             tier=InferenceTier.T1 if tier is InferenceTier.T0 else tier,
             situation={
                 "context": context,

@@ -150,6 +150,11 @@ class ModelDialogue:
         self._written += size - self._offered
         self._offered = size
 
+    def instruct(self, instructions: str) -> None:
+        """Say `instructions` from the next request on, in the place of those before."""
+        self._written += len(instructions) - len(self._instructions)
+        self._instructions = instructions
+
     async def _request(
         self, request: ModelRequest, settings: ModelSettings, seconds: float, is_cancelled: Callable[[], bool]
     ) -> ModelResponse:

@@ -12,15 +12,14 @@ from typing import Final
 
 from django.conf import settings
 
-from archetypes_app.loadout import Loadout
 from archetypes_app.toolset import resolve_toolset
 from golem_project.heartbeat.thinking.model_client import ModelClient
 from golem_project.heartbeat.thinking.planner import Deliberation, Situation
 from golem_project.heartbeat.thinking.thinking_session import think
-from golem_project.heartbeat.thinking.tool_selection import classify_task, select_tools
+from golem_project.heartbeat.thinking.tool_selection import choose_loadout, classify_task, select_tools
 from permits_app.reviewers.delegation_router import DelegationEntry, delegation_scope
 from tools_app.core.clock import Deadline
-from tools_app.toolkit.enums import Phase
+from tools_app.toolkit.enums import Category, Phase
 
 ACTOR: Final = "system:heartbeat"
 
@@ -79,7 +78,12 @@ class ModelPlanner:
                 golem=golem,
                 archetype=golem.archetype,
                 toolset=toolset,
-                loadout=Loadout(loaded=tuple(selected.tools), most=settings.GOLEM_THINKING_TOOLS),
+                loadout=choose_loadout(
+                    toolset=toolset,
+                    selected=selected,
+                    first=[Category(name) for name in golem.archetype.tool_categories],
+                    most=settings.GOLEM_THINKING_TOOLS,
+                ),
                 tier=situation.tier,
                 situation={
                     "heartbeat_tick": situation.heartbeat_tick,
@@ -114,4 +118,6 @@ class ModelPlanner:
             model=report.model,
             rounds=transcript.rounds,
             doubted_bills=transcript.doubted_bills,
+            directives=report.standing.versions,
+            left_out=report.standing.left_out,
         )

@@ -82,7 +82,8 @@ class Deliberation:
 
     `refusals` are codes of errors the planner ran into (a limit, a veto, a budget), in order; `stopped_by` is the code
     that ended the thinking early, or empty. Costs are integer micro-USD;
-    `doubted_bills` counts answers of a model whose bill was missing or could not be.
+    `doubted_bills` counts answers of a model whose bill was missing or could not be. `directives` are the versions of
+    STRATEGY and PLAYBOOK that were shown, `left_out` the titles of their sections for which there was no room.
     """
 
     planner: str
@@ -97,6 +98,8 @@ class Deliberation:
     model: str = ""
     rounds: int = 0
     doubted_bills: int = 0
+    directives: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class Planner(Protocol):

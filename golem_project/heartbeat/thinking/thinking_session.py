@@ -6,7 +6,7 @@ Appends InferenceCall to the golem's audit log: model, tier, tokens, cost, how i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -27,6 +27,7 @@ from golem_project.heartbeat.thinking.conversation import (
 from golem_project.heartbeat.thinking.model_client import GolemPurse, ModelClient, read_limits
 from golem_project.heartbeat.thinking.planner import TouchedPermit
 from golem_project.heartbeat.thinking.prompt import write_instructions, write_opening
+from golem_project.heartbeat.thinking.standing_words import StandingWords, read_standing_words
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
 from golem_project.heartbeat.thinking.tool_loop import hold_conversation
 from permits_app.safety.hooks.result_filter import clean_text
@@ -45,6 +46,7 @@ class SessionReport:
     touched: tuple[TouchedPermit, ...]
     cost_micro_usd: int
     model: str
+    standing: StandingWords = field(default_factory=StandingWords)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def think(
     `talk` makes it a conversation with a person, in which nothing takes effect. Raises no GolemError: what stopped it
     is in the report.
     """
-    transcript, spent, name = Transcript(), 0, ""
+    transcript, spent, name, standing = Transcript(), 0, "", StandingWords()
     touched: tuple[TouchedPermit, ...] = ()
     try:
         model = client.choose_model(tier)
@@ -115,14 +117,19 @@ def think(
             cap_micro_usd=settings.GOLEM_MODEL_DAILY_CAP_MICRO_USD,
             most_micro_usd=talk.most_micro_usd if talk is not None else None,
         )
-        instructions = write_instructions(
-            archetype=archetype,
-            golem_name=golem.name,
-            phase=Phase(golem.phase),
-            is_live=is_live,
-            tools=tools,
-            toolset=desk.shown,
-        )
+        standing = read_standing_words(golem=golem, most_characters=settings.GOLEM_THINKING_STANDING_CHARACTERS)
+
+        def instruct() -> str:
+            return write_instructions(
+                archetype=archetype,
+                golem_name=golem.name,
+                phase=Phase(golem.phase),
+                is_live=is_live,
+                tools=desk.tools,
+                toolset=desk.shown,
+                standing=standing,
+            )
+
         opening = write_opening(
             situation=situation,
             owners_words=owners_words,
@@ -131,7 +138,7 @@ def think(
         )
         with client.open(
             model=model,
-            instructions=instructions,
+            instructions=instruct(),
             opening=opening,
             tools=tools,
             history=talk.history if talk is not None else (),
@@ -140,6 +147,7 @@ def think(
                 dialogue=dialogue,
                 desk=desk,
                 purse=purse,
+                instruct=instruct,
                 limits=talk.limits if talk is not None else read_limits(),
                 deadline=deadline,
                 listen=talk.listen if talk is not None else None,
@@ -164,10 +172,11 @@ def think(
             "input_llm_tokens": transcript.input_llm_tokens,
             "output_llm_tokens": transcript.output_llm_tokens,
             "doubted_bills": transcript.doubted_bills,
+            "directives": {name: str(version) for name, version in standing.versions.items()},
             "cost_micro_usd": str(spent),
             "refusals": transcript.refusals[:20],
             "stopped_by": transcript.stopped_by,
             "permit_ids": [str(permit.permit_id) for permit in touched],
         },
     )
-    return SessionReport(transcript=transcript, touched=touched, cost_micro_usd=spent, model=name)
+    return SessionReport(transcript=transcript, touched=touched, cost_micro_usd=spent, model=name, standing=standing)

@@ -79,9 +79,9 @@ class ToolDesk:
         self._write_tools = write_tools
         self._only_rehearses = only_rehearses
         self._cost_little = cost_little
-        # Chosen were those that bear on what is the matter, the most needed first.
+        # The least needed stand first, as what loading drops first.
         while loadout.loaded and not self._fits(loadout):
-            loadout = replace(loadout, loaded=loadout.loaded[:-1])
+            loadout = replace(loadout, loaded=loadout.loaded[1:])
         self._show(loadout)
         self._actor = actor
         self._is_live = is_live

@@ -55,13 +55,16 @@ def hold_conversation(
     deadline: Deadline,
     listen: Listener | None = None,
     is_cancelled: Callable[[], bool] = never,
+    instruct: Callable[[], str] | None = None,
 ) -> Transcript:
     """Run the exchange to its end. Raises no GolemError; a model can neither crash it nor keep it going.
+
+    When a call loaded other tools, the model is shown them, and `instruct` writes its instructions anew.
 
     `listen` is told each step in order, in this thread. `is_cancelled` ends the loop between two steps, while a model
     is waited for and while a retry is; a call that runs is let end, because its effect could not be known otherwise.
     """
-    return _Loop(dialogue, desk, purse, limits, deadline, listen or _nobody, is_cancelled).run()
+    return _Loop(dialogue, desk, purse, limits, deadline, listen or _nobody, is_cancelled, instruct).run()
 
 
 def _nobody(happening: Happening) -> None:
@@ -77,6 +80,7 @@ class _Loop:
     deadline: Deadline
     listen: Listener
     is_cancelled: Callable[[], bool]
+    instruct: Callable[[], str] | None
     transcript: Transcript = field(default_factory=Transcript)
     recent: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=LOOP_WINDOW))
 
@@ -88,6 +92,8 @@ class _Loop:
                 if desk.tools is not offered:
                     offered = desk.tools
                     self.dialogue.offer(offered)
+                    if self.instruct is not None:
+                        self.dialogue.instruct(self.instruct())
                 turn = self._ask()
                 if turn.text.strip():
                     transcript.summary = turn.text.strip()[: self.limits.summary_characters]

@@ -14,7 +14,7 @@ from enum import Enum, StrEnum
 from functools import lru_cache
 from typing import Any, Final
 
-from archetypes_app.loadout import MOST_TOOLS
+from archetypes_app.loadout import MOST_TOOLS, Loadout, choose_core
 from golem_project.heartbeat.thinking.named_tools import find_named
 from tools_app.toolkit.enums import LEAVING, ActionClass, Category, Phase, PiTool, ServiceNeed
 from tools_app.toolkit.positions import PositionRef
@@ -23,6 +23,8 @@ from tools_app.toolkit.tooldef import ReadTool, ToolDef, WriteTool
 from tools_app.toolkit.toolset import Toolset
 
 _MOST_WRITES: Final = 7
+_MOST_VITAL: Final = 3
+"""Writes that stay whatever a model loads: those that pay a debt, then those that serve the task best."""
 
 
 class TickTask(StrEnum):
@@ -206,6 +208,21 @@ def select_tools(
     left_out = f"not among the {most} tools that serve {task.value.lower()} best in this tick"
     cut = toolset.without((tool.name for tool in toolset if tool.name not in names), reason=left_out)
     return replace(cut, tools={tool.name: tool for tool in kept})
+
+
+def choose_loadout(
+    *, toolset: Toolset, selected: Toolset, first: Iterable[Category], most: int = MOST_TOOLS
+) -> Loadout:
+    """What a deliberation begins with: the core of the golem's agents, and what was `selected`, best first.
+
+    The core stays whatever is loaded, and so do three writes: who was woken to repay can always repay. Of the rest the
+    least needed gives way first.
+    """
+    writes = [tool for tool in selected if isinstance(tool, WriteTool)]
+    vital = sorted(writes, key=lambda tool: _bearing_of(tool) is not _Bearing.PAYS)[:_MOST_VITAL]
+    core = tuple(dict.fromkeys((*choose_core(toolset=toolset, first=first), *(tool.name for tool in vital))))[:most]
+    rest = [tool.name for tool in selected if tool.name not in core][: most - len(core)]
+    return Loadout(core=core, loaded=tuple(reversed(rest)), most=most)
 
 
 @dataclass(frozen=True, slots=True)

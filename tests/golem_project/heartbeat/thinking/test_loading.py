@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,9 +10,11 @@ import pytest
 from archetypes_app.loadout import MOST_TOOLS
 from archetypes_app.tier_queries import TIER_KEYS
 from permits_app.actions.query import OWN_QUERIES
+from tests.golem_project.heartbeat.loans import TOOLS, include
 from tests.golem_project.heartbeat.thinking.conftest import Think
-from tests.live_golem import LiveGolem
-from tests.scripted_model import call, say
+from tests.live_golem import SWAP, LiveGolem
+from tests.scripted_model import call, calls, commit_last, say
+from tools_app.toolkit.registry import REGISTRY
 
 
 def actions(request: dict[str, Any]) -> list[str]:
@@ -62,3 +65,57 @@ def test_a_tool_that_is_not_shown_says_how_to_load_it_and_one_outside_the_toolse
         say("done"),
     )
     assert found.refusals == ("TOOL_NOT_LOADED", "UNKNOWN_ACTION")
+
+
+def instructions(request: dict[str, Any]) -> str:
+    """What the model was told of itself and its tools."""
+    return str(next(each["content"] for each in request["messages"] if each["role"] == "system"))
+
+
+def test_the_core_stays_whatever_a_model_loads_and_it_still_trades(live_golem: LiveGolem, think: Think) -> None:
+    before = live_golem.balance("WETH")
+    loads = [call("query_state", query="load_tools", category=name) for name in ("memory", "wallet", "staking")]
+    found, model = think(
+        live_golem.golem, *loads, calls(("preview_action", json.dumps(SWAP))), commit_last(), say("ok")
+    )
+    assert "TOOL_NOT_LOADED" not in found.refusals
+    assert all("swap" in actions(request) for request in model.requests)
+    assert live_golem.balance("WETH") > before
+
+
+def test_who_is_woken_for_a_debt_never_loses_what_repays_it(live_golem: LiveGolem, think: Think) -> None:
+    include(live_golem, *TOOLS)
+    loads = [call("query_state", query="load_tools", category=name) for name in ("memory", "lp", "data", "wallet")]
+    _, model = think(
+        live_golem.golem,
+        *loads,
+        say("ok"),
+        interventions=("repay the loan before it is liquidated",),
+        anomalies=("HEALTH_UNDER: the loan at aave_v3 is in danger",),
+    )
+    first = [each for each in actions(model.requests[0]) if each in ("repay", "auto_deleverage")]
+    assert first
+    assert all(set(first) <= set(actions(request)) for request in model.requests)
+
+
+def test_what_a_model_is_told_of_its_tools_follows_what_it_loaded_at_once(live_golem: LiveGolem, think: Think) -> None:
+    tool = REGISTRY.get("wallet_configure_policy")
+    _, model = think(
+        live_golem.golem,
+        call("query_state", query="load_tools", tools=[tool.name]),
+        call("query_state", query="limits"),
+        say("ok"),
+    )
+    before, after, later = map(instructions, model.requests)
+    assert tool.snippet not in before
+    assert tool.snippet in after and after == later
+    dropped = {each for each in actions(model.requests[0]) if each not in actions(model.requests[1])}
+    for each in dropped:
+        assert f"{each}:" not in after.partition("Actions and reads you have now")[2].partition("About them")[0]
+
+
+def test_loading_twice_changes_nothing(live_golem: LiveGolem, think: Think) -> None:
+    again = call("query_state", query="load_tools", tools=["wallet_configure_policy"])
+    _, model = think(live_golem.golem, again, again, say("ok"))
+    assert actions(model.requests[1]) == actions(model.requests[2])
+    assert instructions(model.requests[1]) == instructions(model.requests[2])

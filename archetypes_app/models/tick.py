@@ -46,6 +46,11 @@ class Heartbeat(TimeStamped):
     golem = models.OneToOneField(Golem, primary_key=True, on_delete=models.CASCADE, related_name="heartbeat")
     is_on = models.BooleanField(default=False, help_text="When off, the golem does not tick")
     planner = models.CharField(max_length=8, choices=PlannerKind.choices, default=PlannerKind.RULE)
+    rules_stand_in = models.BooleanField(
+        default=True,
+        verbose_name="rules act when the model fails",
+        help_text="When its language model does not answer or its budget is spent, the rules below act in its place",
+    )
     base_interval_seconds = models.PositiveIntegerField(
         default=60, help_text="Seconds between ticks in a normal market; the regime makes it 30 to 120"
     )

@@ -135,6 +135,12 @@ TOPICS: Final[Mapping[str, Topic]] = {
             ),
             Only(
                 E.HEARTBEAT_ALERT,
+                _is_from("thinking"),
+                "its language model failed three ticks in a row, or thinks again after that; its last decision says"
+                " why, what it cost and who acts in its place",
+            ),
+            Only(
+                E.HEARTBEAT_ALERT,
                 _is_from("locked-positions"),
                 "what can be taken out of its positions at lenders, vaults, bridges and the like, or has a price, "
                 " changed; its page says what",

@@ -23,6 +23,7 @@ from golem_project.cockpit.history import plot_gas, plot_profit, plot_vitality
 from golem_project.cockpit.live_feed import FeedLine, RunningCall, list_feed, list_running
 from golem_project.cockpit.plots import LinePlot
 from golem_project.cockpit.spans import Span
+from golem_project.heartbeat.told_decision import tell_failure
 from golem_project.heartbeat.tripwire import describe_dangers
 from permits_app.admin.delegation_lines import DelegationLine, list_delegation_lines
 from permits_app.admin.exit_lines import ExitLine, list_halt_exits
@@ -79,6 +80,8 @@ class Decision:
     tier: str
     reason: str
     is_live: bool
+    failure: str
+    """Why its model could not think and who acted in its place; empty where it could."""
     actions: tuple[tuple[str, SafeString, str, str, bool], ...]
     """What, its state, why, its permit, and whether why is in the words of its agent or model."""
 
@@ -343,6 +346,7 @@ def _list_decisions(golem: Golem, *, now: datetime) -> tuple[Decision, ...]:
             tier=InferenceTier(row["tier"]).label,
             reason=name_addresses(row["reason"], golem.home_chain_id) or "quiet: nothing asked for thinking",
             is_live=row["is_live"],
+            failure=tell_failure(row["deliberation"], row["costs"]),
             actions=tuple(
                 (
                     f"{each['action_type'].replace('_', ' ')} {each['venue'] or ''}".strip(),

@@ -65,7 +65,7 @@ class HeartbeatAdmin(AuditedEditMixin, OwnerScopedAdmin):
     list_select_related = ("golem",)
     search_fields = ("golem__name",)
     fieldsets = (
-        (None, {"fields": ("golem", "is_on", "mode", "planner", "base_interval_seconds", OPENED)}),
+        (None, {"fields": ("golem", "is_on", "mode", "planner", "rules_stand_in", "base_interval_seconds", OPENED)}),
         ("The position its rules keep", {"fields": RULE_FIELDS}),
         ("Its ticks", {"fields": ("regime", "next_tick_at", "tick_number", "missed_ticks")}),
     )

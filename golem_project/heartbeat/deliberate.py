@@ -1,16 +1,21 @@
-"""Asking the planner: once for a model, once per look for rules, and never for what is already on the list."""
+"""Asking the planner: once for a model, once per look for rules, and never for what is already on the list.
+
+Where a model failed, rules act in its place for the rest of the tick, unless the owner wants nobody to.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from golem_project.heartbeat.cycle_state import CycleState
+from golem_project.heartbeat.failed_thinking import has_failed, leave_time_for_rules
 from golem_project.heartbeat.following import record_touched
 from golem_project.heartbeat.rule_planner import NAME as RULES
+from golem_project.heartbeat.rule_planner import RulePlanner
 from golem_project.heartbeat.steps.learn import learn
 from golem_project.heartbeat.steps.observe import look, read_permit_facts
 from golem_project.heartbeat.steps.wishes import weigh_wishes
-from golem_project.heartbeat.thinking.planner import WantedAction
+from golem_project.heartbeat.thinking.planner import Deliberation, Planner, WantedAction
 
 
 def next_wanted(state: CycleState) -> WantedAction | None:
@@ -23,13 +28,25 @@ def next_wanted(state: CycleState) -> WantedAction | None:
         return None
     if last is not None:
         _look_again(state)
-    planner = state.choose_planner(state)
-    deliberation = planner.deliberate(situation=state.as_situation(), deadline=state.deadline, now=state.now())
+    if any(map(has_failed, state.deliberations)):
+        _ask(state, RulePlanner(state.analysis.wishes, state.waiting))
+        return state.queue.pop(0) if state.queue else None
+    deliberation = _ask(state, state.choose_planner(state))
+    if has_failed(deliberation) and state.begun.rules_stand_in:
+        _ask(state, RulePlanner(state.analysis.wishes, state.waiting))
+    return state.queue.pop(0) if state.queue else None
+
+
+def _ask(state: CycleState, planner: Planner) -> Deliberation:
+    """What the planner says to the situation as it is, noted with what it touched and what it wants."""
+    can_stand_in = planner.name != RULES and state.begun.rules_stand_in
+    deadline = leave_time_for_rules(state.deadline) if can_stand_in else state.deadline
+    deliberation = planner.deliberate(situation=state.as_situation(), deadline=deadline, now=state.now())
     state.deliberations.append(deliberation)
     for touched in deliberation.touched:
         record_touched(state, touched)
     state.queue.extend(deliberation.wanted)
-    return state.queue.pop(0) if state.queue else None
+    return deliberation
 
 
 def _look_again(state: CycleState) -> None:

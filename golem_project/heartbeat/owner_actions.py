@@ -35,7 +35,7 @@ def save_heartbeat(*, heartbeat: Heartbeat, was_on: bool, now: datetime) -> None
         heartbeat.save(force_insert=True)
         return
     # A tick may be running: only what an owner sets is written.
-    fields = ["is_on", "planner", "base_interval_seconds", "liquidity_rule", "updated_at"]
+    fields = ["is_on", "planner", "rules_stand_in", "base_interval_seconds", "liquidity_rule", "updated_at"]
     heartbeat.save(update_fields=[*fields, "next_tick_at"] if heartbeat.is_on and not was_on else fields)
 
 

@@ -47,11 +47,11 @@ class HeartbeatForm(OpenedRowForm):
     )
     slippage_bps = PercentField(label="Slippage, at most", required=False, help_text="Percent of each of its swaps")
 
-    columns = ("is_on", "planner", "base_interval_seconds", "liquidity_rule")
+    columns = ("is_on", "planner", "rules_stand_in", "base_interval_seconds", "liquidity_rule")
 
     class Meta:
         model = Heartbeat
-        fields = ("golem", "is_on", "planner", "base_interval_seconds")
+        fields = ("golem", "is_on", "planner", "rules_stand_in", "base_interval_seconds")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

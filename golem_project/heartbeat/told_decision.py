@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from archetypes_app.models import DecisionCycleRecord
+from golem_project.heartbeat.failed_thinking import describe_failure
 from golem_project.heartbeat.told_market import tell_doubted, tell_unknown
 from golem_project.heartbeat.told_memory import tell_changes, tell_held_back
 from permits_app.permits.decisions import describe_decision
 from permits_app.words.move_words import describe_move
 from tools_app.admin.display import format_millionths
 from tools_app.admin.tokens import name_addresses
+from tools_app.core.units import format_micro_usd
 
 
 def tell_decision(row: DecisionCycleRecord) -> list[str]:
@@ -23,6 +26,7 @@ def tell_decision(row: DecisionCycleRecord) -> list[str]:
     lines = [
         f"Tick {row.heartbeat_tick} at {row.decided_at:%Y-%m-%d %H:%M:%S} UTC. {how}",
         f"It thought at tier {row.tier}: {why or 'quiet, nothing asked for thinking'}.",
+        *tell_thinking(row.deliberation, row.costs),
         f"The market looked {str(row.regime).lower() or 'unknown'}.",
     ]
     if row.vitality is not None:
@@ -33,11 +37,46 @@ def tell_decision(row: DecisionCycleRecord) -> list[str]:
     lines += tell_unknown(row.probes)
     held = [*tell_held_back(row.interventions), *tell_doubted(row.interventions)]
     wanted = [line for each in actions for line in (_tell_action(each), *_tell_memory(each))]
-    lines += [*held, *wanted] or ["It wanted nothing."]
+    lines += [*held, *wanted] or [_tell_nothing(row.deliberation)]
     late = int(told["lateness_ms"] or 0) / 1_000
     if late >= 1:
         lines.append(f"The tick began {late:.1f} s late.")
     return lines
+
+
+def tell_failure(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> str:
+    """Why a model could not think to the end, what that cost and who acted in its place; empty where it could."""
+    code = str(deliberation.get("stopped_by") or "")
+    if not code:
+        return ""
+    cost = format_micro_usd(int(costs.get("model_micro_usd") or 0))
+    if deliberation.get("rules_stood_in"):
+        instead = "The rules acted in its place."
+    elif deliberation.get("touched"):
+        instead = "What it had begun by then is listed with the tick's actions."
+    else:
+        instead = "Nobody acted in its place."
+    return f"It could not think to the end: {describe_failure(code)}. That cost {cost}. {instead}"
+
+
+def tell_thinking(deliberation: Mapping[str, Any], costs: Mapping[str, Any]) -> list[str]:
+    """Whether a model could think, and which standing words of its owner it was told."""
+    failure = tell_failure(deliberation, costs)
+    lines = [failure] if failure else []
+    versions = deliberation.get("directives") or {}
+    if versions:
+        named = " and ".join(f"{name} in version {version}" for name, version in versions.items())
+        lines.append(f"It was told {named}.")
+    for name, titles in (deliberation.get("left_out") or {}).items():
+        lines.append(f"Of {name} there was no room for: {', '.join(titles)}.")
+    return lines
+
+
+def _tell_nothing(deliberation: Mapping[str, Any]) -> str:
+    """Whoever could not think is not said to have wanted nothing."""
+    if deliberation.get("stopped_by") and not deliberation.get("rules_stood_in"):
+        return "What it would have wanted is not known."
+    return "It wanted nothing."
 
 
 def _tell_memory(action: Any) -> list[str]:

@@ -18,6 +18,7 @@ from golem_project.heartbeat.backoff import write_waits
 from golem_project.heartbeat.caution import HeldBack
 from golem_project.heartbeat.cycle_state import ACTOR, CycleState, describe_observation
 from golem_project.heartbeat.duties.position_monitor import tell_locked, tell_pegs
+from golem_project.heartbeat.failed_thinking import has_failed, remember_failures, tell_failures
 from golem_project.heartbeat.mood import MoodSigns, update_mood
 from golem_project.heartbeat.regime import choose_theta
 from golem_project.heartbeat.schedule import NextTick, plan_next_tick
@@ -74,6 +75,7 @@ def _close(
             return None
         reinforce_recalled(state, now)
         tell_stuck(state, record, now)
+        tell_failures(state)
         events = [
             *list_slash_events(state.kept_values),
             make_complete_event(state, record=record, end=end, theta_seconds=theta, error=error),
@@ -189,6 +191,7 @@ def remember(state: CycleState, theta: int, now: datetime) -> dict[str, Any]:
         "health": write_debts(state.debts, keep_told(state.told, state.debts)),
         # Kept until a planner was asked and has heard it.
         "unheard": [] if state.deliberations else state.unheard,
+        **remember_failures(state),
     }
 
 
@@ -281,14 +284,18 @@ def _describe_thinking(state: CycleState) -> dict[str, Any]:
     if not state.deliberations:
         return {}
     last = state.deliberations[-1]
+    thought = next((each for each in state.deliberations if each.model or each.stopped_by), last)
     return {
-        "planner": last.planner,
-        "model": last.model,
+        "planner": thought.planner,
+        "model": thought.model,
+        "directives": dict(thought.directives),
+        "left_out": {name: list(titles) for name, titles in thought.left_out.items()},
+        "rules_stood_in": last is not thought and has_failed(thought),
         "rounds": sum(each.rounds for each in state.deliberations) or len(state.deliberations),
         "summary": "; ".join(each.summary for each in state.deliberations if each.summary),
         "refusals": [code for each in state.deliberations for code in each.refusals],
-        "stopped_by": last.stopped_by,
-        "doubted_bills": last.doubted_bills,
+        "stopped_by": thought.stopped_by,
+        "doubted_bills": thought.doubted_bills,
         "touched": [
             {"permit_id": str(each.permit_id), "action_type": each.action_type, "step": each.step.value}
             for deliberation in state.deliberations

@@ -129,8 +129,8 @@ class Purse(Protocol):
         """Reserve the worst case of the next request. Raises ModelBudgetSpent, ThinkingTooDear."""
         ...
 
-    def settle(self, *, turn: Turn | None) -> None:
-        """Put the real cost in its place; None when no answer came back."""
+    def settle(self, *, turn: Turn | None, is_free: bool = False) -> None:
+        """Put the real cost in its place; None when no answer came back, `is_free` when nobody can have read it."""
         ...
 
     @property

@@ -44,6 +44,8 @@ from tools_app.core.taint import Secret
 
 _MOST_LLM_TOKENS = 1_000_000_000  # fills any day's cap, and every column
 _LOOK_SECONDS = 0.1
+_NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "PoolTimeout", "gaierror"})
+"""What a client or the system raises before a byte of a request is on its way."""
 OPENAI_URL = "https://api.openai.com/v1"
 
 
@@ -210,6 +212,8 @@ def _name_failure(error: Exception, seconds: float) -> ModelTimedOut | ModelUnav
         if isinstance(cause, ModelEndpointRefused | ModelAnswerInvalid):
             raise cause
         cause = cause.__cause__ or cause.__context__
+    if any(name in _NEVER_SENT for name in names):
+        return ModelUnavailable("the endpoint cannot be reached", was_sent=False)
     if any("Timeout" in name for name in names):
         return ModelTimedOut(f"no answer within {seconds:.1f} s")
     if any("Connect" in name or "Connection" in name or name in ("OSError", "gaierror") for name in names):

@@ -5,6 +5,11 @@ from __future__ import annotations
 from tools_app.core.errors import GolemError, Recovery
 
 
+def is_turned_away(status: int) -> bool:
+    """Whether an endpoint that answers this has read nothing for money: a fault of the request, or too many of them."""
+    return 400 <= status < 500 or status in (503, 529)
+
+
 class ModelNotConfigured(GolemError):
     """No language model is set up for this tier, or one whose price is not known."""
 
@@ -21,6 +26,8 @@ class ModelEndpointRefused(GolemError):
     http_status = 409
     recovery = Recovery.ASK_OWNER
     title = "The model's endpoint is not one this server may speak to"
+    costs_nothing = True
+    """Nothing was sent."""
 
 
 class ModelUnavailable(GolemError):
@@ -33,6 +40,12 @@ class ModelUnavailable(GolemError):
     title = "The language model does not answer"
 
     @property
+    def costs_nothing(self) -> bool:
+        """Whether nothing was read for money: it was never sent, or turned away unread."""
+        status = self.data.get("status")
+        return self.data.get("was_sent") is False or (isinstance(status, int) and is_turned_away(status))
+
+    @property
     def is_passing(self) -> bool:
         """Whether the same request may do a moment later: nobody answered, or who did was busy or broken."""
         status = self.data.get("status")
@@ -40,13 +53,18 @@ class ModelUnavailable(GolemError):
 
 
 class ModelTimedOut(GolemError):
-    """The model did not answer in the time that was left."""
+    """The model did not answer in the time that was left. `data` has `was_sent` where it was not even connected."""
 
     code = "MODEL_TIMED_OUT"
     http_status = 504
     recovery = Recovery.WAIT
     cleared_by = "a model that answers in time"
     title = "The language model did not answer in time"
+
+    @property
+    def costs_nothing(self) -> bool:
+        """Whether it was never sent."""
+        return self.data.get("was_sent") is False
 
 
 class ModelAnswerInvalid(GolemError):

@@ -169,11 +169,13 @@ class GolemPurse:
             golem_id=self._golem_id, most_micro_usd=most, cap_micro_usd=self._cap, now=clock.now()
         )
 
-    def settle(self, *, turn: Turn | None) -> None:
-        """Put the real cost in its place. What is not known, or cannot be, counts as the worst case."""
+    def settle(self, *, turn: Turn | None, is_free: bool = False) -> None:
+        """Put the real cost in its place. What is not known, or cannot be, counts as the worst case; what was never
+        sent, or turned away unread, costs nothing.
+        """
         if self._held is None:
             return
-        cost = self._held.micro_usd
+        cost = 0 if is_free else self._held.micro_usd
         if turn is not None and turn.is_billed:
             cost = self._price.cost(input_llm_tokens=turn.input_llm_tokens, output_llm_tokens=turn.output_llm_tokens)
         settle_model_cost(reservation=self._held, cost_micro_usd=cost)

@@ -32,6 +32,8 @@ from golem_project.heartbeat.thinking.conversation import (
     never,
 )
 from golem_project.heartbeat.thinking.errors import (
+    ModelEndpointRefused,
+    ModelTimedOut,
     ModelUnavailable,
     ThinkingCancelled,
     ThinkingLoops,
@@ -151,10 +153,14 @@ class _Loop:
             raise ThinkingOutOfTime("nothing is left of the time for this")
         self.purse.hold(characters=self.dialogue.characters)
         turn: Turn | None = None
+        is_free = False
         try:
             turn = self.dialogue.ask(seconds=seconds, is_cancelled=self.is_cancelled)
+        except (ModelUnavailable, ModelTimedOut, ModelEndpointRefused) as error:
+            is_free = error.costs_nothing
+            raise
         finally:
-            self.purse.settle(turn=turn)
+            self.purse.settle(turn=turn, is_free=is_free)
         return turn
 
     def _wait(self, seconds: float) -> None:

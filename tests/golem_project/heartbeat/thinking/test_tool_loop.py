@@ -39,7 +39,7 @@ LIMITS = ConversationLimits(
     summary_characters=100,
     retry_seconds=0.01,
 )
-AWAY = raw(b"{}", status=503)
+AWAY = raw(b"{}", status=500)
 
 
 class Desk:
@@ -177,6 +177,13 @@ def test_a_model_that_was_away_is_asked_again_and_each_request_is_paid_for(play:
     assert (played.transcript.stopped_by, played.transcript.summary) == ("", "here")
     assert played.kinds().count("retried") == 2
     assert played.purse.spent_micro_usd > 2 * 15 * 2_048
+
+
+def test_requests_that_were_turned_away_unread_are_free(play: Play) -> None:
+    busy = raw(b"{}", status=503)
+    played = play(busy, busy, say("here"), retries=2)
+    assert played.kinds().count("retried") == 2
+    assert played.purse.spent_micro_usd == 3 * 900 + 15 * 40
 
 
 @pytest.mark.parametrize(

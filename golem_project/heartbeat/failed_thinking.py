@@ -1,0 +1,83 @@
+"""What a tick makes of a model that failed: what is said of it, who acts in its place, and when its owner is told.
+
+A model failed when something ended its thinking early and it had touched no permit. Without a model nothing is lost
+but time: the rules act in its place where the owner left that on, and after three ticks in a row people are told once,
+and once more when it thinks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from golem_project.heartbeat.cycle_state import CycleState
+from golem_project.heartbeat.duties.alerting import Alert, tell_alerts
+from golem_project.heartbeat.rule_planner import NAME as RULES
+from golem_project.heartbeat.thinking.planner import Deliberation
+from tools_app.core.clock import Deadline
+
+SOURCE: Final = "thinking"
+MOST_IN_A_ROW: Final = 3
+"""Failed ticks in a row of which people are told."""
+THINKS_AGAIN: Final = "it thinks again"
+_KEY: Final = "failed_to_think"
+_TIME_FOR_RULES_MS: Final = 10_000
+"""What a model leaves of a tick's time to the rules that stand in for it, a third of it at most."""
+
+_WORDS: Final[Mapping[str, str]] = {
+    "MODEL_UNAVAILABLE": "the language model did not answer",
+    "MODEL_TIMED_OUT": "the language model did not answer in time",
+    "MODEL_ANSWER_INVALID": "the language model's answer could not be read",
+    "MODEL_BUDGET_SPENT": "the day's budget for the language model is spent",
+    "MODEL_NOT_CONFIGURED": "no language model is set up on this server",
+    "MODEL_ENDPOINT_REFUSED": "the language model's address is none this server may speak to",
+    "THINKING_OUT_OF_TIME": "the tick's time was over before the language model had its last word",
+    "THINKING_TOO_LONG": "the language model took more steps than one tick may",
+    "THINKING_LOOPS": "the language model asked the same again and again",
+    "THINKING_TOO_DEAR": "its next request could have cost more than it may",
+    "THINKING_CANCELLED": "its thinking was cancelled",
+}
+
+
+def has_failed(deliberation: Deliberation) -> bool:
+    """Whether a model's thinking ended early with nothing begun, so that somebody else may act in its place."""
+    return deliberation.planner != RULES and bool(deliberation.stopped_by) and not deliberation.touched
+
+
+def describe_failure(code: str) -> str:
+    """Why it could not think, in words that stand in a sentence."""
+    return _WORDS.get(code, f"its thinking was ended early ({code})")
+
+
+def leave_time_for_rules(deadline: Deadline) -> Deadline:
+    """The time a model has when rules stand in for it."""
+    left = deadline.remaining_ms()
+    return Deadline.after_ms(left - min(_TIME_FOR_RULES_MS, left // 3))
+
+
+def count_failures(state: CycleState) -> int:
+    """Ticks in a row in which the model failed, with this one; one in which no model was asked counts for nothing."""
+    before = int(state.begun.state.get(_KEY) or 0)
+    asked = [each for each in state.deliberations if each.planner != RULES]
+    if not asked:
+        return before
+    return before + 1 if has_failed(asked[-1]) else 0
+
+
+def remember_failures(state: CycleState) -> dict[str, Any]:
+    """For what the next tick starts from."""
+    return {_KEY: count_failures(state)}
+
+
+def tell_failures(state: CycleState) -> None:
+    """Tell people with the third failed tick in a row, and with the first that thinks again after that."""
+    before, now_failed = int(state.begun.state.get(_KEY) or 0), count_failures(state)
+    if now_failed == MOST_IN_A_ROW and before < MOST_IN_A_ROW:
+        failed = next(each for each in state.deliberations if has_failed(each))
+        words = f"{MOST_IN_A_ROW} ticks in a row: {describe_failure(failed.stopped_by)}"
+    elif before >= MOST_IN_A_ROW and not now_failed:
+        words = THINKS_AGAIN
+    else:
+        return
+    alerts = [Alert("the language model fails", words, "an answer")]
+    tell_alerts(golem=state.golem, source=SOURCE, alerts=alerts, now=state.now(), waits_for_window=False)

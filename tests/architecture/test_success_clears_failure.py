@@ -56,6 +56,7 @@ COUNTERS: Final[dict[str, _Entry]] = {
     "golem_project/alerts/models.py:AlertChannel.failures": Cleared(
         "test_a_channel_that_fails_is_tried_later_and_told_everything_then"
     ),
+    "golem_project/cockpit/board.py:Decision.failure": CountsNoFailures("a sentence on why a model could not think"),
     "golem_project/embedded/stack.py:Kept.crashes": Cleared("test_a_crash_is_forgotten_with_every_stretch_of_health"),
     "golem_project/embedded/stack.py:self.crashes": Cleared("test_a_crash_is_forgotten_with_every_stretch_of_health"),
     "golem_project/heartbeat/claims.py:TickEnd.missed": CountsNoFailures("ticks that a pause left out"),

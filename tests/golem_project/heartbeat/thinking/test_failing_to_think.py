@@ -10,7 +10,7 @@ import pytest
 from archetypes_app.models import AlertBatch, DecisionCycleRecord, Heartbeat, ModelSpendDay
 from archetypes_app.models.tick import PlannerKind
 from golem_project.cockpit.board import build_cockpit
-from golem_project.heartbeat.failed_thinking import MOST_IN_A_ROW, SOURCE, THINKS_AGAIN
+from golem_project.heartbeat.failed_thinking import MOST_IN_A_ROW, SOURCE, THINKS_AGAIN, leave_time_for_rules
 from golem_project.heartbeat.owner_actions import steer_golem
 from golem_project.heartbeat.thinking import model_planner
 from golem_project.heartbeat.told_decision import tell_decision
@@ -21,6 +21,7 @@ from tests.golem_project.heartbeat.thinking.test_model_planner import assert_con
 from tests.live_golem import LiveGolem
 from tests.scripted_model import Answer, call, commit_last, raw, say, serve_model, slow
 from tools_app.core import clock
+from tools_app.core.clock import Deadline
 
 
 @pytest.fixture
@@ -147,6 +148,13 @@ def test_a_server_without_a_model_is_a_model_that_fails(live_golem: LiveGolem, t
     say_to(live_golem)
     assert "The rules acted in its place." in words(tick(live_golem.golem))
     assert ActionRecord.objects.filter(golem=live_golem.golem, state="EXECUTED").exists()
+
+
+@pytest.mark.parametrize(("left", "kept"), [(9_000, 3_000), (30_000, 10_000), (60_000, 10_000)])
+def test_a_model_leaves_a_third_of_the_time_and_ten_seconds_at_most_to_the_rules(left: int, kept: int) -> None:
+    whole = Deadline.after_ms(left)
+    between = whole.remaining_ms() - leave_time_for_rules(whole).remaining_ms()
+    assert kept - 50 < between < kept + 50
 
 
 @pytest.mark.parametrize("status", [401, 429, 503])

@@ -7,14 +7,17 @@ from typing import Any
 
 import pytest
 
-from archetypes_app.loadout import MOST_TOOLS
+from archetypes_app.loadout import MOST_TOOLS, choose_core
 from archetypes_app.tier_queries import TIER_KEYS
+from archetypes_app.toolset import resolve_toolset
+from golem_project.heartbeat.thinking.tool_selection import choose_loadout
 from permits_app.actions.query import OWN_QUERIES
 from tests.golem_project.heartbeat.loans import TOOLS, include
 from tests.golem_project.heartbeat.thinking.conftest import Think
 from tests.live_golem import SWAP, LiveGolem
 from tests.scripted_model import call, calls, commit_last, say
 from tools_app.toolkit.registry import REGISTRY
+from tools_app.toolkit.tooldef import WriteTool
 
 
 def actions(request: dict[str, Any]) -> list[str]:
@@ -119,3 +122,15 @@ def test_loading_twice_changes_nothing(live_golem: LiveGolem, think: Think) -> N
     _, model = think(live_golem.golem, again, again, say("ok"))
     assert actions(model.requests[1]) == actions(model.requests[2])
     assert instructions(model.requests[1]) == instructions(model.requests[2])
+
+
+def test_three_writes_stay_beside_the_core_and_those_that_pay_come_first(live_golem: LiveGolem) -> None:
+    include(live_golem, *TOOLS)
+    toolset = resolve_toolset(live_golem.golem)
+    core = choose_core(toolset=toolset, first=[])
+    writes = [tool for tool in toolset if isinstance(tool, WriteTool) and tool.name not in core]
+    selected = toolset.without((tool.name for tool in toolset if tool not in writes), reason="not chosen")
+    loadout = choose_loadout(toolset=toolset, selected=selected, first=[])
+    assert loadout.core[: len(core)] == core and len(loadout.core) == len(core) + 3
+    assert {"aave_repay", "lending_auto_deleverage"} <= set(loadout.core)
+    assert len(loadout.names) == len(set(loadout.names)) == MOST_TOOLS

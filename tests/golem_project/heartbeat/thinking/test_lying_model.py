@@ -104,12 +104,15 @@ CALLS: dict[str, tuple[dict[str, Any], ...]] = {
 }
 
 
-def assert_ended(live: LiveGolem, *, stopped_by: str) -> dict[str, Any]:
-    """The end is told, the money of the day adds up, and nothing was done. Answers the entry."""
+def assert_ended(live: LiveGolem, *, stopped_by: str, is_free: bool = False) -> dict[str, Any]:
+    """The end is told, the money of the day adds up, and nothing was done; free is what was turned away unread. Answers
+    the entry.
+    """
     entry = AuditEntry.objects.filter(golem_id=live.golem.pk, event="InferenceCall").latest("seq")
     assert entry.data["stopped_by"] == stopped_by
     day = ModelSpendDay.objects.get(golem=live.golem)
-    assert day.reserved_micro_usd == 0 and 0 < day.spent_micro_usd <= day.cap_micro_usd
+    assert day.reserved_micro_usd == 0 and day.spent_micro_usd <= day.cap_micro_usd
+    assert (day.spent_micro_usd == 0) is is_free
     assert not ActionPermit.objects.filter(golem=live.golem, status="COMMITTED").exists()
     assert not ChangeRequest.objects.filter(golem=live.golem).exists()
     assert_consistent(live)
@@ -130,7 +133,8 @@ def test_what_cannot_be_read_ends_the_thinking_and_no_more(live_golem: LiveGolem
 def test_a_refusal_is_told_by_its_status_whatever_it_carries(live_golem: LiveGolem, think: Think, lie: str) -> None:
     found, model = think(live_golem.golem, REFUSED[lie])
     assert (found.stopped_by, len(model.requests)) == (INVALID if lie == "elsewhere" else UNAVAILABLE, 1)
-    assert_ended(live_golem, stopped_by=found.stopped_by)
+    is_free = lie in ("too many requests", "broken with words")
+    assert_ended(live_golem, stopped_by=found.stopped_by, is_free=is_free)
 
 
 @pytest.mark.parametrize("lie", HEARD)

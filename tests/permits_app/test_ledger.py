@@ -23,7 +23,7 @@ from permits_app.errors import RateLimited, SpendingLimitExceeded
 from permits_app.limits import ledger
 from permits_app.limits.usage import Usage
 from permits_app.limits.valuation import PlanValue
-from permits_app.models import ActionPermit, OwnerBudget, SpendEntry, SpendingLimits
+from permits_app.models import ActionPermit, CageMirror, OwnerBudget, PolicyCage, SpendEntry, SpendingLimits
 from permits_app.models.permit import PermitStatus
 from permits_app.safety.record_reader import read_records
 from tests.factories.golems import make_api_key, make_golem, make_owner
@@ -559,6 +559,30 @@ def test_a_golem_without_limits_gets_the_defaults_under_the_lock(books: Books) -
         limits = ledger.lock_limits(books.golems[0].pk)
     assert (limits.golem_id, limits.per_day_micro_usd) == (books.golems[0].pk, 100_000_000_000)
     assert SpendingLimits.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_may_write_limits_and_cage_keeps_nobody_from_writing_what_the_cage_mirrors() -> None:
+    mine = make_golem(owner=make_owner(), name="Atlas")
+    with transaction.atomic():
+        ledger.lock_policy(mine.pk)
+
+    def mirror() -> str:
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = '2s'")
+                cage = PolicyCage.objects.get(golem=mine)
+                CageMirror.objects.create(cage=cage, chain_id=1, deployed_block=1, block_number=1, block_at=NOW)
+                return "wrote"
+        except OperationalError:
+            return "waits"
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as thread, transaction.atomic():
+        limits, cage = ledger.lock_policy(mine.pk)
+        assert limits.golem_id == cage.golem_id == mine.pk
+        assert thread.submit(mirror).result(timeout=30) == "wrote"
 
 
 @pytest.mark.parametrize("has_limits", [True, False])

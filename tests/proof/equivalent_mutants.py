@@ -12,6 +12,8 @@ _OF_THE_SAME_CALLS = "both lists are made of the same calls; `strict` guards aga
 
 _NO_KEY_TO_IT = "nothing refers to a row of limits by a key, so the stronger lock keeps nobody else out"
 
+_NO_KEY_TO_A_MARK = "nothing refers to a mark by a key, so the stronger lock keeps nobody else out"
+
 EQUIVALENT: dict[str, dict[str, str]] = {
     "permits_app.limits.ledger": {
         "_LOCKED_LIMITS: True -> False": _NO_KEY_TO_IT,
@@ -48,6 +50,10 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         f"NOTHING_USED: 0 -> 1{place}": "a call that spends nothing is held against no usage"
         for place in ("", " (#2)", " (#3)", " (#4)")
     },
+    "permits_app.safety.drawdown": {
+        "_is_as_it_was: True -> False": "the lengths of both are compared before",
+        "record_value: True -> False": _NO_KEY_TO_A_MARK,
+    },
     "permits_app.safety.position_rules": {
         "_name_token: False -> True": "of a token that is named here only the symbol and the decimals are told",
         "judge_health: 0 -> 1 (#3)": "what remains is told in hundredths, and a ten-thousandth is none of them",
@@ -55,6 +61,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "permits_app.safety.record_reader": {
         "_VENUE: SQL \"reaker_start)s AND finished_at < 'infinity' AND status IN ('COM\": < -> <=": _NO_SUCH_TIME,
         "_BESIDE: SQL \"(ended_start)s AND finished_at < 'infinity'\": < -> <=": _NO_SUCH_TIME,
+        "_BESIDE: SQL 'ng_at IS NULL OR committing_at < COALESCE( (SELECT ow': < -> <=": _ONE_START_A_TIME,
         "_list_outcomes: True -> False": _SAME_LENGTH,
     },
 }

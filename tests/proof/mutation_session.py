@@ -4,8 +4,8 @@ The first run learns which tests reach which mutant, so a mutant meets only thos
 which ask a chain, run only once the quick ones have met every mutant, and meet what these did not notice. A test that
 fails with a mutant is asked again without it: only when it passes then was the mutant noticed, otherwise the test is
 of no use here. GOLEM_MUTATION_PLAN names a JSON file with the sources, the mutants in the order wanted, the test that
-noticed each before, those that each passed before, and the descriptor that verdicts are written to, one line of JSON
-each.
+noticed each before, those that each passed before, the mutants that meet the quick tests alone, and the descriptor that
+verdicts are written to, one line of JSON each.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ class MutationSession:
         for number, tests in plan["met"].items():
             self._met[int(number)].update(tests)
         self._met_told: dict[int, set[str]] = defaultdict(set, {number: set(met) for number, met in self._met.items()})
+        self._quick_only = frozenset(plan["quick_only"])
         self._partly_bound: set[int] = set()
         self._before: dict[int, str] = {int(number): test for number, test in plan["noticed_before"].items()}
         self._noticed: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -87,7 +88,9 @@ class MutationSession:
         while True:
             suites = tuple({suite for number in left for suite in self._suites[self._modules[number]]})
             self._run_as_it_is(session, [item for item in items if item.nodeid.startswith(suites)])
-            left = [number for number in left if not self._tell(number, is_last=not files)]
+            left = [
+                number for number in left if not self._tell(number, is_last=not files or number in self._quick_only)
+            ]
             if not (files and left):
                 return True
             items = files.pop(min(files, key=lambda file: self._rank(file, files[file][0].path, left)))

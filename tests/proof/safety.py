@@ -4,7 +4,8 @@ Every mutant is tried, in forks of one run of the suite (`mutation_session.py`) 
 working tree is never touched. Those no test notices are listed as findings, by file, line and change; those that
 change nothing anyone could see are listed with the reason (`equivalent_mutants.py`). What is known is kept in
 var/safety_mutants.json after every mutant: a run that was ended goes on, and after a change of the sources each is
-asked first of the test that noticed it before. Those of the slow tests take most of the hours that a whole run takes;
+asked first of the test that noticed it before. What is listed as changing nothing meets the quick tests alone. Those
+of the slow tests take most of the hours that a whole run takes;
 noticed_slowly.json has them for whoever begins on another machine.
 """
 
@@ -289,11 +290,12 @@ def try_mutants(
     *,
     noticed_before: Mapping[int, str] | None = None,
     met_before: Mapping[int, Iterable[str]] | None = None,
+    quick_only: Iterable[int] = (),
 ) -> Iterator[dict[str, Any]]:
     """The verdict on each of `wanted` candidates, as they come: noticed, survived, unreached, or alone (not to be told
-    from a fork). The test that `noticed_before` has for one is asked first, what `met_before` has for it not again.
-    Between verdicts come lines that say `met`, with tests that did not notice one. Raises RuntimeError when the suite
-    itself does not pass.
+    from a fork). The test that `noticed_before` has for one is asked first, what `met_before` has for it not again;
+    those in `quick_only` meet no slow test. Between verdicts come lines that say `met`, with tests that did not notice
+    one. Raises RuntimeError when the suite itself does not pass.
     """
     reading, writing = os.pipe()
     with tempfile.TemporaryDirectory(prefix="golem-mutants-") as folder, os.fdopen(reading, encoding="utf-8") as lines:
@@ -305,6 +307,7 @@ def try_mutants(
             "modules": modules,
             "wanted": list(wanted),
             "noticed_before": dict(noticed_before or {}),
+            "quick_only": sorted(quick_only),
             "met": {number: sorted(tests) for number, tests in (met_before or {}).items()},
             "descriptor": writing,
         }
@@ -395,7 +398,9 @@ def _judge(wanted: Sequence[int], candidates: Sequence[Candidate], known: Verdic
     """The numbers of `wanted` as their verdicts come; each is kept, and what each met until then."""
     before = {number: by for number in wanted if (by := known.noticed_before.get(candidates[number].key))}
     passed = {number: tests for number in wanted if (tests := met.tests.get(candidates[number].key))}
-    for verdict in try_mutants(wanted, noticed_before=before, met_before=passed):
+    # That a slow test notices what is listed would only mean that its reason is wrong; hours for it are not.
+    listed = [number for number in wanted if candidates[number].mutant.name in _list_reasons(candidates[number])]
+    for verdict in try_mutants(wanted, noticed_before=before, met_before=passed, quick_only=listed):
         candidate = candidates[verdict["number"]]
         if verdict["verdict"] == MET:
             met.keep(candidate.key, verdict["tests"])
@@ -408,9 +413,14 @@ def _judge(wanted: Sequence[int], candidates: Sequence[Candidate], known: Verdic
         yield verdict["number"]
 
 
+def _list_reasons(candidate: Candidate) -> Mapping[str, str]:
+    """What is listed of its module as changing nothing anyone could see."""
+    return EQUIVALENT.get(candidate.module, {})
+
+
 def _note(progress: Progress, candidate: Candidate, known: Verdicts) -> None:
     verdict, by = known.told[candidate.key]
-    reason = EQUIVALENT.get(candidate.module, {}).get(candidate.mutant.name)
+    reason = _list_reasons(candidate).get(candidate.mutant.name)
     if verdict == "noticed" and reason is not None:
         progress.findings.append(f"listed as equivalent, but {by or 'a test'} notices it: {candidate}")
     elif reason is not None:

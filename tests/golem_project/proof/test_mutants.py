@@ -137,10 +137,17 @@ class Answers:
     noticed_before: dict[int, str] = field(default_factory=dict)
     met_before: dict[int, set[str]] = field(default_factory=dict)
     meets: Sequence[str] = ()
+    quick_only: set[int] = field(default_factory=set)
 
     def __call__(
-        self, wanted: Sequence[int], *, noticed_before: Mapping[int, str], met_before: Mapping[int, Iterable[str]]
+        self,
+        wanted: Sequence[int],
+        *,
+        noticed_before: Mapping[int, str],
+        met_before: Mapping[int, Iterable[str]],
+        quick_only: Iterable[int],
     ) -> Iterator[dict[str, Any]]:
+        self.quick_only = set(quick_only)
         self.asked, self.noticed_before = list(wanted), dict(noticed_before)
         self.met_before = {number: set(tests) for number, tests in met_before.items()}
         for number in sorted(self.surviving & set(wanted)) if self.meets else ():
@@ -258,6 +265,16 @@ def test_what_is_listed_as_equivalent_is_a_finding_when_noticed_or_gone(
         f"listed as equivalent, but tests/test_a.py::test_b notices it: {first}",
         f"listed as equivalent, but there is no such mutant: {first.module}: gone",
     ]
+
+
+def test_what_is_listed_as_equivalent_meets_the_quick_tests_alone(
+    verdicts: Answers, progress: Progress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = list_candidates()[:2]
+    monkeypatch.setattr(safety, "EQUIVALENT", {first.module: {first.mutant.name: "because"}})
+    safety.prove_mutants(progress)
+    assert 0 in verdicts.quick_only and 1 not in verdicts.quick_only
+    assert second.mutant.name != first.mutant.name
 
 
 def test_what_a_choice_is_called_is_a_text_and_what_it_is_kept_as_is_not() -> None:

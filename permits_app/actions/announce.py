@@ -19,7 +19,7 @@ from archetypes_app.models import Golem
 from permits_app.actions.commit import commit_permit, start_commit
 from permits_app.actions.release_permit import FreshJudgement, open_again, resimulate
 from permits_app.approval_errors import ChangeUnchanged
-from permits_app.approvals.announced import wait_of
+from permits_app.approvals.announced import is_never_announced, wait_of
 from permits_app.errors import PermitNotCancellable, PermitNotCommittable, PermitNotFound
 from permits_app.limits import ledger
 from permits_app.models import Announcement, Warden
@@ -56,7 +56,7 @@ def turn_warden_on(*, golem: Golem, actor: str, reason: str, now: datetime) -> N
 
 @whole
 def announce_permit(*, permit_id: UUID, golem: Golem, actor: str, now: datetime) -> Announcement | None:
-    """Announce an open permit of a golem whose Warden is on; None when its tier has no delay.
+    """Announce an open permit of a golem whose Warden is on; None when its tier has no delay, or it stops the golem.
 
     Raises PermitNotFound, and PermitNotCommittable when it is not open or its time is over.
     """
@@ -64,7 +64,7 @@ def announce_permit(*, permit_id: UUID, golem: Golem, actor: str, now: datetime)
         _, permit = lock_golem_and_permit(golem_id=golem.pk, permit_id=permit_id)
         if permit is None:
             raise PermitNotFound(f"this golem has no permit {str(permit_id)!r}", permit_id=str(permit_id))
-        delay = wait_of(golem=golem, tier=RiskTier(permit.risk_tier))
+        delay = 0 if is_never_announced(permit) else wait_of(golem=golem, tier=RiskTier(permit.risk_tier))
         if not delay:
             return None
         executes_at = now + timedelta(seconds=delay)

@@ -13,7 +13,7 @@ from permits_app.models.approval import ChangeState
 from permits_app.models.permit import PermitStatus
 from permits_app.models.warden import AnnouncementState
 from tools_app.core.compiled_query import CompiledStatement
-from tools_app.toolkit.enums import RiskTier
+from tools_app.toolkit.enums import LEAVING, RiskTier
 
 OWNERS_TAKE_SECONDS: Final = 30
 """When to look again while people decide."""
@@ -45,11 +45,18 @@ def expects_warden(golem: Golem) -> bool:
     return row is not None and bool(row.is_on)
 
 
+def is_never_announced(permit: ActionPermit) -> bool:
+    """Whether a permit waits for no Warden: a halt's own, and what sends nothing and only ends something. That is the
+    circuit breaker: until it is done the golem goes on.
+    """
+    return permit.halt_epoch is not None or (permit.is_local and permit.action_class in LEAVING)
+
+
 def check_announced(permit: ActionPermit) -> None:
     """Raises ActionAnnounced when the Warden is on and this permit's delay is not over. One query with it off."""
     if not is_warden_on(permit.golem):
         return
-    if not WARDEN_DELAY_SECONDS[RiskTier(permit.risk_tier)] or permit.halt_epoch is not None:
+    if not WARDEN_DELAY_SECONDS[RiskTier(permit.risk_tier)] or is_never_announced(permit):
         return
     if not Announcement.objects.filter(permit=permit, state=AnnouncementState.EXECUTED).exists():
         raise ActionAnnounced(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from permits_app.approvals.announced import expected_wait_of
+from permits_app.approvals.announced import expected_wait_of, is_never_announced
 from permits_app.approvals.rules import NEEDS_OWNER
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
@@ -28,7 +28,8 @@ def list_missing(permit: ActionPermit) -> list[str]:
     """What a new permit still needs before it is executed: an owner's approval, the Warden's delay."""
     tier = RiskTier(permit.risk_tier)
     approval = ["approval"] if permit.status == PermitStatus.AWAITING_APPROVAL else []
-    return [*approval, "delay"] if expected_wait_of(golem=permit.golem, tier=tier) else approval
+    is_announced = expected_wait_of(golem=permit.golem, tier=tier) and not is_never_announced(permit)
+    return [*approval, "delay"] if is_announced else approval
 
 
 def find_wait(call: HookCall) -> int:

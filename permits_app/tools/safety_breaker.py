@@ -17,7 +17,7 @@ from permits_app.models.permit import UNFINISHED, PermitStatus
 from tools_app.core.clock import tell_time
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
-from tools_app.toolkit.enums import Category, Requirement, TickBudget
+from tools_app.toolkit.enums import ActionClass, Category, Requirement, TickBudget
 from tools_app.toolkit.family import ToolFamily
 from tools_app.toolkit.params import PLAIN
 from tools_app.toolkit.plan import LocalEffect
@@ -105,6 +105,8 @@ def preview_breaker(ctx: WriteContext, action: WhatToDo, reason: Reason | None =
     action_type="circuit_breaker",
     budget=TickBudget.MEDIUM,
     preview=preview_breaker,
+    # It closes: no limit of an hour or a day, no phase and no loop refuses it, and no Warden has it wait.
+    action_class=ActionClass.CLOSE_POSITION,
     requires=(Requirement.WALLET,),
     snippet=(
         "circuit_breaker: stop this golem at once when something is wrong that you cannot judge; open permits end,"
@@ -112,7 +114,7 @@ def preview_breaker(ctx: WriteContext, action: WhatToDo, reason: Reason | None =
     ),
     guidelines=(
         "Use it rather than go on in doubt; say in the reason what you saw.",
-        "Where a limit refuses it or a wait stands before it, call emergency_halt: nothing stops that one.",
+        "No limit refuses it. Where no worker takes it up, call emergency_halt, which needs none.",
     ),
 )
 def safety_set_circuit_breaker(

@@ -16,6 +16,7 @@ from tests.catalogue.door import door as door
 from tests.catalogue.known_names import NAMES
 from tests.catalogue.looking import RawLook, find_at, is_same
 from tests.catalogue.shelf import ACROSS, load_cases, load_local, load_reads
+from tests.live_golem import make_live_golem
 from tools_app.toolkit.case import Case, LocalCase
 from tools_app.toolkit.enums import ActionClass, Phase
 from tools_app.toolkit.registry import REGISTRY
@@ -130,16 +131,23 @@ def test_once_the_breaker_is_open_an_agent_reads_and_does_nothing_else(open_door
     assert open_door.post("query_state", {"query": "risk_dashboard"})["http"] == 200
 
 
-def test_where_limits_refuse_the_breaker_a_halt_is_accepted_and_it_is_the_same_stop(open_door: Door) -> None:
+def test_with_every_write_of_the_hour_used_the_breaker_trips_and_only_its_own_golem_stops(open_door: Door) -> None:
     golem = open_door.agent.golem
-    SpendingLimits.objects.filter(golem=golem).update(writes_per_hour=0, per_day_micro_usd=0)
+    other = make_live_golem(open_door.stage.live.world, name="Other", owner_name="owner-b").golem
+    SpendingLimits.objects.filter(golem=golem).update(writes_per_hour=1, per_day_micro_usd=0)
     Golem.objects.filter(pk=golem.pk).update(phase=Phase.TERMINAL)
-    refused = ask_for(open_door, LOCAL["safety_set_circuit_breaker"])
-    assert refused["code"] == RateLimited.code and refused["recovery"]
-    report = open_door.post("emergency_halt", {"reason": "no price can be right"})
-    assert (report["http"], report["halted"]) == (200, True), report
+    name = "safety_set_health_alert"
+    prepare(open_door, LOCAL[name])
+    carry_out(open_door, LOCAL[name])
+    used_up = ask_for(open_door, LOCAL[name], min_health_factor="1.9")
+    assert used_up["code"] == RateLimited.code and used_up["recovery"]
+    breaker = LOCAL["safety_set_circuit_breaker"]
+    assert ask_for(open_door, breaker, action="RESET")["code"] == "BREAKER_RESET_BY_OWNER"
+    carry_out(open_door, breaker)
     status = open_door.post("query_state", {"query": "safety_status"})["data"]
-    assert (status["is_halted"], status["halt_reason"]) == (True, "no price can be right")
+    assert status["is_halted"] and status["halt_reason"].startswith("its agent stopped it")
+    other.refresh_from_db()
+    assert not other.is_halted
 
 
 def test_every_local_write_of_safety_has_a_case_that_refuses_and_leaves_something_that_is_read() -> None:

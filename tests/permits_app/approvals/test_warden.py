@@ -13,13 +13,15 @@ from django.test import Client
 from archetypes_app.actions.create_api_key import create_api_key
 from archetypes_app.actions.sync_builtins import sync_builtins
 from archetypes_app.loadout import Loadout
-from archetypes_app.models import Archetype, Golem
+from archetypes_app.models import Archetype, Golem, ToolOverride
 from archetypes_app.models.api_key import Scope
+from archetypes_app.models.override import OverrideMode
 from archetypes_app.toolset import resolve_toolset
 from golem_project.heartbeat.thinking.tool_calls import ToolDesk
 from golem_project.pi.definitions import define_tools
 from golem_project.pi.token_count import cost_little
 from permits_app.actions.announce import (
+    announce_permit,
     cancel_announced,
     cancel_as_watchdog,
     execute_announced,
@@ -36,7 +38,7 @@ from permits_app.errors import PermitNotCommittable, PermitNotFound
 from permits_app.models import Announcement, ChangeRequest, OutboundTransaction, SpendEntry, SpendingLimits
 from tests import factories
 from tests.concurrency.test_sixty_four_at_once import at_once
-from tests.live_golem import LiveGolem
+from tests.live_golem import SWAP, LiveGolem, make_live_golem
 from tests.permits_app.approvals.people import approve
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
@@ -75,6 +77,23 @@ def test_a_second_commit_of_what_is_announced_says_when_it_is_carried_out(watche
     problem = refused.value.as_problem()
     assert (problem["recovery"], problem["cleared_by"]) == ("WAIT", "its delay ends")
     assert problem["resets_at"] == _row(permit_id).executes_at.isoformat()
+
+
+def test_what_stops_the_golem_waits_for_no_delay_nor_limit_and_the_other_golems_go_on(watched: LiveGolem) -> None:
+    other = make_live_golem(watched.world, name="Other", owner_name="owner-b")
+    waiting = _announce(watched)
+    ToolOverride.objects.create(golem=watched.golem, tool_name="safety_set_circuit_breaker", mode=OverrideMode.INCLUDE)
+    SpendingLimits.objects.filter(golem=watched.golem).update(writes_per_hour=0, per_day_micro_usd=0)
+    permit = watched.preview(**{**dict.fromkeys(SWAP), "action_type": "circuit_breaker", "action": "TRIGGER"})
+    assert (permit["status"], permit["missing"]) == ("CREATED", [])
+    permit_id = UUID(permit["permit_id"])
+    assert announce_permit(permit_id=permit_id, golem=watched.golem, actor="key:test", now=clock.now()) is None
+    assert watched.commit(permit["permit_id"])["status"] == "COMMITTED"
+    watched.golem.refresh_from_db()
+    other.golem.refresh_from_db()
+    assert (watched.golem.is_halted, other.golem.is_halted) == (True, False)
+    assert watched.permit(waiting).status == "CANCELLED"
+    assert other.preview()["status"] == "CREATED"
 
 
 def test_a_commit_is_announced_and_executed_when_the_delay_is_over(watched: LiveGolem) -> None:

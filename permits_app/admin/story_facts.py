@@ -116,6 +116,9 @@ def describe_allowances(permit: ActionPermit) -> tuple[Fact, ...]:
         granted = format_units(int(allowance["granted"]), int(token["decimals"]), token["symbol"])
         left = format_units(int(allowance["left"]), int(token["decimals"]), token["symbol"])
         spender = _book_of(permit).in_text(permit.chain_id, allowance["spender"])
+        if not int(allowance["granted"]) and not int(allowance["left"]):
+            facts.append(Fact(f"{spender} may take no more", token["symbol"], "an approval that stood is taken back"))
+            continue
         hint = "used up inside this plan" if allowance["left"] == "0" else f"{left} stays allowed until revoked"
         way = " through Permit2" if allowance.get("through") else ""
         facts.append(Fact(f"{spender} may take{way}", granted, hint))

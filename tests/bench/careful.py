@@ -1,7 +1,8 @@
-"""What knowing a market spares a golem: entries that were bad, over five hundred ticks of a market drawn from a seed.
+"""What knowing a market spares a golem: entries that were bad, over five hundred ticks recorded at a real pool and
+over as many of a market drawn from a seed.
 
-The market has calm days, days that trend and days on which little lies in the pool; in a trend traders who know more
-trade ahead of it. Beside it stands one in which nothing of the past says what comes, where care cannot help.
+The drawn market has calm days, days that trend and days on which little lies in the pool; in a trend traders who know
+more trade ahead of it. Beside it stands one in which nothing of the past says what comes, where care cannot help.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from golem_project.heartbeat.liquidity_plan import Wish, plan_liquidity
 from golem_project.heartbeat.liquidity_rule import LiquidityRule
 from golem_project.heartbeat.observation import Holding, Observation
 from tests.bench.figures import Figure, measure
+from tests.bench.recorded import read_recording, replay_recording
 from tools_app.subsystems.intel.basis import LITTLE
 from tools_app.subsystems.intel.flow_maths import compute_vpin
 from tools_app.subsystems.intel.known_market import Flow, KnownMarket
@@ -122,6 +124,26 @@ def measure_careful() -> Iterator[Figure]:
     told = f"{tossed.careful_bad} of {tossed.careful_entries} with it, {tossed.bad} of {tossed.entries} without"
     what = "where nothing of the past says what comes: entries that were bad, with what is known"
     yield Figure("careful.tossed_bad", what, tossed.careful_bad, "entries", target=tossed.bad, reference=told)
+    yield from measure_recorded()
+
+
+def measure_recorded() -> Iterator[Figure]:
+    """The same of the ticks that were recorded."""
+    found = replay_recording(read_recording())
+    bad = f"of {found.ticks} ticks recorded at a real pool, entries whose own range the price left within a day"
+    yield Figure("careful.recorded_bad_before", f"{bad}, without what is known", found.bad, "entries")
+    told = f"of {found.careful_entries} entries; without it {found.bad} of {found.entries}"
+    yield Figure(
+        "careful.recorded_bad", f"{bad}, with it", found.careful_bad, "entries", target=found.bad - 1, reference=told
+    )
+    share, without = (100 * part / max(1, of) for part, of in found.shares)
+    what = "the share of recorded entries that were bad, with what is known"
+    yield Figure("careful.recorded_bad_share", what, share, "%", reference=f"without it {without:.1f}%")
+    left = "recorded entries that waited and would have been good: what care costs"
+    yield Figure("careful.recorded_good_left_out", left, found.good_left_out, "entries")
+    yield Figure(
+        "careful.recorded_moved", "recorded wishes that care added or changed", found.moved, "wishes", target=0
+    )
 
 
 def _side(drawn: random.Random, drift: float) -> int:

@@ -126,10 +126,15 @@ def buy_for_hours(stage: Stage) -> None:
 
 def approve_from(stage: Stage, token: str, spender: str, amount: int) -> None:
     """An approval that the account itself sends."""
+    send_from(stage, token, "function approve(address spender, uint256 amount)", spender, amount)
+
+
+def send_from(stage: Stage, to: str, signature: str, *args: Any) -> None:
+    """A call that the account itself sends, past the product."""
     rpc = stage.world.rpc
     rpc.call("anvil_impersonateAccount", stage.account)
-    data = "0x" + encode_call("function approve(address spender, uint256 amount)", spender, amount).hex()
-    sent = rpc.call("eth_sendTransaction", {"from": stage.account, "to": token, "data": data})
+    data = "0x" + encode_call(signature, *args).hex()
+    sent = rpc.call("eth_sendTransaction", {"from": stage.account, "to": to, "data": data})
     assert rpc.wait_for_receipt(sent)["status"] == "0x1"
     rpc.call("anvil_stopImpersonatingAccount", stage.account)
 

@@ -19,7 +19,8 @@ from tests.catalogue.services import lend_services
 from tests.catalogue.shelf import CHAIN_ID
 from tests.catalogue.specified import list_missing
 from tests.catalogue.stage import Stage, address_of, is_near
-from tools_app.chain.abi import encode_call
+from tests.evm.world import World
+from tools_app.chain.abi import encode_call, event_topic
 from tools_app.chain.signatures import parse_signature
 from tools_app.core import clock
 from tools_app.core.errors import GolemError
@@ -72,6 +73,9 @@ class RawLook:
         feed = self.stage.world.tokens["WETH" if symbol == "ETH" else symbol].feed
         return int(self.call(feed, _ROUND)[1])
 
+    def logs(self, address: str, event: str) -> Sequence[tuple[int, Sequence[int]]]:
+        return read_logs(self.stage.world, address, event)
+
     def gas_price(self) -> tuple[int, int]:
         """By EIP-1559 from the newest header, and from the receipts of ten blocks; asked of no fee history."""
         rpc = self.stage.world.rpc
@@ -97,6 +101,20 @@ class RawLook:
     @property
     def block(self) -> int:
         return int(self.stage.world.rpc.call("eth_blockNumber"), 16)
+
+
+def read_logs(world: World, address: str, event: str) -> list[tuple[int, list[int]]]:
+    """Each log as (time of its block, words of its data), asked of the node itself."""
+    asked = {"address": address, "topics": [event_topic(event)], "fromBlock": "0x0", "toBlock": "latest"}
+    found = world.rpc.call("eth_getLogs", asked)
+    numbers = list(dict.fromkeys(log["blockNumber"] for log in found))
+    blocks = world.rpc.call_all([("eth_getBlockByNumber", [number, False]) for number in numbers])
+    times = {number: int(block["timestamp"], 16) for number, block in zip(numbers, blocks, strict=True)}
+    return [(times[log["blockNumber"]], _split(log["data"][2:])) for log in found]
+
+
+def _split(data: str) -> list[int]:
+    return [int(data[place : place + 64], 16) for place in range(0, len(data), 64)]
 
 
 def middle_tip(receipts: Sequence[Mapping[str, str]], base_fee: int) -> int:

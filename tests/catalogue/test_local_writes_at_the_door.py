@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from archetypes_app.models import Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
+from archetypes_app.owner_group import ensure_owner_group
 from permits_app.errors import RateLimited
-from permits_app.models import SpendingLimits
+from permits_app.models import PolicyCage, SpendingLimits
+from tests.catalogue.circumstances import send_from
 from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
 from tests.catalogue.known_names import NAMES
@@ -115,11 +119,41 @@ def test_approvals_that_are_revoked_are_gone_by_the_audit_and_by_the_tokens(open
     ended = open_door.commit(open_door.preview(case))
     assert ended["status"] == "COMMITTED", ended
     after = open_door.post("query_state", audit)["data"]
+    owner = open_door.agent.golem.owner
+    owner.groups.add(ensure_owner_group())
+    page = Client()
+    page.force_login(owner)
+    told = page.get(reverse("admin:permits_app_actionpermit_change", args=[ended["permit_id"]])).content.decode()
+    assert told.count("may take no more") == 2 and "used up inside this plan" not in told
     assert (before["total_approvals"], after["total_approvals"]) == (2, 0)
     look = RawLook(open_door.stage, ACROSS)
     for symbol in ("USDC", "WETH"):
         words = "function allowance(address, address) view returns (uint256)"
         assert look.call(look.token(symbol), words, look.account, look.told("old_spender")) == 0
+
+
+def test_an_operator_of_a_collection_is_taken_back_in_one_permit_with_a_token_where_the_owner_lets_it(
+    open_door: Door,
+) -> None:
+    golem, stage = open_door.agent.golem, open_door.stage
+    open_door.stage.prepare(load_cases()["safety_batch_revoke_approvals"].case)
+    person, manager = stage.told["old_spender"], stage.world.contracts["uniswap_v3_position_manager"]
+    send_from(stage, manager, "function setApprovalForAll(address operator, bool approved)", person, True)
+    audit = {"query": "approvals"}
+    found = open_door.post("query_state", audit)["data"]["approvals"]
+    assert {row["token"] for row in found} >= {manager} and len(found) == 3
+    revoke = REGISTRY.get("safety_batch_revoke_approvals")
+    asked = {"action_type": revoke.key, "venue": revoke.venue, "approvals": [row["revoke"] for row in found]}
+    refused = open_door.post("preview_action", asked)
+    assert (refused["code"], refused["rule"]) == ("POLICY_REJECTED", "policy_cage.arbitrary_calldata"), refused
+    assert manager in refused["detail"] and "owner allows" in refused["would_pass"]
+    # The others go without it.
+    others = [row["revoke"] for row in found if row["token"] != manager]
+    assert open_door.post("preview_action", {**asked, "approvals": others})["status"] == "CREATED"
+    PolicyCage.objects.filter(golem=golem).update(allows_arbitrary_calldata=True)
+    ended = open_door.commit(open_door.post("preview_action", asked))
+    assert (ended["status"], ended["result"]["data"]["revoked_count"]) == ("COMMITTED", 3), ended
+    assert open_door.post("query_state", audit)["data"]["total_approvals"] == 0
 
 
 def test_once_the_breaker_is_open_an_agent_reads_and_does_nothing_else(open_door: Door) -> None:

@@ -15,7 +15,7 @@ from tools_app.chain.abi import decode_log, event_topic
 from tools_app.chain.networks import KNOWN_NETWORKS
 from tools_app.core.errors import GolemError
 from tools_app.standards import erc20, permit2
-from tools_app.standards.erc721 import APPROVAL_FOR_ALL_EVENT
+from tools_app.standards.erc721 import APPROVAL_EVENT, APPROVAL_FOR_ALL_EVENT, GET_APPROVED, OWNER_OF, operator_call
 from tools_app.toolkit.context import ChainReader, ReadCall
 from tools_app.toolkit.views import LogEntry, LogQuery
 
@@ -25,12 +25,12 @@ MOST_OF_STRANGERS: Final = 200
 """So many pairs of tokens that are not registered are asked for, the newest first."""
 UNLIMITED_FROM: Final = 2**128
 """No token has so many base units that an allowance of this size is a limit."""
-_OPERATOR: Final = "function isApprovedForAll(address owner, address operator) view returns (bool)"
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What `spender` may take now. `amount` is in base units, None for every item of a collection.
+    """What `spender` may take now. `amount` is in base units, None for items of a collection: for `item` alone, or for
+    every one where that is None too.
 
     `through` is permit2 where Permit2 takes it: that ends with `expires_at` (unix seconds), and with the token's own
     allowance to Permit2.
@@ -41,11 +41,14 @@ class Given:
     amount: int | None
     through: str = ""
     expires_at: int | None = None
+    item: int | None = None
 
     @property
     def is_unlimited(self) -> bool:
         """Whether all there is, and all to come, may be taken."""
-        return self.amount is None or self.amount >= (2**160 - 1 if self.through else UNLIMITED_FROM)
+        if self.amount is None:
+            return self.item is None
+        return self.amount >= (2**160 - 1 if self.through else UNLIMITED_FROM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +87,17 @@ def find_given_allowances(*, chain: ChainReader, account: str) -> GivenFound:
         pair for pair in reversed(list(_list_pairs(others))) if pair[0] not in known and pair[0] != permit2.PERMIT2
     )
     operators = dict.fromkeys(reversed(list(_list_operators(others))))
-    if len(foreign) > MOST_OF_STRANGERS or len(operators) > MOST_OF_STRANGERS:
+    single = dict.fromkeys(reversed(list(_list_items(others))))
+    if max(len(foreign), len(operators), len(single)) > MOST_OF_STRANGERS:
         gaps.append(f"TOO_MANY: of tokens that are not registered here the newest {MOST_OF_STRANGERS} were looked at")
     pairs.update(dict.fromkeys(list(foreign)[:MOST_OF_STRANGERS]))
     standing, ended = _ask_tokens(chain, account, list(pairs))
     more, over = _ask_permit2(chain, account, list(dict.fromkeys(_list_permit2(through))))
-    items = _ask_operators(chain, account, list(operators)[:MOST_OF_STRANGERS])
+    every = _ask_operators(chain, account, list(operators)[:MOST_OF_STRANGERS])
+    items = _ask_items(chain, account, list(single)[:MOST_OF_STRANGERS])
     if lowest:
         gaps.append(f"NOT_SEARCHED: what was given before block {lowest}")
-    return GivenFound((*standing, *more, *items), (*ended, *over), lowest, tuple(gaps))
+    return GivenFound((*standing, *more, *every, *items), (*ended, *over), lowest, tuple(gaps))
 
 
 _PERMIT2_PERMIT: Final = (
@@ -131,6 +136,14 @@ def _list_operators(logs: Iterable[LogEntry]) -> Iterable[tuple[str, str]]:
         told = decode_log(APPROVAL_FOR_ALL_EVENT, log)
         if told is not None:
             yield log.address, told["operator"]
+
+
+def _list_items(logs: Iterable[LogEntry]) -> Iterable[tuple[str, int]]:
+    """Collection and item of the logs in the shape of ERC-721."""
+    for log in logs:
+        told = decode_log(APPROVAL_EVENT, log)
+        if told is not None:
+            yield log.address, told["tokenId"]
 
 
 def _list_permit2(logs: Iterable[LogEntry]) -> Iterable[tuple[str, str]]:
@@ -172,9 +185,21 @@ def _ask_permit2(
 
 
 def _ask_operators(chain: ChainReader, account: str, pairs: list[tuple[str, str]]) -> tuple[Given, ...]:
-    answers = chain.call_many([ReadCall(token, _OPERATOR, (account, operator)) for token, operator in pairs])
+    answers = chain.call_many([operator_call(token, account, operator) for token, operator in pairs])
     return tuple(
         Given(token, operator, None)
         for (token, operator), answer in zip(pairs, answers, strict=True)
         if answer.ok and answer.values[0]
     )
+
+
+def _ask_items(chain: ChainReader, account: str, pairs: list[tuple[str, int]]) -> tuple[Given, ...]:
+    """Who may take one item that is the account's still; a transfer ends it, and so does approving another."""
+    asked = [ReadCall(token, signature, (item,)) for token, item in pairs for signature in (OWNER_OF, GET_APPROVED)]
+    answers = iter(chain.call_many(asked))
+    found = []
+    for token, item in pairs:
+        owner, taker = next(answers), next(answers)
+        if owner.ok and taker.ok and owner.values[0] == account and int(taker.values[0], 16):
+            found.append(Given(token, taker.values[0], None, item=item))
+    return tuple(found)

@@ -7,7 +7,7 @@ A tool without a case fails that suite.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -122,6 +122,9 @@ class Look(Protocol):
 
     def told(self, key: str) -> Any:
         """What a case before it reported."""
+
+    def logs(self, address: str, event: str) -> Sequence[tuple[int, Sequence[int]]]:
+        """The time of each log of one kind in the chain's order, and the words of its data; from 2**255 on negative."""
 
     def gas_price(self) -> tuple[int, int]:
         """Wei per gas: the next block's base fee, and the tip that the middle of the newest ten blocks paid."""

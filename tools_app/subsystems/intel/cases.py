@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tools_app.subsystems.intel.regime_by_hand import ByHand, work_out
 from tools_app.toolkit.case import About, Look, ReadCase, Told
 
 _POOL: Final = {"pool": Told("pool")}
@@ -15,6 +16,7 @@ _BOUGHT: Final = ("somebody buys WETH in the pool once an hour for 36 hours",)
 _OUTSIDE: Final = ("its owner switched on what others say of markets",)
 _SLOT0: Final = "function slot0() view returns (uint160, int24, uint16, uint16, uint16, uint8, bool)"
 _FEE: Final = "function fee() view returns (uint24)"
+_TOKEN0: Final = "function token0() view returns (address)"
 _LIQUIDITY: Final = "function liquidity() view returns (uint128)"
 _MILLION: Final = 10**6
 _Q192: Final = 2**192
@@ -79,6 +81,30 @@ def _hourly_move(look: Look) -> About:
     return About(2 * paid * 100 * _MILLION * 2 // _whole_range(look), 1_500)
 
 
+def _gwei(wei: int) -> str:
+    whole, part = divmod(wei, 10**9)
+    return f"{whole}.{part:09d}".rstrip("0").rstrip(".")
+
+
+def _cost_of_two(look: Look) -> About:
+    """A swap of 180,000 gas and a transfer of 65,000, at the next block's price."""
+    return About(245_000 * sum(look.gas_price()) * look.price("ETH") // 10**20, 100)
+
+
+def _by_hand(look: Look) -> ByHand:
+    """Of ether, which may be the second token of the pool."""
+    is_first = look.call(_deep(look), _TOKEN0) == look.token("WETH").lower()
+    return work_out(look, _deep(look), of_second=not is_first)
+
+
+def _share(look: Look, regime: str) -> About:
+    return _millionths(_by_hand(look).share(regime))
+
+
+def _millionths(figure: float) -> About:
+    return About(round(figure * _MILLION), 1)
+
+
 def _part_of_the_pool(look: Look) -> int:
     """Basis points that 3,000 dollars are of what lies in the pool, at the feeds."""
     pool = str(look.told("pool"))
@@ -104,7 +130,11 @@ READS: Final = (
         {
             "chain_id": lambda look: look.chain_id,
             "block_number": lambda look: look.block,
+            "base_fee_gwei": lambda look: _gwei(look.gas_price()[0]),
+            "priority_fee_gwei": lambda look: _gwei(look.gas_price()[1]),
+            "gas_price_gwei": lambda look: _gwei(sum(look.gas_price())),
             "markets.#": 1,
+            "markets.0": "uniswap",
         },
         refuses=(({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED"),),
     ),
@@ -112,7 +142,18 @@ READS: Final = (
         "intel_classify_regime",
         {},
         # Nobody sells for a day and a half.
-        {"asset": "WETH", "current_regime": "strong_bull", "transition_probabilities.#": 5, "confidence": "low"},
+        {
+            "asset": "WETH",
+            "current_regime": "strong_bull",
+            "drift": lambda look: _millionths(_by_hand(look).drift),
+            "volatility_24h": lambda look: _millionths(_by_hand(look).volatility),
+            "historical_regimes.#": lambda look: len(_by_hand(look).regimes),
+            "historical_regimes.0.regime": lambda look: _by_hand(look).regimes[0],
+            "transition_probabilities.#": 5,
+            "transition_probabilities[regime=strong_bull].probability": lambda look: _share(look, "strong_bull"),
+            "transition_probabilities[regime=sideways].probability": lambda look: _share(look, "sideways"),
+            "confidence": "low",
+        },
         given=_BOUGHT,
         refuses=(({"asset": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
         most_exchanges=40,
@@ -137,6 +178,8 @@ READS: Final = (
             "recommended_chain": lambda look: look.chain_id,
             "current_gas_by_chain.#": 1,
             "current_gas_by_chain.0.is_dear": False,
+            "current_gas_by_chain.0.gas_price_gwei": lambda look: _gwei(sum(look.gas_price())),
+            "current_gas_by_chain.0.cost_usd": _cost_of_two,
             "batch_suggestion": "one batch of 2 saves about 21000 gas where the account carries out batches",
             "estimated_savings_usd": "0.000000",
         },

@@ -11,13 +11,13 @@ from typing_extensions import TypedDict
 from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.errors import GolemError, InvalidParams, Recovery
 from tools_app.portfolio.given_allowances import Given, find_given_allowances
-from tools_app.standards import erc20
+from tools_app.standards import erc20, erc721
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.subsystems.safety.family import board, choose_account
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Requirement, RiskLayer, TickBudget
 from tools_app.toolkit.params import Address, Flag, Token
-from tools_app.toolkit.plan import AllowanceLeft, PlanOutcome, TxPlan
+from tools_app.toolkit.plan import AllowanceLeft, Call, PlanOutcome, TxPlan
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.views import TokenMeta
@@ -36,7 +36,7 @@ class NoSuchApproval(GolemError):
 
 @with_config(ConfigDict(extra="forbid"))
 class ApprovalToRevoke(TypedDict):
-    """One approval to take back: a token, and who may take it now."""
+    """One approval to take back: a token or a collection by its address, and who may take of it now."""
 
     token: Token
     spender: Address
@@ -63,8 +63,9 @@ class RevokeWith:
 @dataclass(frozen=True, slots=True)
 class ApprovalFound:
     """One approval as it stands. `risk_level`: Safe (a known contract, a limited amount), Elevated (known, unlimited),
-    Risky (nobody here knows the spender). `through` is permit2 or null; `allowance` is null for every item of a
-    collection. `last_used` is null: no log of a token says by which approval it was moved.
+    Risky (nobody here knows the spender). `through` is permit2 or null; `allowance` is null for items of a collection:
+    for the one of `token_id`, or for every one where that is null too. `revoke` is null for a single item, whose
+    approval ends when it moves. `last_used` is null: no log of a token says by which approval it was moved.
     """
 
     token: str
@@ -72,6 +73,7 @@ class ApprovalFound:
     spender: str
     spender_label: str | None
     through: str | None
+    token_id: str | None
     allowance: TokenAmount | None
     is_unlimited: bool
     expires_at: int | None
@@ -106,8 +108,8 @@ class RevokeReport:
     budget=TickBudget.MEDIUM,
     requires=(Requirement.WALLET,),
     snippet=(
-        "approvals: who may take which tokens from the wallet now, also through Permit2 and for whole collections, the"
-        " riskiest first, each with what takes it back."
+        "approvals: who may take which tokens from the wallet now, also through Permit2, for whole collections and for"
+        " single items, the riskiest first, each with what takes it back."
     ),
     guidelines=("Take back what is Risky with batch_revoke_approvals; an approval costs nothing until it is used.",),
 )
@@ -137,8 +139,8 @@ def safety_audit_approvals(ctx: ReadContext, include_revoked: Flag = False) -> A
 
 
 def report_revoked(outcome: PlanOutcome) -> RevokeReport:
-    """How many were taken back."""
-    return RevokeReport(len(outcome.plan.allowances), ())
+    """How many were taken back: a call each."""
+    return RevokeReport(len(outcome.plan.calls), ())
 
 
 @board.write(
@@ -154,40 +156,53 @@ def report_revoked(outcome: PlanOutcome) -> RevokeReport:
     guidelines=(
         "Name each as safety_audit_approvals lists it under revoke; taking back Permit2's own approval ends everything"
         " that was given through Permit2 for that token.",
+        "An operator of a collection is taken back where your owner lists its contract and allows arbitrary call data.",
     ),
 )
 def safety_batch_revoke_approvals(ctx: WriteContext, approvals: ApprovalsToRevoke) -> TxPlan:
-    """Take back approvals of tokens, so that their spenders can take nothing of the golem any more.
+    """Take back approvals of tokens and collections, so that their spenders can take nothing of the golem any more.
 
-    Use for what safety_audit_approvals calls Risky, and for what is not needed any longer. Those that are over already
-    are left out; all others go in one plan, which runs whole or not at all.
-    Does not take back operators of collections, and does not move tokens.
+    Use for what safety_audit_approvals calls Risky, and for what is not needed any longer: allowances of tokens, those
+    of Permit2, and operators of collections (ERC-721, ERC-1155). Those that are over already are left out; all others
+    go in one plan, which runs whole or not at all. Does not move tokens, and ends no approval of a single item.
     """
     reader = ctx.chain()
     ctx.step("Reading approvals")
-    wanted = dict.fromkeys((reader.token(each["token"]), each["spender"]) for each in approvals)
-    if any(token.is_native for token, _ in wanted):
+    wanted = dict.fromkeys((_find_asset(reader, each["token"]), each["spender"]) for each in approvals)
+    if any(asset.meta is not None and asset.meta.is_native for asset, _ in wanted):
         raise InvalidParams("the chain's coin knows no approvals", fields={"approvals": "name tokens"})
-    answers = reader.call_many([erc20.allowance_call(token.address, ctx.account, who) for token, who in wanted])
+    answers = reader.call_many(
+        [
+            erc721.operator_call(asset.address, ctx.account, who)
+            if asset.meta is None
+            else erc20.allowance_call(asset.address, ctx.account, who)
+            for asset, who in wanted
+        ]
+    )
     standing = [
-        (token, spender, int(answer.values[0]))
-        for (token, spender), answer in zip(wanted, answers, strict=True)
+        (asset, spender, answer.values[0])
+        for (asset, spender), answer in zip(wanted, answers, strict=True)
         if answer.ok and answer.values[0]
     ]
     if not standing:
         raise NoSuchApproval(
             "none of these approvals stands now",
-            approvals=[{"token": token.address, "spender": spender} for token, spender in wanted],
+            approvals=[{"token": asset.address, "spender": spender} for asset, spender in wanted],
         )
     ctx.step("Building the calls")
     return TxPlan(
         chain_id=reader.chain_id,
-        calls=tuple(erc20.revoke(token=token, spender=spender) for token, spender, _ in standing),
-        allowances=tuple(AllowanceLeft(token, spender, granted=0, left=0) for token, spender, _ in standing),
+        calls=tuple(asset.revoke(spender) for asset, spender, _ in standing),
+        allowances=tuple(
+            AllowanceLeft(asset.meta, spender, granted=0, left=0)
+            for asset, spender, _ in standing
+            if asset.meta is not None
+        ),
         action_class=ActionClass.CLOSE_POSITION,
         details={
             "revoked": [
-                {"token": token.address, "spender": spender, "was": str(amount)} for token, spender, amount in standing
+                {"token": asset.address, "spender": spender, "was": "every item" if asset.meta is None else str(was)}
+                for asset, spender, was in standing
             ]
         },
     )
@@ -197,7 +212,6 @@ def _describe(reader: ChainReader, given: Given) -> ApprovalFound:
     meta = _find_token(reader, given.token)
     label = _name(reader.chain_id, given.spender)
     level = "Risky" if label is None else "Elevated" if given.is_unlimited else "Safe"
-    is_token = given.amount is not None
     return ApprovalFound(
         token=given.token,
         # A token that is not registered calls itself what it likes: its address says which it is.
@@ -205,13 +219,33 @@ def _describe(reader: ChainReader, given: Given) -> ApprovalFound:
         spender=given.spender,
         spender_label=label,
         through=given.through or None,
+        token_id=None if given.item is None else str(given.item),
         allowance=None if meta is None or given.amount is None else TokenAmount(given.amount, meta),
         is_unlimited=given.is_unlimited,
         expires_at=given.expires_at,
         risk_level=level,
         last_used=None,
-        revoke=RevokeWith(given.token, PERMIT2 if given.through else given.spender) if is_token else None,
+        revoke=RevokeWith(given.token, PERMIT2 if given.through else given.spender) if given.item is None else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asset:
+    """What an approval is of: a token, or a collection where `meta` is None."""
+
+    address: str
+    meta: TokenMeta | None
+
+    def revoke(self, spender: str) -> Call:
+        if self.meta is None:
+            return erc721.revoke_operator(collection=self.address, operator=spender)
+        return erc20.revoke(token=self.meta, spender=spender)
+
+
+def _find_asset(reader: ChainReader, named: str) -> _Asset:
+    """Raises TokenNotFound for a symbol that names none."""
+    meta = _find_token(reader, named) if named.startswith("0x") else reader.token(named)
+    return _Asset(named if meta is None else meta.address, meta)
 
 
 def _find_token(reader: ChainReader, address: str) -> TokenMeta | None:

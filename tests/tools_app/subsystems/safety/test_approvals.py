@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from eth_account.signers.local import LocalAccount
 
 import tools_app.subsystems.safety.approval_tools  # noqa: F401  declares the tools
-from golem_project.embedded.world.rpc import checksum
+from golem_project.embedded.npm_tree import install_tree
+from golem_project.embedded.sdk_bundle import FOLDER
+from golem_project.embedded.world.rpc import checksum, encode_arguments
 from tests.evm.world import World
 from tests.tools_app.factories import answer_of, call_tool, make_context, report_of, run_plan
 from tools_app.chain.abi import event_topic
 from tools_app.portfolio import given_allowances
-from tools_app.standards import erc20
+from tools_app.standards import erc20, erc721
 from tools_app.standards.permit2 import PERMIT2
 from tools_app.subsystems.safety.approval_tools import NoSuchApproval
 
 ETH, USD = 10**18, 10**6
 STRANGER = checksum("0x" + "77" * 20)
 ALL = 2**256 - 1
+MANY_TOKENS = "@openzeppelin/contracts/build/contracts/ERC1155PresetMinterPauser.json"
+"""ERC-1155 as OpenZeppelin published it, within what the SDK brings along."""
 
 
 @pytest.fixture
@@ -95,6 +100,73 @@ def test_what_is_listed_is_taken_back_and_nobody_can_take_any_more(chain: World,
     again = make_context(chain, address=owner.address)
     with pytest.raises(NoSuchApproval):
         call_tool(again, "safety_batch_revoke_approvals", approvals=[row["revoke"] for row in found])
+
+
+def own_item(chain: World, owner: LocalAccount) -> tuple[str, int]:
+    """A position in a pool of Uniswap V3, which is one item of a collection; the collection and its number."""
+    manager = chain.contracts["uniswap_v3_position_manager"]
+    pool = chain.pool("v3", "USDC", "WETH", 500)
+    for symbol in ("USDC", "WETH"):
+        approve(chain, owner, symbol, manager, ALL)
+    order = (pool.token0, pool.token1, 500, -887_270, 887_270, 10**9, 10**9, 0, 0, owner.address, 2**32)
+    mint = "mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))"
+    logs = chain.transact(owner, manager, mint, order)["logs"]
+    for symbol in ("USDC", "WETH"):
+        approve(chain, owner, symbol, manager, 0)
+    moved = event_topic(erc721.TRANSFER_EVENT)
+    return manager, next(
+        int(log["topics"][3], 16) for log in logs if log["topics"][0] == moved and len(log["topics"]) == 4
+    )
+
+
+def test_operators_of_a_collection_and_takers_of_one_item_are_told_and_the_operators_taken_back_with_tokens_at_once(
+    chain: World, owner: LocalAccount
+) -> None:
+    manager, item = own_item(chain, owner)
+    taker = chain.new_account(ETH).address
+    approve(chain, owner, "USDC", STRANGER, 7 * USD)
+    chain.transact(owner, manager, "setApprovalForAll(address,bool)", STRANGER, True)
+    chain.transact(owner, manager, "approve(address,uint256)", taker, item)
+    rows = {(row["token"], row["spender"]): row for row in audit(chain, owner)["approvals"]}
+    usdc = chain.tokens["USDC"].address
+    assert set(rows) == {(usdc, STRANGER), (manager, STRANGER), (manager, taker)}
+    every, one = rows[manager, STRANGER], rows[manager, taker]
+    assert (every["token_id"], every["is_unlimited"], every["revoke"]) == (
+        None,
+        True,
+        {"token": manager, "spender": STRANGER},
+    )
+    assert (one["token_id"], one["is_unlimited"], one["revoke"]) == (str(item), False, None)
+    asked = [row["revoke"] for row in rows.values() if row["revoke"]]
+    plan = call_tool(make_context(chain, address=owner.address), "safety_batch_revoke_approvals", approvals=asked)
+    assert (
+        len(plan.calls) == 2
+        and report_of("safety_batch_revoke_approvals", run_plan(chain, owner, plan))["revoked_count"] == 2
+    )
+    assert chain.rpc.read(manager, "isApprovedForAll(address,address)", owner.address, STRANGER, returns="(bool)") == (
+        False,
+    )
+    assert [row["token_id"] for row in audit(chain, owner)["approvals"]] == [str(item)]
+    # Who gets the item has it without the approval.
+    chain.transact(
+        owner, manager, "transferFrom(address,address,uint256)", owner.address, chain.actors.deployer.address, item
+    )
+    assert audit(chain, owner)["approvals"] == []
+    with pytest.raises(NoSuchApproval):
+        call_tool(make_context(chain, address=owner.address), "safety_batch_revoke_approvals", approvals=asked)
+
+
+def test_an_operator_of_a_contract_of_many_tokens_is_told_and_taken_back(chain: World, owner: LocalAccount) -> None:
+    artifact = json.loads((install_tree(FOLDER) / MANY_TOKENS).read_text())
+    code = artifact["bytecode"] + encode_arguments("(string)", "ipfs://").hex()
+    many = checksum(chain.send(chain.actors.deployer, None, code, gas=6_000_000)["contractAddress"])
+    chain.transact(owner, many, "setApprovalForAll(address,bool)", STRANGER, True)
+    [row] = audit(chain, owner)["approvals"]
+    assert (row["token"], row["spender"], row["risk_level"], row["allowance"]) == (many, STRANGER, "Risky", None)
+    context = make_context(chain, address=owner.address)
+    plan = call_tool(context, "safety_batch_revoke_approvals", approvals=[row["revoke"]])
+    assert report_of("safety_batch_revoke_approvals", run_plan(chain, owner, plan))["revoked_count"] == 1
+    assert audit(chain, owner)["approvals"] == []
 
 
 def test_a_stranger_s_logs_push_no_real_approval_out_of_sight(

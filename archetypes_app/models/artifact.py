@@ -29,7 +29,7 @@ class Domain(models.TextChoices):
 
 
 class Artifact(models.Model):
-    """One statement: `support` of `total` rows bear it out. Nobody is charged its price here."""
+    """One statement: `support` of `total` rows bear it out. Strangers pay its price."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     golem = models.ForeignKey(Golem, on_delete=models.CASCADE, related_name="artifacts")

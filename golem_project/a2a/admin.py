@@ -130,7 +130,8 @@ class OpenedReadForm(forms.ModelForm):
         if "price" in self.fields:
             self.fields["price"].help_text = (
                 "Paid by x402 to the golem's account on its home chain; empty: free. What is paid is carried out by"
-                f" this server's account {find_address()}, which needs coins for gas there."
+                f" this server's account {find_address()}, which needs coins for gas there. What the golem published"
+                " (sleepwalker_artifact) costs its own price where that is more."
             )
 
     def clean(self) -> dict[str, Any]:

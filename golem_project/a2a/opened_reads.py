@@ -13,6 +13,7 @@ from archetypes_app.models import Golem
 from archetypes_app.toolset import resolve_toolset
 from golem_project.a2a.errors import NotForStrangers, TooManyTasks
 from golem_project.a2a.models import OpenedRead, Task
+from golem_project.a2a.publications import find_own_price
 from golem_project.a2a.selling import PAID_IN, Clock, Question, sell
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE, query_state
 from tools_app.adapters import normalize_key
@@ -71,7 +72,8 @@ def answer_stranger(*, task: Task, read_clock: Clock) -> Answered:
 
 def sell_read(opened: OpenedRead, *, params: Mapping[str, Any], url: str, payment: Any, read_clock: Clock) -> Answered:
     """The answer of an opened read that has a price, to whoever pays. Raises what `selling.sell` raises."""
-    question = Question(opened.golem, opened.query, opened.venue, params, opened.price_micro_usdc or 0, url)
+    price = max(opened.price_micro_usdc or 0, find_own_price(opened.golem, query=opened.query, params=params))
+    question = Question(opened.golem, opened.query, opened.venue, params, price, url)
     sold = sell(
         question, payment=payment, work_out=lambda: _work_out(opened, params, read_clock()), read_clock=read_clock
     )

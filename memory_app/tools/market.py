@@ -1,4 +1,4 @@
-"""`publish_artifact` and `query_sleepwalker_catalog`: what golems found out, published with its price and its proof."""
+"""What golems found out: published with its price and its proof, listed, offered without its words, and told whole."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from archetypes_app.publishing import MOST_SOURCES, price_of
 from memory_app.actions.publish_artifact import Draft, check_draft
 from memory_app.actions.publish_artifact import publish_artifact as publish_statement
 from memory_app.tools.families import MemoryId, Note, ResultLimit, publish, query, read_id
+from tools_app.core.errors import InvalidParams
 from tools_app.core.units import format_micro_usd
 from tools_app.toolkit.capability import Capability
 from tools_app.toolkit.context import ReadContext, WriteContext
@@ -25,6 +26,7 @@ from tools_app.toolkit.spelling import Meaning
 
 DomainName = Annotated[Domain, Field(description="Its field.")]
 Subject = Annotated[str, Field(min_length=1, max_length=128, description="Such as a pool."), PLAIN]
+ArtifactId = Annotated[str, Field(pattern=r"^[0-9a-f-]{36}$", description="The id of a publication.")]
 EpisodeIds = Annotated[
     list[MemoryId],
     Field(min_length=1, max_length=MOST_SOURCES, description="Ids of this golem's episodes."),
@@ -62,6 +64,29 @@ class CataloguedArtifact:
     rule: str
     published_at: str
     untrusted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One publication without its statement: what it is about, how sure it is, and what it costs a stranger."""
+
+    artifact_id: str
+    domain: str
+    subject: str
+    support: int
+    total: int
+    confidence_percent: int
+    price_usd: UsdAmount
+    published_at: str
+    untrusted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """This golem's newest publications; `total` counts those that match."""
+
+    offers: tuple[Offer, ...]
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +138,7 @@ def publish_artifact(
     """Publish a statement over the golem's own episodes, with a price.
 
     Use when the same came again. Confidence follows from the episodes named, the price from that: 0.05 to 0.50 dollars.
-    Does not collect the price.
+    Strangers pay the price where the owner opened sleepwalker_artifact for one.
     """
     draft = _read(domain, subject, statement, bears_out, against)
     actor = f"golem:{ctx.golem.id}"
@@ -156,6 +181,58 @@ def query_sleepwalker_catalog(
         rows = rows.filter(domain=domain)
     found = tuple(_describe(row, golem) for row in rows.order_by("-published_at", "pk")[:limit])
     return Catalogue(found, rows.count())
+
+
+@query.read(
+    query="sleepwalker_offers",
+    budget=TickBudget.FAST,
+    snippet="sleepwalker_offers: what this golem published, without the statements, for whoever might buy one.",
+    guidelines=("An owner opens it to strangers for nothing, and sleepwalker_artifact for a price.",),
+)
+def query_sleepwalker_offers(ctx: ReadContext, domain: DomainName | None = None, limit: ResultLimit = 20) -> Offers:
+    """List what this golem published, without what it says.
+
+    Use to show strangers what they can buy. Answers subject, confidence and price. Does not tell a statement.
+    """
+    rows = Artifact.objects.filter(golem_id=ctx.golem.id)
+    if domain is not None:
+        rows = rows.filter(domain=domain)
+    found = tuple(
+        Offer(
+            artifact_id=str(row.pk),
+            domain=row.domain,
+            subject=row.subject,
+            support=row.support,
+            total=row.total,
+            confidence_percent=row.confidence_percent,
+            price_usd=UsdAmount(row.price_micro_usd),
+            published_at=row.published_at.isoformat(),
+        )
+        for row in rows.order_by("-published_at", "pk")[:limit]
+    )
+    return Offers(found, rows.count())
+
+
+@query.read(
+    query="sleepwalker_artifact",
+    budget=TickBudget.FAST,
+    snippet="sleepwalker_artifact: one publication of this golem whole, with its statement and the rule of its proof.",
+    guidelines=("Opened to strangers for a price, each costs its own where that is more.",),
+)
+def query_sleepwalker_artifact(ctx: ReadContext, artifact_id: ArtifactId) -> CataloguedArtifact:
+    """Read one publication of this golem.
+
+    Use with an id of sleepwalker_offers. Does not tell another golem's.
+    """
+    golem = Golem.objects.get(pk=ctx.golem.id)
+    row = (
+        Artifact.objects.select_related("golem")
+        .filter(golem=golem, pk=read_id(artifact_id, field="artifact_id"))
+        .first()
+    )
+    if row is None:
+        raise InvalidParams("this golem published nothing by that id", fields={"artifact_id": "unknown"})
+    return _describe(row, golem)
 
 
 def _describe(row: Artifact, golem: Golem) -> CataloguedArtifact:

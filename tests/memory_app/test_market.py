@@ -100,6 +100,24 @@ def test_the_catalogue_shows_what_golems_of_one_owner_published_and_nobody_elses
     assert NOW.isoformat() in {row["published_at"] for row in told["artifacts"]}
 
 
+def test_what_is_offered_tells_no_statement_and_one_publication_is_told_by_its_golem_alone() -> None:
+    golem, sister = make_golem(), make_golem("Sister")
+    told = publish(golem, make_episodes(golem, 8))
+    publish(sister, make_episodes(sister, 8), domain="governance")
+    offers = read(golem, "query_sleepwalker_offers")
+    assert offers["total"] == 1 and SAYS["statement"] not in str(offers)
+    [offer] = offers["offers"]
+    assert (offer["artifact_id"], offer["subject"], offer["untrusted"]) == (told["artifact_id"], "uniswap", True)
+    assert offer["price_usd"] == told["price_usd"]
+    assert read(golem, "query_sleepwalker_offers", domain="governance")["total"] == 0
+    assert len(read(sister, "query_sleepwalker_offers", limit=1)["offers"]) == 1
+    whole = read(golem, "query_sleepwalker_artifact", artifact_id=told["artifact_id"])
+    assert whole["statement"] == SAYS["statement"] and whole["rule"]
+    for whose, wanted in ((sister, told["artifact_id"]), (golem, str(uuid4()))):
+        with pytest.raises(InvalidParams):
+            read(whose, "query_sleepwalker_artifact", artifact_id=wanted)
+
+
 def test_sixty_percent_are_sure_enough_to_be_published() -> None:
     golem = make_golem()
     ids = make_episodes(golem, 8)

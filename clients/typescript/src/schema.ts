@@ -3429,6 +3429,16 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        /** @description query_sleepwalker_artifact: Read one publication of this golem. */
+        QuerySleepwalkerArtifactBody: {
+            /** @constant */
+            query?: "sleepwalker_artifact";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            cursor?: string | null;
+            /** @description The id of a publication. */
+            artifact_id: string;
+        };
         /** @description query_sleepwalker_catalog: Browse what the golems of this golem's owner published. */
         QuerySleepwalkerCatalogBody: {
             /** @constant */
@@ -3445,6 +3455,21 @@ export interface components {
          * @enum {string}
          */
         QuerySleepwalkerCatalogBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
+        /** @description query_sleepwalker_offers: List what this golem published, without what it says. */
+        QuerySleepwalkerOffersBody: {
+            /** @constant */
+            query?: "sleepwalker_offers";
+            /** @enum {unknown} */
+            venue?: "memory" | null;
+            cursor?: string | null;
+            domain?: (components["schemas"]["QuerySleepwalkerOffersBodyDomain"] | null) | null;
+            limit?: number | null;
+        };
+        /**
+         * @description What an observer looks at.
+         * @enum {string}
+         */
+        QuerySleepwalkerOffersBodyDomain: "liquidity" | "mev" | "protocol-safety" | "agent-analytics" | "governance";
         /** @description A read that is made instead of the search, with its own parameters; its tool's schema closes it. */
         ReadInput: {
             /** @description One of the manifest's queries of this tool. */

@@ -76,6 +76,7 @@ ORDERS: Final[dict[str, Listed]] = {
     "search_episodes results": surest,
     "search_insights results": surest,
     "query_sleepwalker_catalog artifacts": down("published_at"),
+    "query_sleepwalker_offers offers": down("published_at"),
     "cluster_agent_archetypes clusters": down("episodes"),
     "mine_death_testaments testaments": down("ended_at"),
     "mine_death_testaments testaments[].lessons": lambda words: not words.startswith("surely"),

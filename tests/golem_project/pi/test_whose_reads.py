@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from archetypes_app.models import Golem, ToolProfile
+from archetypes_app.models import Artifact, Golem, ToolProfile
 from memory_app.models import Episode, Execution, Insight, Strategy
 from permits_app.actions.query import OWN_QUERIES, OWN_VENUE, query_state
 from permits_app.models import ActionPermit
@@ -41,6 +41,7 @@ def name_rows(golem: Golem) -> dict[str, str]:
         "episode_id": Episode.objects.filter(golem=golem),
         "insight_id": Insight.objects.filter(golem=golem),
         "execution_id": Execution.objects.filter(golem=golem),
+        "artifact_id": Artifact.objects.filter(golem=golem),
         "permit_id": ActionPermit.objects.filter(golem=golem),
     }
     named = {name: str(rows.order_by("pk").values_list("pk", flat=True)[0]) for name, rows in newest.items()}

@@ -138,7 +138,7 @@ def publish_artifact(
     """Publish a statement over the golem's own episodes, with a price.
 
     Use when the same came again. Confidence follows from the episodes named, the price from that: 0.05 to 0.50 dollars.
-    Strangers pay the price where the owner opened sleepwalker_artifact for one.
+    Does not sell it: strangers pay where the owner opened sleepwalker_artifact for a price.
     """
     draft = _read(domain, subject, statement, bears_out, against)
     actor = f"golem:{ctx.golem.id}"

@@ -135,6 +135,7 @@ _CONVEX_CASES: Final = (
         tells={"staked_amount": About(30_000 * _WAD, 1), "estimated_cvx_apy": None},
         refuses=(
             ({"pool": "0x" + "11" * 20}, "CONVEX_POOL_NOT_FOUND"),
+            ({"pool": "3pool"}, "INVALID_PARAMS"),
             ({"amount": str(40_000 * _WAD)}, "CURVE_LP_MISSING"),
             ({"amount": "0"}, "INVALID_PARAMS"),
             ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED"),
@@ -149,7 +150,11 @@ _CONVEX_CASES: Final = (
         moves={"WBTC": _PAID, "WETH": _BESIDE},
         holds={"WBTC": About(-_PAID.raw, _PAID.bps)},
         tells={"lp_returned": str(9_000 * _WAD)},
-        refuses=(({"amount": str(40_000 * _WAD)}, "CURVE_LP_MISSING"),),
+        refuses=(
+            ({"pool": "0x" + "11" * 20}, "CONVEX_POOL_NOT_FOUND"),
+            ({"amount": str(40_000 * _WAD)}, "CURVE_LP_MISSING"),
+            ({"claim": "perhaps"}, "INVALID_PARAMS"),
+        ),
         gains_bps=400,
     ),
     Case(
@@ -168,7 +173,7 @@ _CONVEX_CASES: Final = (
         given=("a day has passed",),
         moves={"WBTC": _PAID, "WETH": _BESIDE},
         holds={"WBTC": About(-_PAID.raw, _PAID.bps)},
-        refuses=(({"pool": "0x" + "11" * 20}, "CONVEX_POOL_NOT_FOUND"),),
+        refuses=(({"pool": "0x" + "11" * 20}, "CONVEX_POOL_NOT_FOUND"), ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED")),
         gains_bps=400,
     ),
 )

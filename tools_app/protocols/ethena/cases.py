@@ -19,7 +19,12 @@ CASES: Final = (
         moves={"DAI": -10_400 * _WAD},
         holds={"DAI": 10_400 * _WAD},
         tells={"usde_staked": str(10_400 * _WAD), "lockup_period": 7 * 86_400, "funding_rate_component": None},
-        refuses=(({"amount": "0"}, "INVALID_PARAMS"), ({"amount": str(10**25)}, "INSUFFICIENT_BALANCE")),
+        refuses=(
+            ({"amount": "0"}, "INVALID_PARAMS"),
+            ({"amount": "max"}, "INVALID_PARAMS"),
+            ({"amount": str(10**25)}, "INSUFFICIENT_BALANCE"),
+            ({"chain_id": 8453}, "CHAIN_NOT_SUPPORTED"),
+        ),
     ),
     Case(
         "ethena_unstake_usde",
@@ -36,6 +41,7 @@ CASES: Final = (
             ({"amount": str(10_001 * _WAD)}, "VAULT_SHARES_MISSING"),
             ({"mode": "instant"}, "INSTANT_EXIT_IS_A_SALE"),
             ({"mode": "soon"}, "INVALID_PARAMS"),
+            ({"amount": "0"}, "INVALID_PARAMS"),
         ),
         meaningless=_SHARES,
     ),

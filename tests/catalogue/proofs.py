@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from archetypes_app.toolset import resolve_toolset
 from permits_app.limits.suggested_allowlist import suggest_allowlist
 from permits_app.models.allowlist import AllowlistKind
 from permits_app.policy_cage.contract import call_key
@@ -359,6 +360,7 @@ def _worth(stage: Stage, token: str, raw: int) -> int:
 
 def find_wrong(stage: Stage, case: Case) -> list[str]:
     """What is not true of a case whose beginnings are prepared: every proof's findings, with its name."""
+    stage.toolset = resolve_toolset(stage.live.golem)
     trial = begin(stage, case)
     wrong = [(proof.__name__, each) for proof in BEFORE for each in proof(trial)]
     trial = begin(stage, case)

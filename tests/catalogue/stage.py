@@ -26,6 +26,7 @@ from tools_app.toolkit.plan import PlanOutcome, TxPlan
 from tools_app.toolkit.positions import Position, PositionRef
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.result import encode_result
+from tools_app.toolkit.toolset import Toolset
 from tools_app.toolkit.views import NATIVE
 
 ETH, USD = 10**18, 10**6
@@ -43,6 +44,8 @@ class Stage:
     told: dict[str, Any] = field(default_factory=dict)
     refs: dict[PositionRef, None] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
+    toolset: Toolset | None = None
+    """The golem's, where nothing changes it any more; else it is resolved with each call."""
 
     @property
     def world(self) -> World:
@@ -63,7 +66,7 @@ class Stage:
     def call(self, case: Case, **changes: Any) -> HookCall:
         """What the hooks are asked: the tool's plan at the newest block. Raises what the tool raises."""
         lend_services(self.live, find_write(case))
-        return live_call(self.live, find_write(case).name, self.params(case, **changes))
+        return live_call(self.live, find_write(case).name, self.params(case, **changes), toolset=self.toolset)
 
     def prepare(self, case: Case) -> None:
         """Carry out what has to come before the case, and before that, each once."""

@@ -88,10 +88,14 @@ def plain_call(plan: TxPlan | None = None, **changes: Any) -> HookCall:
     return replace(call, **changes)
 
 
-def live_call(live: LiveGolem, name: str, params: Mapping[str, Any], **changes: Any) -> HookCall:
-    """What the chain of hooks is asked for one tool of a real golem: the tool's own plan on the local chain."""
+def live_call(
+    live: LiveGolem, name: str, params: Mapping[str, Any], *, toolset: Toolset | None = None, **changes: Any
+) -> HookCall:
+    """What the chain of hooks is asked for one tool of a real golem: the tool's own plan on the local chain. Who asks
+    often and changes nothing of the golem resolved its `toolset` before.
+    """
     golem = Golem.objects.select_related("archetype").get(pk=live.golem.pk)
-    toolset = resolve_toolset(golem)
+    toolset = toolset or resolve_toolset(golem)
     tool = REGISTRY.get(name)
     assert isinstance(tool, WriteTool)
     call = make_hook_call(

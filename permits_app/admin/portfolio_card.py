@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 
 from archetypes_app.models import Golem
 from archetypes_app.toolset import view_golem
+from permits_app.admin.health_lines import with_health
 from permits_app.admin.meter import Meter
 from permits_app.models import NavSnapshot, PolicyCage
 from permits_app.performance.profit_days import DAY, read_worth
@@ -76,6 +77,8 @@ class PositionLine:
     """Of a position of concentrated liquidity, as `tell_range` tells it."""
     times: Mapping[str, Any] | None = None
     """When parts of it come free or are due, on one scale for all positions."""
+    health_line: Mapping[str, Any] | None = None
+    """Its health over the last ticks, as `draw_health` draws it."""
     counted: tuple[str, ...] = ()
     """By what rule it counts, where that is not the price of what it holds."""
 
@@ -152,7 +155,9 @@ def read_portfolio_card(golem: Golem, *, now: datetime) -> PortfolioCard:
     whole = [held, *(each.holdings for each in elsewhere.looks)]
     told = _join_told([tell_holdings(each, now=now) for each in whole])
     card = _describe(golem, told, worth, asof=f"block {number:,}", now=now)
-    card = replace(card, chains=_list_live_chains(golem, held, elsewhere))
+    lines = with_health(golem.pk, told["positions"], now=now)
+    positions = tuple(replace(each, health_line=line) for each, line in zip(card.positions, lines, strict=True))
+    card = replace(card, positions=positions, chains=_list_live_chains(golem, held, elsewhere))
     gaps = [gap for chain_id in list_chains(golem) for gap in list_gaps(chain_id=chain_id, account=golem.address)]
     return replace(card, uncounted=(*card.uncounted, *map(str, elsewhere.unread), *gaps))
 

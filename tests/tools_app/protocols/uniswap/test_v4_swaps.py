@@ -95,6 +95,36 @@ def test_a_swap_through_v4_moves_what_its_quote_told_to_the_base_unit_and_leaves
         assert (left, through[0]) == (0, 0)
 
 
+@pytest.mark.parametrize("is_hard", [False, True])
+@pytest.mark.parametrize("route", ["v2", "v3:500", "v4:500", "v2>USDC>v3:100", "v4:500>USDC>v4:100"])
+def test_a_sandwich_between_preview_and_commit_gets_no_more_than_the_slippage_whichever_version_is_taken(
+    chain: World, route: str, is_hard: bool
+) -> None:
+    bought = "DAI" if ">" in route else "USDC"
+    account, attacker = rich_account(chain), chain.new_account(ETH, {"WETH": 20_000 * ETH})
+    swap = {"token_in": "WETH", "token_out": bought, "amount": str(ETH), "route": route}
+    plan = plan_swap(chain, account, slippage_bps=100, **swap)
+    (wanted,) = plan.receives
+    first = route.partition(">")[0]
+    pushed = 1_000 if is_hard else 1
+    push = {"token_in": "WETH", "token_out": "USDC", "amount": str(pushed * ETH), "route": first}
+    before = plan_swap(chain, attacker, slippage_bps=9_000, **push)
+    run_plan(chain, attacker, before)
+    held = [balance(chain, account.address, symbol) for symbol in ("WETH", bought)]
+    if not is_hard:
+        got = run_plan(chain, account, plan).deltas[wanted.token.address]
+        assert wanted.bound <= got < wanted.expected, "it was pushed, and the bound holds"
+    else:
+        with pytest.raises(AssertionError):
+            run_plan(chain, account, plan)
+        assert [balance(chain, account.address, symbol) for symbol in ("WETH", bought)] == held
+
+
+def balance(chain: World, account: str, symbol: str) -> int:
+    token = chain.tokens[symbol].address
+    return int(chain.rpc.read(token, "balanceOf(address)", account, returns="(uint256)")[0])
+
+
 def test_the_best_of_all_three_versions_is_taken_when_nothing_is_preferred(chain: World) -> None:
     account, stranger = rich_account(chain), chain.new_account(10 * ETH, {"DAI": 2_000_000 * ETH})
     params = {"token_in": "DAI", "token_out": "USDC"}

@@ -15,7 +15,7 @@ from eth_account import Account
 from eth_keys import keys
 from eth_utils import keccak
 
-from tests.evm.world import CHAIN_ID, World
+from tests.evm.world import BASE_FEE, CHAIN_ID, World
 from tools_app.protocols.uniswap_x.addresses import DUTCH_V2, DUTCH_V3, PRIORITY
 from tools_app.protocols.uniswap_x.orders import KINDS, ZERO, Kind
 
@@ -35,6 +35,11 @@ class Filler:
 
     def fill(self, body: dict[str, Any], order_hash: str, *, decay: tuple[int, int] = (0, 0)) -> dict[str, Any]:
         """Send the fill; the receipt, also of one that reverted."""
+        call = self.prepare(body, order_hash, decay=decay)
+        return self.world.send(self.account, call["to"], call["data"])
+
+    def prepare(self, body: dict[str, Any], order_hash: str, *, decay: tuple[int, int] = (0, 0)) -> dict[str, str]:
+        """The call that fills it."""
         encoded = self.cosign(body, bytes.fromhex(order_hash[2:]), decay)
         kind = _kind(body)
         (order,) = decode([kind.abi], encoded)
@@ -43,7 +48,7 @@ class Filler:
         from golem_project.embedded.world.rpc import call_data
 
         data = call_data(EXECUTE, (encoded, bytes.fromhex(body["signature"][2:])))
-        return self.world.send(self.account, reactor, data)
+        return {"from": self.account.address, "to": reactor, "data": data, "gasPrice": hex(10 * BASE_FEE)}
 
     def cosign(self, body: dict[str, Any], order_hash: bytes, decay: Sequence[int]) -> bytes:
         """The order with its cosigner's word, as the reactor takes it."""

@@ -13,6 +13,7 @@ from django.test import Client
 from archetypes_app.models import Golem, ToolOverride
 from archetypes_app.models.override import OverrideMode
 from golem_project.celery import app
+from golem_project.embedded.world.rpc import RpcError
 from permits_app.actions.allow_addresses import allow_addresses
 from permits_app.actions.follow_promises import follow_promises
 from permits_app.actions.halt import carry_out_halt, halt_golem
@@ -371,6 +372,23 @@ def test_a_stranger_s_signature_fills_no_order_and_no_other_golem_s_tokens(maker
     forged = {**body, "signature": "0x" + maker.filler.cosigner.unsafe_sign_hash(b"1" * 32).signature.hex()}
     assert maker.filler.fill(forged, row.reference)["status"] == "0x0"
     assert maker.follow(row).state == "OPEN"
+
+
+@pytest.mark.parametrize("kind", ["limit", *AUCTIONS])
+def test_an_order_is_filled_on_no_other_chain(maker: Maker, kind: str) -> None:
+    maker.approve()
+    row, rpc = maker.sign(kind), maker.filler.world.rpc
+    body = next(each for each in maker.filler.received if each["signature"] == row.signature)
+    call = maker.filler.prepare(body, row.reference)
+    assert rpc.call("eth_call", call, "pending") == "0x", "here it would be filled"
+    rpc.call("anvil_setChainId", 8453)
+    try:
+        # Its contracts stand there too, with the same tokens and the same approval: the signature alone is another's.
+        with pytest.raises(RpcError):
+            rpc.call("eth_call", call, "pending")
+    finally:
+        rpc.call("anvil_setChainId", CHAIN_ID)
+    assert maker.fill(row) and maker.follow(row).state == "FILLED"
 
 
 def test_an_order_that_was_used_up_and_nobody_tells_by_what_counts_as_taken(maker: Maker) -> None:

@@ -19,7 +19,7 @@ from tests.catalogue.door import Door
 from tests.catalogue.door import door as door
 from tests.catalogue.known_names import NAMES
 from tests.catalogue.looking import RawLook, find_at, is_same
-from tests.catalogue.shelf import ACROSS, load_cases, load_local, load_reads
+from tests.catalogue.shelf import ACROSS, CHAIN_ID, load_cases, load_local, load_reads
 from tests.live_golem import make_live_golem
 from tools_app.toolkit.case import Case, LocalCase
 from tools_app.toolkit.enums import ActionClass, Phase
@@ -157,12 +157,17 @@ def test_an_operator_of_a_collection_is_taken_back_in_one_permit_with_a_token_wh
 
 
 def test_once_the_breaker_is_open_an_agent_reads_and_does_nothing_else(open_door: Door) -> None:
+    open_door.stage.prepare(load_cases()["safety_batch_revoke_approvals"].case)
     carry_out(open_door, LOCAL["safety_set_circuit_breaker"])
     refused = open_door.preview("aave_supply")
     assert (refused["http"], refused["code"]) == (423, "GOLEM_HALTED")
     again = ask_for(open_door, LOCAL["safety_set_circuit_breaker"], action="RESET")
     assert again["code"] == "GOLEM_HALTED"
-    assert open_door.post("query_state", {"query": "risk_dashboard"})["http"] == 200
+    assert ask_for(open_door, LOCAL["safety_set_health_alert"])["code"] == "GOLEM_HALTED"
+    assert open_door.preview("safety_batch_revoke_approvals")["code"] == "GOLEM_HALTED"
+    # What it watches goes on: it sees what becomes of what it left behind.
+    for query, params in (("risk_dashboard", {}), ("health_alerts", {}), ("stream_new_pools", {"chain_id": CHAIN_ID})):
+        assert open_door.post("query_state", {"query": query, **params})["http"] == 200, query
 
 
 def test_with_every_write_of_the_hour_used_the_breaker_trips_and_only_its_own_golem_stops(open_door: Door) -> None:

@@ -12,13 +12,16 @@ from archetypes_app.toolset import view_golem
 from permits_app.errors import HealthAlertNotFound, TooManyHealthAlerts
 from permits_app.models import HealthAlert
 from permits_app.models.action_record import ActionRecord
+from tests.evm.world import CHAIN_ID
 from tests.golem_project.heartbeat.loans import LENDER, TOOLS, health, include, lend_out, set_price
 from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on
 from tests.live_golem import LiveGolem, make_live_golem
 from tools_app.core import clock
 from tools_app.core.errors import InvalidParams
 from tools_app.core.models import AuditEntry, OutboxEvent
+from tools_app.protocols.aave_v3.protocol import PROTOCOL as AAVE
 from tools_app.runner import run_read
+from tools_app.toolkit.positions import PositionsUnreadable
 from tools_app.toolkit.registry import REGISTRY
 from tools_app.toolkit.tooldef import ReadTool, WriteTool
 
@@ -189,3 +192,19 @@ def test_a_breached_alert_lets_the_rule_enter_nothing_though_it_only_tells(indeb
     HealthAlert.objects.all().delete()
     record = tick(indebted.golem)
     assert "swap" in ActionRecord.objects.filter(tick=record.tick).values_list("action_type", flat=True)
+
+
+def test_a_lender_that_answers_nothing_is_no_all_clear_and_nothing_is_entered_meanwhile(indebted: LiveGolem) -> None:
+    set_alert(indebted, "1.5")
+    assert ask(indebted, "safety_check_pending_alerts")["all_clear"] is True
+    pool = str(AAVE.address(CHAIN_ID, "pool"))
+    reverts = "0x5f5ffd"
+    indebted.world.rpc.call("anvil_setCode", pool, reverts)
+    with pytest.raises(PositionsUnreadable) as refused:
+        ask(indebted, "safety_check_pending_alerts")
+    assert "Aave" in refused.value.detail and refused.value.recovery
+    Heartbeat.objects.filter(golem=indebted.golem).update(liquidity_rule=RULE)
+    record = tick(indebted.golem)
+    assert not ActionRecord.objects.filter(tick=record.tick).exists(), record.context_summary
+    [alert] = HealthAlert.objects.filter(golem=indebted.golem)
+    assert alert.last_triggered_at is None, "what nobody could read is no breach"

@@ -134,7 +134,6 @@ READS: Final = (
             "priority_fee_gwei": lambda look: _gwei(look.gas_price()[1]),
             "gas_price_gwei": lambda look: _gwei(sum(look.gas_price())),
             "markets.#": 1,
-            "markets.0": "uniswap",
         },
         refuses=(({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED"),),
     ),

@@ -3563,7 +3563,7 @@ export interface components {
             include_revoked?: boolean | null;
             chain_id?: (number | null) | null;
         };
-        /** @description safety_batch_revoke_approvals: Take back approvals of tokens, so that their spenders can take nothing of the golem any more. */
+        /** @description safety_batch_revoke_approvals: Take back approvals of tokens and collections, so that their spenders can take nothing of the golem any more. */
         SafetyBatchRevokeApprovalsBody: {
             /** @constant */
             action_type?: "batch_revoke_approvals";
@@ -3576,7 +3576,7 @@ export interface components {
             approvals: components["schemas"]["SafetyBatchRevokeApprovalsBodyApprovalToRevoke"][];
             chain_id?: (number | null) | null;
         };
-        /** @description One approval to take back: a token, and who may take it now. */
+        /** @description One approval to take back: a token or a collection by its address, and who may take of it now. */
         SafetyBatchRevokeApprovalsBodyApprovalToRevoke: {
             /**
              * Token

@@ -63,6 +63,7 @@ def leave_waiting(state: CycleState, action: ActionRecord, permit: ActionPermit)
     why = _WAITS_FOR[permit.status]
     if action.state != ActionState.WAITING or not action.block_reason.startswith(why):
         change_action(action, ActionState.WAITING, block_reason=f"{why}: {_word_wait(permit)}")
+    action.permit = permit
     state.waiting_actions.append(action)
 
 

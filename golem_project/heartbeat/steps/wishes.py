@@ -11,8 +11,11 @@ from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.entry_caution import Doubted, doubt_wishes
 from golem_project.heartbeat.liquidity_plan import Wish, plan_liquidity
 from golem_project.heartbeat.tripwire import plan_rescues
+from permits_app.models.action_record import ActionRecord
 from tools_app.adapters import UnknownAction
+from tools_app.chain.chains import get_deployment
 from tools_app.toolkit.enums import Phase
+from tools_app.toolkit.views import NATIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,8 @@ def list_wishes(state: CycleState, *, range_bps: int) -> tuple[Wish, ...]:
     """What a debt in danger asks for, then the golem's rule; nothing without a wallet, while halted, or while an action
     is under way.
 
-    While a debt is in danger or an action waits for somebody, the rule only leaves positions and collects their fees:
-    the rest was planned without it.
+    While a debt is in danger, or an action about the rule's own pair waits for somebody, the rule only leaves positions
+    and collects their fees: the rest was planned without it. What waits and is about something else holds back nothing.
     """
     if not state.golem.address or state.golem.is_halted or state.permits.unfinished:
         return ()
@@ -51,8 +54,27 @@ def list_wishes(state: CycleState, *, range_bps: int) -> tuple[Wish, ...]:
     wishes = plan_liquidity(
         observation=state.observation, rule=state.rule, phase=Phase(state.golem.phase), range_bps=range_bps
     )
-    is_leaving_only = bool(rescues or state.waiting_actions)
+    pair = _list_pair(state)
+    is_leaving_only = bool(rescues) or any(is_about(each, pair) for each in state.waiting_actions)
     return (*rescues, *(wish for wish in wishes if wish.is_leaving or not is_leaving_only))
+
+
+def is_about(action: ActionRecord, pair: frozenset[str]) -> bool:
+    """Whether an action that waits moves both tokens of the rule's pool. Where the pool could not be read no pair is
+    known, and everything that waits is taken for one that does.
+    """
+    if action.permit is None or not pair:
+        return True
+    flows = (*action.permit.bounds.get("spends", ()), *action.permit.bounds.get("receives", ()))
+    moved = {flow["token"]["address"] for flow in flows}
+    if NATIVE in moved:
+        moved.add(get_deployment(action.permit.chain_id).wrapped_native)
+    return pair <= moved
+
+
+def _list_pair(state: CycleState) -> frozenset[str]:
+    pool = state.observation.pool
+    return frozenset() if pool is None else frozenset({pool.token0, pool.token1})
 
 
 def list_rescues(state: CycleState) -> tuple[Wish, ...]:

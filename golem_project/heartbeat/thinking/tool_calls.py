@@ -130,14 +130,19 @@ class ToolDesk:
         return self._cost_little(self._write_tools(shown), are_ours=all(tool.name in REGISTRY for tool in shown))
 
     def _resolve(self, *, pi_tool: PiTool, key: str, venue: str | None) -> ToolDef:
-        """The loaded tool that serves this. Raises ToolNotLoaded for one that could be, else what resolving raises."""
+        """The tool that serves this. One of the golem's that was not loaded is loaded with its use, and shown from the
+        next turn on. Raises ToolNotLoaded where several could be meant, else what resolving raises.
+        """
         try:
             tool = resolve_action(pi_tool=pi_tool, key=key, venue=venue, toolset=self._shown, known=REGISTRY)
         except (UnknownAction, UnknownVenue):
             fitting = find_served(toolset=self._toolset, pi_tool=pi_tool, key=key, venue=venue)
-            if fitting:
+            if not fitting:
+                raise
+            if len(fitting) > 1:
                 raise not_loaded(fitting, key) from None
-            raise
+            (tool,) = fitting
+            self._load([tool.name])
         self._loadout = self._loadout.use(tool.name)
         return tool
 

@@ -14,6 +14,7 @@ from golem_project.heartbeat.failed_thinking import MOST_IN_A_ROW, SOURCE, THINK
 from golem_project.heartbeat.owner_actions import steer_golem
 from golem_project.heartbeat.thinking import model_planner
 from golem_project.heartbeat.told_decision import tell_decision
+from permits_app.actions.announce import turn_warden_on
 from permits_app.models.action_record import ActionRecord
 from tests.golem_project.heartbeat.pulses import RULE, tick, turn_on
 from tests.golem_project.heartbeat.thinking.conftest import Think, make_client
@@ -136,6 +137,26 @@ def test_rules_have_time_left_when_a_model_uses_up_its_own(
         record = tick(live_golem.golem)
     assert record.deliberation["stopped_by"] == "MODEL_TIMED_OUT"
     assert ActionRecord.objects.filter(golem=live_golem.golem, state="EXECUTED").exists()
+
+
+@pytest.mark.parametrize(("bought", "is_about_the_rule"), [("DAI", False), ("WETH", True)])
+def test_what_waits_for_owners_holds_back_what_it_is_about_and_nothing_else(
+    live_golem: LiveGolem, think: Think, ask: Any, free_url: str, bought: str, is_about_the_rule: bool
+) -> None:
+    """A model asked for something that owners decide; then it is away, and rules act in its place."""
+    golem = live_golem.golem
+    turn_warden_on(golem=golem, actor="owner:1", reason="I want to see it first", now=clock.now())
+    wake(live_golem, rule=RULE)
+    with serve_model([preview_swap(token_out=bought), commit_last(), say("It waits.")]) as model:
+        ask(model.url)
+        tick(golem)
+    (waiting,) = ActionRecord.objects.filter(golem=golem)
+    assert (waiting.state, waiting.action_type) == ("WAITING", "swap")
+    say_to(live_golem)
+    ask(free_url)
+    tick(golem)
+    wanted = ActionRecord.objects.filter(golem=golem, action_type="add_liquidity").exists()
+    assert wanted is not is_about_the_rule
 
 
 def test_a_server_without_a_model_is_a_model_that_fails(live_golem: LiveGolem, think: Think, ask: Any) -> None:

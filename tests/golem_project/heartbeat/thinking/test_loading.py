@@ -58,16 +58,26 @@ def test_what_a_model_loads_keeps_its_ceiling(live_golem: LiveGolem, think: Thin
     assert len(shown - own) <= MOST_TOOLS
 
 
-def test_a_tool_that_is_not_shown_says_how_to_load_it_and_one_outside_the_toolset_does_not_exist(
+def test_a_tool_that_is_not_shown_is_carried_out_and_shown_next_and_one_outside_the_toolset_does_not_exist(
     live_golem: LiveGolem, think: Think
 ) -> None:
-    found, _ = think(
+    found, model = think(
         live_golem.golem,
-        call("preview_action", action_type="configure_policy"),
+        call("preview_action", **TRANSFER),
         call("preview_action", action_type="supply", venue="aave"),
         say("done"),
     )
-    assert found.refusals == ("TOOL_NOT_LOADED", "UNKNOWN_ACTION")
+    assert found.refusals == ("SAFETY_ADDRESS_NOT_ALLOWED", "UNKNOWN_ACTION")
+    assert "transfer" not in actions(model.requests[0])
+    assert "transfer" in actions(model.requests[1])
+
+
+TRANSFER: dict[str, Any] = {
+    "action_type": "transfer",
+    "token": "USDC",
+    "recipient": "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+    "amount": "1000000",
+}
 
 
 def instructions(request: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from golem_project.embedded.world.accounts import CHAIN_ID
 from tests.proof.holding_walk import Act, HoldingsWalk
 from tools_app.portfolio.holdings import PriceBook
-from tools_app.toolkit.case import PutIn, TakeOut
+from tools_app.toolkit.case import Borrow, Leave, PutIn, TakeOut, Way
 from tools_app.toolkit.positions import REQUEST_KIND, drive
 from tools_app.toolkit.protocol import SHELF
 from tools_app.toolkit.views import NATIVE
@@ -115,24 +115,16 @@ def _maker(tool: str) -> Step:
     return step
 
 
-def _shares(tool: str, contract: tuple[str, str], name: str, params: Mapping[str, Any] | None = None) -> Step:
+def _shares(
+    tool: str, contract: tuple[str, str], name: str, params: Mapping[str, Any] | None = None, loses_bps: int = 0
+) -> Step:
     """A share of a balance of a token that stands for a position; `amounts` is a list of one."""
 
     def step(walk: HoldingsWalk, share: int, choice: int) -> Act | None:
         held = walk.rpc.balance_of(walk.contracts[contract[0]][contract[1]], walk.address)
         amount = _part(held, share)
-        return Act(tool, {**(params or {}), name: [amount] if name == "amounts" else amount}) if held else None
-
-    return step
-
-
-def _vault(tool: str, name: str) -> Step:
-    def step(walk: HoldingsWalk, share: int, choice: int) -> Act | None:
-        vault = walk.contracts["erc4626"]["vault"]
-        if tool == "vault_deposit":
-            return Act(tool, {"vault": vault, name: _part(walk.balance("USDC"), share // 5)})
-        held = walk.rpc.balance_of(vault, walk.address)
-        return Act(tool, {"vault": vault, name: "max" if share == 100 else _part(held, share)}) if held else None
+        wanted = {**(params or {}), name: [amount] if name == "amounts" else amount}
+        return Act(tool, wanted, loses_bps=loses_bps) if held else None
 
     return step
 
@@ -170,9 +162,9 @@ def _borrow(tool: str, symbol: str, unit: int) -> Step:
     return step
 
 
-def _find_walks() -> dict[str, tuple[PutIn | TakeOut, ...]]:
+def _find_walks() -> dict[str, tuple[Way, ...]]:
     """What protocols say of their own ways in and out: `WALK` in their `cases.py`, by the protocol's name."""
-    found: dict[str, tuple[PutIn | TakeOut, ...]] = {}
+    found: dict[str, tuple[Way, ...]] = {}
     root = importlib.import_module(_PROTOCOLS)
     for folder in pkgutil.iter_modules(root.__path__, prefix=f"{_PROTOCOLS}."):
         if not folder.ispkg or importlib.util.find_spec(f"{folder.name}.cases") is None:
@@ -183,11 +175,11 @@ def _find_walks() -> dict[str, tuple[PutIn | TakeOut, ...]]:
     return found
 
 
-def name_ways(walk: Sequence[PutIn | TakeOut]) -> dict[str, PutIn | TakeOut]:
+def name_ways(walk: Sequence[Way]) -> dict[str, Way]:
     """Each way by its tool; of several of one tool those that follow by their token or contract too."""
-    named: dict[str, PutIn | TakeOut] = {}
+    named: dict[str, Way] = {}
     for way in walk:
-        what = way.symbol if isinstance(way, PutIn) else way.key
+        what = way.key if isinstance(way, TakeOut) else way.symbol
         name = way.tool if way.tool not in named else f"{way.tool} {what}"
         if name in named:
             raise ValueError(f"two ways in or out are called {name}")
@@ -195,10 +187,44 @@ def name_ways(walk: Sequence[PutIn | TakeOut]) -> dict[str, PutIn | TakeOut]:
     return named
 
 
-def _say(way: PutIn | TakeOut, protocol: str) -> Step:
+def _say(way: Way, protocol: str) -> Step:
     if isinstance(way, PutIn):
-        return _put(way.tool, way.symbol, way.params)
-    return _shares(way.tool, (protocol, way.key), way.parameter, way.params)
+        return _put_said(way)
+    if isinstance(way, Borrow):
+        return _borrow_said(way)
+    if isinstance(way, Leave):
+        return _leave_said(way, protocol)
+    return _shares(way.tool, (protocol, way.key), way.parameter, way.params, way.loses_bps)
+
+
+def _put_said(way: PutIn) -> Step:
+    def step(walk: HoldingsWalk, share: int, choice: int) -> Act | None:
+        amount = walk.balance(way.symbol)
+        wanted = {**way.params, way.parameter: way.shaped(_part(amount, share // 5))}
+        return Act(way.tool, wanted, loses_bps=way.loses_bps) if amount else None
+
+    return step
+
+
+def _borrow_said(way: Borrow) -> Step:
+    def step(walk: HoldingsWalk, share: int, choice: int) -> Act | None:
+        unit = 10**6 if way.symbol == "USDC" else 10**18
+        return Act(way.tool, {**way.params, "amount": str((100 + 40 * share) * unit)})
+
+    return step
+
+
+def _leave_said(way: Leave, protocol: str) -> Step:
+    def step(walk: HoldingsWalk, share: int, choice: int) -> Act | None:
+        token = walk.address_of(way.symbol)
+        legs = [leg.raw for each in walk.positions(protocol) for leg in each.legs if leg.token == token]
+        found = [abs(raw) for raw in legs if (raw < 0) is way.is_owed and raw]
+        if not found:
+            return None
+        part = {way.parameter: way.shaped(_part(found[choice % len(found)], share))} if way.parameter else {}
+        return Act(way.tool, {**way.params, **part})
+
+    return step
 
 
 WALKS: Final = _find_walks()
@@ -220,8 +246,6 @@ STEPS: Final[Mapping[str, Step]] = {
     "maker_deposit_collateral": _maker("maker_deposit_collateral"),
     "maker_generate_dai": _maker("maker_generate_dai"),
     "maker_close_vault": _maker("maker_close_vault"),
-    "vault_deposit": _vault("vault_deposit", "amount"),
-    "vault_withdraw": _vault("vault_withdraw", "shares"),
     "lido_stake stETH": _put("lido_stake", "ETH", {"output_token": "stETH"}),
     "lido_stake wstETH": _put("lido_stake", "ETH", {"output_token": "wstETH"}),
     "lido_wrap": _shares("lido_wrap", ("lido", "steth"), "amount"),

@@ -21,6 +21,7 @@ from tools_app.chain.chains import open_reader
 from tools_app.core import clock
 from tools_app.core.clock import Deadline
 from tools_app.core.errors import GolemError
+from tools_app.core.units import BPS
 from tools_app.portfolio.holdings import Holdings, PriceBook, measure_holdings
 from tools_app.portfolio.share_growth import Mark
 from tools_app.toolkit.context import ChainReader, WriteContext
@@ -50,11 +51,14 @@ def _unmarked(chain_id: int, account: str, tokens: Collection[str]) -> Mapping[s
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One call of a tool. `fee_micro_usd` is what the protocol says it keeps of it."""
+    """One call of a tool. `fee_micro_usd` is what the protocol says it keeps of it, `loses_bps` what a market may keep
+    of what goes into positions or comes out.
+    """
 
     tool: str
     params: Mapping[str, Any]
     fee_micro_usd: int = 0
+    loses_bps: int = 0
 
 
 @dataclass(slots=True)
@@ -94,7 +98,8 @@ class HoldingsWalk:
         later, after = self.read()
         spent = PriceBook(later).value_of(NATIVE, gas) + act.fee_micro_usd
         seconds = later.block.timestamp - reader.block.timestamp
-        self._compare(act.tool, before, after, spent=spent, seconds=seconds)
+        kept = abs(_in_positions(after) - _in_positions(before)) * act.loses_bps // BPS
+        self._compare(act.tool, before, after, spent=spent, seconds=seconds, kept=kept)
         self.done[act.tool] = self.done.get(act.tool, 0) + 1
         return True
 
@@ -152,11 +157,13 @@ class HoldingsWalk:
         reader = open_reader(CHAIN_ID, now=clock.now(), deadline=Deadline.after_ms(_MOST_MS))
         return reader.token(symbol).address
 
-    def _compare(self, what: str, before: Holdings, after: Holdings, *, spent: int, seconds: int) -> None:
-        """At most all that is held and owed doubles in a year."""
+    def _compare(
+        self, what: str, before: Holdings, after: Holdings, *, spent: int, seconds: int, kept: int = 0
+    ) -> None:
+        """At most all that is held and owed doubles in a year, and a market keeps what it may."""
         moved = after.nav_micro_usd - before.nav_micro_usd + spent
         exposed = before.nav_micro_usd + 2 * before.debt_micro_usd
-        bound = ROUNDING + exposed * (seconds + 1) // _YEAR_SECONDS
+        bound = ROUNDING + kept + exposed * (seconds + 1) // _YEAR_SECONDS
         require(
             abs(moved) <= bound,
             f"{what} moved the net asset value by {moved} micro-USD, at most {bound} are rounding and interest"
@@ -191,6 +198,10 @@ class HoldingsWalk:
         self.rpc.call("anvil_impersonateAccount", sender)
         request = {"from": sender, "to": to, "data": data, "value": hex(value), "gas": hex(_GAS_LIMIT), **FEES}
         return self.rpc.wait_for_receipt(self.rpc.call("eth_sendTransaction", request))
+
+
+def _in_positions(holdings: Holdings) -> int:
+    return sum(each.micro_usd or 0 for each in holdings.positions)
 
 
 def _read_log(log: Mapping[str, Any]) -> LogEntry:

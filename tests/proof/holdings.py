@@ -20,7 +20,7 @@ from tests.proof.holding_walk import HoldingsWalk, undone
 from tests.proof.registry import Progress, proof
 from tests.proof.walks import WALKS_PER_ROUND, walk_rounds
 
-WORLDS: Final = ("aave_v3", "erc4626", "lido", "maker", "morpho", "rocketpool", "spark", *WALKS)
+WORLDS: Final = ("aave_v3", "lido", "maker", "morpho", "rocketpool", "spark", *WALKS)
 ACTS: Final = 25
 SHARES: Final = (5, 25, 60, 100)
 PAUSES: Final = (60, 3_600, 86_400)

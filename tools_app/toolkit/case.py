@@ -34,11 +34,16 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class PutIn:
-    """A way into a position for those who walk at random: a part of what the wallet has of a token, as `amount`."""
+    """A way into a position for those who walk at random: a part of what the wallet has of a token, as `parameter`,
+    `shaped` where a tool takes it among others. `loses_bps` is the most that a market keeps of what is moved.
+    """
 
     tool: str
     symbol: str
     params: Mapping[str, Any] = field(default_factory=dict)
+    parameter: str = "amount"
+    shaped: Callable[[str], Any] = str
+    loses_bps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,33 @@ class TakeOut:
     key: str
     parameter: str
     params: Mapping[str, Any] = field(default_factory=dict)
+    loses_bps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """A way out of what no token stands for: a part of what a position has of a token, or of what it `is_owed`; without
+    a `parameter` all of it.
+    """
+
+    tool: str
+    symbol: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    parameter: str = "amount"
+    shaped: Callable[[str], Any] = str
+    is_owed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Borrow:
+    """A way into a debt in dollars, of so many whole ones as there is room for."""
+
+    tool: str
+    symbol: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+Way: TypeAlias = PutIn | TakeOut | Leave | Borrow
 
 
 Amount: TypeAlias = int | About

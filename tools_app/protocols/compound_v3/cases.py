@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
+from tools_app.toolkit.case import About, Borrow, Case, Leave, Look, PutIn, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.told_figures import compounded_percent, decimals_text, percent
 
@@ -116,6 +116,15 @@ CASES: Final = (
         holds={"WBTC": About(-2_600, 500)},
         refuses=(_NO_MARKET,),
     ),
+)
+
+WALK: Final = (
+    PutIn("compound_v3_supply", "WETH", _COVER),
+    PutIn("compound_v3_supply", "DAI", {**_MARKET, "asset": "DAI"}),
+    Borrow("compound_v3_borrow", "USDC", _MARKET),
+    Leave("compound_v3_repay", "USDC", _MARKET, is_owed=True),
+    Leave("compound_v3_withdraw", "WETH", _COVER),
+    Leave("compound_v3_withdraw", "DAI", {**_MARKET, "asset": "DAI"}),
 )
 
 _OWN: Final = {"account": Told("account")}

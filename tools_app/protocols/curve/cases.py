@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.curve.addresses import CONVEX_REWARDS, GAUGE, LOCAL_CHAIN_ID, LP, POOL, deployments
-from tools_app.toolkit.case import About, Case, Look, ReadCase
+from tools_app.toolkit.case import About, Case, Look, PutIn, ReadCase, TakeOut
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.told_figures import decimals_text
 
@@ -178,6 +178,15 @@ _CONVEX_CASES: Final = (
     ),
 )
 CASES: Final = (*_CURVE_CASES, *_CONVEX_CASES)
+_ALONE: Final = {**_POOL, "claim": False}
+WALK: Final = (
+    PutIn("curve_add_liquidity", "USDC", _POOL, "amounts", lambda raw: ["0", raw, "0"], loses_bps=5),
+    TakeOut("convex_stake_lp", LP, "amount", _POOL),
+    TakeOut("convex_unstake_lp", CONVEX_REWARDS, "amount", _ALONE),
+    TakeOut("curve_stake_gauge", LP, "amount", _POOL),
+    TakeOut("curve_stake_gauge", GAUGE, "amount", {**_POOL, "action": "unstake"}),
+    TakeOut("curve_remove_liquidity", LP, "lp_amount", _POOL, loses_bps=5),
+)
 
 _BALANCES: Final = "function balances(uint256) view returns (uint256)"
 _VIRTUAL: Final = "function get_virtual_price() view returns (uint256)"
@@ -197,13 +206,13 @@ def _virtual_price(look: Look) -> str:
 
 
 _RATE: Final = "function rewardRate() view returns (uint256)"
-_STAKED: Final = "function totalSupply() view returns (uint256)"
+_SUPPLY: Final = "function totalSupply() view returns (uint256)"
 
 
 def _convex_rate(look: Look) -> str:
     place = look.at(CONVEX_REWARDS)
     paid = int(look.call(place, _RATE)) * 31_536_000 * look.price("WBTC") // 10**8
-    worth = int(look.call(place, _STAKED)) * int(look.call(look.at(POOL), _VIRTUAL)) * look.price("DAI") // 10**36
+    worth = int(look.call(place, _SUPPLY)) * int(look.call(look.at(POOL), _VIRTUAL)) * look.price("DAI") // 10**36
     return decimals_text(100 * paid, worth, 2)
 
 

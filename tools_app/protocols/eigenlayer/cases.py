@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tools_app.protocols.eigenlayer.addresses import DELEGATION, LOCAL_CHAIN_ID, deployments
-from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
+from tools_app.toolkit.case import About, Case, Leave, Look, PutIn, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
 
 _WAD: Final = 10**18
@@ -72,6 +72,18 @@ CASES: Final = (
         holds={"DAI": About(-_DAI // 2, 1)},
         refuses=(({"withdrawal_root": "0x" + "22" * 32}, "RESTAKING_WITHDRAWAL_UNKNOWN"),),
     ),
+)
+WALK: Final = (
+    PutIn("eigenlayer_deposit_lst", "DAI", {"token": "DAI"}),
+    Leave("eigenlayer_delegate", "DAI", {"operator": _OPERATOR}, parameter=""),
+    Leave(
+        "eigenlayer_queue_withdrawal",
+        "DAI",
+        {"strategies": [_STRATEGY]},
+        parameter="shares",
+        shaped=lambda raw: [raw],
+    ),
+    Leave("eigenlayer_undelegate", "DAI", parameter=""),
 )
 
 

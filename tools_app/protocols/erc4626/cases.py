@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.erc4626.addresses import ENTRY, LOCAL_CHAIN_ID, REQUEST, SAVINGS, deployments
-from tools_app.toolkit.case import About, Case, Look, ReadCase
+from tools_app.toolkit.case import About, Case, Leave, Look, PutIn, ReadCase, TakeOut
 from tools_app.toolkit.enums import ActionClass
 
 _USDC: Final = 10**6
@@ -137,6 +137,16 @@ CASES: Final = (
         holds={"DAI": About(-10_000 * _WAD, 1)},
     ),
 )
+WALK: Final = (
+    PutIn("vault_deposit", "USDC", _VAULT),
+    TakeOut("vault_withdraw", ENTRY, "shares", _VAULT),
+    PutIn("vault_deposit", "DAI", _SAVINGS),
+    TakeOut("vault_withdraw", SAVINGS, "shares", _SAVINGS),
+    # At the vault that is asked.
+    PutIn("vault_deposit", "USDC", _ASKED),
+    Leave("vault_cancel_request", "USDC", _ASKED, parameter=""),
+)
+
 _WORTH: Final = "function convertToAssets(uint256) view returns (uint256)"
 _BALANCE: Final = "function balanceOf(address) view returns (uint256)"
 

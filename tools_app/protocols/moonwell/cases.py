@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tools_app.toolkit.case import About, Case, Look, ReadCase, Told
+from tools_app.toolkit.case import About, Borrow, Case, Leave, Look, PutIn, ReadCase, Told
 from tools_app.toolkit.enums import ActionClass
 from tools_app.toolkit.told_figures import compounded_percent, decimals_text, percent
 
@@ -116,6 +116,15 @@ CASES: Final = (
         moves=_REWARD,
         holds={"WBTC": About(-172_800, 300)},
     ),
+)
+
+WALK: Final = (
+    PutIn("moonwell_supply", "USDC", {"asset": "USDC", "covers_debts": False}),
+    PutIn("moonwell_supply", "WETH", {"asset": "WETH"}),
+    Borrow("moonwell_borrow", "DAI", {"asset": "DAI"}),
+    Leave("moonwell_repay", "DAI", {"asset": "DAI"}, is_owed=True),
+    Leave("moonwell_withdraw", "USDC", {"asset": "USDC"}),
+    Leave("moonwell_withdraw", "WETH", {"asset": "WETH"}),
 )
 
 _HELD: Final = ("moonwell_borrow",)

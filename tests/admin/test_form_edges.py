@@ -94,6 +94,7 @@ EDGES: Final[tuple[tuple[str, str, int | None, int | None], ...]] = (
     ("permits_app.admin.wallets.SignerForm", "wallet_id", None, 64),
     ("permits_app.admin.wallets.SignerForm", "account", None, 42),
     ("permits_app.admin.wallets.SignerForm", "address", None, 42),
+    ("permits_app.admin.grant_pages.GrantForm", "context", None, 20_000),
     ("permits_app.admin.withdrawal_pages.RegisterForm", "label", None, 48),
     ("permits_app.admin.withdrawal_pages.RegisterForm", "address", None, 42),
     ("permits_app.admin.withdrawal_pages.WithdrawForm", "token", None, 42),

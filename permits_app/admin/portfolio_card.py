@@ -41,6 +41,7 @@ from tools_app.portfolio.holdings import JUMPED, Holdings, measure_holdings
 from tools_app.portfolio.known import list_hints
 from tools_app.portfolio.searching import list_gaps
 from tools_app.toolkit.golem_chains import list_chains
+from tools_app.toolkit.pool_hooks import RISKY, WORDS_OF_POWERS, HookPower
 from tools_app.toolkit.positions import WHEN_REPAID
 
 READ_DEADLINE_MS = 1_500
@@ -345,12 +346,23 @@ def _say_day(at: int) -> str:
 
 
 def _show_range(told: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """With the fees in words; a snapshot of before tells neither fees nor a hook."""
+    """With the fees in words and what a hook could do as fields of a picture, those that cost money first; a snapshot
+    of before tells neither fees nor a hook.
+    """
     if told is None:
         return None
+    powers = sorted(HookPower, key=lambda power: power not in RISKY) if told.get("powers") else []
+    fields = [
+        {
+            "at": 20 * place,
+            "tone": "line" if power not in told["powers"] else "bad" if power in RISKY else "warn",
+            "what": WORDS_OF_POWERS[power],
+        }
+        for place, power in enumerate(powers)
+    ]
     fees = " and ".join(_shorten(each) for each in told.get("fees", ()))
     share = f"{fees}, {format_bps(told['fees_bps'])} of what is in it" if fees else ""
-    return {**told, "fees_said": share}
+    return {**told, "fees_said": share, "fields": fields}
 
 
 def _list_allocation(golem: Golem, told: Mapping[str, Any]) -> Iterator[Meter]:

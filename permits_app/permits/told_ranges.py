@@ -23,8 +23,8 @@ def tell_range(held: HeldPosition) -> dict[str, Any] | None:
     within; None for a position without a range. The price is the pool's, not a feed's.
 
     `fees` are what waits of both tokens, `fees_bps` how much that is of what is in it, at that price, and `fees_at`
-    from 0 to 100 on the drawing. `hook` says what a stranger's code in its pool could do, empty without one;
-    `is_risky` is on where that is to take money or to keep it.
+    from 0 to 100 on the drawing. `hook` says what a stranger's code in its pool could do, empty without one, and
+    `powers` names it; `is_risky` is on where that is to take money or to keep it.
     """
     facts = held.position.facts
     tokens = {part.token.address: part.token for part in held.parts}
@@ -49,6 +49,7 @@ def tell_range(held: HeldPosition) -> dict[str, Any] | None:
         "is_within": bool(facts["in_range"]),
         **_tell_fees(facts, (pair[0], pair[1])),
         "hook": str(facts.get("hook_could", "")),
+        "powers": list(facts.get("hook_powers", ())),
         "is_risky": bool(facts.get("hook_is_risky", False)),
     }
 

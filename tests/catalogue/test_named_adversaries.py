@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -317,13 +318,135 @@ NOT_THERE = {
 """Kinds that nobody can try there, with the reason."""
 
 
+POOLS, V4S, STAKED = (f"{FOLDERS}/uniswap/{each}.py" for each in ("test_positions", "test_v4_swaps", "test_mining"))
+V4_LIQUIDITY, REOPENED = (
+    f"{FOLDERS}/uniswap/{each}.py" for each in ("test_v4_liquidity", "test_v4_pools_opened_again")
+)
+HOOKED = "permits_app/approvals/test_turning_hooks_of_v4_pools.py"
+SIGNED = f"{FOLDERS}/uniswap_x/test_orders.py"
+SLOW, SLOW_DOOR = (
+    f"{FOLDERS}/uniswap_twamm/test_orders_over_time.py",
+    "permits_app/test_orders_over_time_at_the_door.py",
+)
+BROUGHT = "contracts/test_what_strangers_bring_along.py"
+JAR = f"{FOLDERS}/firepit/test_jar.py"
+OF_UNISWAP: dict[str, dict[str, tuple[str, ...]]] = {
+    "pools of V2, V3 and V4": {
+        PRICE: (
+            f"{V4S}::"
+            "test_a_sandwich_between_preview_and_commit_gets_no_more_than_the_slippage_whichever_version_is_taken",
+            f"{V4_LIQUIDITY}::test_a_sandwich_beyond_the_slippage_lets_nobody_in_or_out",
+            f"{POOLS}::test_a_v3_position_is_worth_what_went_in_and_a_moved_pool_adds_nothing",
+        ),
+        TOKEN: (
+            f"{HOOKED}::test_a_hook_that_turns_between_preview_and_commit_keeps_nothing_of_what_goes_in_or_comes_out",
+            "permits_app/approvals/test_hooks_of_v4_pools.py::"
+            "test_a_thief_is_told_by_its_quote_and_refused_by_what_arrives_when_it_begins_after_the_quote",
+        ),
+        GIFT: (
+            f"{V4_LIQUIDITY}::test_a_stranger_who_sends_positions_hides_none_and_stops_no_read",
+            f"{POOLS}::test_an_account_buried_under_positions_is_told_its_own_and_that_there_are_more",
+        ),
+        PAUSE: (f"{HOOKED}::test_a_halt_leaves_what_a_hook_lets_go_and_says_of_the_rest_why_until_the_hook_lets_go",),
+        FIRST: (f"{REOPENED}::test_a_pool_that_was_undone_and_opened_at_another_price_reverts_what_was_planned_in_it",),
+        LIES_TOLD: (
+            f"{HOOKED}::test_a_hook_that_tells_a_simulation_from_a_signed_transaction_gets_no_signature",
+            f"{V4S}::test_nothing_of_v4_is_found_where_its_view_does_not_answer",
+        ),
+    },
+    "positions staked for rewards": {
+        PRICE: (
+            f"{STAKED}::test_a_day_pays_the_share_of_the_liquidity_in_range_and_nothing_while_the_price_is_outside",
+        ),
+        TOKEN: (
+            f"{STAKED}::"
+            "test_of_two_incentives_the_one_that_pays_more_dollars_a_second_is_taken_and_a_token_of_a_stranger_never",
+        ),
+        GIFT: (f"{STAKED}::test_a_deposit_that_a_stranger_gives_is_the_golem_s_and_stops_nothing",),
+        FIRST: (
+            f"{STAKED}::test_what_a_stranger_unstakes_after_the_end_is_claimed_all_the_same_and_comes_back",
+            f"{STAKED}::test_a_claim_of_a_list_is_paid_once_to_whom_it_names_and_to_nobody_else",
+        ),
+        LIES_TOLD: (
+            f"{STAKED}::test_an_incentive_that_no_log_tells_is_named_by_its_parts",
+            f"{STAKED}::test_every_step_of_the_staker_that_pays_or_hands_to_others_is_refused_or_told",
+        ),
+    },
+    "UniswapX": {
+        PRICE: (
+            f"{SIGNED}::test_an_order_far_below_the_feeds_is_refused",
+            f"{SIGNED}::test_of_amounts_that_change_the_worst_counts",
+        ),
+        TOKEN: (f"{SIGNED}::test_every_word_of_an_order_is_read_and_none_may_be_another",),
+        PAUSE: (f"{SIGNED}::test_an_approval_that_is_withdrawn_ends_no_order_and_given_again_it_is_filled",),
+        FIRST: (
+            f"{SIGNED}::test_an_order_that_was_filled_while_it_was_being_cancelled_is_filled",
+            f"{SIGNED}::test_a_halt_uses_the_nonces_of_all_orders_up_and_fills_come_too_late",
+            f"{SIGNED}::test_an_order_is_filled_on_no_other_chain",
+        ),
+        LIES_TOLD: (
+            f"{SIGNED}::test_an_auction_whose_cosigner_lets_it_fall_at_once_brings_its_worst_and_not_less",
+            f"{SIGNED}::test_a_stranger_s_signature_fills_no_order_and_no_other_golem_s_tokens",
+            f"{SIGNED}::test_a_desk_that_takes_nothing_is_asked_again",
+        ),
+    },
+    "orders over time": {
+        PRICE: (f"{SLOW}::test_an_order_is_sold_in_parts_as_they_fall_due_and_never_below_its_least_price",),
+        TOKEN: (
+            f"{BROUGHT}::test_an_order_that_was_not_paid_in_takes_nothing_of_anothers",
+            f"{BROUGHT}::test_what_buys_a_part_of_an_order_is_paid_in",
+        ),
+        FIRST: (
+            f"{SLOW}::test_a_part_that_is_filled_between_preview_and_commit_stays_within_what_the_plan_promised",
+            f"{SLOW}::test_a_stranger_closes_nothing_early_and_learns_nothing_of_it_by_a_tool",
+            f"{SLOW_DOOR}::test_a_halt_cancels_an_order_over_time_that_is_filled_in_part",
+        ),
+        LIES_TOLD: (
+            f"{SLOW_DOOR}::test_an_order_that_nobody_buys_at_its_least_price_ends_by_time_and_everything_comes_back",
+        ),
+    },
+    "the jar of fees": {
+        PRICE: (f"{JAR}::test_a_burn_that_costs_more_than_it_brings_is_refused_with_both_figures",),
+        TOKEN: (
+            f"{JAR}::test_an_asset_without_a_price_counts_for_nothing",
+            f"{JAR}::test_a_token_that_cannot_be_read_stops_nothing_else_from_being_told",
+        ),
+        GIFT: (f"{JAR}::test_a_gift_to_the_jar_between_preview_and_commit_comes_along",),
+        FIRST: (f"{JAR}::test_whoever_is_second_pays_nothing_and_is_refused_the_next_time",),
+        LIES_TOLD: (
+            f"{JAR}::test_a_jar_that_obeys_somebody_else_is_not_paid_for",
+            f"{JAR}::test_bytes_that_pay_a_stranger_or_carry_coin_are_told_or_refused",
+        ),
+    },
+}
+"""What is tried against Uniswap's parts, by kind."""
+NOT_AT_UNISWAP = {
+    "positions staked for rewards": {PAUSE: "the staker has no owner, and nobody can stop it"},
+    "UniswapX": {GIFT: "an order holds nothing: what it gives stays in the account until it is filled"},
+    "orders over time": {
+        GIFT: "an order counts what it took in and what was paid for it, and not what lies with the contract",
+        PAUSE: "the contract has no owner, and whose an order is closes it at any time",
+    },
+    "the jar of fees": {PAUSE: "nothing of the golem's is in it before or after"},
+}
+
+
+@pytest.mark.parametrize("name", OF_UNISWAP)
+def test_six_adversaries_of_each_part_of_uniswap_are_held_by_tests_that_exist(name: str) -> None:
+    _hold_six(OF_UNISWAP[name], NOT_AT_UNISWAP.get(name, {}))
+
+
 @pytest.mark.parametrize("name", OF_PROTOCOL)
 def test_six_adversaries_of_a_protocol_that_earns_are_held_by_tests_that_exist(name: str) -> None:
-    tried = [each for tests in OF_PROTOCOL[name].values() for each in tests]
+    _hold_six(OF_PROTOCOL[name], NOT_THERE.get(name, {}))
+
+
+def _hold_six(tests: Mapping[str, tuple[str, ...]], not_there: Mapping[str, str]) -> None:
+    tried = [each for names in tests.values() for each in names]
     assert len(set(tried)) >= LEAST
     assert [each for each in tried if not _exists(each)] == []
-    assert {*OF_PROTOCOL[name], *NOT_THERE.get(name, {})} == set(KINDS)
-    assert not OF_PROTOCOL[name].keys() & NOT_THERE.get(name, {}).keys()
+    assert {*tests, *not_there} == set(KINDS)
+    assert not tests.keys() & not_there.keys()
 
 
 @pytest.mark.parametrize("phrase", HELD)

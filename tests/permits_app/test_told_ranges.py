@@ -63,5 +63,6 @@ def test_fees_above_a_tenth_fill_the_bar_and_no_more() -> None:
 def test_a_hook_is_told_with_what_it_could_do_and_whether_that_is_a_risk() -> None:
     plain = tell_range(held())
     assert plain is not None and (plain["hook"], plain["is_risky"]) == ("", False)
-    told = tell_range(held(hook_could="can stop or tax a withdrawal", hook_is_risky=True))
+    told = tell_range(held(hook_could="can stop or tax a withdrawal", hook_powers=["EXITS"], hook_is_risky=True))
     assert told is not None and (told["hook"], told["is_risky"]) == ("can stop or tax a withdrawal", True)
+    assert (plain["powers"], told["powers"]) == ([], ["EXITS"])

@@ -28,7 +28,7 @@ class HookPower(StrEnum):
 
 RISKY: Final = frozenset({HookPower.AMOUNTS, HookPower.FEES, HookPower.EXITS})
 """Those with which a hook can take money or keep it: owners decide about them."""
-_WORDS: Final = {
+WORDS_OF_POWERS: Final = {
     HookPower.AMOUNTS: "change what goes in or comes out",
     HookPower.FEES: "change the fee at any time",
     HookPower.EXITS: "stop or tax a withdrawal",
@@ -53,5 +53,5 @@ class PoolHooks:
     @property
     def words(self) -> str:
         """For people: what it could do."""
-        said = " and ".join(_WORDS[power] for power in self.powers)
+        said = " and ".join(WORDS_OF_POWERS[power] for power in self.powers)
         return f"can {said}" if said else "can only watch"

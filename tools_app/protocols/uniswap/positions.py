@@ -320,7 +320,8 @@ def _describe_nft(here: _Here, read: v3.Position, ratios: FeedRatios) -> Positio
 
 
 def _tell_hook(hooks: PoolHooks) -> dict[str, Any]:
-    return {"hook": hooks.address, "hook_could": hooks.words, "hook_is_risky": hooks.is_risky}
+    powers = [str(power) for power in hooks.powers]
+    return {"hook": hooks.address, "hook_could": hooks.words, "hook_powers": powers, "hook_is_risky": hooks.is_risky}
 
 
 def _make_share(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tools_app.toolkit.protocol import NOT_UNDER_A_CAGE, Contract, LeavingCall, ProtocolDef
 
 from .addresses import deployments
-from .effects import GaugeEffects
+from .effects import EFFECTS
 from .positions import NAME, GaugeExits, GaugePositions
 
 _CALLS = ("function deposit(uint256)", "function withdraw(uint256)", "function claim()")
@@ -19,7 +19,7 @@ PROTOCOL = ProtocolDef(
     positions=GaugePositions(),
     exits=GaugeExits(),
     leaving=(LeavingCall("gauge", _CALLS[1]), LeavingCall("gauge", _CALLS[2])),
-    effects=GaugeEffects(),
+    effects=EFFECTS,
     simulated_on=frozenset({31337}),
     uncaged="what lies in the gauge is told by nobody but the gauge",
 )

@@ -1,26 +1,23 @@
 """What calls to Morpho Blue do, read back from their bytes.
 
-Written from the contract's interface alone. Every call must act for the account itself, carry no data for a callback
-and no byte that is not accounted for.
+Written from the interface of the one contract that a chain has. Every call must act for the account itself, carry no
+data for a callback and no byte that is not accounted for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
 
 from eth_utils.crypto import keccak
 
 from tools_app.chain.abi import encode_args
 from tools_app.chain.node_errors import CallReverted, ContractOutputUnexpected
+from tools_app.standards.call_table import Reading, Says
 from tools_app.standards.calldata import calls, read_exactly
 from tools_app.standards.loan_callback import is_announced
-from tools_app.toolkit.context import ChainReader
-from tools_app.toolkit.effects import ChangeRead, Effects, RightRead, UnknownCall
-from tools_app.toolkit.plan import Call
-from tools_app.toolkit.positions import PositionRef
+from tools_app.toolkit.effects import RightRead, UnknownCall
 
-_PROTOCOL: Final = "morpho"
 _KIND: Final = "market"
 _PARAMS: Final = "(address,address,address,address,uint256)"
 _SUPPLY: Final = f"function supply({_PARAMS},uint256,uint256,address,bytes)"
@@ -40,166 +37,136 @@ _LENT, _OWED = 0, 1
 _VIRTUAL_SHARES: Final = 1_000_000
 _EVERYTHING: Final = -1
 
-Read = Callable[["_Reading", tuple[Any, ...]], None]
+_Params: TypeAlias = tuple[Any, ...]
 
 
-class MorphoEffects:
-    """Reads calls to the one contract."""
-
-    def read(self, call: Call, *, earlier: Sequence[Call], account: str, chain: ChainReader, into: Effects) -> None:
-        """Add what `call` does for `account`. Raises UnknownCall, and what the chain raises."""
-        if call.value:
-            raise UnknownCall("Morpho is sent coin, which it does not take")
-        for signature, read in _READERS.items():
-            if calls(call.data, signature):
-                arguments = read_exactly(call.data, signature)
-                read(_Reading(call, earlier, account, chain, into), arguments)
-                return
-        raise UnknownCall(f"selector 0x{call.data[:4].hex()} of Morpho is not known")
+def _enter(reading: Reading, market: _Params, *, on_behalf: str | None = None, data: bytes = b"") -> str:
+    """The market of these parameters; acting for another, or with a callback, is not known."""
+    if on_behalf is not None and on_behalf != reading.account:
+        raise UnknownCall(f"Morpho would act on behalf of {on_behalf}")
+    if data:
+        raise UnknownCall("Morpho would call the account back with data")
+    return _id_of(market)
 
 
-class _Reading:
-    """One call, and where its effects go."""
-
-    def __init__(self, call: Call, earlier: Sequence[Call], account: str, chain: ChainReader, into: Effects) -> None:
-        self.call, self.earlier, self.account, self.chain, self.into = call, earlier, account, chain, into
-
-    def enter(self, market: tuple[Any, ...], *, on_behalf: str | None = None, data: bytes = b"") -> PositionRef:
-        """The position in the market of these parameters; acting for another, or with a callback, is not known."""
-        if on_behalf is not None and on_behalf != self.account:
-            raise UnknownCall(f"Morpho would act on behalf of {on_behalf}")
-        if data:
-            raise UnknownCall("Morpho would call the account back with data")
-        return PositionRef(_PROTOCOL, _KIND, self.chain.chain_id, _id_of(market))
-
-    def change(self, ref: PositionRef, token: str, raw: int, *, is_exact: bool = True) -> None:
-        self.into.changes.append(ChangeRead(_PROTOCOL, _KIND, token, raw, ref, is_exact))
-
-    def most_taken(self, token: str) -> int:
-        """What Morpho may take of a token when this call runs: what the plan approved last, or what stands."""
-        for call in reversed(self.earlier):
-            if call.to == token and calls(call.data, _APPROVE):
-                spender, amount = read_exactly(call.data, _APPROVE)
-                if spender == self.call.to:
-                    return int(amount)
-        return int(self._ask(token, _ALLOWANCE, self.account, self.call.to)[0])
-
-    def check_all(self, ref: PositionRef, shares: int, place: int) -> None:
-        """Shares are said only to leave nothing: they must be all that the account has of them."""
-        held = self._ask(self.call.to, _POSITION, bytes.fromhex(ref.id[2:]), self.account)[place]
-        if shares != held:
-            raise UnknownCall(f"{shares} shares are said, and {held} are all there are")
-
-    def check_owed(self, ref: PositionRef, shares: int) -> None:
-        """Shares repaid are never more than are owed, together with those of the plan's earlier repayments."""
-        for call in self.earlier:
-            if call.to == self.call.to and calls(call.data, _REPAY):
-                market, _, before, *_ = read_exactly(call.data, _REPAY)
-                shares += before if _id_of(market) == ref.id else 0
-        held = self._ask(self.call.to, _POSITION, bytes.fromhex(ref.id[2:]), self.account)[_OWED]
-        if shares > held:
-            raise UnknownCall(f"{shares} shares are said, and {held} are all that are owed")
-
-    def least_assets(self, ref: PositionRef, shares: int) -> int:
-        """What shares of what is lent give at least: interest since the market was last touched only adds."""
-        assets, supply, *_ = self._ask(self.call.to, _TOTALS, bytes.fromhex(ref.id[2:]))
-        return int(shares * (assets + 1) // (supply + _VIRTUAL_SHARES))
-
-    def _ask(self, to: str, signature: str, *arguments: Any) -> tuple[Any, ...]:
-        try:
-            return self.chain.call(to, signature, *arguments)
-        except (CallReverted, ContractOutputUnexpected) as error:
-            raise UnknownCall(f"{to} does not tell what the call would move: {error.detail}") from error
+def _most_taken(reading: Reading, token: str) -> int:
+    """What Morpho may take of a token when this call runs: what the plan approved last, or what stands."""
+    for call in reversed(reading.earlier):
+        if call.to == token and calls(call.data, _APPROVE):
+            spender, amount = read_exactly(call.data, _APPROVE)
+            if spender == reading.call.to:
+                return int(amount)
+    return int(_ask(reading, token, _ALLOWANCE, reading.account, reading.call.to)[0])
 
 
-def _flash(reading: _Reading, arguments: tuple[Any, ...]) -> None:
+def _check_all(reading: Reading, market: str, shares: int) -> None:
+    """Shares are said only to leave nothing: they must be all that the account has lent."""
+    held = _ask(reading, reading.call.to, _POSITION, bytes.fromhex(market[2:]), reading.account)[_LENT]
+    if shares != held:
+        raise UnknownCall(f"{shares} shares are said, and {held} are all there are")
+
+
+def _check_owed(reading: Reading, market: str, shares: int) -> None:
+    """Shares repaid are never more than are owed, together with those of the plan's earlier repayments."""
+    for call in reading.earlier:
+        if call.to == reading.call.to and calls(call.data, _REPAY):
+            other, _, before, *_ = read_exactly(call.data, _REPAY)
+            shares += before if _id_of(other) == market else 0
+    held = _ask(reading, reading.call.to, _POSITION, bytes.fromhex(market[2:]), reading.account)[_OWED]
+    if shares > held:
+        raise UnknownCall(f"{shares} shares are said, and {held} are all that are owed")
+
+
+def _least_assets(reading: Reading, market: str, shares: int) -> int:
+    """What shares of what is lent give at least: interest since the market was last touched only adds."""
+    assets, supply, *_ = _ask(reading, reading.call.to, _TOTALS, bytes.fromhex(market[2:]))
+    return int(shares * (assets + 1) // (supply + _VIRTUAL_SHARES))
+
+
+def _ask(reading: Reading, to: str, signature: str, *arguments: Any) -> tuple[Any, ...]:
+    try:
+        return reading.chain.call(to, signature, *arguments)
+    except (CallReverted, ContractOutputUnexpected) as error:
+        raise UnknownCall(f"{to} does not tell what the call would move: {error.detail}") from error
+
+
+def _flash(reading: Reading, token: str, assets: int, data: bytes) -> None:
     """Lent and taken back in one call, for nothing. What the account does with data is read where it was announced;
     otherwise its own code would do what nobody can tell.
     """
-    token, assets, data = arguments
     if data and not is_announced(data, lender=reading.call.to, earlier=reading.earlier):
         raise UnknownCall("Morpho would call the account back with data")
     reading.into.lent[token] += assets
     reading.into.recipients.append(reading.account)
 
 
-def _supply(reading: _Reading, arguments: tuple[Any, ...]) -> None:
-    market, assets, shares, on_behalf, data = arguments
-    ref = reading.enter(market, on_behalf=on_behalf, data=data)
+def _supply(reading: Reading, market: _Params, assets: int, shares: int, on_behalf: str, data: bytes) -> None:
+    name = _enter(reading, market, on_behalf=on_behalf, data=data)
     if shares or not assets:
         raise UnknownCall("how much is lent is said in shares")
-    reading.into.spends[market[0]] += assets
-    reading.change(ref, market[0], assets)
+    reading.spend(market[0], assets)
+    reading.change(_KIND, market[0], assets, name)
 
 
-def _withdraw(reading: _Reading, arguments: tuple[Any, ...]) -> None:
-    market, assets, shares, on_behalf, receiver = arguments
-    ref = reading.enter(market, on_behalf=on_behalf)
+def _withdraw(reading: Reading, market: _Params, assets: int, shares: int, on_behalf: str, receiver: str) -> None:
+    name = _enter(reading, market, on_behalf=on_behalf)
     _one_of(assets, shares)
     if shares:
-        reading.check_all(ref, shares, _LENT)
-    least = assets or reading.least_assets(ref, shares)
-    reading.into.receives[market[0]] += least
+        _check_all(reading, name, shares)
+    least = assets or _least_assets(reading, name, shares)
+    reading.receive(market[0], least, is_open=bool(shares))
     reading.into.recipients.append(receiver)
-    if shares:
-        reading.into.open_minimums.add(market[0])
-    reading.change(ref, market[0], -least, is_exact=bool(assets))
+    reading.change(_KIND, market[0], -least, name, is_exact=bool(assets))
 
 
-def _borrow(reading: _Reading, arguments: tuple[Any, ...]) -> None:
-    market, assets, shares, on_behalf, receiver = arguments
-    ref = reading.enter(market, on_behalf=on_behalf)
+def _borrow(reading: Reading, market: _Params, assets: int, shares: int, on_behalf: str, receiver: str) -> None:
+    name = _enter(reading, market, on_behalf=on_behalf)
     if shares or not assets:
         raise UnknownCall("how much is borrowed is said in shares")
-    reading.into.receives[market[0]] += assets
+    reading.receive(market[0], assets)
     reading.into.recipients.append(receiver)
-    reading.change(ref, market[0], -assets)
+    reading.change(_KIND, market[0], -assets, name)
 
 
-def _repay(reading: _Reading, arguments: tuple[Any, ...]) -> None:
-    market, assets, shares, on_behalf, data = arguments
-    ref = reading.enter(market, on_behalf=on_behalf, data=data)
+def _repay(reading: Reading, market: _Params, assets: int, shares: int, on_behalf: str, data: bytes) -> None:
+    name = _enter(reading, market, on_behalf=on_behalf, data=data)
     _one_of(assets, shares)
     if shares:
-        reading.check_owed(ref, shares)
-    most = assets or reading.most_taken(market[0])
-    reading.into.spends[market[0]] += most
-    reading.change(ref, market[0], most, is_exact=bool(assets))
+        _check_owed(reading, name, shares)
+    most = assets or _most_taken(reading, market[0])
+    reading.spend(market[0], most)
+    reading.change(_KIND, market[0], most, name, is_exact=bool(assets))
 
 
-def _pledge(reading: _Reading, arguments: tuple[Any, ...]) -> None:
-    market, assets, on_behalf, data = arguments
-    ref = reading.enter(market, on_behalf=on_behalf, data=data)
-    reading.into.spends[market[1]] += assets
-    reading.change(ref, market[1], assets)
+def _pledge(reading: Reading, market: _Params, assets: int, on_behalf: str, data: bytes) -> None:
+    name = _enter(reading, market, on_behalf=on_behalf, data=data)
+    reading.spend(market[1], assets)
+    reading.change(_KIND, market[1], assets, name)
 
 
-def _release(reading: _Reading, arguments: tuple[Any, ...]) -> None:
-    market, assets, on_behalf, receiver = arguments
-    ref = reading.enter(market, on_behalf=on_behalf)
-    reading.into.receives[market[1]] += assets
+def _release(reading: Reading, market: _Params, assets: int, on_behalf: str, receiver: str) -> None:
+    name = _enter(reading, market, on_behalf=on_behalf)
+    reading.receive(market[1], assets)
     reading.into.recipients.append(receiver)
-    reading.change(ref, market[1], -assets)
+    reading.change(_KIND, market[1], -assets, name)
 
 
-def _liquidate(reading: _Reading, arguments: tuple[Any, ...]) -> None:
-    market, borrower, seized, shares, data = arguments
+def _liquidate(reading: Reading, market: _Params, borrower: str, seized: int, shares: int, data: bytes) -> None:
     if borrower == reading.account:
         raise UnknownCall("the account would liquidate itself")
     if shares or not seized:
         raise UnknownCall("how much is liquidated is said in shares")
-    reading.enter(market, data=data)
-    reading.into.spends[market[0]] += reading.most_taken(market[0])
-    reading.into.receives[market[1]] += seized
+    _enter(reading, market, data=data)
+    reading.spend(market[0], _most_taken(reading, market[0]))
+    reading.receive(market[1], seized)
     reading.into.recipients.append(reading.account)
 
 
-def _authorize(reading: _Reading, arguments: tuple[Any, ...]) -> None:
-    taker, is_given = arguments
+def _authorize(reading: Reading, taker: str, is_given: bool) -> None:
     reading.into.rights.append(RightRead(reading.call.to, taker, _EVERYTHING if is_given else 0))
 
 
-_READERS: Final[Mapping[str, Read]] = {
+ROWS: Final[Mapping[str, Says]] = {
     _SUPPLY: _supply,
     _WITHDRAW: _withdraw,
     _BORROW: _borrow,

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from tools_app.protocols.morpho_blue import plans
 from tools_app.protocols.morpho_blue.addresses import MORPHO, NAME, deployments
-from tools_app.protocols.morpho_blue.effects import MorphoEffects
+from tools_app.protocols.morpho_blue.effects import ROWS
 from tools_app.protocols.morpho_blue.lending import FLASH_LOAN, MorphoLending
 from tools_app.protocols.morpho_blue.positions import MorphoExits, MorphoPositions, trails
 from tools_app.protocols.morpho_blue.valuer import VALUER
+from tools_app.standards.call_table import CallTable
 from tools_app.toolkit.protocol import Contract, LeavingCall, ProtocolDef, RightEvent, Trait
 
 _PARAMS: Final = "(address,address,address,address,uint256)"
@@ -79,7 +80,7 @@ PROTOCOL = ProtocolDef(
         LeavingCall(MORPHO, plans.WITHDRAW, own=((3,), (4,))),
         LeavingCall(MORPHO, plans.RELEASE, own=((2,), (3,))),
     ),
-    effects=MorphoEffects(),
+    effects=CallTable(NAME, deployments, {(MORPHO, signature): says for signature, says in ROWS.items()}),
     lending=MorphoLending(),
     listed_as=("morpho-v1", "morpho-blue"),
     rights=(

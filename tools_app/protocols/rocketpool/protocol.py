@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tools_app.protocols.rocketpool.addresses import LOCAL_CHAIN_ID, NAME, deployments
-from tools_app.protocols.rocketpool.effects import RocketPoolEffects
+from tools_app.protocols.rocketpool.effects import EFFECTS
 from tools_app.protocols.rocketpool.positions import RocketPoolExits, RocketPoolPositions
 from tools_app.protocols.rocketpool.reads import ETH_VALUE
 from tools_app.protocols.rocketpool.yields import list_yields
@@ -27,7 +27,7 @@ PROTOCOL: Final = ProtocolDef(
     exits=RocketPoolExits(),
     # What is burned comes back to who burns it.
     leaving=(LeavingCall("reth", "function burn(uint256)"),),
-    effects=RocketPoolEffects(),
+    effects=EFFECTS,
     yields=list_yields,
     listed_as=("rocket-pool",),
     issues=("reth",),

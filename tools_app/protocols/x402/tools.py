@@ -24,14 +24,14 @@ from tools_app.standards.trails import follow_trails
 from tools_app.toolkit.context import ChainReader, ReadContext, WriteContext
 from tools_app.toolkit.enums import ActionClass, Category, RiskLayer, TickBudget
 from tools_app.toolkit.family import ToolFamily
-from tools_app.toolkit.params import PLAIN, Address, Bytes32, ChainId, RawAmount, Token
+from tools_app.toolkit.params import PLAIN, Address, Bytes32, RawAmount, Token
 from tools_app.toolkit.plan import AllowanceLeft, PlanOutcome, TokenFlow, TxPlan
 from tools_app.toolkit.promises import Fate
 from tools_app.toolkit.result import TokenAmount
 from tools_app.toolkit.signed_orders import SignedOrder, SignedOrders
 from tools_app.toolkit.views import TokenMeta
 
-x402 = ToolFamily(prefix="x402", category=Category.WALLET, chains=CHAINS, venue=NAME)
+x402 = ToolFamily(prefix="x402", category=Category.WALLET, chains=CHAINS, venue=NAME, picks_chain=True)
 
 PaymentRequired = Annotated[
     str,
@@ -106,13 +106,13 @@ def report_cancel(outcome: PlanOutcome) -> CancelReport:
     snippet="approve_payments at x402: let Permit2 take exactly an amount of a token, which signed payments use up.",
     guidelines=("Say the sum of the payments to come; Permit2 takes nothing without a signed one.",),
 )
-def x402_approve(ctx: WriteContext, token: Token, amount: RawAmount, chain_id: ChainId | None = None) -> TxPlan:
+def x402_approve(ctx: WriteContext, token: Token, amount: RawAmount) -> TxPlan:
     """Let Permit2 take exactly so much of a token, for payments that are signed afterwards.
 
     Use before x402_pay. `amount` is base units.
     Does not sign a payment and gives nobody a right of its own.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     meta = _erc20(reader, token)
     ctx.step("Reading the allowance")
     held, allowed = _ask_token(reader, meta, ctx.account)
@@ -151,7 +151,6 @@ def x402_pay(
     token: Token,
     most: RawAmount,
     reference: Reference = "",
-    chain_id: ChainId | None = None,
 ) -> TxPlan:
     """Sign the payment that a 402 answer asks for (x402, exact or upto), through Permit2.
 
@@ -159,7 +158,7 @@ def x402_pay(
     units at most. With upto a facilitator says how much of it is taken. A resource and `reference` are paid once.
     Does not send the request, and does not sign a token's own permits (EIP-3009).
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     meta = _erc20(reader, token)
     ctx.step("Reading what is asked for")
     if recipient == ctx.account:
@@ -218,12 +217,12 @@ def x402_pay(
     snippet="cancel_payment at x402: use a signed payment's nonce up at Permit2, so that nobody can settle it.",
     guidelines=("A facilitator may be quicker; x402_payment says whether it was settled.",),
 )
-def x402_cancel_payment(ctx: WriteContext, payment_id: Bytes32, chain_id: ChainId | None = None) -> TxPlan:
+def x402_cancel_payment(ctx: WriteContext, payment_id: Bytes32) -> TxPlan:
     """Take a signed payment back on the chain.
 
     Use to end a payment before its time. Does not undo one that was settled.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading the payment")
     found = _find(ctx, reader, payment_id)
     if read_fate(reader, found.typed, Payments(), since=found.since_block) is not Fate.OPEN:
@@ -262,12 +261,12 @@ class PaymentTold:
     snippet="x402_payment: what became of a payment that this golem signed, from the chain and not from its payee.",
     guidelines=("A payee who says that it was not paid, or was, is held to this.",),
 )
-def x402_get_payment(ctx: ReadContext, payment_id: Bytes32, chain_id: ChainId | None = None) -> PaymentTold:
+def x402_get_payment(ctx: ReadContext, payment_id: Bytes32) -> PaymentTold:
     """What became of a payment that this golem signed, as the chain says now.
 
     Use with the payment_id that the commit answered, before paying again. Does not tell payments of others.
     """
-    reader = ctx.chain(chain_id)
+    reader = ctx.chain()
     ctx.step("Reading the payment")
     found = _find(ctx, reader, payment_id)
     typed, message = found.typed, found.typed.message

@@ -42,6 +42,7 @@ def list_pages(house: House) -> list[str]:
         "/admin/archetypes_app/golem/",
         f"{own}/change/",
         f"{own}/halt/",
+        f"{own}/grant/",
         f"{own}/definitions/",
         f"{own}/live/",
         "/admin/archetypes_app/golem/add/",

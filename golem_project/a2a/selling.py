@@ -26,7 +26,7 @@ from tools_app.chain.tokens import TokenNotFound
 from tools_app.core.clock import Deadline
 from tools_app.core.hashing import hash_canonical
 from tools_app.core.units import format_units
-from tools_app.standards.x402.payments import Payment, PaymentUnfit, find_way, is_used_up, read_payment, was_paid
+from tools_app.standards.x402.payments import Payment, PaymentUnfit, find_paid, find_way, is_used_up, read_payment
 from tools_app.standards.x402.ways import SECONDS, Method, Way, list_ways, write_required
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.views import TokenMeta
@@ -104,11 +104,7 @@ def close_left(*, read_clock: Clock) -> int:
         now = read_clock()
         try:
             reader = _open_reader(row.chain_id, now)
-            if was_paid(
-                reader, way=_way_of(row), payer=row.payer, nonce=int(row.nonce, 16), since_block=row.since_block
-            ):
-                sell_answer.record_sale(row, transaction_hash="", now=now)
-            elif now > row.ends_at + _AFTER_ITS_END:
+            if _find_sold(row, _way_of(row), reader, now) is None and now > row.ends_at + _AFTER_ITS_END:
                 sell_answer.drop_payment(row)
         except SaleNotPossible:
             continue
@@ -214,11 +210,14 @@ def _settle(
 ) -> Sold:
     settled = open_facilitator(reader).settle(given, way)
     if not settled.reason:
-        return _record(row, settled.transaction, read_clock())
+        sold = sell_answer.record_sale(row, transaction_hash=settled.transaction, now=read_clock())
+        if sold is not None:
+            return Sold(dict(sold.answer), _write_receipt(sold))
     # Whoever else carried it out: it was paid.
     later = _open_reader(row.chain_id, read_clock())
-    if was_paid(later, way=way, payer=row.payer, nonce=given.nonce, since_block=row.since_block):
-        return _record(row, settled.transaction if settled.is_pending else "", read_clock())
+    sold = _find_sold(row, way, later, read_clock())
+    if sold is not None:
+        return Sold(dict(sold.answer), _write_receipt(sold))
     if settled.is_pending:
         now = read_clock()
         sell_answer.put_off(row, until=now, now=now)
@@ -227,9 +226,11 @@ def _settle(
     raise _ask(question, later, settled.reason)
 
 
-def _record(row: SoldAnswer, transaction: str, now: datetime) -> Sold:
-    sold = sell_answer.record_sale(row, transaction_hash=transaction, now=now)
-    return Sold(dict(sold.answer), _write_receipt(sold))
+def _find_sold(row: SoldAnswer, way: Way, reader: ChainReader, now: datetime) -> SoldAnswer | None:
+    """The sale, where the chain tells that its payment was made and no other sale counts the same transaction."""
+    paid = find_paid(reader, way=way, payer=row.payer, nonce=int(row.nonce, 16), since_block=row.since_block)
+    tried = (sell_answer.record_sale(row, transaction_hash=each, now=now) for each in paid)
+    return next((sold for sold in tried if sold is not None), None)
 
 
 def _write_receipt(row: SoldAnswer) -> dict[str, Any]:

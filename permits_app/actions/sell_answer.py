@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from permits_app.models import SoldAnswer
 from permits_app.models.sold_answer import SaleState
@@ -72,9 +72,16 @@ def keep_answer(row: SoldAnswer, *, answer: dict[str, Any], now: datetime) -> No
     SoldAnswer.objects.filter(pk=row.pk).update(answer=answer, updated_at=now)
 
 
+def record_sale(row: SoldAnswer, *, transaction_hash: str, now: datetime) -> SoldAnswer | None:
+    """It was paid by a transaction: told once in the audit log. None where that one pays for another sale."""
+    try:
+        return _record(row, transaction_hash, now)
+    except IntegrityError:
+        return None
+
+
 @whole
-def record_sale(row: SoldAnswer, *, transaction_hash: str, now: datetime) -> SoldAnswer:
-    """It was paid: told once in the audit log."""
+def _record(row: SoldAnswer, transaction_hash: str, now: datetime) -> SoldAnswer:
     with transaction.atomic():
         rows = SoldAnswer.objects.filter(pk=row.pk, state=SaleState.TAKEN)
         if rows.update(

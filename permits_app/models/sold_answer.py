@@ -41,7 +41,7 @@ class SoldAnswer(TimeStamped):
     ends_at = models.DateTimeField(help_text="The payment can be carried out until then")
     state = models.CharField(max_length=5, choices=SaleState.choices, default=SaleState.TAKEN)
     lease_until = models.DateTimeField(null=True, blank=True)
-    transaction = models.CharField(max_length=66, blank=True, help_text="Empty where somebody else carried it out")
+    transaction = models.CharField(max_length=66, blank=True, help_text="What moved the money, whoever sent it")
     sold_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -49,6 +49,11 @@ class SoldAnswer(TimeStamped):
         constraints = [
             models.UniqueConstraint(
                 fields=["chain_id", "token", "method", "payer", "nonce"], name="sold_answer_once_per_payment"
+            ),
+            models.UniqueConstraint(
+                fields=["chain_id", "transaction"],
+                condition=~Q(transaction=""),
+                name="sold_answer_once_per_transaction",
             ),
             models.CheckConstraint(condition=Q(raw__gt=0), name="sold_answer_for_something"),
             models.CheckConstraint(

@@ -18,6 +18,7 @@ from django.urls import reverse
 from eth_account import Account
 
 from archetypes_app.owner_group import ensure_owner_group
+from golem_project.a2a import opened_reads
 from golem_project.a2a.models import OpenedRead, Task
 from golem_project.a2a.settler import find_address
 from golem_project.a2a.tasks import follow_tasks_task, forget_old_rows_task
@@ -26,7 +27,7 @@ from permits_app.models import SoldAnswer
 from tests import factories
 from tests.admin.rows import page
 from tests.concurrency.test_sixty_four_at_once import at_once
-from tests.evm.world import World
+from tests.evm.world import CHAIN_ID, World
 from tests.golem_project.a2a.buyer import PRICE, USD, Buyer, read_receipt
 from tests.golem_project.a2a.conftest import Line, answer_of, ask, run, state_of
 from tests.golem_project.a2a.real_usdc import carry_out, mint, put_real_usdc
@@ -275,10 +276,74 @@ def test_a_payment_that_was_carried_out_while_the_server_stopped_is_sold_and_ans
     assert row.lease_until is not None
     let_pass_until(row.lease_until)
     follow_tasks_task()
-    assert AuditEntry.objects.filter(event="AnswerSold").count() == 1
+    told = AuditEntry.objects.get(event="AnswerSold")
+    assert told.data["transaction"].startswith("0x"), "whoever sent it"
     answer = buyer.ask(payment)
     assert answer.status_code == 200 and "per_day" in answer.json()["data"]
     assert buyer.balance(str(live.golem.address)) == PRICE
+
+
+def sign_elsewhere(buyer: Buyer, payment: dict[str, Any], to: str) -> dict[str, Any]:
+    """The same payer signs the same nonce of the token for somebody else."""
+    given = {**payment["payload"]["authorization"], "to": to}
+    types = {
+        "TransferWithAuthorization": [
+            {"name": "from", "type": "address"},
+            {"name": "to", "type": "address"},
+            {"name": "value", "type": "uint256"},
+            {"name": "validAfter", "type": "uint256"},
+            {"name": "validBefore", "type": "uint256"},
+            {"name": "nonce", "type": "bytes32"},
+        ]
+    }
+    extra = payment["accepted"]["extra"]
+    domain = {"name": extra["name"], "version": extra["version"], "chainId": CHAIN_ID, "verifyingContract": buyer.usdc}
+    words = {**given, **{name: int(given[name]) for name in ("value", "validAfter", "validBefore")}}
+    signed = buyer.account.sign_typed_data(domain, types, {**words, "nonce": bytes.fromhex(given["nonce"][2:])})
+    return {**payment, "payload": {"authorization": given, "signature": "0x" + signed.signature.hex()}}
+
+
+def test_a_nonce_that_its_payer_used_to_pay_somebody_else_has_paid_nothing(buyer: Buyer, live: Agent) -> None:
+    payment = buyer.sign()
+    row = take(buyer, live, payment)
+    carry_out(buyer.world, sign_elsewhere(buyer, payment, buyer.account.address))
+    assert row.lease_until is not None
+    let_pass_until(row.lease_until)
+    follow_tasks_task()
+    assert not AuditEntry.objects.filter(event="AnswerSold").exists()
+    refused = buyer.ask(payment)
+    assert refused.status_code == 402, refused.text
+    assert not SoldAnswer.objects.exists() and buyer.balance(str(live.golem.address)) == 0
+
+
+def test_a_payment_that_is_overtaken_while_its_answer_is_worked_out_buys_nothing(
+    buyer: Buyer, live: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look at it and its carrying out the payer spends the same nonce on themselves."""
+    payment = buyer.sign()
+    elsewhere = sign_elsewhere(buyer, payment, buyer.account.address)
+    real = opened_reads._work_out
+
+    def overtake(*given: Any) -> dict[str, Any]:
+        answer = real(*given)
+        carry_out(buyer.world, elsewhere)
+        return answer
+
+    monkeypatch.setattr(opened_reads, "_work_out", overtake)
+    refused = buyer.ask(payment)
+    assert refused.status_code == 402 and "per_day" not in refused.text
+    assert not SoldAnswer.objects.exists() and not AuditEntry.objects.filter(event="AnswerSold").exists()
+    assert buyer.balance(str(live.golem.address)) == 0
+
+
+def test_one_transaction_pays_for_one_answer(buyer: Buyer, live: Agent) -> None:
+    first, second = buyer.sign(), buyer.sign()
+    assert buyer.ask(first).status_code == 200
+    paid = SoldAnswer.objects.get().transaction
+    row = take(buyer, live, second)
+    assert sell_answer.record_sale(row, transaction_hash=paid, now=clock.now()) is None
+    row.refresh_from_db()
+    assert row.state == "TAKEN" and AuditEntry.objects.filter(event="AnswerSold").count() == 1
 
 
 def test_who_hands_it_in_again_after_the_server_stopped_pays_once(buyer: Buyer, live: Agent) -> None:

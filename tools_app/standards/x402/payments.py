@@ -17,6 +17,7 @@ from tools_app.standards.trails import follow_trails
 from tools_app.standards.x402.ways import STATE, VERSION, Method, Way
 from tools_app.toolkit.context import ChainReader
 from tools_app.toolkit.positions import Trail
+from tools_app.toolkit.views import LogEntry
 
 LONGEST_HEADER: Final = 16_000
 _USED: Final = "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)"
@@ -95,21 +96,34 @@ def is_used_up(reader: ChainReader, *, way: Way, payer: str, nonce: int) -> bool
     return bool(reader.call(way.token, STATE, payer, nonce.to_bytes(32, "big"))[0])
 
 
-def was_paid(reader: ChainReader, *, way: Way, payer: str, nonce: int, since_block: int) -> bool:
-    """Whether the chain tells that this very payment was made since a block, whoever carried it out."""
+def find_paid(reader: ChainReader, *, way: Way, payer: str, nonce: int, since_block: int) -> tuple[str, ...]:
+    """The transactions since a block that may have made this payment, whoever sent them; none where nobody did.
+
+    A nonce says only that something was signed with it: a payer may sign the same one for somebody else. So each of
+    them moved the whole amount from the payer to the payee. The token's own authorization tells its nonce right before
+    the move; of Permit2 nobody tells which move used which nonce, so that a move must not be counted for two payments.
+    """
     until = reader.block.number
-    if way.method is Method.EIP3009:
-        asked = (event_topic(_USED), _topic(payer), f"0x{nonce:064x}")
-        return bool(follow_trails(reader, [Trail((way.token,), asked)], from_block=since_block, to_block=until))
-    [told] = reader.call_many([ask_nonce(payer, nonce)])
-    if not is_used(nonce, told):
-        return False
     moved = Trail((way.token,), (event_topic(TRANSFER_EVENT), _topic(payer), _topic(way.payee)))
+    if way.method is Method.EIP3009:
+        used = Trail((way.token,), (event_topic(_USED), _topic(payer), f"0x{nonce:064x}"))
+        logs = follow_trails(reader, [moved, used], from_block=since_block, to_block=until)
+        told = {(log.tx_hash, log.log_index + 1) for log in logs if log.topics[0] == event_topic(_USED)}
+        return tuple(log.tx_hash for log in _list_moves(logs, way) if (log.tx_hash, log.log_index) in told)
+    [answer] = reader.call_many([ask_nonce(payer, nonce)])
+    if not is_used(nonce, answer):
+        return ()
     logs = follow_trails(reader, [moved, trail_of_invalidations(payer)], from_block=since_block, to_block=until)
     if was_invalidated(nonce, logs):
-        return False
-    paid = (decode_log(TRANSFER_EVENT, log) for log in logs if log.address == way.token)
-    return any(each is not None and int(each["value"]) == way.amount for each in paid)
+        return ()
+    return tuple(dict.fromkeys(log.tx_hash for log in _list_moves(logs, way)))
+
+
+def _list_moves(logs: Sequence[LogEntry], way: Way) -> list[LogEntry]:
+    """Those that moved the whole amount to the payee."""
+    moves = [log for log in logs if log.address == way.token and log.topics[0] == event_topic(TRANSFER_EVENT)]
+    told = [(log, decode_log(TRANSFER_EVENT, log)) for log in moves]
+    return [log for log, each in told if each is not None and int(each["value"]) == way.amount]
 
 
 def _read_eip3009(payload: Mapping[str, Any], accepted: Mapping[str, Any], body: Mapping[str, Any]) -> Payment:

@@ -115,6 +115,10 @@ HELD: dict[str, tuple[str, ...]] = {
         "catalogue/test_what_cannot_be_taken_out.py::test_a_lender_that_is_lent_out_whole_is_told_and_entered_no_more",
         "catalogue/test_what_depends_on_others.py::test_an_issuer_that_keeps_what_is_there_is_entered_nowhere",
     ),
+    "what takes nothing more and keeps nothing": (
+        f"{YIELDS}::test_what_takes_nothing_more_is_told_by_the_next_tick_entered_no_more_and_left_whole",
+        f"{YIELDS}::test_savings_whose_asset_has_no_fresh_price_are_told_by_the_next_tick_and_entered_no_more",
+    ),
     "a reserve that is paused": ("refused: a reserve that is paused", "between: the reserve is paused"),
     "a reserve that is frozen": ("refused: a reserve that is frozen", "between: the reserve is frozen"),
     "supply and borrow caps": (

@@ -20,6 +20,9 @@ _SAYS_UNTIL: Final = re.compile(r"(until|expires|ends|deadline|executes|due)(_at
 _CHANGES_ROWS: Final = ("update", "aupdate", "bulk_update", "abulk_update", "change_rows")
 
 WRITTEN: Final[dict[str, str]] = {
+    "tests/concurrency/test_killed_followers_of_orders.py::look": (
+        "a worker of its own holds the lease, by a clock of its own"
+    ),
     "tests/golem_project/heartbeat/test_killed_processes.py::let_their_time_pass": (
         "other processes hold the leases, each by a clock of its own"
     ),

@@ -19,6 +19,8 @@ from functools import lru_cache
 from typing import Any, Final, NoReturn
 from uuid import UUID
 
+from tools_app.core import secret_forms
+
 
 class TaintLabel(StrEnum):
     WALLET_SECRET = "WALLET_SECRET"  # noqa: S105  (a label)
@@ -254,6 +256,9 @@ def redact_text(text: str, *, sink: DataSink = DataSink.MODEL) -> str:
             text, count = pattern.subn(replacement, text)
             if count:
                 _block(TaintLabel.OWNER_SECRET, sink)
+    text, count = secret_forms.remove(text, REMOVED)
+    for _ in range(count):
+        _block(TaintLabel.OWNER_SECRET, sink)
     if "@" not in text:
         return text
     if not can_flow_to(TaintLabel.USER_PII, sink):
@@ -271,6 +276,7 @@ def holds_no_secret(text: str) -> bool:
     return not (
         _is_suspicious(text)
         or any(value in text for value in _known_texts)
+        or secret_forms.remove(text, REMOVED)[1]
         or (_known_keys and any(_fingerprint(found[1]) in _known_keys for found in _KEY.finditer(text)))
     )
 

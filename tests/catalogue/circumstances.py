@@ -106,7 +106,24 @@ def approve_long_ago(stage: Stage) -> None:
     stage.told["old_spender"] = person
 
 
-def buy_for_hours(stage: Stage) -> None:
+def buy_for_hours_alone(stage: Stage) -> None:
+    """The same, and no other block among them: a node that tells of a pool nobody follows spreads the hours between its
+    first block and its last over all blocks between. Feeds say beforehand what they say at the end. No purchase lies on
+    the edge of an hour counted from the last one, where a second more or less would be another hour.
+    """
+    step = 3_550
+    set_feeds(stage, stage.world.timestamp() + 8 * 86_400 + 36 * step)
+    buy_for_hours(stage, is_alone=True, step=step)
+
+
+def set_feeds(stage: Stage, at: int) -> None:
+    """Every feed was last updated then."""
+    world = stage.world
+    for feed in {token.feed for token in world.tokens.values() if token.feed}:
+        world.transact(world.actors.deployer, feed, "setUpdatedAt(uint256)", at)
+
+
+def buy_for_hours(stage: Stage, *, is_alone: bool = False, step: int = 3_600) -> None:
     """One trader, one way, in the deepest pool; its owner keeps the feeds in time."""
     world = stage.world
     usdc, weth = world.tokens["USDC"].address, world.tokens["WETH"].address
@@ -118,10 +135,10 @@ def buy_for_hours(stage: Stage) -> None:
     stage.pass_days(8)
     stage.told["pool"] = world.pool("v3", "USDC", "WETH", 500).address
     for _ in range(36):
-        world.rpc.call("evm_increaseTime", 3_600)
+        world.rpc.call("evm_increaseTime", step)
         world.transact(trader, router, single, (usdc, weth, 500, trader.address, 100_000 * USD, 0, 0))
-    for feed in {token.feed for token in world.tokens.values() if token.feed}:
-        world.transact(world.actors.deployer, feed, "setUpdatedAt(uint256)", world.timestamp())
+    if not is_alone:
+        set_feeds(stage, world.timestamp())
 
 
 def approve_from(stage: Stage, token: str, spender: str, amount: int) -> None:
@@ -349,6 +366,7 @@ CIRCUMSTANCES: Final[dict[str, Callable[[Stage], None]]] = {
     "a borrower of the market is no longer covered": uncover,
     "somebody gives it shares of the pair of WETH and USDC": give_shares,
     "somebody buys WETH in the pool once an hour for 36 hours": buy_for_hours,
+    "somebody buys WETH in the pool once an hour for 36 hours, and no block is between": buy_for_hours_alone,
     "a governor has one proposal executed and one open": govern,
     "others trade back and forth through the pool": lambda stage: trade_back_and_forth(stage.world, 500),
     "others trade back and forth through the pool of the coin": lambda stage: trade_back_and_forth_v4(

@@ -223,7 +223,9 @@ SIMULATED: Final[Mapping[str, Mapping[Whose, tuple[str, ...]]]] = {
         Whose.PART: ("disburse", "note"),
     },
     "SimulatedPendleGauges": {Whose.DEPLOYER: ("setMarket",), Whose.OWN: ("redeemMarketReward",)},
-    "SimulatedPendleYield": _token_and({Whose.DEPLOYER: ("setEarnings",), Whose.OWN: ("deposit", "redeem")}),
+    "SimulatedPendleYield": _token_and(
+        {Whose.DEPLOYER: ("pause", "setEarnings", "unpause"), Whose.OWN: ("deposit", "redeem")}
+    ),
     "SimulatedPip": {},
     "SimulatedRenzoManager": {
         Whose.DEPLOYER: ("configure", "earn", "initialize"),

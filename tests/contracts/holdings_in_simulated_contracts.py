@@ -512,6 +512,8 @@ def hold_shares_of_a_vault(caged: CagedSafe) -> Holding:
     held.say(vault, "redeem(uint256,address,address,uint256)", part, thief, safe, 10_000, by=friend)
     held.say_of_token(shares, WAD)
     held.say(shares, "setEarnings(uint256,uint256)", 0, 9_999, by=me)
+    held.say(shares, "pause()", by=me)
+    held.say(shares, "unpause()", by=me)
     held.say(shares, "deposit(address,address,uint256,uint256)", thief, dai, WAD, 0, by=safe)
     held.say(shares, "redeem(address,uint256,address,uint256,bool)", thief, WAD, dai, 0, False, by=safe)
     held.say(gauges, "setMarket(address,uint256)", thief, WAD, by=me)

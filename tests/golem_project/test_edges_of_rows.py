@@ -54,6 +54,8 @@ EDGES: Final[Mapping[str, tuple[list[Row], list[Row]]]] = {
         [{"most_tools": 2, "loaded_tools": ["a", "b"]}],
         [{"most_tools": 1, "loaded_tools": ["a", "b"]}],
     ),
+    "a2a_read_price_in_range": _between("price_micro_usdc", 1, 1_000_000_000),
+    "sold_answer_for_something": _between("raw", 1, None, state="TAKEN", lease_until=T),
     "service_access_quota_range": _between("questions_an_hour", 1, 10_000),
     "service_access_within_quota": _at_most("asked", "questions_an_hour"),
     "golem_ttl_5_to_3600": _between("permit_ttl_seconds", 5, 3_600),

@@ -203,6 +203,9 @@ def hash_with(tool: ToolDef, name: str, value: Any) -> str:
         for each, field in tool.params_model.model_fields.items()
         if field.is_required()
     }
+    if "source_chain" in given:
+        # Tokens are those of the chain that it leaves; here they are the home chain's.
+        given["source_chain"] = MAINNET
     checked = runner.check_params(tool=tool, params={**given, name: value})
     return hash_meant(golem=make_golem(), tool=tool, params=checked)
 

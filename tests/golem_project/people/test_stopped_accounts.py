@@ -52,6 +52,7 @@ pytestmark = pytest.mark.django_db
 PUBLIC = {
     "": "leads to the admin, which asks for a sign-in",
     "join/": "opens with an invitation, to whoever has none",
+    "a2a/<uuid:golem_id>/paid/<str:venue>/<str:query>": "whoever pays is answered; no token is looked at",
     "healthz": "whether the server runs",
     "readyz": "whether the server works",
     "about": "what the server is",

@@ -13,6 +13,7 @@ _SIZED: Final = {**_PAIR, "amount_usd": "10000", "fee": 500}
 _NO_POOL: Final = ({"pool": "0x" + "11" * 20}, "POOL_NOT_FOUND")
 _ELSEWHERE: Final = ({"chain_id": 999_999}, "CHAIN_NOT_SUPPORTED")
 _BOUGHT: Final = ("somebody buys WETH in the pool once an hour for 36 hours",)
+_BOUGHT_ALONE: Final = ("somebody buys WETH in the pool once an hour for 36 hours, and no block is between",)
 _OUTSIDE: Final = ("its owner switched on what others say of markets",)
 _SLOT0: Final = "function slot0() view returns (uint160, int24, uint16, uint16, uint16, uint8, bool)"
 _FEE: Final = "function fee() view returns (uint24)"
@@ -153,7 +154,7 @@ READS: Final = (
             "transition_probabilities[regime=sideways].probability": lambda look: _share(look, "sideways"),
             "confidence": "low",
         },
-        given=_BOUGHT,
+        given=_BOUGHT_ALONE,
         refuses=(({"asset": "NOTOKEN"}, "TOKEN_NOT_FOUND"), _ELSEWHERE),
         most_exchanges=40,
     ),

@@ -6,7 +6,6 @@ import base64
 import random
 import re
 import string
-import time
 from uuid import UUID
 
 import pytest
@@ -116,6 +115,17 @@ def test_twelve_words_of_a_wallet_are_a_secret_and_eleven_are_none(count: int, i
     assert (redact_text(f"It said: {words}. So be it.") != f"It said: {words}. So be it.") is is_removed
 
 
+@pytest.mark.parametrize(("different", "is_removed"), [(7, False), (8, True)])
+def test_twelve_words_of_which_eight_differ_are_a_secret_and_of_seven_none(different: int, is_removed: bool) -> None:
+    words = ("legal", "winner", "thank", "year", "wave", "sausage", "worth", "useful")
+    said = "It said: " + " ".join(words[each % different] for each in range(12)) + "."
+    assert (redact_text(said) != said) is is_removed
+
+
+def test_a_word_of_the_list_said_again_and_again_is_no_wallet() -> None:
+    assert redact_text("swap " * 1_000) == "swap " * 1_000
+
+
 def test_what_stands_around_a_secret_stays() -> None:
     key = KINDS["anthropic"]()
     assert redact_text(f"I use {key} for the API.") == f"I use {REMOVED} for the API."
@@ -126,14 +136,6 @@ def test_what_stands_around_a_secret_stays() -> None:
 def test_what_a_form_finds_has_a_mark(form: re.Pattern[str], data: st.DataObject) -> None:
     found = data.draw(st.from_regex(form))
     assert any(mark in found.lower() for mark in secret_forms.MARKS)
-
-
-@pytest.mark.parametrize("piece", ["sk-1", "eyJa.", "-----BEGIN PRIVATE KEY-----", "able ", "xoxb-", "SG.", "secret: "])
-def test_a_hundred_kilobytes_of_beginnings_take_under_a_second_of_this_thread(piece: str) -> None:
-    text = piece * (100_000 // len(piece))
-    started = time.thread_time()
-    redact_text(text, sink=DataSink.EVENTS)
-    assert time.thread_time() - started < 1
 
 
 def test_a_key_in_an_agents_reason_reaches_neither_audit_log_nor_events_nor_playbook(live_golem: LiveGolem) -> None:

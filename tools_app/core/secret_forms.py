@@ -63,6 +63,8 @@ LABELS: Final = ("apikey", "api_key", "api-key", "secret")
 _SHORTEST: Final = 20
 """No form is shorter."""
 _LEAST_WORDS: Final = 12
+_LEAST_DIFFERENT: Final = 8
+"""A word that is said again and again is no key."""
 _RUN: Final = re.compile(r"(?<![a-z])(?:[a-z]{3,8}[ ,\n]{1,3}){11,}[a-z]{3,8}(?![a-z])")
 
 
@@ -118,7 +120,8 @@ def _list_known(run: str) -> list[str]:
         if word is not None and word[0] in known:
             stretch.append(word.span())
             continue
-        if len(stretch) >= _LEAST_WORDS:
+        words = {run[start:end] for start, end in stretch}
+        if len(stretch) >= _LEAST_WORDS and len(words) >= _LEAST_DIFFERENT:
             found.append(run[stretch[0][0] : stretch[-1][1]])
         stretch = []
     return found

@@ -125,10 +125,10 @@ def test_an_answer_of_yesterday_is_refused_by_its_date(
     asker: Agent, vendors: Vendors, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str], is_taken: bool
 ) -> None:
     vendors.answers["/pools"] = (200, {"status": "success", "data": [make_pool()]}, headers)
+    # However long the answer takes: it is looked at in the second in which it is asked for.
+    asked_at = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: asked_at)
     if is_taken:
-        # However long the answer takes: it is looked at in the second in which it is asked for.
-        asked_at = clock.now()
-        monkeypatch.setattr(clock, "now", lambda: asked_at)
         assert ask(asker, YIELDS)["total_matching"] == 1
     else:
         assert refuse(asker, YIELDS, "SERVICE_ANSWER_REFUSED")["age_seconds"] >= 86_400

@@ -52,12 +52,12 @@ class BegunTick:
     theta_seconds: int
     base_seconds: int
     planner: str
+    rules_stand_in: bool
     liquidity_rule: dict[str, Any]
     regime: str
     state: dict[str, Any]
     steers: list[dict[str, Any]]
     abandoned_tick_id: int | None
-    rules_stand_in: bool = True
 
 
 @whole
@@ -127,12 +127,12 @@ def begin_tick(*, claim: Claim, lease_seconds: int, now: datetime) -> BegunTick 
         theta_seconds=golem.tick_theta,
         base_seconds=golem.clock_base,
         planner=golem.clock_planner,
+        rules_stand_in=golem.clock_rules_stand_in,
         liquidity_rule=_load(golem.clock_rule),
         regime=golem.clock_regime,
         state=_load(golem.clock_state),
         steers=_load(golem.clock_steers),
         abandoned_tick_id=golem.abandoned_tick_id,
-        rules_stand_in=golem.clock_rules_stand_in,
     )
 
 

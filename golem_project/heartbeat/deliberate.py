@@ -15,7 +15,7 @@ from golem_project.heartbeat.rule_planner import RulePlanner
 from golem_project.heartbeat.steps.learn import learn
 from golem_project.heartbeat.steps.observe import look, read_permit_facts
 from golem_project.heartbeat.steps.wishes import weigh_wishes
-from golem_project.heartbeat.thinking.planner import Deliberation, Planner, WantedAction
+from golem_project.heartbeat.thinking.planner import Planner, WantedAction
 
 
 def next_wanted(state: CycleState) -> WantedAction | None:
@@ -28,16 +28,14 @@ def next_wanted(state: CycleState) -> WantedAction | None:
         return None
     if last is not None:
         _look_again(state)
-    if any(map(has_failed, state.deliberations)):
-        _ask(state, RulePlanner(state.analysis.wishes, state.waiting))
-        return state.queue.pop(0) if state.queue else None
-    deliberation = _ask(state, state.choose_planner(state))
-    if has_failed(deliberation) and state.begun.rules_stand_in:
+    if not any(map(has_failed, state.deliberations)):
+        _ask(state, state.choose_planner(state))
+    if state.begun.rules_stand_in and any(map(has_failed, state.deliberations)):
         _ask(state, RulePlanner(state.analysis.wishes, state.waiting))
     return state.queue.pop(0) if state.queue else None
 
 
-def _ask(state: CycleState, planner: Planner) -> Deliberation:
+def _ask(state: CycleState, planner: Planner) -> None:
     """What the planner says to the situation as it is, noted with what it touched and what it wants."""
     can_stand_in = planner.name != RULES and state.begun.rules_stand_in
     deadline = leave_time_for_rules(state.deadline) if can_stand_in else state.deadline
@@ -46,7 +44,6 @@ def _ask(state: CycleState, planner: Planner) -> Deliberation:
     for touched in deliberation.touched:
         record_touched(state, touched)
     state.queue.extend(deliberation.wanted)
-    return deliberation
 
 
 def _look_again(state: CycleState) -> None:

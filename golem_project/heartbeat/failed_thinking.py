@@ -10,9 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from archetypes_app.errors import ModelBudgetSpent
 from golem_project.heartbeat.cycle_state import CycleState
 from golem_project.heartbeat.duties.alerting import Alert, tell_alerts
 from golem_project.heartbeat.rule_planner import NAME as RULES
+from golem_project.heartbeat.thinking.errors import (
+    ModelAnswerInvalid,
+    ModelEndpointRefused,
+    ModelNotConfigured,
+    ModelTimedOut,
+    ModelUnavailable,
+    ThinkingCancelled,
+    ThinkingLoops,
+    ThinkingOutOfTime,
+    ThinkingTooDear,
+    ThinkingTooLong,
+)
 from golem_project.heartbeat.thinking.planner import Deliberation
 from tools_app.core.clock import Deadline
 
@@ -25,17 +38,17 @@ _TIME_FOR_RULES_MS: Final = 10_000
 """What a model leaves of a tick's time to the rules that stand in for it, a third of it at most."""
 
 _WORDS: Final[Mapping[str, str]] = {
-    "MODEL_UNAVAILABLE": "the language model did not answer",
-    "MODEL_TIMED_OUT": "the language model did not answer in time",
-    "MODEL_ANSWER_INVALID": "the language model's answer could not be read",
-    "MODEL_BUDGET_SPENT": "the day's budget for the language model is spent",
-    "MODEL_NOT_CONFIGURED": "no language model is set up on this server",
-    "MODEL_ENDPOINT_REFUSED": "the language model's address is none this server may speak to",
-    "THINKING_OUT_OF_TIME": "the tick's time was over before the language model had its last word",
-    "THINKING_TOO_LONG": "the language model took more steps than one tick may",
-    "THINKING_LOOPS": "the language model asked the same again and again",
-    "THINKING_TOO_DEAR": "its next request could have cost more than it may",
-    "THINKING_CANCELLED": "its thinking was cancelled",
+    ModelUnavailable.code: "the language model did not answer",
+    ModelTimedOut.code: "the language model did not answer in time",
+    ModelAnswerInvalid.code: "the language model's answer could not be read",
+    ModelBudgetSpent.code: "the day's budget for the language model is spent",
+    ModelNotConfigured.code: "no language model is set up on this server",
+    ModelEndpointRefused.code: "the language model's address is none this server may speak to",
+    ThinkingOutOfTime.code: "the tick's time was over before the language model had its last word",
+    ThinkingTooLong.code: "the language model took more steps than one tick may",
+    ThinkingLoops.code: "the language model asked the same again and again",
+    ThinkingTooDear.code: "its next request could have cost more than it may",
+    ThinkingCancelled.code: "its thinking was cancelled",
 }
 
 

@@ -19,7 +19,7 @@ from archetypes_app.models import Golem
 from permits_app.actions.commit import commit_permit, start_commit
 from permits_app.actions.release_permit import FreshJudgement, open_again, resimulate
 from permits_app.approval_errors import ChangeUnchanged
-from permits_app.approvals.announced import is_never_announced, wait_of
+from permits_app.approvals.announced import wait_of
 from permits_app.errors import PermitNotCancellable, PermitNotCommittable, PermitNotFound
 from permits_app.limits import ledger
 from permits_app.models import Announcement, Warden
@@ -35,7 +35,6 @@ from tools_app.core.in_turns import in_turns
 from tools_app.core.one_by_one import one_by_one
 from tools_app.core.units import format_micro_usd
 from tools_app.core.whole import whole
-from tools_app.toolkit.enums import RiskTier
 
 _ACTOR = "system:warden"
 _MOST_ANNOUNCED: Final = 50
@@ -64,7 +63,7 @@ def announce_permit(*, permit_id: UUID, golem: Golem, actor: str, now: datetime)
         _, permit = lock_golem_and_permit(golem_id=golem.pk, permit_id=permit_id)
         if permit is None:
             raise PermitNotFound(f"this golem has no permit {str(permit_id)!r}", permit_id=str(permit_id))
-        delay = 0 if is_never_announced(permit) else wait_of(golem=golem, tier=RiskTier(permit.risk_tier))
+        delay = wait_of(golem=golem, permit=permit)
         if not delay:
             return None
         executes_at = now + timedelta(seconds=delay)

@@ -49,7 +49,6 @@ from tools_app.core import clock
 from tools_app.core.errors import GolemError, Recovery
 from tools_app.core.required import require
 from tools_app.core.whole import whole
-from tools_app.toolkit.enums import RiskTier
 
 logger = logging.getLogger(__name__)
 
@@ -171,7 +170,7 @@ def _release_permit(request: ChangeRequest, asked: OwnerTransaction | None, now:
         close_stale_change(request=request, why=why, now=now)
         return
     golem, permit = request.golem, require(request.permit)
-    if has_ended(request, at=now + timedelta(seconds=wait_of(golem=golem, tier=RiskTier(permit.risk_tier)))):
+    if has_ended(request, at=now + timedelta(seconds=wait_of(golem=golem, permit=permit))):
         end_what_was_signed(request=request, now=now)
         return
     if asked is not None:

@@ -29,13 +29,21 @@ def is_warden_on(golem: Golem) -> bool:
     return bool(_IS_ON.fetch(golem.pk))
 
 
-def wait_of(*, golem: Golem, tier: RiskTier) -> int:
-    """Seconds an action of `tier` is announced; 0 with the Warden off."""
-    return WARDEN_DELAY_SECONDS[tier] if is_warden_on(golem) else 0
+def delay_of(permit: ActionPermit) -> int:
+    """Seconds a permit is announced with the Warden on. None for a halt's own, and for what sends nothing and only ends
+    something. That is the circuit breaker: until it is done the golem goes on.
+    """
+    is_never_announced = permit.halt_epoch is not None or (permit.is_local and permit.action_class in LEAVING)
+    return 0 if is_never_announced else WARDEN_DELAY_SECONDS[RiskTier(permit.risk_tier)]
+
+
+def wait_of(*, golem: Golem, permit: ActionPermit) -> int:
+    """The same; 0 with the Warden off."""
+    return delay_of(permit) if is_warden_on(golem) else 0
 
 
 def expected_wait_of(*, golem: Golem, tier: RiskTier) -> int:
-    """The same from the row that was loaded with `golem`: what a preview tells; a commit asks the database."""
+    """Seconds of a tier by the row that was loaded with `golem`: what a preview tells; a commit asks the database."""
     return WARDEN_DELAY_SECONDS[tier] if expects_warden(golem) else 0
 
 
@@ -45,18 +53,9 @@ def expects_warden(golem: Golem) -> bool:
     return row is not None and bool(row.is_on)
 
 
-def is_never_announced(permit: ActionPermit) -> bool:
-    """Whether a permit waits for no Warden: a halt's own, and what sends nothing and only ends something. That is the
-    circuit breaker: until it is done the golem goes on.
-    """
-    return permit.halt_epoch is not None or (permit.is_local and permit.action_class in LEAVING)
-
-
 def check_announced(permit: ActionPermit) -> None:
     """Raises ActionAnnounced when the Warden is on and this permit's delay is not over. One query with it off."""
-    if not is_warden_on(permit.golem):
-        return
-    if not WARDEN_DELAY_SECONDS[RiskTier(permit.risk_tier)] or is_never_announced(permit):
+    if not wait_of(golem=permit.golem, permit=permit):
         return
     if not Announcement.objects.filter(permit=permit, state=AnnouncementState.EXECUTED).exists():
         raise ActionAnnounced(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from permits_app.approvals.announced import expected_wait_of, is_never_announced
+from permits_app.approvals.announced import delay_of, expected_wait_of, expects_warden
 from permits_app.approvals.rules import NEEDS_OWNER
 from permits_app.models import ActionPermit
 from permits_app.models.permit import PermitStatus
@@ -26,9 +26,8 @@ def needs_owners(*, tier: RiskTier, call: HookCall) -> bool:
 
 def list_missing(permit: ActionPermit) -> list[str]:
     """What a new permit still needs before it is executed: an owner's approval, the Warden's delay."""
-    tier = RiskTier(permit.risk_tier)
     approval = ["approval"] if permit.status == PermitStatus.AWAITING_APPROVAL else []
-    is_announced = expected_wait_of(golem=permit.golem, tier=tier) and not is_never_announced(permit)
+    is_announced = expects_warden(permit.golem) and delay_of(permit)
     return [*approval, "delay"] if is_announced else approval
 
 

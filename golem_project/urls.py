@@ -34,6 +34,7 @@ urlpatterns = [
     path("admin/cage/<uuid:golem_id>/", admin.site.admin_view(set_up_cage), name="cage_set_up"),
     path("admin/find/", admin.site.admin_view(show_found), name="find"),
     path("admin/number/", admin.site.admin_view(show_number), name="number"),
+    path("admin/help/", admin.site.admin_view(show_document), {"name": "README"}, name="help_index"),
     path("admin/help/<path:name>/", admin.site.admin_view(show_document), name="help"),
     path("admin/machinery/", admin.site.admin_view(show_machinery), name="machinery"),
     path("admin/", admin.site.urls),

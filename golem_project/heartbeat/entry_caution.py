@@ -3,7 +3,7 @@
 It takes wishes away and can do nothing else: none is added, made larger or changed. What leaves a position and what
 lowers a debt never waits. Where nothing is known, the wishes stay as they are, and what is not known is told.
 
-See docs/decisions/0502-what-is-known-only-makes-more-careful.md.
+See docs/decisions/0502-liquidity-rule-what-the-index-knows-of-a-market.md.
 """
 
 from __future__ import annotations

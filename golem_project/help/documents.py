@@ -1,12 +1,12 @@
-"""A guide of `docs/` as HTML: headings and paragraphs that begin in bold have addresses, links lead to other guides.
+"""Turns a guide of `docs/` into HTML: headings and bold beginnings get anchors, links lead to other guides.
 
-Written by markdown-it without raw HTML, so that a document can bring text and nothing that runs.
+markdown-it writes it without raw HTML, so a document brings text and nothing that runs.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 DOCS: Final = BASE_DIR / "docs"
-_NAME: Final = re.compile(r"[a-z0-9-]+(?:/[a-z0-9-]+)?")
+_NAME: Final = re.compile(r"(?:[a-z0-9-]+/)?(?:[a-z0-9-]+|README)")
+
+Address = Callable[[str], str]
+"""Gives the address of a guide's page from the guide's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +37,20 @@ class Document:
     anchors: frozenset[str]
 
 
+def list_documents() -> list[str]:
+    """The names of all guides, decisions and pages of history."""
+    paths = (path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md"))
+    return sorted(name for name in paths if _NAME.fullmatch(name))
+
+
 @cache
 def read_document(name: str) -> Document | None:
-    """The guide `how-to/approve-a-change` or `concepts`; None when there is none of that name."""
+    """The guide `how-to/approve-a-change` or `concepts` for pages of the admin; None where there is none."""
+    return render_document(name, find_address=lambda target: reverse("help", args=[target]))
+
+
+def render_document(name: str, *, find_address: Address, keeps_pictures: bool = False) -> Document | None:
+    """The guide with links written by `find_address`; None when there is none of that name."""
     path = DOCS / f"{name}.md"
     if not _NAME.fullmatch(name) or not path.is_file():
         return None
@@ -48,7 +62,10 @@ def read_document(name: str) -> Document | None:
     anchors = _give_anchors(tokens)
     for token in tokens:
         for child in token.children or ():
-            _lead(child, name)
+            if child.type == "image" and not keeps_pictures:
+                child.type, child.tag, child.children = "text", "", []
+            elif child.type == "link_open":
+                _lead(child, name, find_address)
     title = next((token.content for before, token in _pairs(tokens) if before.tag == "h1"), name)
     # The parser escapes every text and takes no HTML: what it returns is markup of its own.
     html = mark_safe(parser.renderer.render(tokens, parser.options, {}))  # noqa: S308
@@ -96,21 +113,18 @@ def _read_bold(children: Sequence[Token]) -> str:
     return " ".join(words)
 
 
-def _lead(token: Token, name: str) -> None:
-    """Links to guides lead to their pages; pictures and files of the repository keep their words alone."""
-    if token.type == "image":
-        token.type, token.tag, token.children = "text", "", []
-        return
-    href = str(token.attrGet("href") or "")
-    if token.type != "link_open" or "://" in href:
+def _lead(link: Token, name: str, find_address: Address) -> None:
+    """A link to a guide leads to its page; one to another file of the repository keeps its words alone."""
+    href = str(link.attrGet("href") or "")
+    if "://" in href:
         return
     file, _, anchor = href.partition("#")
     target = _join(PurePosixPath(name).parent, file) if file else name
     if target is not None and (DOCS / f"{target}.md").is_file():
-        page = reverse("help", args=[target])
-        token.attrSet("href", f"{page}#{anchor}" if anchor else page)
+        page = find_address(target)
+        link.attrSet("href", f"{page}#{anchor}" if anchor else page)
     else:
-        token.attrs.pop("href", None)
+        link.attrs.pop("href", None)
 
 
 def _join(folder: PurePosixPath, file: str) -> str | None:

@@ -29,6 +29,7 @@ PARAGRAPHS: Final[Mapping[str, tuple[str, str]]] = {
     "sign_in_agent": ("how-to/write-an-agent", ""),
     "sign_ins": ("how-to/invite-people", "be-told"),
     "help": ("concepts", "golem"),
+    "help_index": ("concepts", "golem"),
     "admin:a2a_": ("how-to/talk-a2a", "without-a-key"),
     "admin:archetypes_app_alertbatch": ("how-to/let-a-golem-live", "a-debt-in-danger"),
     "admin:archetypes_app_apikey": ("how-to/write-an-agent", ""),

@@ -3,7 +3,7 @@
 Every tick, every preview that grows a position and every look at a golem without a heartbeat end here, so that a fall
 while nothing trades is recorded and told when it is seen.
 
-See docs/decisions/0127-the-mark-follows-every-look.md.
+See docs/decisions/0127-drawdown-the-high-water-mark-follows-every-look.md.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ another one, and where the Safe's own nonce did, it is given up. The mirror foll
 followed as well: mined again, or sent again by whoever saw it, it may succeed. Appends OwnerTransactionReorged, what
 relay_owner_transaction appends, and ChangeExecuted where a chain executed what was closed.
 
-See docs/decisions/0081-owners-sign-a-golems-plans-in-order.md.
+See docs/decisions/0081-safe-owners-sign-a-golems-plans-in-the-order.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A decision ends with it, and the sweep looks at what nobody's decision settles any more: people come, go, and come back.
 Appends ChangeApproved, ChangeStale.
 
-See docs/decisions/0375-an-approval-ends-with-its-owners-role-or-account.md.
+See docs/decisions/0375-approvals-end-with-the-approvers-role-or-account.md.
 """
 
 from __future__ import annotations

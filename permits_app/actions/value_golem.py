@@ -3,7 +3,7 @@
 For looks beside the ticks: at golems without a heartbeat, after an outcome, and when a cage contract noted a fall.
 Nothing here acts.
 
-See docs/decisions/0127-the-mark-follows-every-look.md.
+See docs/decisions/0127-drawdown-the-high-water-mark-follows-every-look.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A value that leaves out what counted before looks like a fall, so it is not held
 send one unit of a token whose feed is late: if that were enough, a stranger would switch off the drawdown limit and the
 golem's vitality.
 
-See docs/decisions/0290-next-to-nothing-may-be-missing-from-a-value.md.
+See docs/decisions/0290-drawdown-a-value-may-lack-dust-and-still.md.
 """
 
 from __future__ import annotations

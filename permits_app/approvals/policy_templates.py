@@ -3,7 +3,7 @@
 They are made of what this server knows: its default limits,
 and the contracts its trading tools call.
 
-See docs/decisions/0026-owners-sign-the-server-relays.md.
+See docs/decisions/0026-safe-owners-sign-in-their-wallets-the-server.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Who must agree to a change, how long it waits, and how long each action is announced. Pure.
 
-See docs/decisions/0025-who-approves-and-how-long-it-waits.md.
+See docs/decisions/0025-approvals-who-approves-and-how-long-a-change-waits.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Open transactions of one Safe stand in a row; a constraint of the database gives each nonce to one of them. A nonce that
 one gave up is free for the next that is asked for, or is used up by an empty transaction.
 
-See docs/decisions/0081-owners-sign-a-golems-plans-in-order.md.
+See docs/decisions/0081-safe-owners-sign-a-golems-plans-in-the-order.md.
 """
 
 from __future__ import annotations

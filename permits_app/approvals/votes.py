@@ -3,7 +3,7 @@
 When a role or an account ends, so do the approvals given with it: they are marked as ended, and whoever comes back
 decides anew. A quorum never falls below what its owners were shown; it rises when more people decide.
 
-See docs/decisions/0375-an-approval-ends-with-its-owners-role-or-account.md.
+See docs/decisions/0375-approvals-end-with-the-approvers-role-or-account.md.
 """
 
 from __future__ import annotations

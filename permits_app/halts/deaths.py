@@ -3,7 +3,7 @@
 `follow_deaths` carries it out. Every change locks the golem's row, writes the audit log and tells an event, all in one
 transaction.
 
-See docs/decisions/0199-a-golem-ends-in-steps-its-owner-can-stop.md.
+See docs/decisions/0199-end-of-a-golem-in-steps-and-its-owner.md.
 """
 
 from __future__ import annotations

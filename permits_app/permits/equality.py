@@ -3,7 +3,8 @@
 A token by its symbol and by its address is one token, and what is left out is what stands for it. So no other spelling
 passes an action that is under way, the loop guard, or a repeat.
 
-See docs/decisions/0128-an-action-is-what-it-means.md and docs/decisions/0311-a-parameter-has-one-spelling.md.
+See docs/decisions/0128-equal-actions-same-tool-and-same-meaning-of-parameters.md
+and docs/decisions/0311-parameters-have-one-spelling-once-they-are-checked.md.
 """
 
 from __future__ import annotations

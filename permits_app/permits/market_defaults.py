@@ -4,7 +4,7 @@ The regime is the one the golem's own heartbeat measured of its base pair; a lab
 chain changes nothing, and neither does it touch what was asked for. It is fixed before the plan is made, so that
 simulation, permit and plan hash bind it.
 
-See docs/decisions/0185-a-default-follows-the-market-only-downwards.md.
+See docs/decisions/0185-slippage-and-deadline-defaults-follow-the-market-only-downwards.md.
 """
 
 from __future__ import annotations

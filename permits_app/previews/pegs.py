@@ -2,7 +2,7 @@
 
 What leaves a position or lowers a debt is never asked, and the base asset may always be bought: that is the way out.
 
-See docs/decisions/0512-a-token-that-left-its-peg-is-told-and-not-entered.md.
+See docs/decisions/0512-pegs-a-token-off-its-peg-is-told.md.
 """
 
 from __future__ import annotations

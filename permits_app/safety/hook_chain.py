@@ -2,7 +2,7 @@
 
 At preview all of 1 to 6 run; at commit 1 to 4 and 6, and 5 when the block moved; 7 filters what goes back.
 
-See docs/decisions/0001-seven-hooks-simulation-is-the-fifth.md.
+See docs/decisions/0001-safety-hooks-the-simulation-is-the-fifth-of-seven.md.
 """
 
 from __future__ import annotations

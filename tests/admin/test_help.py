@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from django.urls import URLPattern, URLResolver
 from archetypes_app.owner_group import ensure_owner_group
 from golem_project.help.documents import DOCS, read_document
 from golem_project.help.paragraphs import PARAGRAPHS, find_paragraph
+from golem_project.help.static_pages import write_pages
 from golem_project.urls import urlpatterns
 from tests import factories
 
@@ -71,6 +74,23 @@ def test_every_guide_becomes_a_page_without_a_script(browser: Client) -> None:
     for path in sorted([*DOCS.glob("*.md"), *DOCS.glob("how-to/*.md")]):
         document = read_document(str(path.relative_to(DOCS).with_suffix("")))
         assert document is not None and document.title and "<script" not in document.html, path
+
+
+def test_all_documents_become_static_pages_whose_links_lead_somewhere(tmp_path: Path) -> None:
+    pages = write_pages(tmp_path)
+    assert {tmp_path / each for each in ("index.html", "how-to/let-a-golem-live.html", "decisions/index.html")} <= set(
+        pages
+    )
+    absent = []
+    for page in pages:
+        for target in re.findall(r'(?:href|src)="([^"#]*)', page.read_text()):
+            if target and "://" not in target and not (page.parent / target).exists():
+                absent.append((page.name, target))
+    assert absent == []
+
+
+def test_the_server_shows_the_index_of_documents(browser: Client) -> None:
+    assert 'href="/admin/help/concepts/"' in browser.get("/admin/help/").content.decode()
 
 
 @pytest.mark.parametrize("name", ["../README", "how-to/../../README", "nothing", "decisions/../../pyproject"])

@@ -10,7 +10,7 @@ from tests.architecture.sources import ROOT, list_tracked
 from tests.proof.heists.holes import HOLES
 
 PAGE = (ROOT / "docs" / "policy-cage.md").read_text(encoding="utf-8")
-TABLE = (ROOT / "docs" / "policy-cage-findings.md").read_text(encoding="utf-8")
+TABLE = (ROOT / "docs" / "history" / "policy-cage-findings.md").read_text(encoding="utf-8")
 IN_THE_SERVER = "L8"
 
 

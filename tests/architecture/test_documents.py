@@ -10,6 +10,7 @@ import re
 import textwrap
 from importlib import import_module
 
+from tests.architecture.badges import list_files
 from tests.architecture.sources import PACKAGES, ROOT, list_tracked
 from tests.batches import in_batches
 
@@ -81,6 +82,20 @@ def test_every_make_target_that_a_document_names_exists() -> None:
     assert named and named <= targets
 
 
-def test_the_changelog_names_the_version_of_the_project() -> None:
+def test_the_newest_version_of_the_changelog_is_that_of_the_project_and_each_entry_is_a_line() -> None:
     version = re.search(r'^version = "([^"]+)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
-    assert version and f"## {version.group(1)}" in (ROOT / "CHANGELOG.md").read_text()
+    lines = (ROOT / "CHANGELOG.md").read_text().splitlines()
+    heads = [line for line in lines if line.startswith("## ")]
+    assert version and heads[0] == "## [Unreleased]" and heads[1].startswith(f"## [{version.group(1)}] - ")
+    assert [head for head in heads[1:] if not re.fullmatch(r"## \[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", head)] == []
+    kinds = {line for line in lines if line.startswith("### ")}
+    assert kinds <= {f"### {kind}" for kind in ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")}
+    assert [
+        line for line in lines[4:] if line and not (line.startswith(("## ", "### ", "- ")) and len(line) <= 160)
+    ] == []
+
+
+def test_the_badges_of_the_readme_tell_what_the_files_say() -> None:
+    assert [path.name for path, text in list_files().items() if path.read_text(encoding="utf-8") != text] == []
+    shown = set(re.findall(r"docs/images/(badge-\w+\.svg)", (ROOT / "README.md").read_text()))
+    assert shown == {path.name for path in list_files()}

@@ -1,4 +1,4 @@
-"""docs/hollow.md names tests and files that exist."""
+"""docs/history/hollow.md names tests and files that exist."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXT = (ROOT / "docs/hollow.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs/history/hollow.md").read_text(encoding="utf-8")
 ROWS = [line.strip("| ").split(" | ") for line in TEXT.splitlines() if re.match(r"\| \d", line)]
 # How a test gets at the product: a page, a request, a preview, a commit, a tick, a task, a command, a start.
 DOORS = re.compile(

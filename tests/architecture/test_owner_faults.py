@@ -8,7 +8,7 @@ from tests.architecture.sources import ROOT, list_tracked
 
 
 def test_every_test_the_table_names_exists() -> None:
-    table = (ROOT / "docs" / "owner-faults.md").read_text(encoding="utf-8")
+    table = (ROOT / "docs" / "history" / "owner-faults.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`(test_\w+)`", table))
     tests = [path for path in list_tracked() if path.startswith("tests/") and path.endswith(".py")]
     written = "\n".join((ROOT / path).read_text(encoding="utf-8") for path in tests)

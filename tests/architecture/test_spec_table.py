@@ -1,4 +1,4 @@
-"""docs/spec-table.md names files and decisions that exist: what does not hold as it was asked has a decision."""
+"""docs/history/spec-table.md names files and decisions that exist; what departs has a decision."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXT = (ROOT / "docs/spec-table.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs/history/spec-table.md").read_text(encoding="utf-8")
 ROWS = [line.strip("| ").split(" | ") for line in TEXT.splitlines() if re.match(r"\| [A-Z]", line)]
 
 

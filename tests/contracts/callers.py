@@ -462,7 +462,7 @@ def render() -> str:
         "",
         "A cage that owners make their Safe's fallback handler believes strangers. It is never to be one;",
         "one that is, is told to its owners and closed",
-        "([0351](decisions/0351-a-safe-that-stands-open-is-told-and-closed.md)).",
+        "([0351](decisions/0351-safe-that-stands-open-to-strangers-told-and-owners.md)).",
         "",
     ]
     return "\n".join(lines)

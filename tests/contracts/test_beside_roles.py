@@ -15,7 +15,7 @@ from tests.proof.heists.beside import HEAD, ROWS, Besides, render_row
 from tests.proof.heists.command import Command
 from tests.proof.heists.roles import ANY_SIZE
 
-PAGE = (ROOT / "docs" / "policy-cage-findings.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "history" / "policy-cage-findings.md").read_text(encoding="utf-8")
 # Those that tell the fences apart, and one that does not; the command makes all of them.
 TRIED = ("_take", "_run_strange_code", "_change_what_is_owned", "_withdraw_to_whom")
 

@@ -1,6 +1,6 @@
 """Heists among real markets leave the owners what the rules say, and find a hole that is put back.
 
-The long form is `make proof`: every hole, and a million batches (measured: docs/policy-cage-findings.md).
+The long form is `make proof`: every hole, and a million batches (measured: docs/history/policy-cage-findings.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/mutants.md: how many of the drawn mutants the suite noticed at the first pass, and each that it did not.
+"""docs/history/mutants.md: how many of the drawn mutants the suite noticed at the first pass, and each that it did not.
 
 `python -m tests.proof.drawn_page` takes what `make proof ONLY=drawn` found out of var/drawn.json into a file of the
 checkout, drawn_verdicts.json, and writes the page from it; a test compares the two. A pass is never altered once it is
@@ -16,7 +16,7 @@ from tests.proof.drawn import DRAWN, KEPT
 from tests.proof.drawn_reasons import SURVIVES
 from tests.proof.first_pass import LEAST_PERCENT, LEAST_PERCENT_OF_AN_APP, count_by_app, has_last_word
 
-PAGE: Final = CHECKOUT / "docs" / "mutants.md"
+PAGE: Final = CHECKOUT / "docs" / "history" / "mutants.md"
 FOUND: Final = CHECKOUT / "var" / "drawn.json"
 _LATE: Final = "no quick test that it met in its time noticed it; not all slow ones that are near were asked yet"
 _NOT_LOOKED_AT: Final = "not known: nobody looked yet whether it is a hole"

@@ -3,7 +3,7 @@
 What is asked: whom the protocol itself would have a right given to, and whom calls name that the account is known to
 have made. A right that was given by other means to somebody else is not found: its contract lists nobody.
 
-See docs/decisions/0272-a-right-that-no-log-tells-is-asked-for.md.
+See docs/decisions/0272-rights-that-no-log-tells-are-read.md.
 """
 
 from __future__ import annotations

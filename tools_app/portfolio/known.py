@@ -5,7 +5,7 @@ no more, until a receipt or a look finds it again. At many protocols anybody can
 that the golem's own actions opened are looked for whatever else there is, and of the others of each kind those
 known longest: dust that comes later pushes nothing out.
 
-See docs/decisions/0324-what-a-stranger-sends-pushes-nothing-out.md.
+See docs/decisions/0324-positions-that-strangers-send-push-no-own-position-out.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A token that left its peg is told and not entered; nobody is kept from leaving it. What has no price is in no answer.
 
-See docs/decisions/0512-a-token-that-left-its-peg-is-told-and-not-entered.md.
+See docs/decisions/0512-pegs-a-token-off-its-peg-is-told.md.
 """
 
 from __future__ import annotations

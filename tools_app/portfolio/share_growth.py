@@ -5,7 +5,7 @@ what a share stands for counts up to a bounded yearly growth since it was last b
 the time for it passes. What an account adds is believed at the price it was added at. A mark never falls by itself: a
 share that lost and comes back was worth that before.
 
-See docs/decisions/0271-a-share-that-became-dearer-at-once-is-no-gain.md.
+See docs/decisions/0271-vault-shares-a-price-that-rose-at-once.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ What can be told from the value alone is written so when it is checked, by the t
 zeros that say nothing, hex in lower case. What needs to know where (a symbol is a token of one chain) is marked with
 its `Meaning` and resolved when two actions are compared.
 
-See docs/decisions/0128-an-action-is-what-it-means.md and docs/decisions/0311-a-parameter-has-one-spelling.md.
+See docs/decisions/0128-equal-actions-same-tool-and-same-meaning-of-parameters.md
+and docs/decisions/0311-parameters-have-one-spelling-once-they-are-checked.md.
 """
 
 from __future__ import annotations

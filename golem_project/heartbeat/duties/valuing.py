@@ -3,7 +3,7 @@
 An agent that drives its golem over REST alone, or a golem whose heartbeat its owner turned off, still holds what can
 fall; and whatever an action left is looked at soon after its outcome is known. Nothing here acts.
 
-See docs/decisions/0127-the-mark-follows-every-look.md.
+See docs/decisions/0127-drawdown-the-high-water-mark-follows-every-look.md.
 """
 
 from __future__ import annotations

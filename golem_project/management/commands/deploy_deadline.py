@@ -1,7 +1,7 @@
 """`manage.py deploy_deadline --chain ID`: whether what a Safe's owners sign for a plan can end by time on a chain, and
 the transaction that makes it so. Anybody may send it, with any wallet; the server sends nothing.
 
-Decision: docs/decisions/0368-what-owners-sign-ends-by-time.md.
+Decision: docs/decisions/0368-safe-what-owners-sign-for-a-plan-ends.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`manage.py deploy_loan_callback GOLEM`: what the owners of a golem's Safe sign so that it can act within flash loans.
 
 The server holds no owner key: it writes the transactions for the owners' wallets. Only the local chain's deployer pays
-for anything by itself. Decision: docs/decisions/0155-what-happens-within-a-loan-stands-in-the-plan.md.
+for anything by itself. Decision: docs/decisions/0155-flash-loans-what-happens-within-stands-in-the-plan.md.
 """
 
 from __future__ import annotations

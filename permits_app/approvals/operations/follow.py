@@ -4,7 +4,7 @@ From then on what the contract says is what is enforced, so its owners see every
 agree as they agree to a loosening. Where a contract stands, that one says what is looser than itself and how long it
 waits. On execution the contract is read once more: what says something else by then is followed by nobody.
 
-See docs/decisions/0212-a-contract-from-the-browser.md.
+See docs/decisions/0212-policycage-is-deployed-from-the-browser.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What was signed under that nonce before can never be executed then.
 
-See docs/decisions/0081-owners-sign-a-golems-plans-in-order.md.
+See docs/decisions/0081-safe-owners-sign-a-golems-plans-in-the-order.md.
 """
 
 from __future__ import annotations

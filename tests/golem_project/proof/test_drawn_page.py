@@ -1,4 +1,4 @@
-"""docs/mutants.md says what the first passes found, as it was found, and every reason given is of a mutant there is."""
+"""docs/history/mutants.md says what the first passes found, and every reason given is of a mutant there is."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What is known of a market that speaks against entering it now. Pure; it names doubts and can do nothing else.
 
-See docs/decisions/0502-what-is-known-only-makes-more-careful.md.
+See docs/decisions/0502-liquidity-rule-what-the-index-knows-of-a-market.md.
 """
 
 from __future__ import annotations
